@@ -26,8 +26,8 @@ EnvChannels::EnvChannels(EnvInstance& env) : rows_(env.rows()) {
     truncated = AddOwn(env, BP_ROLE_TRUNCATED, "truncated", PerRowNumber(BP_SPACE_MULTI_BINARY, BP_DTYPE_UINT, 8));
     of_step_.push_back(truncated);
   }
-  if (keeps_obs_) final_obs = AddOwn(env, BP_ROLE_FINAL_OBS, "final_obs", *env.FindRole(BP_ROLE_OBS));
-  if (keeps_state_) final_state = AddOwn(env, BP_ROLE_FINAL_STATE, "final_state", *env.FindRole(BP_ROLE_STATE));
+  if (keeps_obs_) final_obs = AddOwn(env, BP_ROLE_FINAL_OBS, "final_obs", *bp::FindChannel(env.spec(), BP_ROLE_OBS));
+  if (keeps_state_) final_state = AddOwn(env, BP_ROLE_FINAL_STATE, "final_state", *bp::FindChannel(env.spec(), BP_ROLE_STATE));
   ep_return = AddOwn(env, kReturn, "ep_return", PerRowNumber(BP_SPACE_BOX, BP_DTYPE_FLOAT, 64));
   ep_length = AddOwn(env, kLength, "ep_length", PerRowNumber(BP_SPACE_BOX, BP_DTYPE_INT, 64));
   frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});

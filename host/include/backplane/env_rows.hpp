@@ -1,7 +1,7 @@
 // bp::Env<T>: a batch made of single rows. Part of env.hpp, which authors include and which says what T offers.
 #pragma once
 
-#include "backplane/env.hpp"
+#include "backplane/env_batch.hpp"
 
 namespace bp {
 namespace detail {
@@ -54,12 +54,13 @@ concept TakesSnapshotsOfRow = requires(T& t, const T& c, const Model& m, void* p
   T::StateBytes(m), c.Save(m, p), t.Load(m, p);
 };
 
-template <class T, class Model>
-concept NamesStatesOfRow = requires(T& t, const T& c, const Model& m, double* out, const double* in, float* obs) {
-  std::vector<StatePart>{T::StateParts(m)}, c.GetState(m, out), t.SetState(m, in, obs);
+// Out: where a row shows itself, float* obs of one agent or const RowView& of several.
+template <class T, class Model, class Out>
+concept NamesStatesOfRow = requires(T& t, const T& c, const Model& m, double* out, const double* in, Out shown) {
+  std::vector<StatePart>{T::StateParts(m)}, c.GetState(m, out), t.SetState(m, in, shown);
 };
 
-template <class T, class Model>
+template <class T, class Model, class Out>
 constexpr void CheckRow() {
   static_assert(
       TakesSnapshotsOfRow<T, Model> || !(Names_StateBytes<T> || Names_Save<T> || Names_Load<T>),
@@ -73,16 +74,18 @@ constexpr void CheckRow() {
       "DrawBackdrop of a row should be: void DrawBackdrop(const Model&, std::string*) const");
   static_assert(!Names_SecondsOfStep<T> || HasClockOfRow<T, Model>,
                 "SecondsOfStep of a row should be: static double SecondsOfStep(const Model&)");
-  static_assert(NamesStatesOfRow<T, Model> || !(Names_StateParts<T> || Names_GetState<T> || Names_SetState<T>),
+  static_assert(NamesStatesOfRow<T, Model, Out> || !(Names_StateParts<T> || Names_GetState<T> || Names_SetState<T>),
                 "states of a row by name should be all three: static std::vector<bp::StatePart> StateParts(const Model&), void "
-                "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs)");
+                "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs), or const "
+                "bp::RowView& for several agents");
   static_assert(
       !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
       "Key of an env's Model should be: uint64_t Key() const");
 }
 
-template <class T>
-class RowBatch : public WithOptions<T> {
+// What a batch of single rows T has, whether of one agent or of several: the model, the rows, all that is kept of them.
+template <class T, class Out>
+class SingleRows : public WithOptions<T> {
  public:
   using Model = typename PartsOf<T>::Model;
   using Action = typename ActionOf<T>::Type;
@@ -91,59 +94,15 @@ class RowBatch : public WithOptions<T> {
   static constexpr uint32_t kPictureFormat = PictureFormat<T>();
   static constexpr bool kOfRows = true;
   static constexpr bool kDraws = DrawsRow<T, Model>;
-  static constexpr bool kNamesStates = NamesStatesOfRow<T, Model>;
+  static constexpr bool kNamesStates = NamesStatesOfRow<T, Model, Out>;
   static constexpr bool kPlainState = std::is_trivially_copyable_v<T>;
   static constexpr bool kOwnState = TakesSnapshotsOfRow<T, Model>;
   static constexpr int kMaxInfo = 64;
 
-  RowBatch(const OptionsOf<T>& options, uint64_t rows) : model_(Made(options)), spec_(T::Spec(model_)) {
-    if (spec_.Find(BP_ROLE_REWARD) < 0) spec_.Reward();
-    if (spec_.Find(BP_ROLE_TERMINATED) < 0) spec_.Terminated();
-    obs_ = Require(BP_ROLE_OBS, kF32, "one OBS channel of float32");
-    action_ = Require(BP_ROLE_ACTION, std::is_same_v<Action, float> ? kF32 : kI32, "one ACTION channel of T::Action");
-    reward_ = Require(BP_ROLE_REWARD, kF32, "a float32 REWARD");
-    terminated_ = Require(BP_ROLE_TERMINATED, kU8, "a uint8 TERMINATED");
-    for (size_t c = 0; c < spec_.channels.size(); ++c)
-      if (spec_.channels[c].role == BP_ROLE_INFO) info_.push_back(static_cast<int>(c));
-    if (info_.size() > kMaxInfo) throw Error(BP_E_INTERNAL, "an env of single rows has at most 64 INFO channels");
-    cells_.reserve(rows);
-    for (uint64_t r = 0; r < rows; ++r) cells_.emplace_back(model_);
-  }
-
   EnvSpec Spec() const { return spec_; }
-  void Reset(const Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    for (uint64_t r = begin; r < end; ++r) {
-      if (mask && !mask[r]) continue;
-      cells_[r].rng = Rng(seeds[r]);
-      cells_[r].row.Reset(model_, cells_[r].rng, slot.Row<float>(obs_, r));
-    }
-  }
-  void Step(const Slot& slot, uint64_t begin, uint64_t end) {
-    const auto action = slot.Rows<const Action>(action_);
-    const auto obs = slot.Rows<float>(obs_), reward = slot.Rows<float>(reward_);
-    const auto terminated = slot.Rows<uint8_t>(terminated_);
-    float info[kMaxInfo] = {};       // what an env never writes is 0
-    RowsOf<float> wanted[kMaxInfo];  // the INFO that has a buffer
-    size_t place[kMaxInfo], n_wanted = 0;
-    for (size_t i = 0; i < info_.size(); ++i)
-      if (slot.Has(info_[i])) place[n_wanted] = i, wanted[n_wanted++] = slot.Rows<float>(info_[i]);
-    Cell* const cells = cells_.data();
-    uint64_t r = begin;
-    try {
-      for (; r < end; ++r) {
-        Cell& cell = cells[r];
-        const StepResult result = cell.row.Step(model_, cell.rng, action[r], obs[r], info);
-        *reward[r] = static_cast<float>(result.reward);
-        *terminated[r] = result.terminated;
-        for (size_t i = 0; i < n_wanted; ++i) *wanted[i][r] = info[place[i]];
-      }
-    } catch (const Error& e) {
-      throw Error(e.code(), "row " + std::to_string(r) + ": " + e.what());
-    }
-  }
 
   uint64_t StateBytes() const requires(kPlainState || kOwnState) {
-    if constexpr (kOwnState) return sizeof(Rng) + T::StateBytes(model_);
+    if constexpr (kOwnState) return sizeof(Rng) + T::StateBytes(model());
     return sizeof(Rng) + sizeof(T);
   }
   void Save(uint64_t row, void* out) const requires(kPlainState || kOwnState) {
@@ -151,7 +110,7 @@ class RowBatch : public WithOptions<T> {
     std::memcpy(out, &cell.rng, sizeof(Rng));
     char* const state = static_cast<char*>(out) + sizeof(Rng);
     if constexpr (kOwnState)
-      cell.row.Save(model_, state);
+      cell.row.Save(model(), state);
     else
       std::memcpy(state, &cell.row, sizeof(T));
   }
@@ -160,27 +119,24 @@ class RowBatch : public WithOptions<T> {
     std::memcpy(&cell.rng, data, sizeof(Rng));
     const char* const state = static_cast<const char*>(data) + sizeof(Rng);
     if constexpr (kOwnState)
-      cell.row.Load(model_, state);
+      cell.row.Load(model(), state);
     else
       std::memcpy(&cell.row, state, sizeof(T));
   }
-  std::vector<StatePart> StateParts() const requires kNamesStates { return T::StateParts(model_); }
-  void GetState(uint64_t row, double* out) const requires kNamesStates { cells_[row].row.GetState(model_, out); }
-  void SetState(uint64_t row, const double* values, const Slot& slot) requires kNamesStates {
-    cells_[row].row.SetState(model_, values, slot.Row<float>(obs_, row));
-  }
-  PictureSize SizeOfPicture() const requires kDraws { return T::SizeOfPicture(model_); }
+  std::vector<StatePart> StateParts() const requires kNamesStates { return T::StateParts(model()); }
+  void GetState(uint64_t row, double* out) const requires kNamesStates { cells_[row].row.GetState(model(), out); }
+  PictureSize SizeOfPicture() const requires kDraws { return T::SizeOfPicture(model()); }
   void DrawBackdrop(uint64_t row, std::string* out) const requires kDraws {
-    if constexpr (requires { cells_[row].row.DrawBackdrop(model_, out); }) cells_[row].row.DrawBackdrop(model_, out);
+    if constexpr (requires { cells_[row].row.DrawBackdrop(model(), out); }) cells_[row].row.DrawBackdrop(model(), out);
   }
-  void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model_, out); }
-  double SecondsOfStep() const requires HasClockOfRow<T, Model> { return T::SecondsOfStep(model_); }
+  void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model(), out); }
+  double SecondsOfStep() const requires HasClockOfRow<T, Model> { return T::SecondsOfStep(model()); }
   uint64_t StateKey() const {
-    if constexpr (requires { model_.Key(); }) return model_.Key();
+    if constexpr (requires { model().Key(); }) return model().Key();
     return 0;
   }
 
- private:
+ protected:
   // A cache line of its own, so that threads on neighbouring ranges do not slow each other.
   struct alignas(64) Cell {
     explicit Cell(const Model& model) : row(Make(model)) {}
@@ -194,8 +150,88 @@ class RowBatch : public WithOptions<T> {
     Rng rng;
   };
 
+  explicit SingleRows(const OptionsOf<T>& options) : model_(Made(options)), spec_(T::Spec(model_)) {}
+
+  const Model& model() const { return model_; }
+  const EnvSpec& spec() const { return spec_; }
+  void AddReward(uint16_t scope) {
+    if (!spec_.Find(BP_ROLE_REWARD)) scope == BP_SCOPE_AGENT ? spec_.AgentReward() : spec_.Reward();
+  }
+  void AddTerminated() {
+    if (!spec_.Find(BP_ROLE_TERMINATED)) spec_.Terminated();
+  }
+  // The handle to the first channel of a role, which has to be of this scope; `what` says what the spec should declare.
+  template <class N>
+  Handle<N> Need(uint16_t role, uint16_t scope, const char* what) const {
+    const Channel* const found = spec_.Find(role);
+    if (!found || found->scope != scope || !SameDtype(found->dtype, DtypeOf<std::remove_const_t<N>>()))
+      throw Error(BP_E_INTERNAL, std::string("an env of single rows should declare ") + what);
+    return spec_.Get<N>(role);
+  }
+  void AddInfo(const Channel& channel) {
+    if (info_.size() == kMaxInfo) throw Error(BP_E_INTERNAL, "an env of single rows has at most 64 INFO channels");
+    const bool one = std::all_of(channel.shape.begin(), channel.shape.end(), [](int64_t n) { return n == 1; });
+    if (!one || channel.scope != BP_SCOPE_ROW || !SameDtype(channel.dtype, kF32))
+      throw Error(BP_E_INTERNAL, "INFO '" + channel.name + "' of an env of single rows should be one float32 per row");
+    info_.push_back(spec_.Get<float>(channel.name));
+  }
+  void MakeRows(uint64_t rows) {
+    cells_.reserve(rows);
+    for (uint64_t r = 0; r < rows; ++r) cells_.emplace_back(model());
+  }
+  // What Reset and Step of a batch do, row after row, with what `at` gives for each.
+  template <class At>
+  void ResetRows(uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds, At&& at) {
+    for (uint64_t r = begin; r < end; ++r) {
+      if (mask && !mask[r]) continue;
+      cells_[r].rng = Rng(seeds[r]);
+      cells_[r].row.Reset(model(), cells_[r].rng, at(r));
+    }
+  }
+  // What a row writes to INFO in a call of Step, and those of it that have a buffer in the slot.
+  struct Infos {
+    void HandOn(uint64_t row) const {
+      for (size_t i = 0; i < n_wanted; ++i) wanted[i][row][0] = values[place[i]];
+    }
+    static constexpr size_t kBeyond = 8;         // places behind the spec's Info() that are looked at
+    static constexpr uint8_t kUnwritten = 0xa7;  // each byte of a number that no env computes
+    float values[kMaxInfo + kBeyond];
+    RowsOf<float> wanted[kMaxInfo];
+    size_t place[kMaxInfo], n_wanted = 0;
+  };
+  // After the rows of a call: they wrote the numbers of the spec's Info() alone, as nobody would see others.
+  void CheckInfos(const Infos& infos) const {
+    constexpr uint64_t kMark = uint64_t{0x0101010101010101} * Infos::kUnwritten;
+    uint64_t beyond[4];
+    static_assert(sizeof beyond == Infos::kBeyond * sizeof(float));
+    std::memcpy(beyond, infos.values + info_.size(), sizeof beyond);
+    const uint64_t written = (beyond[0] ^ kMark) | (beyond[1] ^ kMark) | (beyond[2] ^ kMark) | (beyond[3] ^ kMark);
+    if (written != 0) RefuseInfos(infos);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void RefuseInfos(const Infos& infos) const {
+    size_t i = info_.size();
+    float unwritten;
+    std::memset(&unwritten, Infos::kUnwritten, sizeof unwritten);
+    while (std::memcmp(&infos.values[i], &unwritten, sizeof unwritten) == 0) ++i;
+    throw Error(BP_E_INTERNAL, "Step wrote info[" + std::to_string(i) + "], and the spec declares " +
+                                   (info_.empty() ? "no Info(...)" : std::to_string(info_.size()) + " Info(...)") +
+                                   ": it should declare one for each number");
+  }
+  void FindInfos(const Slot& slot, Infos* infos) const {
+    std::fill_n(infos->values, info_.size(), 0.f);  // what an env never writes
+    std::memset(infos->values + info_.size(), Infos::kUnwritten, Infos::kBeyond * sizeof(float));
+    for (size_t i = 0; i < info_.size(); ++i)
+      if (slot.Has(info_[i])) infos->place[infos->n_wanted] = i, infos->wanted[infos->n_wanted++] = slot.Rows(info_[i]);
+  }
+  [[noreturn]] static void ThrowOfRow(const Error& e, uint64_t row) {
+    throw Error(e.code(), "row " + std::to_string(row) + ": " + e.what());
+  }
+  Cell* cells() { return cells_.data(); }
+  size_t n_info() const { return info_.size(); }
+
+ private:
   static Model Made(const OptionsOf<T>& options) {
-    CheckRow<T, Model>();
+    CheckRow<T, Model, Out>();
     if constexpr (std::is_constructible_v<Model, const OptionsOf<T>&>) {
       return Model(options);
     } else {
@@ -205,18 +241,65 @@ class RowBatch : public WithOptions<T> {
     }
   }
 
-  int Require(uint16_t role, bp_dtype dtype, const char* what) const {
-    const int found = spec_.Find(role);
-    if (found < 0 || spec_.channels[found].dtype.code != dtype.code || spec_.channels[found].dtype.bits != dtype.bits)
-      throw Error(BP_E_INTERNAL, std::string("an env of single rows should declare ") + what);
-    return found;
+  Model model_;  // changed by nobody but Spec, which may keep handles there
+  EnvSpec spec_;
+  std::vector<Handle<float>> info_;
+  std::vector<Cell> cells_;
+};
+
+// One agent a row.
+template <class T>
+class RowBatch : public SingleRows<T, float*> {
+  using Base = SingleRows<T, float*>;
+
+ public:
+  using typename Base::Action;
+
+  RowBatch(const OptionsOf<T>& options, uint64_t rows) : Base(options) {
+    this->AddReward(BP_SCOPE_ROW);
+    this->AddTerminated();
+    obs_ = this->template Need<float>(BP_ROLE_OBS, BP_SCOPE_ROW, "one OBS channel of float32");
+    action_ = this->template Need<const Action>(BP_ROLE_ACTION, BP_SCOPE_ROW, "one ACTION channel of T::Action");
+    reward_ = this->template Need<float>(BP_ROLE_REWARD, BP_SCOPE_ROW, "a float32 REWARD");
+    terminated_ = this->template Need<uint8_t>(BP_ROLE_TERMINATED, BP_SCOPE_ROW, "a uint8 TERMINATED");
+    for (const Channel& channel : this->spec().channels)
+      if (channel.role == BP_ROLE_INFO) this->AddInfo(channel);
+    this->MakeRows(rows);
   }
 
-  const Model model_;
-  EnvSpec spec_;
-  int obs_, action_, reward_, terminated_;
-  std::vector<int> info_;
-  std::vector<Cell> cells_;
+  void Reset(const Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    const auto obs = slot.Rows(obs_);
+    this->ResetRows(begin, end, mask, seeds, [&](uint64_t r) { return obs[r].data(); });
+  }
+  void Step(const Slot& slot, uint64_t begin, uint64_t end) {
+    const auto action = slot.Rows(action_);
+    const auto obs = slot.Rows(obs_), reward = slot.Rows(reward_);
+    const auto terminated = slot.Rows(terminated_);
+    typename Base::Infos infos;
+    this->FindInfos(slot, &infos);
+    const auto& model = this->model();
+    auto* const cells = this->cells();
+    uint64_t r = begin;
+    try {
+      for (; r < end; ++r) {
+        const StepResult result = cells[r].row.Step(model, cells[r].rng, action[r].data(), obs[r].data(), infos.values);
+        reward[r][0] = static_cast<float>(result.reward);
+        terminated[r][0] = result.terminated;
+        infos.HandOn(r);
+      }
+    } catch (const Error& e) {
+      Base::ThrowOfRow(e, r);
+    }
+    this->CheckInfos(infos);
+  }
+  void SetState(uint64_t row, const double* values, const Slot& slot) requires Base::kNamesStates {
+    this->cells()[row].row.SetState(this->model(), values, slot.Row(obs_, row).data());
+  }
+
+ private:
+  Handle<float> obs_, reward_;
+  Handle<const Action> action_;
+  Handle<uint8_t> terminated_;
 };
 
 }  // namespace detail

@@ -4,17 +4,21 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "backplane/channels.hpp"
 #include "backplane/env.h"
 #include "backplane/plugin.hpp"
 
 namespace bp {
 
-inline constexpr bp_dtype kF32{BP_DTYPE_FLOAT, 32, 1}, kF64{BP_DTYPE_FLOAT, 64, 1};
-inline constexpr bp_dtype kI32{BP_DTYPE_INT, 32, 1}, kU8{BP_DTYPE_UINT, 8, 1};
+inline constexpr bp_dtype kF32 = DtypeOf<float>(), kF64 = DtypeOf<double>();
+inline constexpr bp_dtype kI32 = DtypeOf<int32_t>(), kU8 = DtypeOf<uint8_t>();
 
 // One channel; see channel.h for the meaning of the fields. `shape` is without the row dimension; empty: one number per row.
 struct Channel {
@@ -25,12 +29,50 @@ struct Channel {
   uint16_t space = BP_SPACE_BOX, scope = BP_SCOPE_ROW;
   std::vector<double> low = {}, high = {};  // empty, one for all elements, or one per element
   std::vector<int64_t> nvec = {};
+  bool is_listed = false;  // INFO of EnvSpec::Info, which a single row writes by its place in `info`
 };
 
 inline bool IsStateRole(uint16_t role) {
   return role == BP_ROLE_OBS || role == BP_ROLE_STATE || role == BP_ROLE_ACTION_MASK || role == BP_ROLE_ALIVE ||
          role == BP_ROLE_LENGTH;
 }
+
+namespace detail {
+
+inline uint64_t Fnv(std::string_view text, uint64_t hash = 0xcbf29ce484222325u) {
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+inline std::string Text(const int64_t* values, int64_t n) {
+  std::string out = "[";
+  for (int64_t i = 0; i < n; ++i) out += (i ? ", " : "") + std::to_string(values[i]);
+  return out + "]";
+}
+
+// Of all that decides what a handle of the channel may be used for; never 0.
+inline uint64_t HandleKey(const Channel& c) {
+  const std::string shape = Text(c.shape.data(), static_cast<int64_t>(c.shape.size()));
+  const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape;
+  return Fnv(c.name, Fnv(layout)) | 1;
+}
+
+}  // namespace detail
+
+// A channel of an EnvSpec, by which a Slot gives its numbers as a span of T: `const` for the only input, ACTION. With another
+// type it does not compile; with the slot of another spec, or where no spec gave it, it throws a sentence.
+template <class T>
+class Handle {
+ public:
+  Handle() = default;
+
+ private:
+  friend class EnvSpec;
+  friend class Slot;
+  Handle(size_t index, uint64_t key) : index_(index), key_(key) {}
+  size_t index_ = 0;
+  uint64_t key_ = 0;
+};
 
 // The channels of an env in the order of the calls, its time limit, its number of agents and the device they lie on.
 class EnvSpec {
@@ -53,17 +95,74 @@ class EnvSpec {
   EnvSpec& Reward() { return Add({.role = BP_ROLE_REWARD, .name = "reward"}); }
   EnvSpec& Terminated() { return Add({.role = BP_ROLE_TERMINATED, .name = "terminated", .dtype = kU8}); }
   // INFO float32, one number per row. Named "ep/...": the value at the end of an episode counts.
-  EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name}); }
+  EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name, .is_listed = true}); }
+
+  // Of rows with several agents: how many, and what each of them sees, does and earns.
+  EnvSpec& MaxAgents(uint32_t agents) {
+    max_agents = agents;
+    return *this;
+  }
+  EnvSpec& AgentObs(int64_t n) { return Obs(n).OfAgents(); }
+  EnvSpec& AgentObs(std::vector<double> low, std::vector<double> high) {
+    return Obs(std::move(low), std::move(high)).OfAgents();
+  }
+  EnvSpec& AgentActionBox(int64_t n, double low, double high) { return ActionBox(n, low, high).OfAgents(); }
+  EnvSpec& AgentActionDiscrete(int64_t n) { return ActionDiscrete(n).OfAgents(); }
+  EnvSpec& AgentReward() { return Reward().OfAgents(); }
+  // ALIVE: 1, and 0 once the agent is out of the episode.
+  EnvSpec& Alive() {
+    return Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = kU8, .space = BP_SPACE_MULTI_BINARY}).OfAgents();
+  }
+  // ACTION_MASK, one flag per choice of the DISCRETE action before it: 1 allowed.
+  EnvSpec& ActionMask() {
+    const Channel* const action = Find(BP_ROLE_ACTION);
+    if (!action || action->space != BP_SPACE_DISCRETE)
+      throw Error(BP_E_INTERNAL, "ActionMask() should stand after the DISCRETE action whose choices it masks");
+    Channel mask{.role = BP_ROLE_ACTION_MASK,
+                 .name = "action_mask",
+                 .shape = {action->nvec[0]},
+                 .dtype = kU8,
+                 .space = BP_SPACE_MULTI_BINARY,
+                 .scope = action->scope};
+    return Add(std::move(mask));
+  }
+  // STATE float32 [n] of the row: what a critic for all agents sees.
+  EnvSpec& State(int64_t n) { return Add({.role = BP_ROLE_STATE, .name = "state", .shape = {n}}); }
+
   EnvSpec& Add(Channel channel) {
     channels.push_back(std::move(channel));
     return *this;
   }
+  // Adds a channel of numbers of type T, which decides its dtype, and gives the handle to it.
+  template <class T>
+  Handle<T> Add(Channel channel) {
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<std::remove_const_t<T>, bool>,
+                  "a channel is of float, double or integers of 8 to 64 bits; flags are uint8_t");
+    channel.dtype = DtypeOf<std::remove_const_t<T>>();
+    CheckInput(channel, std::is_const_v<T>);
+    Add(std::move(channel));
+    return {channels.size() - 1, detail::HandleKey(channels.back())};
+  }
+  // The handle to a channel that was added without: the first of a role, or the one of a name. Throws an Error with a sentence
+  // where there is none, or one of other numbers.
+  template <class T>
+  Handle<T> Get(uint16_t role) const {
+    return HandleTo<T>(Find(role), std::string("of role ") + RoleText(role));
+  }
+  template <class T>
+  Handle<T> Get(std::string_view name) const {
+    return HandleTo<T>(Find(name), "'" + std::string(name) + "'");
+  }
+  // As FindChannel: NULL where there is none.
+  const Channel* Find(uint16_t role) const {
+    return First([&](const Channel& c) { return c.role == role; });
+  }
+  const Channel* Find(std::string_view name) const {
+    return First([&](const Channel& c) { return c.name == name; });
+  }
+
   EnvSpec& MaxEpisodeSteps(int64_t steps) {  // 0: no limit
     max_episode_steps = steps;
-    return *this;
-  }
-  EnvSpec& MaxAgents(uint32_t agents) {
-    max_agents = agents;
     return *this;
   }
   // Where the buffers of all channels lie; for another device than the CPU see ext/memory.h.
@@ -71,17 +170,38 @@ class EnvSpec {
     device = where;
     return *this;
   }
-  // Index of the first channel of a role, or -1.
-  int Find(uint16_t role) const {
-    for (size_t i = 0; i < channels.size(); ++i)
-      if (channels[i].role == role) return static_cast<int>(i);
-    return -1;
-  }
 
   std::vector<Channel> channels;
   int64_t max_episode_steps = 0;
   uint32_t max_agents = 1;
   bp_device device = {BP_DEVICE_CPU, 0};
+
+ private:
+  EnvSpec& OfAgents() {
+    channels.back().scope = BP_SCOPE_AGENT;
+    return *this;
+  }
+  template <class Is>
+  const Channel* First(Is&& is) const {
+    const auto found = std::find_if(channels.begin(), channels.end(), is);
+    return found == channels.end() ? nullptr : &*found;
+  }
+  static void CheckInput(const Channel& channel, bool is_const) {
+    if ((channel.role == BP_ROLE_ACTION) == is_const) return;
+    throw Error(BP_E_INTERNAL, "channel '" + channel.name +
+                                   (is_const ? "': an env writes it, so its numbers should not be const"
+                                             : "': an env only reads its ACTION, so its numbers should be const"));
+  }
+  template <class T>
+  Handle<T> HandleTo(const Channel* channel, const std::string& which) const {
+    if (!channel) throw Error(BP_E_INTERNAL, "the spec has no channel " + which);
+    constexpr bp_dtype wanted = DtypeOf<std::remove_const_t<T>>();
+    if (!SameDtype(channel->dtype, wanted))
+      throw Error(BP_E_INTERNAL, "channel '" + channel->name + "' has numbers of type " + DtypeText(channel->dtype) +
+                                     ", its handle should not be of " + DtypeText(wanted));
+    CheckInput(*channel, std::is_const_v<T>);
+    return {static_cast<size_t>(channel - channels.data()), detail::HandleKey(*channel)};
+  }
 };
 
 // An EnvSpec as the C table the host reads. Stays where it is built: the table points into it.
@@ -115,9 +235,10 @@ class SpecTable {
 
 // One channel in one slot. `data` is NULL where the slot has no such entry; a row spans all its agents.
 struct ChannelView {
+  const Channel* channel = nullptr;
+  uint64_t key = 0;  // of its handles
   char* data = nullptr;
-  uint64_t row_stride_bytes = 0, row_bytes = 0;
-  uint32_t bits = 0;
+  uint64_t row_stride_bytes = 0, row_elements = 0;
 };
 
 // The rows of one channel in one time slot. A loop over rows takes it once, before: what a row writes might alias the table of
@@ -125,47 +246,70 @@ struct ChannelView {
 template <class T>
 class RowsOf {
  public:
-  RowsOf() = default;
-  explicit RowsOf(const ChannelView& view) : data_(view.data), stride_bytes_(view.row_stride_bytes) {
-    assert(view.data && view.bits == 8 * sizeof(T));
+  RowsOf() = default;  // not to be used before it is assigned
+  RowsOf(void* data, uint64_t stride_bytes, size_t elements) : data_(data), stride_bytes_(stride_bytes), elements_(elements) {}
+  // All elements of row `row`, agent after agent.
+  std::span<T> operator[](uint64_t row) const {
+    return {reinterpret_cast<T*>(static_cast<char*>(data_) + row * stride_bytes_), elements_};
   }
-  // First element of row `row` (of its agent 0).
-  T* operator[](uint64_t row) const { return reinterpret_cast<T*>(data_ + row * stride_bytes_); }
 
  private:
-  char* data_;
+  void* data_;
   uint64_t stride_bytes_;
+  size_t elements_;
 };
 
-// The bound buffers of one time slot, by channel in the order of EnvSpec. Owned by the instance; valid until the next bind.
+// The bound buffers of one time slot, by channel. Owned by the instance; valid until the next bind.
 class Slot {
  public:
-  Slot(const ChannelView* views, uint32_t index) : views_(views), index_(index) {}
-  // First element of row `row` (of its agent 0); the row's elements are contiguous, agent after agent.
+  Slot(const ChannelView* views, size_t n_views, uint32_t index) : views_(views), n_views_(n_views), index_(index) {}
+  // All elements of row `row`, agent after agent.
   template <class T>
-  T* Row(int channel, uint64_t row) const {
-    return Rows<T>(channel)[row];
+  std::span<T> Row(Handle<T> channel, uint64_t row) const {
+    return Rows(channel)[row];
   }
   template <class T>
-  RowsOf<T> Rows(int channel) const {
-    return RowsOf<T>(views_[channel]);
+  RowsOf<T> Rows(Handle<T> channel) const {
+    const ChannelView& view = Checked(channel.index_, channel.key_);
+    if (view.data == nullptr) RefuseAbsent(view);
+    return {view.data, view.row_stride_bytes, view.row_elements};
   }
   // False where this slot has no such channel: transition roles in the last slot of a rollout, INFO that nobody wants.
-  bool Has(int channel) const { return views_[channel].data != nullptr; }
+  template <class T>
+  bool Has(Handle<T> channel) const {
+    return Checked(channel.index_, channel.key_).data != nullptr;
+  }
+  template <class T>
+  const Channel& Of(Handle<T> channel) const {
+    return *Checked(channel.index_, channel.key_).channel;
+  }
   uint32_t index() const { return index_; }
 
  private:
+  const ChannelView& Checked(size_t index, uint64_t key) const {
+    if (index >= n_views_ || views_[index].key != key) [[unlikely]]
+      RefuseHandle(index, key);
+    return views_[index];
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void RefuseHandle(size_t index, uint64_t key) const {
+    if (key == 0) throw Error(BP_E_INTERNAL, "a channel was asked for by a handle that no spec gave");
+    const std::string found = index < n_views_ ? "'" + views_[index].channel->name + "'" : "none";
+    throw Error(BP_E_INTERNAL, "a channel was asked for by a handle of another spec: channel " + std::to_string(index) +
+                                   " of this one is " + found);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void RefuseAbsent(const ChannelView& view) const {
+    throw Error(BP_E_INTERNAL, "channel '" + view.channel->name + "' has no buffer in slot " + std::to_string(index_) +
+                                   ": ask Has(...) first");
+  }
+
   const ChannelView* views_;
+  size_t n_views_;
   uint32_t index_;
 };
 
 namespace detail {
 
-inline std::string Text(const int64_t* values, int64_t n) {
-  std::string out = "[";
-  for (int64_t i = 0; i < n; ++i) out += (i ? ", " : "") + std::to_string(values[i]);
-  return out + "]";
-}
+inline ChannelView AbsentView(const Channel& channel) { return {&channel, HandleKey(channel)}; }
 
 // Compares a tensor with its channel, once per bind, so that the loops need no checks.
 inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows,
@@ -191,9 +335,8 @@ inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, cons
       throw wrong("stride " + std::to_string(i), std::to_string(elements), std::to_string(tensor.strides[i]));
   if (per_row > 1 && tensor.strides[0] != elements)
     throw wrong("stride 0 (agents of a row are contiguous)", std::to_string(elements), std::to_string(tensor.strides[0]));
-  const uint64_t bytes = channel.dtype.bits / 8;
-  return {static_cast<char*>(tensor.data) + tensor.byte_offset, tensor.strides[0] * per_row * bytes, elements * per_row * bytes,
-          channel.dtype.bits};
+  return {&channel, HandleKey(channel), static_cast<char*>(tensor.data) + tensor.byte_offset,
+          tensor.strides[0] * per_row * channel.dtype.bits / 8, elements * per_row};
 }
 
 // The views of all slots, [n_frames x n_channels]. Frames are walked by the struct_size of the first one.
@@ -208,20 +351,24 @@ inline std::vector<ChannelView> CheckedViews(const EnvSpec& spec, uint64_t rows,
     for (size_t c = 0; c < n; ++c) {
       const Channel& channel = spec.channels[c];
       const bool optional = channel.role == BP_ROLE_INFO || (starts_rollout && !IsStateRole(channel.role));
+      ChannelView& view = views[frame.slot * n + c];
       if (frame.tensors[c])
-        views[frame.slot * n + c] = CheckedView(spec, channel, *frame.tensors[c], rows, frame.slot);
-      else if (!optional)
+        view = CheckedView(spec, channel, *frame.tensors[c], rows, frame.slot);
+      else if (optional)
+        view = AbsentView(channel);
+      else
         throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(frame.slot) + ", channel '" + channel.name + "' has no buffer");
     }
   }
   return views;
 }
 
-// The views of n items; empty for channels that are no part of an item.
+// The views of n items; without data for channels that are no part of an item.
 inline std::vector<ChannelView> ItemViews(const EnvSpec& spec, uint64_t n, const bp_frame& frame) {
   std::vector<ChannelView> views(spec.channels.size());
   for (size_t c = 0; c < views.size(); ++c)
-    if (frame.tensors[c]) views[c] = CheckedView(spec, spec.channels[c], *frame.tensors[c], n, frame.slot);
+    views[c] =
+        frame.tensors[c] ? CheckedView(spec, spec.channels[c], *frame.tensors[c], n, frame.slot) : AbsentView(spec.channels[c]);
   return views;
 }
 

@@ -31,7 +31,7 @@ typedef struct bp_config {
   void* impl;  // the host's own
   bp_status (*f64)(const struct bp_config* config, const char* path, double* out);
   bp_status (*i64)(const struct bp_config* config, const char* path, int64_t* out);  // also BOOL, as 0 or 1
-  // STR, ENUM, PATH; owned by the config.
+  // STR, ENUM, PATH, and ANY as JSON text; owned by the config.
   bp_status (*str)(const struct bp_config* config, const char* path, const char** borrow_out);
   // Numbers of a list: writes at most `cap` and always the full length to `out_n`.
   bp_status (*list)(const struct bp_config* config, const char* path, uint64_t cap, double* out, uint64_t* out_n);

@@ -18,10 +18,8 @@ class View {
   View(const bp_tensor* tensor, const char* name) : tensor_(tensor) {
     using Value = std::remove_const_t<T>;
     if (!SameDtype(tensor->dtype, DtypeOf<Value>())) {
-      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' should have " + std::to_string(8 * sizeof(Value)) +
-                                        "-bit elements of dtype code " + std::to_string(DtypeOf<Value>().code) + ", got " +
-                                        std::to_string(tensor->dtype.bits) + " bits of code " +
-                                        std::to_string(tensor->dtype.code));
+      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' is of " + DtypeText(tensor->dtype) +
+                                        ", and is read as one of " + DtypeText(DtypeOf<Value>()));
     }
   }
   int64_t Size(int dim) const { return tensor_->shape[dim]; }

@@ -1,64 +1,16 @@
-// What an env declares, as a learner reads it, and what the learner declares (LearnerSpec). Part of learner.hpp, which authors
-// include.
+// What a learner declares (LearnerSpec). Part of learner.hpp, which authors include.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
+#include "backplane/channels.hpp"
 #include "backplane/learner.h"
 #include "backplane/plugin.hpp"
 
 namespace bp {
-
-// The channels of an env's spec, one after the other: function(const bp_channel&).
-template <class Function>
-void ForEachChannel(const bp_env_spec* env, Function&& function) {
-  for (uint64_t i = 0; i < env->n_channels; ++i) {
-    // Walked by the writer's struct_size, which may be larger than ours.
-    const auto* at = reinterpret_cast<const char*>(env->channels) + i * env->channels->struct_size;
-    function(*reinterpret_cast<const bp_channel*>(at));
-  }
-}
-
-// The only channel of a role in an env's spec; NULL if there is none, an error if there are several.
-inline const bp_channel* FindChannel(const bp_env_spec* env, uint16_t role, const char* role_name) {
-  const bp_channel* found = nullptr;
-  ForEachChannel(env, [&](const bp_channel& channel) {
-    if (channel.role != role) return;
-    if (found) {
-      throw Unsupported(std::string("needs one ") + role_name + " channel, the env has '" + found->name + "' and '" +
-                        channel.name + "'");
-    }
-    found = &channel;
-  });
-  return found;
-}
-
-// The INFO channel of a name, of which an env may have any number; NULL if there is none.
-inline const bp_channel* FindInfo(const bp_env_spec* env, std::string_view name) {
-  const bp_channel* found = nullptr;
-  ForEachChannel(env, [&](const bp_channel& channel) {
-    if (channel.role == BP_ROLE_INFO && name == channel.name) found = &channel;
-  });
-  return found;
-}
-
-inline int64_t ElementCount(const bp_channel& channel) {
-  int64_t n = 1;
-  for (int i = 0; i < channel.ndim; ++i) n *= channel.shape[i];
-  return n;
-}
-
-template <class T>
-constexpr bp_dtype DtypeOf() {
-  constexpr uint8_t code = std::is_floating_point_v<T> ? BP_DTYPE_FLOAT : std::is_signed_v<T> ? BP_DTYPE_INT : BP_DTYPE_UINT;
-  return {code, sizeof(T) * 8, 1};
-}
-constexpr bool SameDtype(bp_dtype a, bp_dtype b) { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
 
 // Owns everything a bp_learner_spec points to. Add first, then read raw(): the addresses then stay until the end.
 class LearnerSpec {

@@ -1,4 +1,4 @@
-// Writing and reading a learner's state. Part of learner.hpp, which authors include.
+// Writing and reading a state. Part of learner.hpp and env.hpp, which authors include.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Writer {
  public:
   explicit Writer(const bp_writer* raw) : raw_(raw) {}
   void Bytes(const void* data, uint64_t n) const {
-    if (n > 0 && raw_->write(raw_, data, n) != BP_OK) throw Error(BP_E_IO, "could not write the learner's state");
+    if (n > 0 && raw_->write(raw_, data, n) != BP_OK) throw Error(BP_E_IO, "could not write the state");
   }
   template <class T>
   void Put(const T& value) const {
@@ -36,7 +36,7 @@ class Reader {
  public:
   explicit Reader(const bp_reader* raw) : raw_(raw) {}
   void Bytes(void* out, uint64_t n) const {
-    if (n > 0 && raw_->read(raw_, out, n) != BP_OK) throw Error(BP_E_IO, "the learner's saved state is cut short");
+    if (n > 0 && raw_->read(raw_, out, n) != BP_OK) throw Error(BP_E_IO, "the saved state is cut short");
   }
   template <class T>
   T Get() const {

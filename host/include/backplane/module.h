@@ -16,7 +16,8 @@ enum {
   BP_PARAM_ENUM,
   BP_PARAM_PATH,
   BP_PARAM_F64_LIST,
-  BP_PARAM_I64_LIST
+  BP_PARAM_I64_LIST,
+  BP_PARAM_ANY  // a mapping or a list of any form, which `str` gives as JSON text
 };
 enum {
   BP_PARAM_REQUIRED = 1,  // must be given; `def` is NULL
@@ -30,7 +31,7 @@ typedef struct bp_param {
   uint16_t type, flags;  // BP_PARAM_*
   const char* path;      // key under `options`, e.g. "lr"
   const char* def;       // default as YAML text; NULL: none
-  const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM; NULL: any
+  const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM, "mapping" or "list" for ANY; NULL: any
   const char* unit;      // NULL: none
   const char* doc;       // one line: what changes and what it costs
   const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none

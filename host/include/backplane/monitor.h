@@ -22,8 +22,8 @@ typedef struct bp_monitor bp_monitor;  // the plugin's own
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
 //   EPISODE  value: return, instance: row, or the candidate where candidates are evaluated
 //   METRIC   a number of the iteration that the last ITER told of, or before any of the evaluation at the start (iteration 0),
-//   by its name in metrics.jsonl ("sps", "return", "ep/length",
-//            "eval/return", "train/policy_loss", ...), NaN if it was not finite. instance: BP_METRIC_*
+//            by its name in metrics.jsonl ("sps", "return", "ep/length", "eval/return", "train/policy_loss", ...), NaN if it
+//            was not finite. instance: BP_METRIC_*. An ITER and its METRICs come in one call of on_events.
 enum { BP_EVENT_PHASE = 2, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC };
 
 // What a METRIC tells of: the experiment (the same in every run of the trial) or the machine (differs from run to run).

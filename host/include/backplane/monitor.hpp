@@ -1,13 +1,14 @@
 // C++ authoring of monitors: derive from bp::MonitorPlugin<YourClass>, override what you need, end the file with BP_PLUGINS.
-// The function table, the exception barrier and the handles are made here. `Metrics`, by which a plugin gives numbers back
-// to the host, stands here too; learner.hpp uses it.
+// The function table, the exception barrier and the handles are made here, and the host's events are gathered to iterations
+// (iteration.hpp). `Metrics`, by which a plugin gives numbers back to the host, stands here too; learner.hpp uses it.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 
+#include "backplane/iteration.hpp"
 #include "backplane/monitor.h"
 #include "backplane/plugin.hpp"
 
@@ -52,14 +53,14 @@ class Metrics {
 struct MonitorSetup {
   const bp_host* host;
   Config config;  // valid in the constructor only
-};
 
-// The event types a monitor wants: `return bp::Interests({BP_EVENT_ITER, BP_EVENT_EPISODE});`.
-constexpr uint64_t Interests(std::initializer_list<int> types) {
-  uint64_t bits = 0;
-  for (int type : types) bits |= uint64_t{1} << type;
-  return bits;
-}
+  // Which trial this is and where its files go. Its folders may not exist before the first iteration. [control]
+  const bp_host_trial_1& Trial() const {
+    const auto* const trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
+    if (!trial) throw Unsupported("needs the folder of its trial, and this host tells none (" BP_HOST_TRIAL_1 ")");
+    return *trial;
+  }
+};
 
 class Monitor {
  public:
@@ -68,8 +69,8 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  virtual uint64_t Interests() const { return 0; }        // events nobody wants are never built; asked again after each batch
-  virtual void OnEvent(const bp_event&) {}                // in the order of time. [monitor]
+  virtual void OnIteration(const Iteration&) {}           // as soon as it has ended, but for what waits in a queue. [monitor]
+  virtual IterationParts Wants() const { return {}; }     // what nobody wants is never built; asked again after iterations
   virtual void Sample(int64_t /*t_ns*/) {}                // about once a second. [monitor]
   virtual void Finish(const std::string& /*out_dir*/) {}  // may be called twice. [monitor]
 
@@ -79,6 +80,18 @@ class Monitor {
   const bp_host* host_;
 };
 
+namespace detail {
+BP_NAMED(OnEvent)
+BP_NAMED(Interests)
+
+template <class P>
+concept LeavesOnIteration = std::is_same_v<decltype(&P::OnIteration), void (Monitor::*)(const Iteration&)>;
+template <class P>
+concept LeavesSample = std::is_same_v<decltype(&P::Sample), void (Monitor::*)(int64_t)>;
+template <class P>
+concept LeavesFinish = std::is_same_v<decltype(&P::Finish), void (Monitor::*)(const std::string&)>;
+}  // namespace detail
+
 // The ABI side of a monitor class P, which has kAbout, kOptions (may be absent) and a constructor from MonitorSetup.
 template <class P>
 class MonitorPlugin : public Monitor {
@@ -87,21 +100,35 @@ class MonitorPlugin : public Monitor {
   using Monitor::Monitor;
 
   static const void* Api() {
-    static constexpr bp_monitor_api api = {
-        sizeof(bp_monitor_api), 0, Create, Destroy, GetInterests, OnEvents, OnSample, OnFinish, GetExtension};
+    static constexpr bp_monitor_api api = {sizeof(bp_monitor_api),
+                                           0,
+                                           Create,
+                                           Destroy,
+                                           GetInterests,
+                                           kTakesEvents ? OnEvents : nullptr,
+                                           kSamples ? OnSample : nullptr,
+                                           kFinishes ? OnFinish : nullptr,
+                                           GetExtension};
     return &api;
   }
 
  private:
+  // What P leaves as it is has no place in the table, so that a monitor that does nothing can be told from one that listens.
+  static constexpr bool kTakesEvents = !detail::LeavesOnIteration<P>, kSamples = !detail::LeavesSample<P>,
+                        kFinishes = kTakesEvents || !detail::LeavesFinish<P>;
+
   static P* Self(bp_monitor* monitor) { return reinterpret_cast<P*>(monitor); }
 
   static constexpr void CheckHooks() {
+    static_assert(!detail::Names_OnEvent<P> && !detail::Names_Interests<P>,
+                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and says what they should "
+                  "bring by bp::IterationParts Wants() const override");
     static_assert(
-        requires { static_cast<uint64_t (P::*)() const>(&P::Interests); },
-        "Interests of a monitor should be: uint64_t Interests() const override, public");
+        requires { static_cast<void (P::*)(const Iteration&)>(&P::OnIteration); },
+        "OnIteration of a monitor should be: void OnIteration(const bp::Iteration&) override, public");
     static_assert(
-        requires { static_cast<void (P::*)(const bp_event&)>(&P::OnEvent); },
-        "OnEvent of a monitor should be: void OnEvent(const bp_event&) override, public");
+        requires { static_cast<IterationParts (P::*)() const>(&P::Wants); },
+        "Wants of a monitor should be: bp::IterationParts Wants() const override, public");
     static_assert(
         requires { static_cast<void (P::*)(int64_t)>(&P::Sample); },
         "Sample of a monitor should be: void Sample(int64_t t_ns) override, public");
@@ -115,21 +142,34 @@ class MonitorPlugin : public Monitor {
     return Guard(host, [&] { *out = reinterpret_cast<bp_monitor*>(new P(MonitorSetup{host, Config(config)})); });
   }
   static void Destroy(bp_monitor* monitor) noexcept { delete Self(monitor); }
-  static uint64_t GetInterests(const bp_monitor* monitor) noexcept { return reinterpret_cast<const P*>(monitor)->Interests(); }
+  static uint64_t GetInterests(const bp_monitor* monitor) noexcept {
+    if constexpr (detail::LeavesOnIteration<P>) return 0;
+    return detail::EventsOf(reinterpret_cast<const P*>(monitor)->Wants());
+  }
   static bp_status OnEvents(bp_monitor* monitor, const bp_event* events, uint64_t n) noexcept {
     return Guard(Self(monitor)->host(), [&] {
+      const auto deliver = [&](const Iteration& iteration) { Self(monitor)->OnIteration(iteration); };
+      detail::IterationGatherer& gatherer = static_cast<MonitorPlugin*>(Self(monitor))->gatherer_;
       // A newer host's events are larger than ours: walk by their own size.
       const auto* at = reinterpret_cast<const char*>(events);
-      for (uint64_t i = 0; i < n; ++i) Self(monitor)->OnEvent(*reinterpret_cast<const bp_event*>(at + i * events->struct_size));
+      for (uint64_t i = 0; i < n; ++i) gatherer.Take(*reinterpret_cast<const bp_event*>(at + i * events->struct_size), deliver);
+      gatherer.Deliver(deliver);  // its metrics come with it
     });
   }
   static bp_status OnSample(bp_monitor* monitor, int64_t t_ns) noexcept {
     return Guard(Self(monitor)->host(), [&] { Self(monitor)->Sample(t_ns); });
   }
   static bp_status OnFinish(bp_monitor* monitor, const char* out_dir) noexcept {
-    return Guard(Self(monitor)->host(), [&] { Self(monitor)->Finish(out_dir); });
+    return Guard(Self(monitor)->host(), [&] {
+      static_cast<MonitorPlugin*>(Self(monitor))->gatherer_.DeliverAll([&](const Iteration& iteration) {
+        Self(monitor)->OnIteration(iteration);
+      });
+      Self(monitor)->Finish(out_dir);
+    });
   }
   static const void* GetExtension(const bp_monitor*, const char*) noexcept { return nullptr; }
+
+  detail::IterationGatherer gatherer_;
 };
 
 }  // namespace bp

@@ -16,7 +16,7 @@
 //
 // A member is a double, an integer, a bool, a std::string, a std::filesystem::path, a std::vector of double or int64_t, an enum
 // whose words stand beside it, or a std::optional: of double or int64_t with a word in the range, of bool or an enum with
-// `auto`.
+// `auto`. What has no form that a table could say, such as arguments for a library, is a bp::AnyValue.
 //
 //   enum class Schedule { kConstant, kLinear };
 //   constexpr auto WordsOf(Schedule) {
@@ -148,6 +148,11 @@ struct OptionMore {
 // What a plugin without options has.
 struct NoOptions {};
 
+// A mapping or a list of any form, of which the range says "mapping" or "list": JSON text, which the plugin reads itself.
+struct AnyValue {
+  std::string json = "{}";
+};
+
 namespace detail {
 
 // The C table of all options, which points into texts that it owns.
@@ -214,7 +219,7 @@ struct OptionKind {
   static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) beside it");
   static_assert(std::is_enum_v<M>,
                 "an option is a double, an integer, a bool, a std::string, a std::filesystem::path, an enum with words, a "
-                "std::vector of double or int64_t, or a std::optional of double, int64_t, bool or an enum");
+                "std::vector of double or int64_t, a bp::AnyValue, or a std::optional of double, int64_t, bool or an enum");
   static constexpr uint16_t kType = 0;
 };
 template <>
@@ -246,6 +251,12 @@ struct OptionKind<std::filesystem::path> {
   static constexpr uint16_t kType = BP_PARAM_PATH;
   static std::string Text(const std::filesystem::path& value, const bp_param&) { return YamlText(value.string()); }
   static std::filesystem::path Read(const Config& config, const char* path) { return config.Str(path); }
+};
+template <>
+struct OptionKind<AnyValue> {
+  static constexpr uint16_t kType = BP_PARAM_ANY;
+  static std::string Text(const AnyValue& value, const bp_param&) { return value.json; }  // JSON is YAML
+  static AnyValue Read(const Config& config, const char* path) { return {config.Str(path)}; }
 };
 template <class T>
 requires std::same_as<T, double> || std::same_as<T, int64_t>

@@ -20,7 +20,7 @@ constexpr int kExecFailed = 127;
 
 // The strings and the pointer arrays that exec wants, made before the fork: after it only async-signal-safe calls are allowed.
 struct ExecImage {
-  explicit ExecImage(const ChildCommand& command) : strings{command.program.string()} {
+  explicit ExecImage(const ChildCommand& command) : folder(command.folder.string()), strings{command.program.string()} {
     strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
     for (char** entry = environ; *entry != nullptr; ++entry) {
       if (!Overridden(*entry, command.environment)) {
@@ -48,6 +48,7 @@ struct ExecImage {
     return false;
   }
 
+  const std::string folder;
   std::vector<std::string> strings, variables;
   std::vector<char*> argv, envp;
 };
@@ -85,7 +86,7 @@ void KeepOpen(int fd) {
   }
 }
 
-enum class StartStep { kJoinGroup = 1, kExecute };
+enum class StartStep { kJoinGroup = 1, kEnterFolder, kExecute };
 
 // What a child says through a pipe that an execution closes: so nothing comes if it went well.
 struct StartFailure {
@@ -135,6 +136,9 @@ struct StartFailure {
     KeepOpen(fd);
   }
   KeepOpen(setup.report_fd);
+  if (!image.folder.empty() && chdir(image.folder.c_str()) != 0) {
+    Fail(failure_fd, StartStep::kEnterFolder);
+  }
   execve(image.argv[0], image.argv.data(), image.envp.data());
   Fail(failure_fd, StartStep::kExecute);
 }
@@ -149,7 +153,9 @@ std::optional<StartFailure> ReadFailure(int fd) {
 }
 
 std::string Sentence(const StartFailure& failure, const std::filesystem::path& program) {
-  const char* step = failure.step == StartStep::kJoinGroup ? ": it was not let into its control group: " : ": ";
+  const char* step = failure.step == StartStep::kJoinGroup     ? ": it was not let into its control group: "
+                     : failure.step == StartStep::kEnterFolder ? ": its folder cannot be entered: "
+                                                               : ": ";
   return "cannot start " + program.string() + step + std::strerror(failure.error);
 }
 

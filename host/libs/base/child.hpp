@@ -17,7 +17,8 @@ struct ChildCommand {
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // "NAME=value", over this process's own
   std::filesystem::path stdout_file, stderr_file;
-  std::vector<int> inherit_fds;  // descriptors that stay open in the child
+  std::vector<int> inherit_fds;       // descriptors that stay open in the child
+  std::filesystem::path folder = {};  // in which it runs; empty: this process's
 };
 
 // What differs between a keeper and the trial it starts.
@@ -56,6 +57,7 @@ class Child {
   // To the whole process group.
   void Signal(int signal);
   pid_t pid() const { return pid_; }
+  int exit_fd() const { return pidfd_; }  // to poll: readable once it has ended; -1: this kernel has no such descriptors
 
  private:
   pid_t pid_ = -1;

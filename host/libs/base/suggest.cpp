@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace backplane {
 namespace {
@@ -17,24 +18,52 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// Of texts in small letters; anything above `most` if it is more.
+// Of texts in small letters; anything above `most` if it is more. Two letters that changed places count one, as a letter that
+// is another, too many or too few does.
 size_t DistanceWithin(std::string_view a, std::string_view b, size_t most) {
-  // Each letter too many or too few counts one: what is much longer or shorter need not be compared.
-  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+  // What is much longer or shorter need not be compared.
+  if (b.size() > kMaxLength || std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
+  size_t rows[3][kMaxLength + 1];
+  size_t *row = rows[0], *before = rows[1], *before_that = rows[2];
+  std::iota(row, row + b.size() + 1, size_t{0});
+  size_t least = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0], least = i + 1;
-    row[0] = i + 1;
+    std::swap(before_that, before), std::swap(before, row);
+    const size_t least_before = least;
+    row[0] = least = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min(replaced, std::min(row[j], diagonal) + 1);
+      row[j + 1] = std::min(before[j] + (a[i] != b[j]), std::min(row[j], before[j + 1]) + 1);
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before_that[j - 1] + 1);
       least = std::min(least, row[j + 1]);
     }
-    if (least > most) return least;  // it only grows from here on
+    if (least > most && least_before > most) return least;  // it only grows from here on
   }
   return row[b.size()];
+}
+
+// "entropy" -> "ent", "entrpy", "etpy": its first letter, and others of it in their order.
+bool IsCutFrom(std::string_view part, std::string_view word) {
+  if (part.empty() || word.empty() || part[0] != word[0]) return false;
+  size_t taken = 0;
+  for (const char c : word) taken += taken < part.size() && part[taken] == c;
+  return taken == part.size();
+}
+
+// Of texts in small letters: how `word` begins, or each of its words ("ent_coef" of "entropy_coeff") cut short to half of it
+// all at the most.
+bool IsAbbreviation(std::string_view name, std::string_view word) {
+  constexpr size_t kLeast = 3;  // fewer letters begin too much
+  if (name.size() < kLeast || name.size() >= word.size()) return false;
+  if (word.starts_with(name)) return true;
+  if (2 * name.size() < word.size()) return false;
+  for (;;) {
+    const size_t end = name.find('_'), word_end = word.find('_');
+    if (!IsCutFrom(name.substr(0, end), word.substr(0, word_end))) return false;
+    if ((end == name.npos) != (word_end == word.npos)) return false;
+    if (end == name.npos) return true;
+    name.remove_prefix(end + 1), word.remove_prefix(word_end + 1);
+  }
 }
 
 }  // namespace
@@ -66,6 +95,22 @@ std::vector<std::string> Nearest(std::string_view name, const std::vector<Candid
     bool much_farther = s.distance > scored[0].distance + (scored[0].distance == 0 ? 0 : 1);
     if (much_farther || names.size() == kMaxNames) break;
     if (std::find(names.begin(), names.end(), s.candidate->shown) == names.end()) names.push_back(s.candidate->shown);
+  }
+  return names;
+}
+
+std::vector<std::string> NearestOrLonger(std::string_view name, const std::vector<Candidate>& candidates) {
+  std::vector<std::string> names = Nearest(name, candidates);
+  if (!names.empty() || name.size() > kMaxLength) return names;
+  const std::string lower = Lower(name);
+  std::vector<const Candidate*> longer;
+  for (const Candidate& candidate : candidates)
+    if (candidate.word.size() <= kMaxLength && IsAbbreviation(lower, Lower(candidate.word))) longer.push_back(&candidate);
+  std::stable_sort(longer.begin(), longer.end(),
+                   [](const Candidate* a, const Candidate* b) { return a->word.size() < b->word.size(); });
+  for (const Candidate* candidate : longer) {
+    if (names.size() == kMaxNames) break;
+    if (std::find(names.begin(), names.end(), candidate->shown) == names.end()) names.push_back(candidate->shown);
   }
   return names;
 }

@@ -38,10 +38,12 @@ struct TrialPlugins {
 struct StartFrom {
   std::string trial_id;
   std::filesystem::path checkpoint_dir;
+  bool may_be_broken_off = false;  // it need not have come to its end, and the check tells apart whether its state is taken
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("trial_id", self.trial_id);
     visit("checkpoint_dir", self.checkpoint_dir);
+    visit("may_be_broken_off", DefaultIfMissing(self.may_be_broken_off));
   }
 };
 
@@ -51,8 +53,9 @@ struct TrialFile : TrialPlugins {
   nlohmann::json config;                      // of the experiment, resolved: options complete
   std::map<std::string, std::string> origin;  // path of a key -> "file:line:col", for messages
   std::filesystem::path attempt_dir, checkpoint_dir;
-  std::filesystem::path torch_lib;  // directory with libtorch.so; empty: none known
-  bool resume = false;              // go on from checkpoint_dir
+  std::filesystem::path experiment_dir;  // of the file in which its command stands; empty: it has none
+  std::filesystem::path torch_lib;       // directory with libtorch.so; empty: none known
+  bool resume = false;                   // go on from checkpoint_dir
   std::optional<StartFrom> start_from;
   uint64_t seeds = 1;  // trials of its point, this one among them: they share report.max_time
 
@@ -68,6 +71,7 @@ struct TrialFile : TrialPlugins {
     visit("origin", self.origin);
     visit("attempt_dir", self.attempt_dir);
     visit("checkpoint_dir", self.checkpoint_dir);
+    visit("experiment_dir", LeftOutIfEmpty(self.experiment_dir));
     visit("torch_lib", self.torch_lib);
     visit("resume", self.resume);
     visit("start_from", NullIfAbsent(self.start_from));

@@ -23,8 +23,16 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
     }
     text += "# " + comment + "\n";
   }
-  return text + "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE " +
-         std::string(kSomeBudget) + "`.\n" + YamlText(config, {});
+  // A command ends by itself; what a budget counts of it is its reports.
+  const bool is_command = At(config, "learner").contains("command");
+  text += is_command ? "# The setting without a budget: it is trained until its command ends.\n"
+                     : "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE " +
+                           std::string(kSomeBudget) + "`.\n";
+  return text + YamlText(config, {});
+}
+
+std::string StartedWith(const std::string& recommended) {
+  return recommended.find(kSomeBudget) == std::string::npos ? "" : std::string(" ") + kSomeBudget;
 }
 
 }  // namespace backplane

@@ -117,7 +117,8 @@ def show(what: Results | str | os.PathLike[str], height_px: int = 800) -> None:
     if not in_notebook():
         webbrowser.open(page.resolve().as_uri())
         return
-    from IPython.display import HTML, display
+    from IPython.display import display
 
     text = html.escape(page.read_text(), quote=True)  # in a frame, as its styles are for a page of its own
-    display(HTML(f'<iframe srcdoc="{text}" style="width: 100%; height: {height_px}px; border: 0"></iframe>'))
+    frame = f'<iframe srcdoc="{text}" style="width: 100%; height: {height_px}px; border: 0"></iframe>'
+    display({"text/html": frame, "text/plain": str(page)}, raw=True)

@@ -88,8 +88,8 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
   for (const Attachment& attachment : made.document.attachments) {
     if (is_void) break;
-    text += fmt::format("  next:   {} run {} {}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
-                        kSomeBudget);
+    text += fmt::format("  next:   {} run {}{}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
+                        StartedWith(attachment.text));
     break;
   }
   if (diagnosis && diagnosis->Lead())

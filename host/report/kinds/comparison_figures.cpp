@@ -50,9 +50,13 @@ std::vector<std::string> NamesOf(const std::vector<ComparedPoint>& points) {
   return FigureLabels(names);
 }
 
-std::string AxisLabel(const std::string& against) {
+bool IsOfCommand(const CombinedTrial& trial) { return !trial.data.At("learner.command").is_null(); }
+
+std::string AxisLabel(const std::string& against, bool of_commands) {
   if (const auto name = SumAxis(against)) return *name + " so far";
-  return against == "time_s" ? "seconds" : against == "iteration" ? "iteration" : "environment steps";
+  if (against == "time_s") return "seconds";
+  if (against == "iteration") return "iteration";
+  return of_commands ? "steps" : "environment steps";  // of what, a command alone knows
 }
 
 // Where each point of `curve` lies on the axis; nothing where the trial has no such axis.
@@ -87,6 +91,7 @@ class Drawer {
         points_(parts.points),
         names_(NamesOf(parts.points)),
         palette_("name", names_),
+        of_commands_(std::ranges::all_of(combined_.trials, IsOfCommand)),
         made_(made) {}
 
   // Without a baseline, or a measure that tells better from worse, there is none.
@@ -159,7 +164,7 @@ class Drawer {
         without.push_back(curve.name);
         continue;
       }
-      CurvePanel panel{{title, AxisLabel(curve.against), Of(curve.name), kThing}};
+      CurvePanel panel{{title, AxisLabel(curve.against, of_commands_), Of(curve.name), kThing}};
       if (spec.curves.size() == 1) panel.size = {760, 320};
       figure.panels.push_back(View(panel, palette_));
     }
@@ -233,10 +238,11 @@ class Drawer {
   std::optional<size_t> BaselineOf(size_t point) const { return parts_.choices[points_[point].group].baseline; }
 
   // A curve may be shown twice, over different axes.
-  static std::string PanelOf(const CurveSpec& curve, const FigureSpec& spec) {
+  std::string PanelOf(const CurveSpec& curve, const FigureSpec& spec) const {
     const auto same =
         std::count_if(spec.curves.begin(), spec.curves.end(), [&](const CurveSpec& other) { return other.name == curve.name; });
-    return same > 1 ? fmt::format("{} over {}", MeasureWords(curve.name), AxisLabel(curve.against)) : MeasureWords(curve.name);
+    const std::string name = MeasureWords(curve.name);
+    return same > 1 ? fmt::format("{} over {}", name, AxisLabel(curve.against, of_commands_)) : name;
   }
 
   // Its name with the unit that its plugin registered.
@@ -367,8 +373,15 @@ class Drawer {
       const auto found = data.curves.find(curve.name);
       if (found == data.curves.end()) continue;
       const std::vector<double> places = Places(data, found->second, curve.against);
+      // What a command tells of a step may come in several reports, in one seed and not in another: these are counted by steps.
+      const bool by_steps = curve.against == "env_steps" && IsOfCommand(combined_.trials[trial]);
+      uint64_t steps = 0;
       for (size_t i = 0; i < places.size(); ++i) {
-        At& here = at[found->second[i].iteration];
+        if (by_steps && i > 0 && places[i] == places[i - 1]) {
+          at[steps].ys.back() = found->second[i].value;
+          continue;
+        }
+        At& here = at[by_steps ? ++steps : found->second[i].iteration];
         here.xs.push_back(places[i]);
         here.ys.push_back(found->second[i].value);
       }
@@ -386,6 +399,7 @@ class Drawer {
   const std::vector<ComparedPoint>& points_;
   const std::vector<std::string> names_;
   const Palette palette_;
+  const bool of_commands_;
   ComparisonFigures* made_;
 };
 

@@ -89,8 +89,8 @@ RuleVerdict CollectionBound(const Case& c) {
   f.confidence = few_runners ? "medium: how well two runners share this work was not measured, nor what it does to learning"
                              : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
   if (few_runners) {
-    f.cause = fmt::format("{} collects while {} cores are granted.",
-                          *runners == 1 ? "One runner" : fmt::format("{} runners", *runners), *cores);
+    f.cause = fmt::format("{} while {} cores are granted.",
+                          *runners == 1 ? "One runner collects" : fmt::format("{} runners collect", *runners), *cores);
     AddFix(c, kRunnersPath, *cores, &f.fixes);
   }
   if (few_rows) {

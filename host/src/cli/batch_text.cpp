@@ -174,7 +174,7 @@ class BatchText {
     if (!completed && !report_.interrupted) {
       std::fputs(WithTone(FormatFailure(result, context), fileno(stderr)).c_str(), stderr);
     } else if (args_.quiet) {
-      std::printf("%s: %s, results in %s\n", context.title.c_str(), Word(result.state), context.attempt_dir.c_str());
+      std::printf("%s: %s, results in %s\n", context.title.c_str(), SummaryState(result), context.attempt_dir.c_str());
     } else {
       std::fputs(WithTone(FormatSummary(result, context), fileno(stdout)).c_str(), stdout);
     }

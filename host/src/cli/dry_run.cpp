@@ -104,8 +104,13 @@ class DryRunText {
     if (!args.fresh) {
       record_ = ReadBatchRecord(ResultsFolder{out}.events());
       const std::filesystem::path last_plan = ResultsFolder{out}.plan();
-      if (!args.accept_change && std::filesystem::exists(last_plan))
-        changes_ = ChangedFiles(ReadPlanFile(last_plan), plan, record_);
+      if (std::filesystem::exists(last_plan)) {
+        const std::vector<PlanLine> before = ReadPlanFile(last_plan);
+        if (!args.accept_change) changes_ = ChangedFiles(before, plan, record_);
+        const auto anew = ChangedUnderStopped(out, before, plan, record_);
+        const auto file_of = [&](const ChangedFile& change) { return FileAt(plan, change); };
+        if (changes_.empty() && !anew.empty()) begun_anew_ = SayBegunAnew(out, anew, file_of);
+      }
     }
     for (const PlannedTrial& trial : plan.trials) {
       const TrialRecord* record = record_.Find(trial.id);
@@ -140,6 +145,7 @@ class DryRunText {
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
     if (!changes_.empty()) fmt::print("{}", FormatChanges(changes_));
+    if (!begun_anew_.empty()) fmt::print("{}\n", begun_anew_);
     fmt::print("nothing was started\n");
   }
 
@@ -274,6 +280,7 @@ class DryRunText {
   ResourcePool resource_pool_;
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
+  std::string begun_anew_;               // a sentence on trials that were stopped and whose files changed
   std::vector<bool> damaged_;            // [trials] finished, and its files are not what they were
   std::vector<Allocation> allocations_;  // [trials]
   size_t at_once_ = 0;

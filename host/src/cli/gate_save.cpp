@@ -75,6 +75,9 @@ void Keep(const fs::path& plugin, const fs::path& folder) {
 // The plugin files, and the experiment that runs them.
 void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateBaseline& baseline) {
   const fs::path folder = experiment.parent_path();
+  if (trial.learner.file.empty())
+    throw std::runtime_error(
+        "a trial by command has no plugin files that could be kept for speeds; --no-plugins leaves them out");
   if (fs::exists(folder) && !fs::exists(experiment) && !fs::is_empty(folder))
     throw std::runtime_error(folder.string() + " is there already, and `gate save` did not write it");
   json config = baseline.config;

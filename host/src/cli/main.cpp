@@ -3,6 +3,7 @@
 
 #include "base/standard_descriptors.hpp"
 #include "cli/parse.hpp"
+#include "cli/plugin_search.hpp"
 #include "supervise/keeper.hpp"
 
 int main(int argc, char** argv) {
@@ -12,5 +13,6 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "keep") {
     return backplane::Keep({argv + 2, argv + argc});
   }
+  backplane::OwnProgram();
   return backplane::Main(argc, argv);
 }

@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 39> kOtherNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherNames = {{
     {"train", "run FILE"},
     {"start", "run FILE"},
     {"fit", "run FILE"},
@@ -41,9 +41,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 39> kOtherNa
     {"lint", "config check FILE"},
     {"schema", "config schema"},
     {"show", "config show FILE"},
-    {"init", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
-    {"new", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
-    {"create", "run FILE; a file to begin with is configs/quickstart.yaml, and scripts/new_plugin begins a plugin"},
+    {"init", "run FILE; a file to begin with is configs/quickstart.yaml, and `new env NAME` begins a plugin"},
+    {"create", "run FILE; a file to begin with is configs/quickstart.yaml, and `new env NAME` begins a plugin"},
+    {"scaffold", "new env NAME, new learner NAME or new monitor NAME"},
+    {"template", "new env NAME, new learner NAME or new monitor NAME"},
     {"ps", "status OUT"},
     {"jobs", "status OUT"},
     {"logs", "watch OUT"},

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
 #include "cli/reference_text.hpp"
+#include "config/declaration.hpp"
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
@@ -110,6 +111,18 @@ void PrintOption(const OptionInfo& option) {
   if (!option.aliases.empty()) {
     fmt::print("      also: {}\n", Printable(Join(option.aliases)));
   }
+}
+
+// What an experiment could not name, and a range that every value would break.
+void CheckDeclaration(const PluginInfo& info) {
+  const auto refuse = [&](const DeclarationError& wrong) {
+    const std::string mend = wrong.mend.empty() ? "" : ". " + wrong.mend;
+    throw PluginError(fmt::format("{}: {}: wanted {}, found {}{}", info.id, wrong.place, wrong.wanted, wrong.found, mend));
+  };
+  if (info.kind != BP_KIND_PART)
+    if (const auto wrong = WrongId(info)) refuse(*wrong);
+  for (const OptionInfo& option : info.options)
+    if (const auto wrong = WrongRange(option)) refuse(*wrong);
 }
 
 // A default that its own type or range refuses would make the plugin unusable where the option is not given.
@@ -221,7 +234,7 @@ int PluginDescribeCommand(const PluginArgs& args) {
 
 int PluginSealCommand(const PluginArgs& args) {
   // Throws what the user should read.
-  const auto check = [](const PluginInfo& info) { CheckDefaults(info), CheckHelps(info); };
+  const auto check = [](const PluginInfo& info) { CheckDeclaration(info), CheckDefaults(info), CheckHelps(info); };
   Seal(args.name, check, {args.parts.begin(), args.parts.end()});
   return kOk;
 }

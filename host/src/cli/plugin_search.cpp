@@ -5,7 +5,11 @@
 
 namespace backplane {
 
-std::filesystem::path OwnProgram() { return std::filesystem::read_symlink("/proc/self/exe"); }
+std::filesystem::path OwnProgram() {
+  // Read once, as main begins: after a new build the link names a deleted file, and no trial could be started any more.
+  static const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  return program;
+}
 
 std::filesystem::path OwnPrefix() { return OwnProgram().parent_path().parent_path(); }
 

@@ -101,6 +101,8 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kName: return "name";
     case ValueType::kPathList: return "list of paths";
     case ValueType::kMeasureList: return "list of measures";
+    case ValueType::kWords: return "list of words";
+    case ValueType::kPatterns: return "mapping";
     case ValueType::kPluginName: return "plugin";
     case ValueType::kPluginOptions: return "mapping";
     case ValueType::kMonitors: return "list of plugins";

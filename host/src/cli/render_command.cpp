@@ -116,6 +116,9 @@ std::string WhyNotFilmed(const RenderArgs& args) {
 
 int RenderCommand(const RenderArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
+  if (trial.spec.experiment.HasCommand())
+    throw std::runtime_error("trial " + trial.name +
+                             " is one by command: wanted a plugin, of whose episodes the host can make pictures");
   const Episode episode = Choose(trial, args.episode);
   const std::filesystem::path to = args.to.empty() ? trial.folder.film(episode.number) : args.to;
   const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));

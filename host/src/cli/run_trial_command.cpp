@@ -2,9 +2,16 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
+#include "command/command_trial.hpp"
+#include "log/log.hpp"
 #include "trial/run_trial.hpp"
+#include "validate/fast_cases.hpp"
 
 namespace backplane {
 namespace {
@@ -14,12 +21,36 @@ struct TrialArgs {
   TrialTask task;
 };
 
+int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
+  if (task.check) return CheckCommands(specs);
+  if (task.film.empty()) return RunCommandTrial(std::move(specs.front()));
+  LogError("a trial by command plays no episode that the host could film");
+  return kExitUsage;
+}
+
+// All of a check are of one sort: their plugins, or none.
+int RunTask(const TrialArgs& args) {
+  std::vector<TrialSpec> specs;
+  try {
+    for (const std::filesystem::path& file : args.trial_jsons) specs.push_back(ReadTrialSpec(file));
+  } catch (const std::runtime_error& e) {
+    LogError("{}", e.what());
+    return kExitUsage;
+  } catch (const std::bad_alloc&) {
+    return kExitHostOom;
+  }
+  if (specs.front().experiment.HasCommand()) return RunCommand(std::move(specs), args.task);
+  TrialTask task = args.task;
+  task.find_broken = [](const std::vector<TrialSpec>& all) { return FindBrokenRules(all, ValidatedFiles()); };
+  return RunTrial(std::move(specs), args.trial_jsons.front(), task);
+}
+
 int RunTrialCommand(const TrialArgs& args) {
   // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
   if (std::freopen("/dev/null", "r", stdin) == nullptr) {
     std::fclose(stdin);
   }
-  const int code = RunTrial(args.trial_jsons, args.task);
+  const int code = RunTask(args);
   std::fflush(nullptr);
   // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
   _exit(code);

@@ -62,14 +62,7 @@ void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs
            names.empty() ? "none, as it has no sweep" : known);
 }
 
-}  // namespace
-
-std::optional<SpeedSubject> ReadSubject(const FileArgs& file, PluginSearch* search) {
-  const std::optional<Plan> plan = PlanOrComplain(file, search);
-  return plan ? WithoutSweep(file, *plan, search) : std::nullopt;
-}
-
-std::optional<SpeedSubject> ReadSubjectToTune(const FileArgs& file, const std::string& point, PluginSearch* search) {
+std::optional<SpeedSubject> SubjectToTune(const FileArgs& file, const std::string& point, PluginSearch* search) {
   const std::optional<Plan> plan = PlanOrComplain(file, search);
   if (!plan) return std::nullopt;
   if (!point.empty()) {
@@ -84,6 +77,27 @@ std::optional<SpeedSubject> ReadSubjectToTune(const FileArgs& file, const std::s
     if (!plan->points[i].after && CanHelp(plan->LoadPoint(i))) return OfPoint(*plan, i);
   }
   return WithoutSweep(file, *plan, search);
+}
+
+// What a command does faster its own options say, which the host knows nothing of.
+std::optional<SpeedSubject> OfPlugins(const FileArgs& file, std::optional<SpeedSubject> subject) {
+  if (!subject || !subject->experiment.HasCommand()) return subject;
+  LogError(
+      "backplane: {}: its learner is a command; wanted a plugin, whose rollouts the host can measure and whose options say "
+      "what they help\nnothing was started",
+      Printable(file.file.string()));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SpeedSubject> ReadSubject(const FileArgs& file, PluginSearch* search) {
+  const std::optional<Plan> plan = PlanOrComplain(file, search);
+  return plan ? OfPlugins(file, WithoutSweep(file, *plan, search)) : std::nullopt;
+}
+
+std::optional<SpeedSubject> ReadSubjectToTune(const FileArgs& file, const std::string& point, PluginSearch* search) {
+  return OfPlugins(file, SubjectToTune(file, point, search));
 }
 
 }  // namespace backplane

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <map>
 
+#include "base/format_count.hpp"
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
@@ -15,6 +18,7 @@
 #include "plugin/plugin_error.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/run_case.hpp"
+#include "validate/validated_files.hpp"
 
 namespace backplane {
 namespace {
@@ -53,7 +57,8 @@ nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>&
     if (option == info.options.end()) {
       std::vector<std::string> known;
       for (const OptionInfo& one : info.options) known.push_back(one.path);
-      throw ValidateUsage{fmt::format("{} has no option '{}'{}", info.id, name, DidYouMean(Nearest(name, Candidates(known))))};
+      throw ValidateUsage{
+          fmt::format("{} has no option '{}'{}", info.id, name, DidYouMean(NearestOrLonger(name, Candidates(known))))};
     }
     std::string why_not;
     const auto value = ReadDefault(word.substr(equals + 1), rule_of(*option), &why_not);
@@ -154,6 +159,7 @@ struct ValidateAnswer {
   uint64_t seed = 0;
   Counts counts;
   double steps_per_s = 0;
+  std::map<std::string, double> steps_per_s_beside;  // of the installation's own envs, by id
   std::vector<CaseResult> cases;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -167,9 +173,35 @@ struct ValidateAnswer {
     visit("failed", self.counts.failed);
     visit("crashed", self.counts.crashed);
     visit("steps_per_s", LeftOutIfEmpty(self.steps_per_s));
+    visit("steps_per_s_beside", LeftOutIfEmpty(self.steps_per_s_beside));
     visit("cases", self.cases);
   }
 };
+
+// What the installation's own envs do on this machine, each for a moment. One that needs an option, or LibTorch, is left out.
+std::map<std::string, double> SpeedsOfOwnEnvs(const PluginInfo& but) {
+  Catalog own;
+  own.AddFolder(OwnPluginFolder());
+  std::map<std::string, double> speeds;
+  for (const PluginInfo& info : own.plugins()) {
+    ValidateSetting setting;
+    setting.speed_for_s = 0.03;
+    if (info.kind != BP_KIND_ENV || info.id == but.id || NeedsTorch(info, setting)) continue;
+    setting.options = OptionsOf(info, {}, nullptr);
+    const CaseResult result = RunCase(*FindCase("steps-per-second"), info, setting, {.in_process = false, .limit_s = 5});
+    if (result.steps_per_s > 0) speeds[info.id] = result.steps_per_s;
+  }
+  return speeds;
+}
+
+void PrintSpeeds(const ValidateAnswer& answer) {
+  std::vector<std::pair<double, std::string>> speeds = {{answer.steps_per_s, answer.id}};
+  for (const auto& [id, speed] : answer.steps_per_s_beside) speeds.emplace_back(speed, id);
+  std::ranges::sort(speeds, std::greater());
+  fmt::print("steps/s in one thread, beside the installation's own envs:\n");
+  for (const auto& [speed, id] : speeds)
+    fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
+}
 
 ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env) {
   ValidateSetting setting;
@@ -177,10 +209,12 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
   setting.options = OptionsOf(info, args.set, &setting.given);
   setting.env = env;
   if (env) setting.env_options = OptionsOf(*env, args.env_set, nullptr);
-  ValidateAnswer answer{info.id, info.version, info.file, args.seed, {}, 0, {}};
+  ValidateAnswer answer{info.id, info.version, info.file, args.seed, {}, 0, {}, {}};
   const bool shows = !args.json;
   if (shows) fmt::print("{} {}, {}, seed {}\n", Printable(info.id), Printable(info.version), info.file.string(), args.seed);
   const int64_t begin = NowNs();
+  const ValidatedFiles files;
+  const std::string entry = files.EntryOf(info.file, info.id);
   for (const Case* one : CasesOf(info, args.cases)) {
     std::fflush(stdout);
     const CaseResult result = RunCase(*one, info, setting, {args.in_process, args.limit_s});
@@ -191,11 +225,17 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
     if (shows) PrintCase(args, info, result);
   }
   const Counts& n = answer.counts;
+  // Every rule was tried: a first trial need not.
+  if (args.cases.empty() && n.bad() == 0) files.Add(entry);
   const auto some = [](uint64_t count, const char* what) { return count > 0 ? fmt::format(", {} {}", count, what) : ""; };
   if (shows)
     fmt::print("{} passed{}{}{}{} in {:.1f} s\n", n.passed, some(n.skipped, "skipped"),
                some(n.warnings, n.warnings == 1 ? "warning" : "warnings"), some(n.failed, "failed"), some(n.crashed, "crashed"),
                static_cast<double>(NowNs() - begin) * 1e-9);
+  if (answer.steps_per_s > 0) {
+    answer.steps_per_s_beside = SpeedsOfOwnEnvs(info);
+    if (shows) PrintSpeeds(answer);
+  }
   return answer;
 }
 

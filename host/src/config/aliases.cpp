@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json_path.hpp"
+#include "config/command.hpp"
 #include "config/option_table.hpp"
 #include "config/schema.hpp"
 #include "text/units.hpp"
@@ -64,7 +65,8 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
   SpreadLists(table, map, errors);
   // A name of the host's that the learner does not know: what is trained and how is often written in one mapping.
   const auto host_key = [&](const Entry& entry) {
-    return options_path == kLearnerOptions && !table.Find(entry.key) ? FindHostKeyByAlias(entry.key) : nullptr;
+    const bool may_be = options_path == kLearnerOptions && table.info().id != kCommandLearner && !table.Find(entry.key);
+    return may_be ? FindHostKeyByAlias(entry.key) : nullptr;
   };
   const bool plain = std::all_of(map->entries.begin(), map->entries.end(), [&](const Entry& entry) {
     const TableOption* option = table.Find(entry.key);

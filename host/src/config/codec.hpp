@@ -23,7 +23,9 @@ inline nlohmann::json Encode(const HostKey& key, uint64_t v) {
   return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v);
 }
 inline nlohmann::json Encode(const HostKey&, bool v) { return v; }
-inline nlohmann::json Encode(const HostKey&, const std::string& v) { return v; }
+inline nlohmann::json Encode(const HostKey& key, const std::string& v) {
+  return v.empty() && key.type == ValueType::kPluginName ? nlohmann::json() : nlohmann::json(v);  // of a trial by command
+}
 inline nlohmann::json Encode(const HostKey&, const std::vector<std::string>& v) { return v; }
 inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) {
   return v.is_null() && key.type != ValueType::kJson ? nlohmann::json::object() : v;
@@ -70,6 +72,7 @@ inline void Decode(const HostKey& key, const nlohmann::json& j, bool* v) {
   *v = j.get<bool>();
 }
 inline void Decode(const HostKey& key, const nlohmann::json& j, std::string* v) {
+  if (j.is_null() && key.type == ValueType::kPluginName) return v->clear();
   if (!j.is_string()) Misfit(key, j);
   *v = j.get<std::string>();
 }

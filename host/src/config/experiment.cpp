@@ -37,7 +37,8 @@ bool MayBeMissing(const HostKey& key) {
 json ToJson(const Experiment& experiment) {
   json result = json::object();
   for (const HostKey& key : HostKeys()) {
-    if (key.get) result[Pointer(key.path)] = key.get(key, experiment);
+    const bool stands = key.get && (!key.of_command || experiment.HasCommand());
+    if (stands) result[Pointer(key.path)] = key.get(key, experiment);
   }
   return result;
 }

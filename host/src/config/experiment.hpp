@@ -24,6 +24,14 @@ struct PluginUse {
   nlohmann::json options;  // complete after resolving: one entry for each option of the plugin's table
 };
 
+// A trial by command (config/command.hpp): a program in the place of a learner's plugin.
+struct CommandConfig {
+  std::vector<std::string> words;          // with their placeholders; empty: the learner is a plugin
+  nlohmann::json metrics;                  // of what it prints: {"return": "episodic_return=([-0-9.]+)"}
+  std::optional<std::string> tensorboard;  // which event files below the attempt's folder are read: "runs/**"
+  std::vector<std::string> files;          // that belong to the trial's identity by their content
+};
+
 struct RolloutConfig {
   uint64_t num_env_runners = 1;
   uint64_t num_envs_per_env_runner = 1;
@@ -113,6 +121,7 @@ struct Experiment {
   std::optional<std::string> preset;  // whose values are among these; recorded only
   uint64_t seed = 0;
   PluginUse env, learner;
+  CommandConfig command;
   std::vector<PluginUse> monitors;
   RolloutConfig rollout;
   BudgetConfig budget;
@@ -128,6 +137,8 @@ struct Experiment {
   bool fingerprints = true;                              // of each iteration, in the attempt's folder
   std::vector<std::string> live;                         // measures that are shown while trials run, at most kMaxLive
   std::vector<std::string> plugin_path;
+
+  bool HasCommand() const { return !command.words.empty(); }
 };
 
 // The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/format_count.hpp"
+#include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
 
@@ -17,6 +19,7 @@ using nlohmann::json;
 // Where a file of kind parallel_efficiency has no budget.
 constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
 constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
+constexpr size_t kMostLookedAt = 16;  // of unknown keys: a file of thousands has another fault than a letter
 
 // Parsed once: a sweep asks for them at every point.
 const json& DefaultOf(const HostKey& key) {
@@ -42,14 +45,20 @@ class HostKeyReader {
     ReadSection(root_, "");
     PutRowsOfTheEnv();
     for (const HostKey& key : HostKeys()) {
-      if (key.required && !FindPath(root_, key.path)) ReportMissing(key);
+      const bool needed = key.required && !(has_command_ && key.type == ValueType::kPluginName);
+      if (needed && !FindPath(root_, key.path)) ReportMissing(key);
       if (!values_->values.contains(key.path) && key.def) PutDefault(key);
     }
     LimitRows();
     RequireReportKind();
     RefuseKeysOfOtherKinds();
-    DecidePrecision();
-    RequireBudget();
+    if (has_command_) {
+      FitToCommand();
+    } else {
+      RefuseKeysOfCommands();
+      DecidePrecision();
+      RequireBudget();
+    }
     DecideExclusive();
   }
 
@@ -60,6 +69,8 @@ class HostKeyReader {
       if (const HostKey* key = FindHostKey(path)) {
         ReadKey(*key, entry);
       } else if (!IsSection(path)) {
+        unknown_.push_back(path);
+        if (entry.value.reported) continue;  // an override that has said so
         errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
                                              errors_->WantsHint(entry.mark) ? Hint(section, entry.key, slots_) : ""));
       } else if (entry.value.IsMap()) {
@@ -82,15 +93,30 @@ class HostKeyReader {
         return;
       default: break;
     }
-    bool unset = entry.value.IsNull() && !key.def && !key.required;
+    const bool may_be_unset = !key.required || (has_command_ && key.type == ValueType::kPluginName);
+    bool unset = entry.value.IsNull() && !key.def && may_be_unset;
     if (unset) return;
     if (auto value = ReadValue(entry.value, key.rule(), key.path, errors_)) values_->Put(key.path, *value, entry.mark);
+  }
+
+  // Whether an unknown key is most likely meant as this one, as a section that it stands in, or as a key of it: then that is
+  // the error, and not that this one lacks.
+  bool IsMisspelt(const std::string& path) {
+    if (!meant_) {
+      meant_.emplace();
+      for (size_t i = 0; i < std::min(unknown_.size(), kMostLookedAt); ++i)
+        if (const auto near = NearestPaths(unknown_[i], slots_); !near.empty()) meant_->push_back(near[0]);
+    }
+    return std::any_of(meant_->begin(), meant_->end(), [&](const std::string& meant) {
+      return meant == path || meant.starts_with(path + ".") || path.starts_with(meant + ".");
+    });
   }
 
   void ReportMissing(const HostKey& key) {
     size_t dot = key.path.rfind('.');
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
     if (section && !section->IsMap() && !section->IsNull()) return;  // its own error says it
+    if (IsMisspelt(key.path)) return;                                // it is misspelt, and an error says so
     errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
   }
 
@@ -137,7 +163,7 @@ class HostKeyReader {
 
   void RequireBudget() {
     std::string limits;
-    if (HasBudget(&limits) || IsGiven("report.precision")) return;
+    if (HasBudget(&limits) || IsGiven("report.precision") || IsMisspelt("budget")) return;
     errors_->Add(PathMark(root_, "budget"), kNoBudget + (": " + limits));
   }
 
@@ -150,6 +176,40 @@ class HostKeyReader {
     if (!report.MeasuresSpeed() || (!IsGiven("report.precision") && HasBudget(&limits))) return;
     if (!IsGiven("report.precision")) values_->values["report.precision"] = kPrecision;
     if (!IsGiven("report.max_time")) values_->values["report.max_time"] = kMaxTime;
+  }
+
+  bool StandsAt(const std::string& path) const {
+    const Node* node = FindPath(root_, path);
+    return node != nullptr && !node->IsNull();
+  }
+
+  void RefuseKeysOfCommands() {
+    for (const HostKey& key : HostKeys()) {
+      if (key.of_command && StandsAt(key.path))
+        errors_->Add(PathMark(root_, key.path), key.path + ": wanted with learner.command alone, found without one");
+    }
+  }
+
+  // What the host does for a learner that is a plugin, a command has to do itself.
+  void FitToCommand() {
+    const auto refuse = [&](const std::string& path, const std::string& why) {
+      if (StandsAt(path)) errors_->Add(PathMark(root_, path), path + ": " + why);
+    };
+    refuse("learner.plugin",
+           "wanted a plugin or a command, found both: learner.command stands at " + Place(PathMark(root_, "learner.command")));
+    refuse("budget.epochs",
+           "only the command knows its passes over data; wanted iterations (its reports), env_steps (the step it reports), "
+           "wall_time, or no limit: until it exits");
+    refuse("report.precision", "how long a command measures is its own to say; wanted a limit in budget, or none");
+    const Node* pattern = FindPath(root_, "learner.tensorboard");
+    if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))
+      errors_->Add(pattern->mark,
+                   fmt::format("learner.tensorboard: wanted files below the folder in which the command runs, such as "
+                               "\"runs/**\", found '{}'",
+                               pattern->text));
+    if (IsGiven("evaluation.episodes") && values_->values["evaluation.episodes"] != 0)
+      errors_->Note(PathMark(root_, "evaluation.episodes"),
+                    "evaluation is the host's for plugins alone: a trial by command evaluates itself and reports eval/return");
   }
 
   void RefuseKeysOfOtherKinds() {
@@ -206,8 +266,11 @@ class HostKeyReader {
   const Node& root_;
   const std::vector<PluginSlot>& slots_;
   const KeyDefaults& defaults_;
+  std::vector<std::string> unknown_;               // paths
+  std::optional<std::vector<std::string>> meant_;  // by the first of these, found when it is first asked for
   Values* values_;
   Errors* errors_;
+  const bool has_command_ = HasCommand(root_);
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "config/aliases.hpp"
+#include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
 
@@ -29,6 +30,8 @@ class OptionReader {
       const TableOption* option = table_.Find(entry.key);
       if (option) {
         ReadOne(entry, *option, &result);
+      } else if (OfCommand()) {
+        errors_->Add(entry.mark, NotInCommand(entry.key));
       } else {
         std::string hint = errors_->WantsHint(entry.mark) ? Hint(slot_.options_path(), entry.key, slots) : "";
         errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
@@ -51,9 +54,20 @@ class OptionReader {
   }
 
  private:
+  bool OfCommand() const { return table_.info().id == kCommandLearner; }
+
+  std::string NotInCommand(const std::string& name) const {
+    std::string found;
+    for (const TableOption& option : table_.options()) found += (found.empty() ? "{" : ", {") + option.info->path + "}";
+    return fmt::format("{}.{}: wanted a word of learner.command with the placeholder {{{}}}, found {}{}", path_, name, name,
+                       found.empty() ? "no option's" : found,
+                       IsHostPlaceholder(name) ? "; the host itself fills in {" + name + "}" : "");
+  }
+
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {
     const OptionInfo& option = *known.info;
     std::string name = path_ + "." + option.path;
+    if (entry.value.IsNull() && OfCommand()) return;  // as if it were left out: Default() says what is wanted
     bool unset = entry.value.IsNull() && !option.def && !(option.flags & BP_PARAM_REQUIRED);
     std::optional<json> value = unset ? json(nullptr) : ReadValue(entry.value, known.rule, name, errors_);
     if (!value) {
@@ -84,7 +98,11 @@ class OptionReader {
     const Node* mapping = FindPath(root_, slot_.path);
     Mark mark = mapping ? mapping->mark : root_.mark;
     const std::string& id = table_.info().id;
-    if (option.def) {
+    if (OfCommand()) {
+      errors_->Add(PlaceholderMark(root_, option.path),
+                   fmt::format("{{{}}}: wanted a value in learner.options.{}, found none; a brace itself is doubled",
+                               option.path, option.path));
+    } else if (option.def) {
       errors_->Add(
           mark, fmt::format("{} declares a default for '{}' that breaks its own rule: {}", id, option.path, known.bad_default));
     } else if (option.flags & BP_PARAM_REQUIRED) {

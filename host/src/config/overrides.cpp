@@ -23,6 +23,15 @@ bool IsBelowFreeForm(const std::string& path) {
   return false;
 }
 
+// Whether it names something inside of an option that is a structure: "kwargs.gravity".
+bool IsBelowStructure(const OptionTable& table, const std::string& name) {
+  for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+    const TableOption* option = table.Find(name.substr(0, dot));
+    if (option && option->rule.type == ValueType::kStructure) return true;
+  }
+  return false;
+}
+
 // Where an override writes: an alias writes at its target, so that it replaces what the file says there.
 struct Target {
   std::string path;
@@ -52,6 +61,7 @@ Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots)
   if (slot && !slot->table) target.known = true;  // that the plugin is missing is said already
   const TableOption* option = slot && slot->table ? slot->table->Find(name) : nullptr;
   if (!option && slot && slot->table && slot->table->Find(name + "[0]")) target.known = true;  // a list of several options
+  if (!option && slot && slot->table && IsBelowStructure(*slot->table, name)) target.known = true;
   if (!option && !target.known) return AliasTarget(path);
   if (!option) return target;
   target.known = true;
@@ -97,7 +107,7 @@ bool ChoosesPlugins(const Override& override) {
   const HostKey* const key = FindHostKeyByAlias(path);
   if (key && key->type == ValueType::kPluginName) return true;
   return path == "env" || path == "learner" || path == "monitors" || path == "plugin_path" || path == "env.plugin" ||
-         path == "learner.plugin" || of_monitor;
+         path == "learner.plugin" || path == "learner.command" || of_monitor;
 }
 
 std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots) { return FindTarget(path, slots).path; }
@@ -109,11 +119,15 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   }
   Target target = FindTarget(override.path, slots);
   if (!target.known && !override.add && !FindPath(*root, override.path)) {
-    size_t dot = override.path.rfind('.');
-    std::string section = dot == std::string::npos ? "" : override.path.substr(0, dot);
-    std::string key = dot == std::string::npos ? override.path : override.path.substr(dot + 1);
-    const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(section, key, slots)) : "";
+    const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(override.path, slots)) : "";
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
+    // Seen there, so that nothing is said to lack which is only misspelt.
+    const size_t dot = override.path.rfind('.');
+    if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {
+      Node value = override.value;
+      value.reported = true;
+      SetPath(root, override.path, override.mark, std::move(value));
+    }
     return override.path;
   }
   if (target.aliased) NoteAlias(override.mark, override.path, target.path, errors);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/command.hpp"
 #include "config/value.hpp"
 
 namespace backplane {
@@ -55,6 +56,17 @@ void CheckMonitor(const Node& item, Errors* errors) {
   if (!FindEntry(item, "plugin")) errors->Add(item.mark, "monitors: a monitor lacks 'plugin'");
 }
 
+// They listen to what plugins do.
+void LeaveOutMonitors(Node* root, Errors* errors) {
+  Entry* entry = FindEntry(root, "monitors");
+  if (entry && entry->value.IsList() && !entry->value.items.empty())
+    errors->Note(entry->mark,
+                 "monitors listen to plugins alone; memory and CPU time of a trial by command are recorded without one");
+  Node none;
+  none.kind = Node::Kind::kList;
+  SetPath(root, "monitors", entry ? entry->mark : Mark{}, std::move(none));
+}
+
 void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, Errors* errors) {
   Entry* entry = FindEntry(root, "monitors");
   if (!entry) {
@@ -82,6 +94,7 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   PluginSlot slot{kind, std::move(path), nullptr};
   std::string key = slot.path + ".plugin";
   Node* node = FindPath(root, key);
+  if (kind == BP_KIND_ENV && (!node || node->IsNull()) && HasCommand(*root)) return SlotWithoutEnv();
   if (!node || node->reported) return slot;
   Mark mark = PathMark(*root, key);
   auto name = ReadValue(*node, {ValueType::kText, ""}, key, errors);
@@ -103,10 +116,15 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
 
 std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors* errors) {
   Folders folders = ReadPluginPath(*root);
-  PrepareMonitors(root, tables, folders, errors);
+  const bool has_command = HasCommand(*root);
+  if (has_command) {
+    LeaveOutMonitors(root, errors);
+  } else {
+    PrepareMonitors(root, tables, folders, errors);
+  }
   std::vector<PluginSlot> slots;
   slots.push_back(Resolve(root, BP_KIND_ENV, "env", tables, folders, errors));
-  slots.push_back(Resolve(root, BP_KIND_LEARNER, "learner", tables, folders, errors));
+  slots.push_back(has_command ? ResolveCommand(root) : Resolve(root, BP_KIND_LEARNER, "learner", tables, folders, errors));
   const Node* monitors = FindPath(*root, "monitors");
   size_t count = monitors ? monitors->items.size() : 0;
   for (size_t i = 0; i < count; ++i) {

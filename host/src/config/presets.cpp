@@ -24,7 +24,8 @@ constexpr char kAuto[] = "auto", kNoGpu[] = "none";
 // What an experiment is about, the machine it runs on does not change.
 bool IsOfAPreset(const std::string& path) {
   const HostKey* key = FindHostKey(path);
-  const bool is_subject = key && (key->type == ValueType::kPluginName || key->type == ValueType::kMonitors || path == "seed");
+  const bool is_subject =
+      key && (key->type == ValueType::kPluginName || key->of_command || key->type == ValueType::kMonitors || path == "seed");
   return !is_subject && ScopeAt(path) != Scope::kBatch;
 }
 

@@ -214,7 +214,7 @@ LoadedExperiment Resolver::Build(ReadPoint point) {
   for (const PluginSlot& slot : *point.slots) {
     std::shared_ptr<const PluginInfo> info(slot.table, &slot.table->info());
     if (slot.kind == BP_KIND_ENV) loaded.env = info;
-    if (slot.kind == BP_KIND_LEARNER) loaded.learner = info;
+    if (slot.kind == BP_KIND_LEARNER) loaded.learner = info, loaded.folder = slot.folder;
     if (slot.kind == BP_KIND_MONITOR) loaded.monitors.push_back(info);
   }
   return loaded;

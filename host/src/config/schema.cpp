@@ -31,6 +31,11 @@ HostKey Unbound(const char* path, Type type, const char* doc) {
   return {path, Scope::kBatch, type, "", nullptr, false, "", doc};
 }
 
+HostKey OfCommand(HostKey key) {
+  key.of_command = true;
+  return key;
+}
+
 // With another place in the identity than its own, or another value there than in a saved configuration.
 HostKey In(HostKey key, const char* canonical, decltype(HostKey::identity) identity = nullptr) {
   key.canonical = canonical;
@@ -68,6 +73,18 @@ const std::vector<HostKey>& Table() {
                   "learner.id")),
       Key("learner.options", kIdentity, Type::kPluginOptions, "", nullptr, "hyperparameters", "its options",
           MEMBER(learner.options)),
+      OfCommand(Key("learner.command", kIdentity, Type::kWords, "", nullptr, "entrypoint,program,script",
+                    "a program and its arguments in the place of a plugin; its placeholders are the options",
+                    MEMBER(command.words))),
+      OfCommand(Key("learner.metrics", kIdentity, Type::kPatterns, "", nullptr, "",
+                    "measures of a command by patterns over the lines it prints; `step` is the env steps so far",
+                    MEMBER(command.metrics))),
+      OfCommand(Key("learner.tensorboard", kIdentity, Type::kText, "", nullptr, "tensorboard_log",
+                    "event files of a command, below its working folder, whose scalars are measures",
+                    MEMBER(command.tensorboard))),
+      OfCommand(Key("learner.files", kIdentity, Type::kPathList, "", nullptr, "",
+                    "files of a command, beside those its words name: another content is another trial",
+                    MEMBER(command.files))),
       Key("monitors", kSpeed, Type::kMonitors, "", nullptr, "callbacks,loggers", "plugins that listen to the trial",
           MEMBER(monitors)),
       Key("rollout.num_env_runners", kIdentity, Type::kInteger, "[1,65536]", "1",
@@ -279,7 +296,7 @@ std::vector<std::string> PathsOutsideIdentity() {
 
 bool IsFreeForm(const HostKey& key) {
   return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kCompare ||
-         key.type == ValueType::kJson;
+         key.type == ValueType::kJson || key.type == ValueType::kPatterns;
 }
 
 }  // namespace backplane

@@ -41,6 +41,8 @@ struct HostKey {
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
 
+  bool of_command = false;  // says something only beside learner.command, or is it: else it has no place anywhere
+
   ValueRule rule() const { return {type, range}; }
   bool recorded() const { return get != nullptr; }  // stands in a saved configuration
 };

@@ -37,17 +37,41 @@ std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
   return names;
 }
 
+std::vector<std::string> NearestIn(const std::string& section, const std::string& key, std::vector<Candidate> names) {
+  std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
+  return NearestOrLonger(key, names);
+}
+
+// Of a path whose section is misspelt, as in "lerner.options.lr". Empty: there is such a section, or none is near.
+std::vector<std::string> InNearestSections(const std::string& path, const std::vector<Candidate>& names) {
+  const std::string section = Parent(path);
+  std::vector<std::string> sections;
+  for (const Candidate& name : names) sections.push_back(Parent(name.shown));
+  if (section.empty() || std::find(sections.begin(), sections.end(), section) != sections.end()) return {};
+  // What has more parts or fewer is another place, and not this one misspelt.
+  const auto dots = [](const std::string& text) { return std::count(text.begin(), text.end(), '.'); };
+  std::erase_if(sections, [&](const std::string& known) { return known.empty() || dots(known) != dots(section); });
+  std::vector<std::string> paths;
+  for (const std::string& known : NearestOrLonger(section, Candidates(sections))) {
+    std::vector<Candidate> own;
+    for (const Candidate& name : names)
+      if (Parent(name.shown) == known) own.push_back(name);
+    const std::vector<std::string> keys = NearestOrLonger(Leaf(path), own);
+    paths.push_back(keys.empty() ? known : keys.front());
+  }
+  return paths;
+}
+
 }  // namespace
 
-std::vector<std::string> NearestPaths(const std::string& section, const std::string& key,
-                                      const std::vector<PluginSlot>& slots) {
-  std::vector<Candidate> names = AllNames(slots);
-  std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
-  return Nearest(key, names);
+std::vector<std::string> NearestPaths(const std::string& path, const std::vector<PluginSlot>& slots) {
+  const std::vector<Candidate> names = AllNames(slots);
+  std::vector<std::string> paths = FindSlot(slots, Parent(path)) ? std::vector<std::string>() : InNearestSections(path, names);
+  return paths.empty() ? NearestIn(Parent(path), Leaf(path), names) : paths;
 }
 
 std::string Hint(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots) {
-  std::vector<std::string> names = NearestPaths(section, key, slots);
+  std::vector<std::string> names = NearestIn(section, key, AllNames(slots));
   for (std::string& name : names) {
     if (Parent(name) == section) name = Leaf(name);
     if (name == key) return "; '" + key + "' stands at the top of the file";  // and not in this section

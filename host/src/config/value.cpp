@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
 
 #include "base/infinity.hpp"
+#include "config/command.hpp"
 #include "config/experiment.hpp"
+#include "config/line_pattern.hpp"
 #include "config/policy.hpp"
 #include "text/units.hpp"
 #include "yaml/errors.hpp"
@@ -45,6 +48,8 @@ bool InInterval(const std::string& interval, double value) {
   return (interval[0] == '[' ? value >= low : value > low) && (interval.back() == ']' ? value <= high : value < high);
 }
 
+constexpr size_t kMaxMeasureName = 256;  // as the host takes it of plugins
+
 // Plain text that YAML takes for a number or a flag.
 bool IsOtherThanText(const Node& node) {
   return !node.quoted && (ParseNumber(node.text) || IsFlag(node.text, true) || IsFlag(node.text, false));
@@ -65,6 +70,9 @@ const char* Wanted(ValueType type) {
     case ValueType::kPathList: return "a list of paths";
     case ValueType::kMeasureList: return "a list of measures";
     case ValueType::kFlapping: return "a limit such as '3 in 60s', or 0";
+    case ValueType::kScalar: return "a number, true or false, or text";
+    case ValueType::kWords: return "a list of words such as [python, train.py, --seed, \"{seed}\"]";
+    case ValueType::kPatterns: return "a mapping of measures to patterns such as {return: \"return=([-0-9.]+)\"}";
     default: return "text";
   }
 }
@@ -82,9 +90,13 @@ class ValueReader {
       case ValueType::kMeasureList: return ReadMeasures(node);
       case ValueType::kFailurePolicy: return ReadFailurePolicy(node);
       case ValueType::kJson: return PlainJson(node);
+      case ValueType::kWords: return ReadWords(node);
+      case ValueType::kPatterns: return ReadPatterns(node);
+      case ValueType::kStructure: return ReadStructure(node);
       default: break;
     }
     if (!node.IsScalar()) return WrongType(node);
+    if (rule_.type == ValueType::kScalar) return PlainJson(node);
     if (IsRangeWord(rule_.range, node.text)) return json(node.text);
     if (rule_.type == ValueType::kNumber && rule_.range.empty() && ParseInfinity(node.text)) return json(node.text);
     if (!node.quoted && ParseInfinity(node.text)) return Fail(node, fmt::format("'{}' is not a finite number", node.text));
@@ -200,6 +212,60 @@ class ValueReader {
     return good ? std::optional(list) : std::nullopt;
   }
 
+  // A word is its text, whatever YAML takes that for.
+  std::optional<json> ReadWords(const Node& node) {
+    if (!node.IsList() || node.items.empty()) return WrongType(node);
+    json words = json::array();
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const Node& word = node.items[i];
+      std::string why_not;
+      if (!word.IsScalar())
+        return Fail(word, fmt::format("{}[{}]: wanted a word, found {}; quote it if it is meant, as in \"{{seed}}\"", name_, i,
+                                      Describe(word)));
+      if (!PlaceholdersIn(word.text, &why_not)) return Fail(word, fmt::format("{}[{}]: {}", name_, i, why_not));
+      words.push_back(word.text);
+    }
+    if (words[0] == "") return Fail(node.items[0], fmt::format("{}[0]: wanted a program, found an empty text", name_));
+    return words;
+  }
+
+  std::optional<json> ReadPatterns(const Node& node) {
+    if (!node.IsMap()) return WrongType(node);
+    json patterns = json::object();
+    for (const Entry& entry : node.entries) {
+      std::string why_not;
+      if (!IsLine(entry.key) || entry.key.empty() || entry.key.size() > kMaxMeasureName)
+        return Fail(node, fmt::format("{}: wanted the name of a measure, one line of 1 to {} bytes", name_, kMaxMeasureName));
+      if (!entry.value.IsScalar() || !IsPattern(entry.value.text, &why_not))
+        return Fail(entry.value, fmt::format("{}.{}: {}", name_, entry.key,
+                                             why_not.empty() ? "wanted a pattern, found " + Describe(entry.value) : why_not));
+      patterns[entry.key] = entry.value.text;
+    }
+    return patterns;
+  }
+
+  // Of a sweep's every point the same ones are asked for.
+  static bool IsPattern(const std::string& text, std::string* why_not) {
+    thread_local std::map<std::string, std::string> known;
+    const auto [found, fresh] = known.try_emplace(text);
+    if (fresh) LinePattern::Make(text, &found->second);
+    *why_not = found->second;
+    return why_not->empty();
+  }
+
+  static bool IsLine(const std::string& name) {
+    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  }
+
+  std::optional<json> ReadStructure(const Node& node) {
+    const char* const found = node.IsMap() ? "mapping" : node.IsList() ? "list" : "";
+    if (*found != '\0' && (rule_.range.empty() || IsRangeWord(rule_.range, found))) return PlainJson(node);
+    std::string wanted;
+    for (const std::string& word : SplitWords(rule_.range.empty() ? "mapping|list" : rule_.range))
+      wanted += (wanted.empty() ? "a " : " or a ") + word;
+    return Fail(node, fmt::format("{}: wanted {}, found {}", name_, wanted, Describe(node)));
+  }
+
   std::optional<json> ReadMeasures(const Node& node) {
     std::optional<json> list = ReadList(node, ValueType::kText);
     if (!list) return std::nullopt;
@@ -207,7 +273,7 @@ class ValueReader {
       return Fail(node, fmt::format("{}: wanted at most {} measures, found {}", name_, kMaxLive, list->size()));
     for (size_t i = 0; i < list->size(); ++i) {
       const std::string name = (*list)[i];
-      const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+      const bool is_line = IsLine(name);
       if (name.empty() || name.size() > kMaxLiveName || !is_line)
         return Fail(node.items[i], fmt::format("{}[{}]: wanted the name of a measure, one line of 1 to {} bytes, found '{}'",
                                                name_, i, kMaxLiveName, is_line ? name : "control characters"));

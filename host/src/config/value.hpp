@@ -21,6 +21,7 @@ enum class ValueType {
   kPath = BP_PARAM_PATH,
   kNumberList = BP_PARAM_F64_LIST,
   kIntegerList = BP_PARAM_I64_LIST,
+  kStructure = BP_PARAM_ANY,  // a mapping or a list, as the range says
   // Below: types of the host's own keys only.
   kSeed = 100,  // any 64 bits without a sign
   kDuration,    // JSON: text such as "1800s"
@@ -29,6 +30,9 @@ enum class ValueType {
   kName,        // text that can be a folder's name
   kPathList,
   kMeasureList,  // names of measures, each once, at most kMaxLive
+  kScalar,       // a number, a flag or text, as it is
+  kWords,        // of a command: a list of one or more, each with its placeholders (config/command.hpp); JSON: texts
+  kPatterns,     // a mapping of measures to patterns (config/line_pattern.hpp)
   kPluginName,
   kPluginOptions,
   kMonitors,

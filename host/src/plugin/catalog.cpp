@@ -91,15 +91,17 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
     *why_not = refusal.reason;
     return nullptr;
   }
-  *why_not = file.empty()
-                 ? "there is no " + kind_name + " '" + name + "'" + Suggestion(name, known, kind_name) + " (" + Searched() + ")"
-                 : file.string() + ": holds no " + kind_name;
+  const auto other = std::ranges::find_if(plugins_, [&](const PluginInfo& info) { return info.short_id() == name; });
+  const std::string hint = other != plugins_.end() ? std::string(": it is one of kind ") + KindName(other->kind)
+                                                   : Suggestion(name, known, kind_name);
+  *why_not = file.empty() ? "there is no " + kind_name + " '" + name + "'" + hint + " (" + Searched() + ")"
+                          : file.string() + ": holds no " + kind_name;
   return nullptr;
 }
 
 std::string Catalog::Searched() const {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders_) names.push_back(folder.string());
+  for (const fs::path& folder : folders_) names.push_back(folder.string() + (fs::is_directory(folder) ? "" : " (not there)"));
   return "searched: " + (names.empty() ? "no folder" : Join(names)) + "; " + adds_ + " adds a folder";
 }
 

@@ -86,6 +86,7 @@ class OptionView {
   static const char* Where(const bp_config* config, const char* path) noexcept;
 
   nlohmann::json options_;
+  std::map<const nlohmann::json*, std::string> structures_;  // JSON texts of the mappings and lists among the options
   std::map<std::string, std::string> origin_;
   std::string prefix_, text_;
   bp_config config_;

@@ -31,7 +31,11 @@ OptionView::OptionView(nlohmann::json options, std::map<std::string, std::string
       origin_(std::move(origin)),
       prefix_(std::move(prefix)),
       text_(options_.dump()),
-      config_{sizeof(bp_config), 0, this, F64, I64, Str, List, Json, Where} {}
+      config_{sizeof(bp_config), 0, this, F64, I64, Str, List, Json, Where} {
+  if (!options_.is_object()) return;
+  for (const nlohmann::json& value : options_)
+    if (value.is_structured()) structures_[&value] = value.dump();
+}
 
 const nlohmann::json* OptionView::Find(const std::string& path) const {
   const nlohmann::json* at = &options_;
@@ -71,9 +75,11 @@ bp_status OptionView::I64(const bp_config* config, const char* path, int64_t* ou
 }
 
 bp_status OptionView::Str(const bp_config* config, const char* path, const char** borrow_out) noexcept {
-  return Answer(config, path, [borrow_out](const nlohmann::json& value) {
+  return Answer(config, path, [config, borrow_out](const nlohmann::json& value) {
     if (value.is_string()) *borrow_out = value.get_ref<const std::string&>().c_str();
-    return value.is_string();
+    const auto structure = Self(config).structures_.find(&value);
+    if (structure != Self(config).structures_.end()) *borrow_out = structure->second.c_str();
+    return value.is_string() || structure != Self(config).structures_.end();
   });
 }
 

@@ -24,8 +24,8 @@ struct OptionInfo {
 
 // Of BP_PARAM_*, for people: "integer".
 inline const char* OptionTypeName(uint16_t type) {
-  static constexpr const char* kNames[] = {"?",    "number",          "integer",         "bool", "text", "choice",
-                                           "path", "list of numbers", "list of integers"};
+  static constexpr const char* kNames[] = {"?",    "number",          "integer",          "bool",     "text", "choice",
+                                           "path", "list of numbers", "list of integers", "structure"};
   return type < std::size(kNames) ? kNames[type] : kNames[0];
 }
 

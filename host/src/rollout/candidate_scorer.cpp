@@ -63,7 +63,7 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       slot_(env, learner, [](const bp_channel&) { return false; }),
       obs_(*slot_.OfRole(BP_ROLE_OBS)),
       state_(slot_.OfRole(BP_ROLE_STATE)),
-      obs_per_row_(env.Lead(*env.FindRole(BP_ROLE_OBS)) / env.rows()),
+      obs_per_row_(env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_OBS)) / env.rows()),
       tracker_(env, slot_),
       info_names_(InfoNames(env)),
       sharing_(env.rows(), runners.threads),
@@ -72,7 +72,7 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       candidate_(env.rows(), -1),
       row_seeds_(env.rows()),
       scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0) {
-  if (state_) state_per_row_ = env.Lead(*env.FindRole(BP_ROLE_STATE)) / env.rows();
+  if (state_) state_per_row_ = env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_STATE)) / env.rows();
   for (const std::string& name : info_names_) infos_.push_back(&slot_[name]);
   actions_.Bind(env, [this](const std::string& name) { return &slot_[name]; });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "backplane/channels.hpp"
 #include "backplane/module.h"
 #include "rollout/failure.hpp"
 #include "rollout/readable.hpp"
@@ -81,13 +82,13 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
   const std::pair<uint16_t, const char*> needed[] = {
       {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
   for (const auto& [role, name] : needed)
-    if (env.FindRole(role) == nullptr)
+    if (bp::FindChannel(env.view, role) == nullptr)
       throw TrialFailure(BP_E_INTERNAL, spec.plugin(), fmt::format("declares no channel of the role of '{}'", name));
   for (const bp_channel& c : env.table.channels()) {
     const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
     if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
     // Episodes are counted by one: a second one would count for nothing without a word.
-    const bp_channel* first = env.FindRole(c.role);
+    const bp_channel* first = bp::FindChannel(env.view, c.role);
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
       place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one beside '{}'", first->name));
     CheckReservedName(place, c);
@@ -100,7 +101,7 @@ void CheckFlags(const std::string& id, const CheckedEnvSpec& env, uint64_t flags
     if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("{}, which this version of the host does not serve", what));
   };
   refuse(flags & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
-  refuse((flags & BP_FLAG_OWNS_TIME_LIMIT) && env.FindRole(BP_ROLE_TRUNCATED) == nullptr,
+  refuse((flags & BP_FLAG_OWNS_TIME_LIMIT) && bp::FindChannel(env.view, BP_ROLE_TRUNCATED) == nullptr,
          "owns its time limit and has no channel 'truncated'");
 }
 
@@ -126,7 +127,7 @@ void CheckMoments(const std::string& id, const CheckedLearnerSpec& learner, cons
     throw TrialFailure(
         BP_E_UNSUPPORTED, id,
         fmt::format("wants moments of the observations, which the host computes, and {} keeps them on a device", env_id));
-  if (!Is(*env.FindRole(BP_ROLE_OBS), BP_DTYPE_FLOAT, 32))
+  if (!Is(*bp::FindChannel(env.view, BP_ROLE_OBS), BP_DTYPE_FLOAT, 32))
     throw TrialFailure(BP_E_UNSUPPORTED, id,
                        fmt::format("wants moments of the observations, which must then be float32 in {}", env_id));
 }
@@ -139,11 +140,11 @@ const bp_channel* FindIn(const std::vector<bp_channel>& channels, std::string_vi
 void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
                 const CheckedEnvSpec& env) {
   for (const std::string& name : learner.act_in)
-    if (env.Find(name) == nullptr)
+    if (bp::FindChannel(env.view, name) == nullptr)
       throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("reads the channel '{}', which {} does not have", name, env_id));
   for (const std::string& name : learner.keep) {
-    const bool by_host = name == "truncated" && env.FindRole(BP_ROLE_TRUNCATED) == nullptr;
-    if (env.Find(name) == nullptr && FindIn(learner.act_out.channels(), name) == nullptr && !by_host)
+    const bool by_host = name == "truncated" && bp::FindChannel(env.view, BP_ROLE_TRUNCATED) == nullptr;
+    if (bp::FindChannel(env.view, name) == nullptr && FindIn(learner.act_out.channels(), name) == nullptr && !by_host)
       throw TrialFailure(BP_E_UNSUPPORTED, id,
                          fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env_id));
   }
@@ -154,7 +155,7 @@ void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& 
   const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
   if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA)
     place.Refuse("role 3 (ACTION) or 18 (EXTRA) of what `act` writes", std::to_string(c.role));
-  const bp_channel* of_env = env.Find(c.name);
+  const bp_channel* of_env = bp::FindChannel(env.view, c.name);
   if (c.role == BP_ROLE_EXTRA) {
     if (of_env != nullptr) place.Refuse("a name that no channel of the env has", fmt::format("one of {}", env_id));
     CheckReservedName(place, c);
@@ -214,14 +215,6 @@ std::string Layout(const bp_channel& c) {
   std::string shape;
   for (uint16_t i = 0; i < c.ndim; ++i) shape += (i ? "x" : "") + std::to_string(c.shape[i]);
   return fmt::format("[{}] of type code {}, {} bits, scope {}", shape, c.dtype.code, c.dtype.bits, c.scope);
-}
-
-const bp_channel* CheckedEnvSpec::Find(const std::string& name) const { return FindIn(table.channels(), name); }
-
-const bp_channel* CheckedEnvSpec::FindRole(uint16_t role) const {
-  const auto& all = table.channels();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const bp_channel& c) { return c.role == role; });
-  return it == all.end() ? nullptr : &*it;
 }
 
 CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_t flags, uint64_t rows) {

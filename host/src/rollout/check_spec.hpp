@@ -16,9 +16,7 @@ namespace backplane {
 // The host's own copy of an env's spec: what a plugin does to its own afterwards changes nothing here.
 struct CheckedEnvSpec {
   ChannelTable table;
-  bp_env_spec view{};                                     // points into `table`
-  const bp_channel* Find(const std::string& name) const;  // NULL: no such channel
-  const bp_channel* FindRole(uint16_t role) const;        // the first of that role, or NULL
+  bp_env_spec view{};  // points into `table`; bp::FindChannel finds one there
 };
 
 struct CheckedLearnerSpec {

@@ -44,7 +44,7 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
 }
 
 void Evaluator::FindActions() {
-  const bp_channel* mask = env_.FindRole(BP_ROLE_ACTION_MASK);
+  const bp_channel* mask = bp::FindChannel(env_.spec(), BP_ROLE_ACTION_MASK);
   for (const bp_channel* c : env_.channels()) {
     if (c->role != BP_ROLE_ACTION) continue;
     ActionChannel& action = actions_.emplace_back(ActionChannel{c, mask, std::nullopt});

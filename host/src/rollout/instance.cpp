@@ -102,7 +102,7 @@ void EnvInstance::CheckResets() const {
     refuse("resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), which looks too late");
   for (const auto& [role, final_role, name] :
        {std::tuple{BP_ROLE_OBS, BP_ROLE_FINAL_OBS, "FINAL_OBS"}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE, "FINAL_STATE"}}) {
-    const bp_channel *like = FindRole(role), *last = FindRole(final_role);
+    const bp_channel *like = bp::FindChannel(spec(), role), *last = bp::FindChannel(spec(), final_role);
     if (like == nullptr) continue;
     const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
                                            name, like->name, Layout(*like));
@@ -114,7 +114,8 @@ void EnvInstance::CheckResets() const {
 void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation) {
   const auto compare = [&](const EnvInstance& a, const EnvInstance& b) {
     for (const bp_channel* c : a.channels()) {
-      const std::string here = Describe(training.Find(c->name)), there = Describe(evaluation.Find(c->name));
+      const std::string here = Describe(bp::FindChannel(training.spec(), c->name)),
+                        there = Describe(bp::FindChannel(evaluation.spec(), c->name));
       if (here != there)
         throw TrialFailure(
             BP_E_CONFIG, a.id(),

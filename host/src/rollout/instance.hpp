@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backplane/channels.hpp"
 #include "backplane/env.h"
 #include "backplane/ext/autoreset.h"
 #include "backplane/learner.h"
@@ -75,11 +76,9 @@ class EnvInstance {
               uint64_t rows);
   EnvInstance(const EnvInstance&) = delete;
 
-  const bp_env_spec& spec() const { return spec_.view; }  // checked, and the host's own copy
+  const bp_env_spec& spec() const { return spec_.view; }  // checked, and the host's own copy; for bp::FindChannel
   const CheckedEnvSpec& checked_spec() const { return spec_; }
   const std::vector<const bp_channel*>& channels() const { return channels_; }
-  const bp_channel* Find(const std::string& name) const { return spec_.Find(name); }  // NULL: no such channel
-  const bp_channel* FindRole(uint16_t role) const { return spec_.FindRole(role); }    // the first of that role, or NULL
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_.view.max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }

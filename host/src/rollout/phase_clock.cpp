@@ -14,37 +14,49 @@ void PhaseClock::Trace(int64_t now) { trace_->Add(Get(phase_), Get(since_), now)
 void PhaseClock::Reset() {
   if (running()) EndSpan();
   for (std::atomic<int64_t>& sum : ns_) Set(sum, int64_t{0});
-  cpu_ns_ = {}, cpu_wall_ns_ = {};
+  cpu_ns_ = {}, cpu_wall_ns_ = {}, seen_ns_ = {};
+  cpu_seen_ns_.reset();
+  cpu_due_ns_ = 0;
   if (thread_ != 0) queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
 }
 
-void PhaseClock::OpenCpuSpan() {
+// The end is read after the CPU time: a thread that loses its core in between has waited in this span, and its next phase did
+// not take so long.
+void PhaseClock::EndSpanWithLook() {
+  const int64_t cpu_ns = ThreadCpuNs();
+  const int64_t now = NowNs();
+  EndSpanAt(now);
+  LookAtCpuTime(cpu_ns, now);
+}
+
+// One span in so many would be cheaper still and tell less: a span in which the thread loses its core is the one that makes the
+// time go by until the next is due, so that the next, and never this one, would be looked at.
+void PhaseClock::LookAtCpuTime(int64_t cpu_ns, int64_t now) {
   if (thread_ == 0) {
     thread_ = gettid();
     queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
   }
-  cpu_begin_ns_ = ThreadCpuNs();
-  cpu_open_ = true;
-  cpu_due_ns_ = 0;
-}
-
-// The end is read after the CPU time: a thread that loses its core in between has waited in this span, and its next phase did
-// not take so long. A long span may be followed by another long one, so its end is the next one's beginning; a short one is
-// followed by a pause.
-int64_t PhaseClock::TakeCpuTime() {
-  const int64_t cpu_ns = ThreadCpuNs();
-  const int64_t now = NowNs();
-  const int64_t duration_ns = std::max<int64_t>(now - Get(since_), 0);
-  if (cpu_open_) {
-    // Virtual machines book stolen time late: over a microsecond their CPU clock may advance by more than went by.
-    cpu_ns_[static_cast<size_t>(Get(phase_))] += std::min(cpu_ns - cpu_begin_ns_, duration_ns);
-    cpu_wall_ns_[static_cast<size_t>(Get(phase_))] += duration_ns;
+  constexpr size_t kIdle = static_cast<size_t>(Phase::kIdle);
+  std::array<int64_t, kPhaseCount> went_by_ns;
+  int64_t work_ns = 0;
+  for (size_t p = 0; p < kPhaseCount; ++p) {
+    const int64_t ns = Get(ns_[p]);
+    went_by_ns[p] = std::max<int64_t>(ns - seen_ns_[p], 0);  // less than nothing where the clock was set back
+    seen_ns_[p] = ns;
+    if (p != kIdle) work_ns += went_by_ns[p];
   }
-  const bool pause = cpu_open_ && duration_ns < kCpuEveryNs;
-  cpu_open_ = !pause;
-  cpu_begin_ns_ = cpu_ns;
-  cpu_due_ns_ = pause ? now + kCpuEveryNs : 0;
-  return now;
+  if (cpu_seen_ns_) {
+    const int64_t used_ns = cpu_ns - *cpu_seen_ns_;
+    // Virtual machines book stolen time late: over a microsecond their CPU clock may advance by more than went by.
+    const double use = work_ns > 0 ? std::min(static_cast<double>(used_ns) / static_cast<double>(work_ns), 1.0) : 0;
+    for (size_t p = 0; p < kPhaseCount; ++p) {
+      cpu_wall_ns_[p] += went_by_ns[p];
+      cpu_ns_[p] += p == kIdle ? std::clamp<int64_t>(used_ns - work_ns, 0, went_by_ns[p])
+                               : static_cast<int64_t>(use * static_cast<double>(went_by_ns[p]));
+    }
+  }
+  cpu_seen_ns_ = cpu_ns;
+  cpu_due_ns_ = now + kCpuEveryNs;
 }
 
 std::optional<int64_t> PhaseClock::RunQueueWaitNs() const {

@@ -29,8 +29,7 @@ class PhaseClock {
     Set(phase_, phase);
     Set(since_, NowNs());
     Set(running_, true);
-    cpu_open_ = false;
-    if (since_ns() >= cpu_due_ns_) OpenCpuSpan();
+    if (since_ns() >= cpu_due_ns_) LookAtCpuTime(ThreadCpuNs(), since_ns());
     tls_running_clock = this;
   }
   // Returns the phase that was running, so that a nested one can go back to it.
@@ -61,11 +60,13 @@ class PhaseClock {
     for (const auto& v : ns_) sum += Get(v);
     return std::max<int64_t>(sum, 0);
   }
-  // Spans whose CPU time was taken, too: all that last kCpuEveryNs, and of shorter ones one in each kCpuEveryNs, as asking
-  // costs about 1 us.
+  // The thread's CPU time is looked at where a span ends and kCpuEveryNs have gone by, as that costs about 1 us. The phases
+  // since the look before share it by how long they took, and what is idle gets what is left.
   static constexpr int64_t kCpuEveryNs = 1'000'000;
   int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
-  int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // how long those spans took
+  int64_t cpu_wall_ns(Phase phase) const {
+    return cpu_wall_ns_[static_cast<size_t>(phase)];
+  }  // of its time, what was looked at
   // Since its first span, or since Reset, how long the thread was ready to run and no core was free. Absent where the kernel
   // does not say.
   std::optional<int64_t> RunQueueWaitNs() const;
@@ -82,9 +83,12 @@ class PhaseClock {
   }
 
   void EndSpan() {
-    int64_t now = NowNs();
+    const int64_t now = NowNs();
     if (now >= cpu_due_ns_) [[unlikely]]
-      now = TakeCpuTime();
+      return EndSpanWithLook();
+    EndSpanAt(now);
+  }
+  void EndSpanAt(int64_t now) {
     if (trace_ != nullptr) [[unlikely]]
       Trace(now);
     std::atomic<int64_t>& sum = ns_[static_cast<size_t>(Get(phase_))];
@@ -92,8 +96,8 @@ class PhaseClock {
     Set(since_, now);
   }
   void Trace(int64_t now);  // out of line, all three: the clock's own code stays small
-  void OpenCpuSpan();
-  int64_t TakeCpuTime();  // returns when the span has ended
+  void EndSpanWithLook();
+  void LookAtCpuTime(int64_t cpu_ns, int64_t now);
 
   static inline thread_local PhaseClock* tls_running_clock = nullptr;
 
@@ -102,9 +106,10 @@ class PhaseClock {
   std::atomic<Phase> phase_{Phase::kIdle};
   std::atomic<bool> running_{false};
   PhaseTrace* trace_ = nullptr;
-  bool cpu_open_ = false;   // the running span's CPU time is taken
-  int64_t cpu_due_ns_ = 0;  // the next end of a span at or after this asks for CPU time
-  int64_t cpu_begin_ns_ = 0;
+  int64_t cpu_due_ns_ = 0;  // the next end of a span at or after this looks
+  // Of the last look; absent: there was none, or another thread has set the sums to 0 since.
+  std::optional<int64_t> cpu_seen_ns_;
+  std::array<int64_t, kPhaseCount> seen_ns_{};
   pid_t thread_ = 0;  // whose clock it is; 0: it never ran
   int64_t queued_before_ns_ = 0;
   std::array<int64_t, kPhaseCount> cpu_ns_{}, cpu_wall_ns_{};

@@ -49,7 +49,7 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   for (const bp_channel* c : env_.channels()) add(*c);
   for (const bp_channel* c : learner_.act_out())
     if (buffers_.count(c->name) == 0) add(*c);
-  if (env_.FindRole(BP_ROLE_TRUNCATED) == nullptr) {
+  if (bp::FindChannel(env_.spec(), BP_ROLE_TRUNCATED) == nullptr) {
     const bp_channel by_host{sizeof(bp_channel),
                              BP_ROLE_TRUNCATED,
                              BP_SPACE_MULTI_BINARY,
@@ -97,7 +97,9 @@ void RolloutBuffers::Release() {
 }
 
 void RolloutBuffers::FindRoles() {
-  const auto role = [&](uint16_t r) { return env_.FindRole(r) ? buffers_[env_.FindRole(r)->name].get() : nullptr; };
+  const auto role = [&](uint16_t r) {
+    return bp::FindChannel(env_.spec(), r) ? buffers_[bp::FindChannel(env_.spec(), r)->name].get() : nullptr;
+  };
   obs = role(BP_ROLE_OBS);
   state = role(BP_ROLE_STATE);
   reward = role(BP_ROLE_REWARD);
@@ -105,7 +107,9 @@ void RolloutBuffers::FindRoles() {
   truncated = role(BP_ROLE_TRUNCATED) ? role(BP_ROLE_TRUNCATED) : buffers_["truncated"].get();
   final_obs = env_.resets_itself() ? role(BP_ROLE_FINAL_OBS) : nullptr;
   final_state = env_.resets_itself() && state ? role(BP_ROLE_FINAL_STATE) : nullptr;
-  const auto per_row = [&](uint16_t r) { return env_.FindRole(r) ? env_.Lead(*env_.FindRole(r)) / env_.rows() : 1; };
+  const auto per_row = [&](uint16_t r) {
+    return bp::FindChannel(env_.spec(), r) ? env_.Lead(*bp::FindChannel(env_.spec(), r)) / env_.rows() : 1;
+  };
   reward_lead = per_row(BP_ROLE_REWARD);
   obs_lead = per_row(BP_ROLE_OBS);
   state_lead = per_row(BP_ROLE_STATE);

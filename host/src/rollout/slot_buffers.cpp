@@ -48,7 +48,7 @@ void SlotBuffers::CheckGuards() const {
 }
 
 ChannelBuffer* SlotBuffers::OfRole(uint16_t role) {
-  const bp_channel* channel = env_.FindRole(role);
+  const bp_channel* channel = bp::FindChannel(env_.spec(), role);
   return channel ? buffers_.at(channel->name).get() : nullptr;
 }
 

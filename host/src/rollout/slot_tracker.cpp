@@ -7,7 +7,7 @@ namespace backplane {
 SlotTracker::SlotTracker(const EnvInstance& env, SlotBuffers& slot)
     : tracker_(env),
       limit_of_env_(tracker_.limit()),
-      rewards_per_row_(env.Lead(*env.FindRole(BP_ROLE_REWARD)) / env.rows()),
+      rewards_per_row_(env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_REWARD)) / env.rows()),
       reward_(slot.OfRole(BP_ROLE_REWARD)->at<float>(0, 0)),
       terminated_(slot.OfRole(BP_ROLE_TERMINATED)->at<uint8_t>(0, 0)),
       cut_by_env_(tracker_.env_cuts() ? slot.OfRole(BP_ROLE_TRUNCATED)->at<uint8_t>(0, 0) : nullptr),

@@ -1,5 +1,7 @@
 #include "supervise/attempt.hpp"
 
+#include <cstdlib>
+
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "record/attempt_json.hpp"
@@ -55,6 +57,25 @@ struct Warned {
   static constexpr void Fields(auto& self, auto&& visit) { visit("warnings", self.warnings); }
 };
 
+// What a command keeps there is its own to know.
+bool CanGoOn(const Experiment& experiment, const TrialFolder& folder) {
+  std::error_code error;
+  return experiment.HasCommand()
+             ? std::filesystem::exists(folder.checkpoint(), error) && !std::filesystem::is_empty(folder.checkpoint(), error)
+             : HasCheckpoint(folder.checkpoint());
+}
+
+// A command has threads of its own on all the cores that it was granted, unless the user says otherwise.
+std::vector<std::string> ThreadVariables(const Allocation& allocation) {
+  std::vector<std::string> variables;
+  for (const std::string name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
+    const char* const given = std::getenv(name.c_str());
+    if (given != nullptr || !allocation.cores.empty())
+      variables.push_back(name + "=" + (given != nullptr ? given : std::to_string(allocation.cores.size())));
+  }
+  return variables;
+}
+
 TrialSpec WithFolder(TrialSpec spec) {
   std::filesystem::create_directories(spec.attempt_dir);
   return spec;
@@ -85,7 +106,9 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.seeds = loaded.seeds;
   spec.checkpoint_dir = folder.checkpoint();
   spec.torch_lib = place.torch_lib;
-  spec.resume = HasCheckpoint(folder.checkpoint());
+  spec.experiment_dir = loaded.folder;
+  spec.resume = CanGoOn(loaded.experiment, folder);
+  spec.start_from = place.start_from;
   if (!after.empty()) spec.start_from = StartFrom{after, TrialFolderOf(place.out, after).checkpoint()};
   return spec;
 }
@@ -111,6 +134,8 @@ TrialCommand Attempt::Command() const {
   command.child.inherit_fds = place_.lock_fds;
   command.trial_lock_fd = held_.fd();
   command.child.environment = {TrialVariable(place_.out, spec_.trial_id)};
+  if (spec_.experiment.HasCommand())
+    for (std::string& variable : ThreadVariables(allocation_)) command.child.environment.push_back(std::move(variable));
   command.allocation = allocation_;
   command.status_file = AttemptFolder(spec_.attempt_dir).status();
   return command;
@@ -130,15 +155,16 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
                 end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
   ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
   ending.wall_time_s = spec_.experiment.resources.wall_time_s;
-  ending.has_checkpoint = HasCheckpoint(folder_.checkpoint());
+  ending.has_checkpoint = CanGoOn(spec_.experiment, folder_);
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
-  Ended ended{Classify(ending), {}, {}, {}};
+  Ended ended{Classify(ending), {}, {}, {}, {}};
   // It could not write down why, on a full disk for example: its last words say more than its exit code.
   if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == Outcome::kTemp && !last.empty())
     ended.verdict.why = last;
   const nlohmann::json result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   const TrialResult read = ReadTolerantly<TrialResult>(result);
   ended.warnings = read.warnings;
+  ended.facts = read.facts;
   // The trial's own sentence says more than its exit code.
   if (read.error && ended.verdict.outcome != Outcome::kOk) ended.verdict.why = *read.error;
   std::optional<std::string> stands = written ? text : std::nullopt;

@@ -19,11 +19,12 @@
 namespace backplane {
 
 struct AttemptPlace {
-  std::filesystem::path out;        // the results folder
-  std::filesystem::path program;    // what answers to `run-trial`
-  std::filesystem::path torch_lib;  // empty: none known
-  std::vector<int> lock_fds;        // of the folder's lock; they stay open in the keeper
-  FolderWatch* watch = nullptr;     // NULL: nobody looks after the folder
+  std::filesystem::path out;                 // the results folder
+  std::filesystem::path program;             // what answers to `run-trial`
+  std::filesystem::path torch_lib;           // empty: none known
+  std::vector<int> lock_fds;                 // of the folder's lock; they stay open in the keeper
+  FolderWatch* watch = nullptr;              // NULL: nobody looks after the folder
+  std::optional<StartFrom> start_from = {};  // of a trial that starts from none of its own experiment
 };
 
 // What the trial's next attempt is to be told. `after` is the id of the trial whose learner it starts from; empty: of none.
@@ -52,6 +53,7 @@ class Attempt {
   struct Ended {
     AttemptVerdict verdict;
     std::vector<std::string> warnings;  // of the trial, for the user
+    PluginFacts facts;
     AttemptFiles files;
     std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
   };

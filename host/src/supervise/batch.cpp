@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
+#include "record/attempt_json.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
@@ -28,6 +29,7 @@
 #include "supervise/leftovers.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
+#include "supervise/version_watch.hpp"
 #include "sweep/plan_lines.hpp"
 #include "trial/checkpoint_folder.hpp"
 
@@ -66,7 +68,7 @@ class Batch {
 
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
-    const bool makes_room = request_.fresh && HasOldResults(request_.out);
+    const bool makes_room = request_.fresh && HasOldResults(request_.out) && AnythingRan(request_.out);
     Open();
     if (makes_room ? !MakeRoom() : Refused()) return Report();
     try {
@@ -119,10 +121,18 @@ class Batch {
   // True: the plan must not run on these results, because files changed under finished trials.
   bool Refused() {
     const std::filesystem::path last_plan = ResultsFolder{request_.out}.plan();
-    if (request_.accept_change || !std::filesystem::exists(last_plan)) return false;
-    const auto changes = ChangedFiles(ReadPlanFile(last_plan), plan_, log_->record());
+    if (!std::filesystem::exists(last_plan)) return false;
+    const std::vector<PlanLine> before = ReadPlanFile(last_plan);
+    const auto changes = request_.accept_change ? std::vector<ChangedFile>() : ChangedFiles(before, plan_, log_->record());
     if (!changes.empty()) report_.refused = FormatChanges(changes);
+    if (changes.empty() && !OnlySome()) SayWhatBeginsAnew(before);
     return !changes.empty();
+  }
+
+  void SayWhatBeginsAnew(const std::vector<PlanLine>& before) {
+    const auto changes = ChangedUnderStopped(request_.out, before, plan_, log_->record());
+    const auto file_of = [this](const ChangedFile& change) { return FileAt(plan_, change); };
+    if (!changes.empty()) display_.Note(SayBegunAnew(request_.out, changes, file_of));
   }
 
   void Session() {
@@ -151,7 +161,6 @@ class Batch {
   // Brings the states of earlier sessions into the schedule.
   void TakeOver() {
     TakeOverDamage();
-    const bool only_some = request_.only_failed || request_.only_damaged;
     std::vector<std::pair<size_t, std::string>> can_start;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
@@ -160,7 +169,7 @@ class Batch {
       const bool lost = record != nullptr && record->state == TrialState::kSkipped &&
                         (record->why.starts_with(kLostItsStart) || record->why.starts_with(kLostItsStartOlder));
       const bool again = lost && !schedule_.LostItsStart(i);
-      if (!only_some) {
+      if (!OnlySome()) {
         if (again) can_start.emplace_back(i, "the stage before it is run again");
         if (record != nullptr && failure_policy_.MayPassByNow(*record)) {
           can_start.emplace_back(i, "tried again: " + record->why);
@@ -181,6 +190,7 @@ class Batch {
     SayWhatIsNotInThePlan();
   }
 
+  bool OnlySome() const { return request_.only_failed || request_.only_damaged; }
   bool Meant(const TrialRecord& record) const {
     return request_.only_failed ? MeantByOnlyFailed(record, *request_.only_failed) : MeantByOnlyDamaged(record);
   }
@@ -396,6 +406,7 @@ class Batch {
     // Trials of one file mostly warn of the same.
     for (const std::string& warning : ended.how.warnings)
       if (warned_.insert(warning).second) display_.Note("warning: " + warning);
+    LookAtVersions(ended.how.facts, ended.job.trial);
     AttemptEnd told;
     told.exit = ended.end.exit.code;
     told.wall_s = ended.end.wall_s;
@@ -404,6 +415,19 @@ class Batch {
     told.memory_enforced_by = ended.end.memory_enforced_by;
     told.files = ended.how.files;
     Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict, std::move(told));
+  }
+
+  // With the first that an attempt tells come those of a trial that an earlier session has finished.
+  void LookAtVersions(const PluginFacts& facts, size_t trial) {
+    if (!TellsVersions(facts)) return;
+    for (size_t i = 0; i < plan_.trials.size() && !knows_versions_; ++i) {
+      if (i == trial || schedule_.state(i) != TrialState::kCompleted) continue;
+      const PluginFacts earlier = ReadResult(FolderOf(i).attempt(FolderOf(i).LastAttempt())).facts;
+      knows_versions_ = TellsVersions(earlier);
+      versions_.Look(earlier, names_[i]);
+    }
+    knows_versions_ = true;
+    for (const std::string& change : versions_.Look(facts, names_[trial])) display_.Note("warning: " + change);
   }
 
   // What follows from an ended attempt, first of all for the record.
@@ -497,6 +521,8 @@ class Batch {
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
   std::set<std::string> unsaved_;                            // learners that save no state
   std::set<std::string> warned_;                             // what trials warned of, said once
+  VersionWatch versions_;
+  bool knows_versions_ = false;  // those of earlier sessions
   int interrupts_ = 0;
   BatchReport report_;
 };

@@ -70,17 +70,19 @@ std::vector<OptionHelp> Helps(const std::vector<LoadedExperiment>& experiments) 
 }
 
 bool ChoosesPlugin(const std::string& path) {
-  return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin";
+  return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin" || path == "learner.command";
 }
 
 // A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only
-// what belongs to the identity of every point is written; the rest is swept by its own path or not at all.
-nlohmann::json WholePoint(const LoadedExperiment& loaded) {
+// what belongs to the identity of every point is written; the rest is swept by its own path or not at all. In a comparison the
+// budget is the file's or the task's, and no arm's own.
+nlohmann::json WholePoint(const LoadedExperiment& loaded, bool compared) {
   const nlohmann::json config = ToJson(loaded.experiment);
   nlohmann::json entry = {{"env", config.at("env")}, {"learner", config.at("learner")}};
-  for (const char* section : {"budget", "evaluation"}) {
+  for (const std::string section : {"budget", "evaluation"}) {
+    if (compared && section == "budget") continue;
     for (const auto& [key, value] : config.at(section).items()) {
-      if (!value.is_null() && !value.is_object()) entry[std::string(section) + "." + key] = value;
+      if (!value.is_null() && !value.is_object()) entry[section + "." + key] = value;
     }
   }
   entry["evaluation.env.options"] = loaded.experiment.evaluation.env_options;
@@ -141,14 +143,6 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
   }
 }
 
-// Of an arm, what it has of the budget that all have: `compare` takes no arm with a budget of its own, but of a task.
-void LeaveOutSharedBudget(const nlohmann::json& budget, nlohmann::json* arm) {
-  for (const auto& [key, value] : budget.items()) {
-    const auto own = arm->find("budget." + key);
-    if (own != arm->end() && *own == value) arm->erase(own);
-  }
-}
-
 // The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   nlohmann::json config = ToJson(plan.base.experiment);
@@ -164,14 +158,13 @@ nlohmann::json CompleteConfig(const Plan& plan) {
     const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
     const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
-    nlohmann::json entry = whole ? WholePoint(plan.Load(trial)) : nlohmann::json::object();
+    nlohmann::json entry = whole ? WholePoint(plan.Load(trial), plan.compare.has_value()) : nlohmann::json::object();
     entry["name"] = NameWithoutStage(last.name, last.stage);
     AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }
   if (plan.compare) {
     config["compare"] = ToJson(*plan.compare);
-    for (nlohmann::json& entry : list) LeaveOutSharedBudget(config["budget"], &entry);
     if (!plan.compare->tasks.empty()) {
       // Each arm of one task, whose values are among its own.
       for (nlohmann::json& entry : list) {

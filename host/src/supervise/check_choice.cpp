@@ -7,7 +7,7 @@ namespace {
 
 // What names the plugin in a swept value: the value itself or, of a whole mapping, its `plugin`.
 std::string PluginIn(const std::string& path, const nlohmann::json& value) {
-  if (path == "env.plugin" || path == "learner.plugin") return value.dump();
+  if (path == "env.plugin" || path == "learner.plugin" || path == "learner.command") return value.dump();
   if (path != "env" && path != "learner") return "";
   return value.is_object() && value.contains("plugin") ? value["plugin"].dump() : value.dump();
 }

@@ -240,7 +240,10 @@ class Checker {
     if (check.outcome == Outcome::kOk) {
       for (const auto& [name, direction] : check.records)
         if (int& known = recorded_[name]; known == 0) known = direction;
+      if (!check.not_taken.empty()) report_.not_taken = check.not_taken;
       if (!check.saves_state) report_.unsaved.insert(question.loaded.learner->id);
+      // What a command reports nobody knows before it runs.
+      if (question.loaded.experiment.HasCommand()) return;
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
     }
     if (check.outcome == Outcome::kOk || check.outcome == Outcome::kOom || check.outcome == Outcome::kKilled) return;

@@ -34,6 +34,7 @@ struct CheckedOptions {
   // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.
   std::optional<RecordedMeasures> recorded = {};
   std::set<std::string> unsaved = {};  // learners that save no state, of those that answered
+  std::string not_taken = {};          // why a learner does not take the state of AttemptPlace::start_from; empty: all do
   bool interrupted = false;            // by Ctrl-C: the rest was not asked
 };
 

@@ -1,6 +1,7 @@
 #include "supervise/recover.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -12,10 +13,12 @@
 #include "record/attempt_json.hpp"
 #include "record/trial_result.hpp"
 #include "supervise/layout.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
 
+constexpr size_t kShownDigits = 12;  // of a SHA-256
 constexpr char kStale[] = "the supervisor ended before the trial did";
 
 // What stands in result.json of an attempt that left none.
@@ -82,7 +85,45 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
   return trial != nullptr && IsFinished(trial->state);
 }
 
+// Files with another content than `before`, under the trials of `before` that `concerns` holds for: their own id and the one
+// that takes their place. Each with those trials.
+template <class Concerns>
+std::vector<ChangedFile> ChangedUnder(const std::vector<PlanLine>& before, const Plan& now, Concerns&& concerns) {
+  using Key = std::pair<std::string, uint64_t>;  // point, seed
+  std::map<Key, size_t> wanted;
+  for (size_t i = 0; i < now.trials.size(); ++i) wanted[{now.points[now.trials[i].point].id, now.trials[i].seed}] = i;
+  std::map<std::string, ChangedFile> changes;
+  for (const PlanLine& line : before) {
+    const auto found = line.dropped ? wanted.end() : wanted.find({line.point_id, line.seed});
+    if (found == wanted.end()) continue;
+    const PlannedTrial& its_place = now.trials[found->second];
+    if (its_place.id == line.trial_id || !concerns(line.trial_id, its_place.id)) continue;
+    for (const auto& [key, hash] : its_place.files) {
+      const auto old = line.files.find(key);
+      if (old == line.files.end() || old->second == hash) continue;
+      const auto [at, is_new] = changes.try_emplace(key);
+      ChangedFile& change = at->second;
+      if (is_new) change.planned = found->second;
+      change.key = key;
+      change.before = old->second;
+      change.now = hash;
+      change.trials.push_back(line.trial_id);
+    }
+  }
+  std::vector<ChangedFile> list;
+  for (auto& [key, change] : changes) list.push_back(std::move(change));
+  return list;
+}
+
 }  // namespace
+
+bool AnythingRan(const std::filesystem::path& out) {
+  const ResultsFolder folder{out};
+  std::error_code error;
+  const auto trials = std::filesystem::directory_iterator(folder.trials(), error);
+  if (!error && trials != std::filesystem::directory_iterator()) return true;
+  return !ReadBatchRecord(folder.events()).trials.empty();
+}
 
 void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* failure_policy) {
   std::vector<std::pair<std::string, unsigned>> open;
@@ -129,32 +170,22 @@ void SetCheckpointAside(const TrialFolder& folder) {
 }
 
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record) {
-  using Key = std::pair<std::string, uint64_t>;  // point, seed
-  std::map<Key, const PlannedTrial*> wanted;
-  for (const PlannedTrial& trial : now.trials) wanted[{now.points[trial.point].id, trial.seed}] = &trial;
-  std::map<std::string, ChangedFile> changes;
-  for (const PlanLine& line : before) {
-    const auto found = line.dropped ? wanted.end() : wanted.find({line.point_id, line.seed});
-    if (found == wanted.end() || found->second->id == line.trial_id) continue;
+  return ChangedUnder(before, now, [&](const std::string& old, const std::string& its_place) {
     // Nothing is lost where nothing was finished, or where the new content was run before.
-    if (!Finished(record, line.trial_id) || Finished(record, found->second->id)) continue;
-    for (const auto& [key, hash] : found->second->files) {
-      const auto old = line.files.find(key);
-      if (old == line.files.end() || old->second == hash) continue;
-      ChangedFile& change = changes[key];
-      change.key = key;
-      change.before = old->second;
-      change.now = hash;
-      change.trials.push_back(line.trial_id);
-    }
-  }
-  std::vector<ChangedFile> list;
-  for (auto& [key, change] : changes) list.push_back(std::move(change));
-  return list;
+    return Finished(record, old) && !Finished(record, its_place);
+  });
+}
+
+std::vector<ChangedFile> ChangedUnderStopped(const std::filesystem::path& out, const std::vector<PlanLine>& before,
+                                             const Plan& now, const BatchRecord& record) {
+  return ChangedUnder(before, now, [&](const std::string& old, const std::string& its_place) {
+    const TrialRecord* const trial = record.Find(old);
+    return trial != nullptr && !IsFinal(trial->state) && HasCheckpoint(TrialFolderOf(out, old).checkpoint()) &&
+           record.Find(its_place) == nullptr;
+  });
 }
 
 std::string FormatChanges(const std::vector<ChangedFile>& changes) {
-  constexpr size_t kShownDigits = 12;
   std::string text = "files changed since these results were made:\n";
   for (const ChangedFile& change : changes) {
     text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key,
@@ -164,6 +195,34 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   return text +
          "nothing was started. --fresh moves the old results away and starts anew;\n"
          "`run --accept-change` runs these trials again with the new files and keeps the old rows in the store\n";
+}
+
+std::string FileAt(const Plan& plan, const ChangedFile& change) {
+  const LoadedExperiment loaded = plan.Load(plan.trials[change.planned]);
+  if (change.key == "env.plugin") return loaded.env->file.string();
+  return change.key == "learner.plugin" ? loaded.learner->file.string() : "";
+}
+
+std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<ChangedFile>& changes,
+                         const std::function<std::string(const ChangedFile&)>& file_of) {
+  std::set<std::string> trials;
+  std::vector<std::string> files, contents;
+  for (const ChangedFile& change : changes) {
+    trials.insert(change.trials.begin(), change.trials.end());
+    const std::string file = file_of(change);
+    files.push_back(change.key + (file.empty() ? "" : " (" + file + ")"));
+    contents.push_back(change.before.substr(0, kShownDigits));
+  }
+  const std::string what = fmt::format("the file{} of SHA-256 {}", files.size() == 1 ? "" : "s", fmt::join(contents, " and "));
+  if (trials.size() == 1)
+    return fmt::format(
+        "{} changed since a trial was stopped: a new trial begins from the start, and the old one stays in {}; to go on with "
+        "that one, put back {} and give the same command, with --accept-change once the new one has ended",
+        fmt::join(files, " and "), TrialFolderOf(out, *trials.begin()).folder.string(), what);
+  return fmt::format(
+      "{} changed since {} trials were stopped: new trials begin from the start, and the old ones stay in {} (first: {}); "
+      "to go on with those, put back {} and give the same command, with --accept-change once new ones have ended",
+      fmt::join(files, " and "), trials.size(), ResultsFolder{out}.trials().string(), changes.front().trials.front(), what);
 }
 
 }  // namespace backplane

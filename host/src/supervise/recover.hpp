@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@
 #include "sweep/plan.hpp"
 
 namespace backplane {
+
+// Whether a trial has ever begun there, or was settled without. What only refused starts have left is nothing to keep.
+bool AnythingRan(const std::filesystem::path& out);
 
 // Every attempt that began and has no end gets one: what its result.json says, or "stale". Trials that left a complete result
 // without any event are taken over too. Throws std::runtime_error.
@@ -35,9 +39,20 @@ struct ChangedFile {
   std::string key;                  // "learner.plugin"
   std::string before, now;          // SHA-256
   std::vector<std::string> trials;  // finished with the old content, which the new plan would run again
+  size_t planned = 0;               // index of the one that takes the place of the first
 };
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record);
 // What a person reads before anything starts: which file, how many results it concerns, what to type.
 std::string FormatChanges(const std::vector<ChangedFile>& changes);
+
+// The same of points whose trial was stopped and could go on from a checkpoint, were its files those of then. Nothing of it is
+// lost, and nothing is refused: with the new content there is a new trial beside it. `trials`: those that were stopped.
+std::vector<ChangedFile> ChangedUnderStopped(const std::filesystem::path& out, const std::vector<PlanLine>& before,
+                                             const Plan& now, const BatchRecord& record);
+// The plugin's file at the change's key, as the plan finds it now; empty: it is no plugin's, and the key says which.
+std::string FileAt(const Plan& plan, const ChangedFile& change);
+// One sentence of changes, which are not none. `file_of`: as FileAt.
+std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<ChangedFile>& changes,
+                         const std::function<std::string(const ChangedFile&)>& file_of);
 
 }  // namespace backplane

@@ -225,9 +225,12 @@ std::vector<std::string> InnermostCalls(const std::vector<std::string>& stacks) 
 
 }  // namespace
 
+const char* SummaryState(const TrialResult& result) {
+  return result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
+}
+
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
-  // Stopped with a checkpoint is no end of a trial.
-  const std::string state = result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
+  const std::string state = SummaryState(result);
   const size_t width = context.width;
   std::string speed;  // its own lines are sentences
   std::istringstream lines(Speed(result, width));

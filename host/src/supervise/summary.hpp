@@ -16,6 +16,8 @@ struct SummaryContext {
   size_t width = 80;              // columns
 };
 
+// The word for its state. Stopped with a checkpoint is no end of a trial.
+const char* SummaryState(const TrialResult& result);
 // Speed, return, every metric beside its floors, each with its 95 % interval over the episodes, where the time went (shares sum
 // to 100 %), where the results lie.
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context);

@@ -172,10 +172,9 @@ class CompareReader {
   void ReadTasks(const Entry& entry) {
     const size_t before = errors_->size();
     if (!entry.value.IsList() || entry.value.items.size() < 2)
-      errors_->Add(
-          entry.value.mark,
-          "compare.tasks: wanted two or more, such as [{name: pole, env: cartpole, reference: [20, 500]}, ...], found " +
-              (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
+      errors_->Add(entry.value.mark,
+                   "compare.tasks: wanted two or more, such as [{name: easy, env: my_env, reference: [20, 500]}, ...], found " +
+                       (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
     std::set<std::string> names;
     for (const Node& task : entry.value.items) {
       const std::string name = task.IsMap() ? NameOf(task) : "";

@@ -1,6 +1,7 @@
 #include "sweep/identity.hpp"
 
 #include "base/files.hpp"
+#include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
 
@@ -34,7 +35,8 @@ bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed 
 
 // Of a plugin named by its id the identity holds all there is to say; of one named by its file, not which.
 bool SaysMore(const std::string& key, const json& value) {
-  return !key.ends_with(".plugin") || value.get<std::string>().find('/') != std::string::npos;
+  if (!key.ends_with(".plugin")) return true;
+  return value.is_string() && value.get<std::string>().find('/') != std::string::npos;  // of a command there is none
 }
 
 // An option that came after files that hold results, with its default: what it was before there was such an option.
@@ -74,11 +76,34 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
   }
 }
 
+// A program named without a slash is looked up when the trial starts, and is a part of the machine.
+void FileHashes::AddFilesOf(const CommandConfig& command, std::map<std::string, std::string>* hashes) {
+  const auto is_file = [](const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error);
+  };
+  for (size_t i = 0; i < command.words.size(); ++i) {
+    const std::string path = PlainWord(command.words[i]);
+    if (path.starts_with('/') && is_file(path)) hashes->emplace("learner.command." + std::to_string(i), Hash(path));
+  }
+  for (size_t i = 0; i < command.files.size(); ++i) {
+    const std::string& path = command.files[i];
+    std::error_code error;
+    if (!is_file(path) && !std::filesystem::is_directory(path, error))
+      throw NoDataFile("learner.files", "learner.files: wanted a file or a folder, found none at '" + path + "'");
+    hashes->emplace("learner.files." + std::to_string(i), Hash(path));
+  }
+}
+
 std::map<std::string, std::string> FileHashes::Of(const LoadedExperiment& loaded) {
   std::map<std::string, std::string> hashes;
-  hashes["env.plugin"] = Hash(loaded.env->file);
-  hashes["learner.plugin"] = Hash(loaded.learner->file);
   const Experiment& experiment = loaded.experiment;
+  if (loaded.env->id != kNoEnv) hashes["env.plugin"] = Hash(loaded.env->file);
+  if (experiment.HasCommand()) {
+    AddFilesOf(experiment.command, &hashes);
+  } else {
+    hashes["learner.plugin"] = Hash(loaded.learner->file);
+  }
   AddData(*loaded.env, experiment.env.options, "env.options.", &hashes);
   AddData(*loaded.env, experiment.evaluation.env_options, "evaluation.env.options.", &hashes);
   AddData(*loaded.learner, experiment.learner.options, "learner.options.", &hashes);
@@ -98,7 +123,7 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
   json identity = json::object();
   identity["schema"] = kSchema;
   for (const HostKey& key : HostKeys()) {
-    if (key.canonical.empty()) continue;
+    if (key.canonical.empty() || (key.of_command && !loaded.experiment.HasCommand())) continue;
     if (key.type == ValueType::kPluginName) {
       At(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
     } else if (!key.identity) {

@@ -33,9 +33,14 @@ class SchemaWriter {
       AddRule(KindRule(kind), &schema);
     }
     // What stands below is given by a base file, by the sweep, by the arms or by the stages, if the file has one of them.
-    json complete = Required({"env", "learner"});
-    complete.update(Properties({{"env", Required({"plugin"})}, {"learner", Required({"plugin"})}, {"budget", NotEmpty()}}));
-    complete.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
+    const json is_command = Names("learner", Type("array"), "command");
+    json with_plugins = Required({"env", "learner"});
+    with_plugins.update(Properties(
+        {{"env", Has("plugin", Type("string"))}, {"learner", Has("plugin", Type("string"))}, {"budget", NotEmpty()}}));
+    with_plugins.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
+    json complete = AnyOf({is_command, std::move(with_plugins)});
+    AddRule(CommandRule(), &schema["properties"]["learner"]);
+    AddRule(If(is_command, Properties({{"budget", Properties({{"epochs", Type("null")}})}})), &schema);
     std::vector<json> not_alone;
     for (const char* key : {"base", "sweep", "compare", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
     for (const HostKey& key : HostKeys()) {  // another name may stand for the section
@@ -60,6 +65,15 @@ class SchemaWriter {
       }
     }
     return If(Names("report", Const(kind.name), "kind"), Properties({{"report", Properties(std::move(others))}}));
+  }
+
+  // A command is no plugin, and without one nothing is said of it.
+  static json CommandRule() {
+    json without = json::object();
+    for (const HostKey& key : HostKeys())
+      if (key.of_command) without[key.path.substr(key.path.find('.') + 1)] = Type("null");
+    return With(If(Has("command", Type("array")), Properties({{"plugin", Type("null")}})), "else",
+                Properties(std::move(without)));
   }
 
   // Below the objects that the path's sections stand for.
@@ -101,6 +115,8 @@ class SchemaWriter {
       default: schema = SchemaOf(key.rule());
     }
     const bool may_be_null = !key.def && !key.required && key.set && key.type < ValueType::kPluginName;
+    if (key.type == ValueType::kPluginName)
+      return Described(Either(std::move(schema), Type("null")), key.doc, key.rule(), nullptr);
     if (may_be_null || (key.type == ValueType::kJson && !schema.empty())) schema = Either(std::move(schema), Type("null"));
     return Described(std::move(schema), key.doc, key.rule(), key.def);
   }

@@ -11,6 +11,7 @@
 #include "base/suggest.hpp"
 #include "record/compare_looks.hpp"
 #include "record/plan_line.hpp"
+#include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
@@ -217,6 +218,13 @@ class Planner {
     if (points_alone_) return;
     std::vector<std::map<std::string, std::string>> files;
     for (const Built& one : built) {
+      if (one.loaded.experiment.HasCommand() && !stages().empty()) {
+        const auto origin = one.loaded.origin.find("learner.command");
+        return errors_->AddFile(
+            origin == one.loaded.origin.end() ? "learner.command" : origin->second,
+            "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
+            "them, found a command");
+      }
       try {
         files.push_back(hashes_.Of(one.loaded));
       } catch (const NoDataFile& error) {
@@ -357,7 +365,9 @@ class Planner {
 
 LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
 
-std::string Plan::PlaceOf(const std::string& path) const { return memory_->resolver.PlaceOf(path); }
+std::string Plan::PlaceOf(const std::string& path) const {
+  return compare && path == kComparedMetric ? metric_place : memory_->resolver.PlaceOf(path);
+}
 
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   LoadedExperiment loaded = LoadPoint(trial.point);
@@ -380,6 +390,11 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
   std::optional<ExperimentText> text = ReadExperimentText(file, options.set, options.presets, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
+  std::string metric_place;
+  if (text->compare) {
+    const Entry* metric = FindEntry(text->compare->value, "metric");
+    metric_place = Place(metric ? metric->mark : text->compare->mark);
+  }
   const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
   const bool swept = text->sweep || !short_axes.empty();
@@ -401,6 +416,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
+  plan.metric_place = metric_place;
   const bool sets_seed =
       std::any_of(options.set.begin(), options.set.end(), [](const std::string& set) { return set.starts_with("seed="); });
   if (sets_seed && plan.seeds.is_object())

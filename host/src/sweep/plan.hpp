@@ -71,6 +71,7 @@ class Plan {
   nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: from the experiment's own seed on
   bool swept = false;                    // the file has a `sweep:` or `compare:`, or --sweep was given
   std::optional<CompareTerms> compare;   // the file has a `compare:`, and the points are its arms
+  std::string metric_place;              // of compare.metric, or of `compare:` where that is left out; empty: no comparison
   std::vector<std::string> notes;        // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
@@ -78,7 +79,8 @@ class Plan {
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
   LoadedExperiment LoadPoint(size_t point) const;  // with the seed of the file
-  // Where a key stands, or an entry of its list ("report.columns.1"), in the file without its sweep: "walk.yaml:12:5".
+  // Where a key stands, or an entry of its list ("report.columns.1"), in the file without its sweep: "walk.yaml:12:5". Of
+  // `compare:`, its metric.
   std::string PlaceOf(const std::string& path) const;
   // The id of the trial whose learner it starts from; empty: of none.
   std::string IdBefore(const PlannedTrial& trial) const { return trial.after ? trials[*trial.after].id : ""; }

@@ -108,11 +108,7 @@ LoadedExperiment PointResolver::Load(const PointWrites& writes) const {
 
 const std::string& PointResolver::HintAt(const std::string& path, const ReadPoint& point) const {
   const auto [known, fresh] = hints_.try_emplace({point.slots.get(), path});
-  if (fresh) {
-    const size_t dot = path.rfind('.');
-    const std::string section = dot == std::string::npos ? "" : path.substr(0, dot);
-    known->second = DidYouMean(NearestPaths(section, Leaf(path), *point.slots));
-  }
+  if (fresh) known->second = DidYouMean(NearestPaths(path, *point.slots));
   return known->second;
 }
 

@@ -15,7 +15,8 @@ constexpr std::string_view kPrefix = "stages.";
 // Why a stage cannot have a value of its own there; empty: it can.
 std::string WhyNotInStage(const std::string& path) {
   // What one learner saves another can not read.
-  if (path == "learner" || path == "learner.plugin") return "one learner goes through all stages; change its options instead";
+  if (path == "learner" || path == "learner.plugin" || path == "learner.command")
+    return "one learner goes through all stages; change its options instead";
   if (path == "seed") return "all stages of a trial have its seed";
   if (path == "stages" || path.starts_with(kPrefix)) return "a stage has no stages of its own";
   return WhyNoAxis(path);

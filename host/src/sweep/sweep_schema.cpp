@@ -59,7 +59,8 @@ json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object()))
 }  // namespace
 
 nlohmann::json StagesSchema() {
-  json names = With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin"}));
+  json names =
+      With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin", "learner.command"}));
   return AtLeast(1, OrNull(List(Required({"name"}, Keys(std::move(names), MapTo(json::object()))))));
 }
 

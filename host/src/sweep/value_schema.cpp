@@ -93,7 +93,14 @@ nlohmann::json SchemaOf(const ValueRule& rule) {
     case ValueType::kName: return Text(kName);
     case ValueType::kFlapping: return Either(Const(0), Text(kFlapping));
     case ValueType::kFailurePolicy: return FailurePolicySchema(rule.range);
+    case ValueType::kWords: return AtLeast(1, List(SchemaOf({ValueType::kScalar, ""})));
+    case ValueType::kPatterns: return MapTo(Type("string"));
+    case ValueType::kScalar: return Only("type", {"string", "number", "boolean"});
     case ValueType::kJson: return json::object();
+    case ValueType::kStructure:
+      return rule.range == "mapping" ? Type("object")
+             : rule.range == "list"  ? Type("array")
+                                     : Either(Type("object"), Type("array"));
     default: return Type("string");
   }
 }

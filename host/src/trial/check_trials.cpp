@@ -71,6 +71,16 @@ ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder
   }
 }
 
+// Why the learner does not take what another trial left; empty: it does.
+std::string TryToTake(const StartFrom& from, LearnerInstance& learner) try {
+  const bp_learner_state_1* state = StateOf(learner);
+  if (state == nullptr) return learner.id() + " keeps no state: it does not offer " BP_LEARNER_STATE_1;
+  LoadLearner(*state, learner, PartOf(ReadCheckpoint(CheckpointFile(from.checkpoint_dir, 0), from.trial_id), "learner"));
+  return "";
+} catch (const std::runtime_error& e) {
+  return e.what();
+}
+
 ExitReason TryToEnd(TrialParts* parts) {
   try {
     parts->Destroy();
@@ -125,11 +135,15 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
                    [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
-  if (failed.exit == kExitOk && spec.start_from) failed = TryToStart(spec, folder, &parts, status, cancelled);
+  const bool may_begin_anew = spec.start_from && spec.start_from->may_be_broken_off;
+  if (failed.exit == kExitOk && spec.start_from && !may_begin_anew)
+    failed = TryToStart(spec, folder, &parts, status, cancelled);
   const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
+  const std::string not_taken = failed.exit == kExitOk && may_begin_anew ? TryToTake(*spec.start_from, parts.learner()) : "";
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size, records, saves};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "",
+                   size,          records,        saves,         Bounded(not_taken)};
   if (failed.outcome == Outcome::kConfig) {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
@@ -145,11 +159,27 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   return check;
 }
 
-TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
-                     const std::atomic<bool>& cancelled) {
+// NULL: none of this trial.
+const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>& broken) {
+  const auto is_of = [&](const BrokenRule& one) {
+    const auto is = [&](const TrialPlugin& plugin) { return plugin.file == one.file && plugin.id == one.id; };
+    return is(spec.env) || is(spec.learner) || std::any_of(spec.monitors.begin(), spec.monitors.end(), is);
+  };
+  const auto found = std::find_if(broken.begin(), broken.end(), is_of);
+  return found == broken.end() ? nullptr : &*found;
+}
+
+TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, const std::vector<BrokenRule>& broken,
+                     StatusWriter* status, const std::atomic<bool>& cancelled) {
   LogError("{}", CheckBegins(spec.trial_id));
   TrialExit exit = kExitOk;
-  const TrialCheck check = Try(spec, folder, status, cancelled, &exit);
+  TrialCheck check;
+  if (const BrokenRule* rule = BrokenOf(spec, broken)) {
+    check = {spec.trial_id, Outcome::kPlugin, rule->id, Bounded(rule->sentence), "", ""};
+    exit = kExitPlugin;
+  } else {
+    check = Try(spec, folder, status, cancelled, &exit);
+  }
   if (!check.error.empty()) LogError("{}", check.error);
   Say(check);
   return exit;
@@ -167,10 +197,11 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
   return RecordOrNothing<TrialCheck>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false));
 }
 
-int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled) {
-  std::vector<TrialSpec> specs;
-  for (const std::filesystem::path& file : trial_jsons) specs.push_back(ReadTrialSpec(file));
-  const std::filesystem::path status_file = trial_jsons.front().parent_path() / kCheckStatus;
+int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled,
+                const FindBroken& find_broken) {
+  // Before handlers of crashes are there, and anything of a plugin: it is tried in other processes.
+  const std::vector<BrokenRule> broken = find_broken ? find_broken(specs) : std::vector<BrokenRule>();
+  const std::filesystem::path status_file = folder / kCheckStatus;
   StatusWriter status{status_file};
   std::string checked;
   InstallCrashHandlers(&status, "", [&checked](const std::string& plugin) {
@@ -185,7 +216,7 @@ int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std
   for (const TrialSpec& spec : specs) {
     if (cancelled) return kExitTemp;
     checked = spec.trial_id;
-    const TrialExit exit = CheckTrial(spec, trial_jsons.front().parent_path(), &status, cancelled);
+    const TrialExit exit = CheckTrial(spec, folder, broken, &status, cancelled);
     if (first == kExitOk) first = exit;
   }
   std::filesystem::remove(status_file);

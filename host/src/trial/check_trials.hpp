@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "record/fields.hpp"
 #include "record/recorded_measures.hpp"
 #include "record/trial_state.hpp"
+#include "trial/contract.hpp"
 
 namespace backplane {
 
@@ -39,6 +41,7 @@ struct TrialCheck {
   IterationSize iteration = {};
   RecordedMeasures records = {};  // of one that is ok: RecordedNames
   bool saves_state = true;        // its learner does
+  std::string not_taken;  // why it does not take the state of StartFrom::may_be_broken_off; empty: it does, or there is none
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("checked", self.trial_id);
@@ -50,9 +53,17 @@ struct TrialCheck {
     visit("iteration", self.iteration);
     visit("records", self.records);
     visit("saves_state", self.saves_state);
+    visit("not_taken", self.not_taken);
   }
 };
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
+
+// A plugin that breaks the contract, as was found before it was loaded for a trial.
+struct BrokenRule {
+  std::filesystem::path file;
+  std::string id, sentence;
+};
+using FindBroken = std::function<std::vector<BrokenRule>(const std::vector<TrialSpec>&)>;
 
 // What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it
 // crashed, beside the first trial.json; gone after an orderly end.
@@ -64,8 +75,10 @@ inline constexpr char kCheckStatus[] = "check_status";
 std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id);
 
 // Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.
+// `find_broken` is asked first; a trial with one of these plugins fails, and nothing of it is made. Empty: nobody looks.
 // Prints a TrialCheck for each to standard output and what does not fit to standard error. Returns the first failure's exit
-// code (TrialExit). Throws std::runtime_error if a file is not a trial.json.
-int CheckTrials(const std::vector<std::filesystem::path>& trial_jsons, const std::atomic<bool>& cancelled);
+// code (TrialExit). `folder`: where their files lie.
+int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled,
+                const FindBroken& find_broken);
 
 }  // namespace backplane

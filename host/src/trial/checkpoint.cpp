@@ -115,10 +115,12 @@ Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& 
   try {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) Refuse("it is no file");  // opening a FIFO would wait for ever
-    const uint64_t size = std::filesystem::file_size(file);
     std::ifstream in = OpenStream(file);
     if (!in) Refuse(std::string("it cannot be read: ") + std::strerror(errno));
-    return ParseCheckpoint(in, size, trial_id);
+    // Of the file that was opened: by now another may have its name.
+    const std::streamoff size = in.seekg(0, std::ios::end).tellg();
+    if (size < 0 || !in.seekg(0)) Refuse("it cannot be read: it has no end");
+    return ParseCheckpoint(in, static_cast<uint64_t>(size), trial_id);
   } catch (const CheckpointError& e) {
     throw CheckpointError(file.string() + ": " + e.what());
   }

@@ -21,7 +21,7 @@ namespace backplane {
 
 struct Checkpoint {
   CheckpointHeader header;                              // `parts` of it only where it was read
-  std::map<std::string, std::vector<std::byte>> parts;  // "learner", "env", "states", "rows"
+  std::map<std::string, std::vector<std::byte>> parts;  // "learner", "env" or "env_state", "states", "rows"
 };
 
 // Damaged, of another trial, or no checkpoint. The sentence begins with the file, where there is one.

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "rollout/row_snapshots.hpp"
 #include "trial/checkpoint_content.hpp"
+#include "trial/env_state.hpp"
 
 namespace backplane {
 namespace {
@@ -17,10 +17,11 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
 
 }  // namespace
 
-CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record)
+CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record, WarningList& warnings)
     : parts_(parts),
       state_(state),
       record_(record),
+      warnings_(warnings),
       collector_(parts.env, parts.learner, parts.threads.collectors(), {parts.chunk_rows, parts.spec.experiment.seed},
                  parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
 
@@ -56,8 +57,8 @@ void CollectRollouts::Save(Checkpoint* checkpoint) {
   if (collector_.policy_steps() == 0) return;
   checkpoint->parts["rows"] = ToBytes(collector_.rows().state);
   if (!collector_.started()) return;  // candidates have been evaluated on its rows since
-  if (!HasSnapshots(parts_.env)) return;
-  checkpoint->parts["env"] = SaveRows(parts_.env);
+  if (!KeepsEnvState(parts_.env)) return;
+  SaveEnv(parts_.env, checkpoint);
   checkpoint->parts["states"] = collector_.SaveStateEntries();
 }
 
@@ -65,11 +66,14 @@ void CollectRollouts::Load(const Checkpoint& checkpoint) {
   if (!checkpoint.parts.contains("rows")) return;  // it was saved before the first rollout
   std::vector<RowState> rows = RowStatesOf(checkpoint, parts_.env.rows());
   const uint64_t policy_steps = checkpoint.header.policy_steps;
-  if (!HasSnapshots(parts_.env) || !checkpoint.parts.contains("env"))
+  if (!HasEnvState(checkpoint, parts_.env)) {
+    if (!KeepsEnvState(parts_.env))
+      warnings_.Add(parts_.env.id() + " does not keep the states of its rows: they went on with new episodes");
     return collector_.StartAfresh(std::move(rows), policy_steps);
+  }
   // Any horizon will do: the first rollout binds its own and carries the states over.
   collector_.Restore(std::move(rows), policy_steps, PartOf(checkpoint, "states"), 1);
-  LoadRows(parts_.env, PartOf(checkpoint, "env"));
+  LoadEnv(parts_.env, checkpoint);
 }
 
 }  // namespace backplane

@@ -4,19 +4,20 @@
 #include "rollout/rollout_collector.hpp"
 #include "trial/collecting.hpp"
 #include "trial/play_record.hpp"
+#include "trial/warnings.hpp"
 
 namespace backplane {
 
 class CollectRollouts : public Collecting {
  public:
-  CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record);
+  CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record, WarningList& warnings);
 
   void Check(const bp_request& request) const override;
   bool Collect(const bp_request& request) override;
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { collector_.ReleaseEnv(); }
   std::optional<std::string> NonFiniteObservation() const override;
-  // Where the rows are. Without snapshots of them the episodes under way are lost; the next ones get the seeds and noise that
+  // Where the rows are. Without their states the episodes under way are lost; the next ones get the seeds and noise that
   // would have come next.
   void Save(Checkpoint* checkpoint) override;
   void Load(const Checkpoint& checkpoint) override;
@@ -25,6 +26,7 @@ class CollectRollouts : public Collecting {
   const LoopParts& parts_;
   LoopState& state_;
   PlayRecord& record_;
+  WarningList& warnings_;
   RolloutCollector collector_;
 };
 

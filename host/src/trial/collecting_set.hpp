@@ -11,7 +11,7 @@ class CollectingSet {
  public:
   CollectingSet(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : record_(parts, state),
-        rollouts_(parts, state, record_),
+        rollouts_(parts, state, record_, warnings),
         candidates_(parts, state, record_),
         data_(parts, state, warnings) {}
 

@@ -80,7 +80,8 @@ void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon
   columns_.clear(), hashes_.clear();
   if (!file_) return;
   for (const bp_channel* channel : parts_.env.channels()) AddChannel(*collector.Buffer(channel->name), horizon);
-  if (parts_.env.FindRole(BP_ROLE_TRUNCATED) == nullptr) AddChannel(*collector.Buffer("truncated"), horizon);  // the host's
+  if (bp::FindChannel(parts_.env.spec(), BP_ROLE_TRUNCATED) == nullptr)
+    AddChannel(*collector.Buffer("truncated"), horizon);  // the host's
   for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
     const std::string_view name = delivery.names[i];
     if ((name == "final_obs" || name == "final_state") && !parts_.env.on_device())

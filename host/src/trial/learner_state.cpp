@@ -2,37 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <new>
+#include "trial/state_bytes.hpp"
 
 namespace backplane {
-namespace {
-
-// No exception may enter a plugin: what cannot be kept is a status there.
-bp_status AppendBytes(const bp_writer* writer, const void* data, uint64_t n) try {
-  auto* out = static_cast<std::vector<std::byte>*>(writer->impl);
-  if (n > out->max_size() - out->size()) return BP_E_INVALID_ARG;
-  const auto* from = static_cast<const std::byte*>(data);
-  out->insert(out->end(), from, from + n);
-  return BP_OK;
-} catch (const std::bad_alloc&) {
-  return BP_E_OOM_HOST;
-}
-
-struct ReadPlace {
-  const std::vector<std::byte>* bytes;
-  uint64_t at = 0;
-};
-
-bp_status TakeBytes(const bp_reader* reader, void* out, uint64_t n) {
-  auto* place = static_cast<ReadPlace*>(reader->impl);
-  if (n > place->bytes->size() - place->at) return BP_E_IO;
-  std::memcpy(out, place->bytes->data() + place->at, n);
-  place->at += n;
-  return BP_OK;
-}
-
-}  // namespace
 
 const bp_learner_state_1* StateOf(const LearnerInstance& learner) {
   return learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
@@ -40,8 +12,8 @@ const bp_learner_state_1* StateOf(const LearnerInstance& learner) {
 
 std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner) {
   std::vector<std::byte> bytes;
-  const bp_writer writer{sizeof(bp_writer), 0, &bytes, AppendBytes};
-  learner.Call("save", [&](bp_learner* handle) { return state.save(handle, &writer); });
+  const StateWriter writer(&bytes);
+  learner.Call("save", [&](bp_learner* handle) { return state.save(handle, writer.get()); });
   if (bytes.empty() && learner.spec().n_params > 0)
     throw TrialFailure(BP_E_INTERNAL, learner.id(),
                        fmt::format("save: wanted the state of its {} parameters, found 0 bytes", learner.spec().n_params));
@@ -49,12 +21,9 @@ std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInsta
 }
 
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved) {
-  ReadPlace place{&saved};
-  const bp_reader reader{sizeof(bp_reader), 0, &place, TakeBytes};
-  learner.Call("load", [&](bp_learner* handle) { return state.load(handle, &reader); });
-  if (const size_t left = saved.size() - place.at; left > 0)
-    throw TrialFailure(BP_E_IO, learner.id(),
-                       "load: " + std::to_string(left) + " bytes of the saved state are left over: it is another's");
+  const StateReader reader(saved);
+  learner.Call("load", [&](bp_learner* handle) { return state.load(handle, reader.get()); });
+  reader.CheckAllIsRead(learner.id());
 }
 
 const bp_learner_state_1& NeedState(const LearnerInstance& learner) {

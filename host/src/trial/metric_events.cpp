@@ -17,28 +17,36 @@ bp_event EventOf(uint32_t type, const Iteration& line) {
 // A plugin may name a metric in any encoding; what monitors write must be read again.
 std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonText(nlohmann::json(text))); }
 
-}  // namespace
-
-void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns) {
-  if (monitors.Wants(BP_EVENT_ITER)) {
-    bp_event event = EventOf(BP_EVENT_ITER, line);
-    event.t_ns = end_ns;
-    event.duration_ns = duration_ns;
-    event.value = line.time.sps.value_or(0);
-    monitors.Post(event, "iteration");
-  }
-  PostMetrics(monitors, line);
-}
-
-void PostMetrics(MonitorHost& monitors, const Iteration& line) {
+void AddMetrics(const MonitorHost& monitors, const Iteration& line, std::vector<MonitorHost::NamedEvent>* events) {
   if (!monitors.Wants(BP_EVENT_METRIC)) return;
   for (const MetricValue& one : MetricSeries(line)) {
     if (one.of == MetricValue::Of::kAxis) continue;
     bp_event event = EventOf(BP_EVENT_METRIC, line);
     event.instance = one.of == MetricValue::Of::kMachine ? BP_METRIC_MACHINE : BP_METRIC_EXPERIMENT;
     event.value = one.value;
-    monitors.Post(event, Utf8(one.name));
+    events->push_back({event, Utf8(one.name)});
   }
+}
+
+}  // namespace
+
+void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns) {
+  std::vector<MonitorHost::NamedEvent> events;
+  if (monitors.Wants(BP_EVENT_ITER)) {
+    bp_event event = EventOf(BP_EVENT_ITER, line);
+    event.t_ns = end_ns;
+    event.duration_ns = duration_ns;
+    event.value = line.time.sps.value_or(0);
+    events.push_back({event, "iteration"});
+  }
+  AddMetrics(monitors, line, &events);
+  monitors.PostTogether(events);
+}
+
+void PostMetrics(MonitorHost& monitors, const Iteration& line) {
+  std::vector<MonitorHost::NamedEvent> events;
+  AddMetrics(monitors, line, &events);
+  monitors.PostTogether(events);
 }
 
 }  // namespace backplane

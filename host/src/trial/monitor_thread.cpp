@@ -61,14 +61,16 @@ void MonitorThread::Start() {
   state_->changed.notify_all();
 }
 
-void MonitorThread::Post(const bp_event& event, const std::string& detail) {
+void MonitorThread::PostTogether(const std::vector<bp_event>& events, const std::string& detail) {
   const std::lock_guard lock(state_->mutex);
-  const bool droppable = event.type == BP_EVENT_EPISODE || event.type == BP_EVENT_METRIC;
-  if (state_->queue.size() - state_->spans_waiting >= (droppable ? kQueueLimit - kReserved : kQueueLimit)) {
-    ++state_->dropped;
-    return;
+  for (const bp_event& event : events) {
+    if (!Wants(event.type)) continue;
+    const bool droppable = event.type == BP_EVENT_EPISODE || event.type == BP_EVENT_METRIC;
+    if (state_->queue.size() - state_->spans_waiting >= (droppable ? kQueueLimit - kReserved : kQueueLimit))
+      ++state_->dropped;
+    else
+      state_->queue.push_back({event, detail});
   }
-  state_->queue.push_back({event, detail});
 }
 
 void MonitorThread::PostSpans(const std::vector<bp_event>& spans) {

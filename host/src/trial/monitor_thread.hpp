@@ -36,9 +36,11 @@ class MonitorThread {
 
   void Start();  // from now on it gets events and samples
 
-  bool Wants(uint32_t type) const { return (state_->interests & (uint64_t{1} << type)) != 0; }  // [any]
-  void Post(const bp_event& event, const std::string& detail);                                  // [any]
-  void PostSpans(const std::vector<bp_event>& spans);                                           // [any]
+  bool Wants(uint32_t type) const { return (state_->interests & (uint64_t{1} << type)) != 0; }    // [any]
+  void Post(const bp_event& event, const std::string& detail) { PostTogether({event}, detail); }  // [any]
+  // Those that it wants, which it gets in one call of on_events. [any]
+  void PostTogether(const std::vector<bp_event>& events, const std::string& detail = "");
+  void PostSpans(const std::vector<bp_event>& spans);  // [any]
 
   // Has it deliver what waits, then finish(out_dir) unless that is empty, then destroy. Returns at once.
   void AskToEnd(const std::filesystem::path& out_dir);

@@ -51,6 +51,21 @@ void MonitorHost::Post(bp_event event, const std::string& name, const std::strin
     if (monitor->Wants(event.type)) monitor->Post(event, detail);
 }
 
+void MonitorHost::PostTogether(const std::vector<NamedEvent>& events) {
+  std::vector<bp_event> named;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const NamedEvent& one : events) {
+      bp_event& event = named.emplace_back(one.event);
+      event.struct_size = sizeof event;
+      if (event.t_ns == 0) event.t_ns = NowNs();
+      event.seq = seq_++;
+      event.name = names_->insert(one.name).first->c_str();
+    }
+  }
+  for (const auto& monitor : monitors_) monitor->PostTogether(named);
+}
+
 void MonitorHost::PostSpans(std::vector<bp_event> events, uint64_t lost) {
   {
     const std::lock_guard lock(mutex_);

@@ -30,6 +30,12 @@ class MonitorHost {
   bool Wants(uint32_t type) const;  // [any]
   // Copies the event and its texts; returns at once. t_ns 0 stands for now. [any]
   void Post(bp_event event, const std::string& name, const std::string& detail = "");
+  // The same of several, which a monitor gets in one call of on_events.
+  struct NamedEvent {
+    bp_event event;
+    std::string name;
+  };
+  void PostTogether(const std::vector<NamedEvent>& events);
   // PHASE events, with names that live to the end; `lost` were dropped before. [any]
   void PostSpans(std::vector<bp_event> events, uint64_t lost);
 

@@ -7,6 +7,7 @@
 #include "plugin/catalog.hpp"
 #include "plugin/part.hpp"
 #include "rollout/phase_service.hpp"
+#include "trial/device_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -79,6 +80,7 @@ void TrialParts::LoadTorchFor(const PluginInfo& info) {
   if (spec_.torch_lib.empty())
     throw PluginError(fmt::format("{} needs LibTorch {}, and none is known; {}", info.id, info.build.torch, kInstallTorch));
   status_.SetPhase("load libtorch");
+  LimitGpuMemory(spec_.experiment.resources.device_memory_bytes);
   torch_version_ = PreloadTorch(spec_.torch_lib);
   RestoreState("LibTorch");
 }

@@ -62,7 +62,7 @@ void StartFromOther(const LoopParts& parts) {
   if (!std::filesystem::exists(file)) refuse("has no checkpoint in " + from.checkpoint_dir.string());
   try {
     const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
-    if (!checkpoint.header.at_end) refuse("had not ended when it wrote " + file.string());
+    if (!checkpoint.header.at_end && !from.may_be_broken_off) refuse("had not ended when it wrote " + file.string());
     StartLearner(parts.learner, PartOf(checkpoint, "learner"), from.trial_id);
   } catch (const CheckpointError& e) {
     refuse(std::string("left no whole checkpoint: ") + e.what());

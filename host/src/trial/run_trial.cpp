@@ -19,7 +19,6 @@
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
-#include "trial/check_trials.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
@@ -290,17 +289,17 @@ std::vector<std::string> TrialProcess::Warnings() {
 
 }  // namespace
 
-int RunTrial(const std::vector<std::filesystem::path>& trial_jsons, const TrialTask& task) {
+int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_json, const TrialTask& task) {
   WatchKeeper();
   TuneMalloc();
   // Runner threads are the host's; a library's own threads under them only slow both down.
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
   try {
-    if (task.check) return CheckTrials(trial_jsons, g_cancelled);
-    TrialSpec spec = ReadTrialSpec(trial_jsons.front());
+    if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled, task.find_broken);
+    TrialSpec spec = std::move(specs.front());
     if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
-      throw std::runtime_error(trial_jsons.front().string() + ": attempt " + std::to_string(spec.attempt) +
+      throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
                                " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
     if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: threads and plugins may still be about when the process leaves.

@@ -7,7 +7,7 @@
 namespace backplane {
 
 // Begins to, for as long as the process lives, and writes the trial's own time into the status file about 20 times a second.
-// Once, on the control thread, before there are others.
+// Once, on the control thread, before there are others. `status` is never destroyed.
 void WatchSuspension(StatusWriter* status);
 
 }  // namespace backplane

@@ -9,7 +9,8 @@ namespace backplane {
 using Cases = std::vector<Case>;
 
 // A new one stands in the file of its kind, with what it does.
-#define CASES(of) of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(Monitor)
+#define CASES(of) \
+  of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(DataLearner) of(Monitor)
 
 #define DECLARED(name) Cases name##Cases();
 CASES(DECLARED)
@@ -33,9 +34,9 @@ const Case* FindCase(const std::string& name) {
 std::string CasesMarkdown() {
   std::string text;
   const auto add = [&](const char* title, uint32_t kinds) {
-    text += fmt::format("## {}\n\n| case | rule |\n|---|---|\n", title);
+    text += fmt::format("## {}\n\n| case | rule | fast |\n|---|---|---|\n", title);
     for (const Case& one : AllCases())
-      if (one.kinds == kinds) text += fmt::format("| `{}` | {} |\n", one.name, one.rule);
+      if (one.kinds == kinds) text += fmt::format("| `{}` | {} | {} |\n", one.name, one.rule, one.fast ? "yes" : "");
     text += "\n";
   };
   add("All plugins", kOfAll);

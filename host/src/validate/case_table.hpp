@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ namespace backplane {
 inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND_LEARNER, kOfMonitors = 1 << BP_KIND_MONITOR,
                           kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
 
+// What a case costs, so that it is known before whether there is time for it. A turn: a step of one row of an env, a call of
+// a learner's act.
+struct FastCost {
+  uint32_t instances = 0, turns = 0;
+};
+
 struct Case {
   const char* name;  // in kebab case; stays, as people name it
   uint32_t kinds;
@@ -21,6 +28,8 @@ struct Case {
   const char* mend;  // what to do where it is broken
   // Returns where the rule is kept, else throws CaseEnd, or what a plugin's call has thrown. `result` takes a note.
   void (*run)(Subject& subject, CaseResult* result);
+  // Set: it has no effect beyond its instances and is broken by no option, and is tried before the first trial, too.
+  std::optional<FastCost> fast = {};
 
   bool Is(uint32_t kind) const { return (kinds & (1u << kind)) != 0; }
 };

@@ -159,9 +159,9 @@ bool DrivenEnv::Writes(size_t channel) const {
 }
 
 std::optional<size_t> DrivenEnv::Index(uint16_t role) const {
-  for (size_t c = 0; c < channels().size(); ++c)
-    if (channels()[c]->role == role) return c;
-  return std::nullopt;
+  const bp_channel* const found = bp::FindChannel(env_->spec(), role);
+  if (!found) return std::nullopt;
+  return static_cast<size_t>(found - env_->spec().channels);
 }
 
 GuardedBlock* DrivenEnv::Block(uint64_t slot, size_t channel) const { return seen_[slot][channel]; }

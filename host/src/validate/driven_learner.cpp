@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "backplane/rng.h"
 #include "data/group.hpp"
@@ -17,6 +19,22 @@ namespace {
 
 constexpr uint64_t kBudget = 40;  // iterations that the learner is told of
 constexpr uint64_t kMostTicks = 1'000'000;
+
+template <class T>
+void FillWithOnes(const bp_tensor& tensor) {
+  int64_t inner = 1;
+  for (int d = 1; d < tensor.ndim; ++d) inner *= tensor.shape[d];
+  for (int64_t i = 0; i < tensor.shape[0]; ++i) std::fill_n(static_cast<T*>(tensor.data) + i * tensor.strides[0], inner, T{1});
+}
+
+// Of a rollout's rewards, or of the candidates' scores.
+void MakeRewardsEqual(const bp_delivery& delivery) {
+  for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
+    const std::string_view name = delivery.names[i];
+    if (name == "reward") FillWithOnes<float>(*delivery.tensors[i]);
+    if (name == "fitness") FillWithOnes<double>(*delivery.tensors[i]);
+  }
+}
 
 }  // namespace
 
@@ -55,11 +73,11 @@ void DrivenLearner::Train(uint64_t iterations) {
     if (collects && begun == iterations) return;
     if (collects) ++begun;
     Serve(request);
-    if (collects) ++iterations_;
+    if (collects) ++iterations_, collected_ = request.kind;
   }
 }
 
-void DrivenLearner::Serve(const bp_request& request) {
+void DrivenLearner::Serve(bp_request request) {
   bp_delivery delivery{};
   switch (request.kind) {
     case BP_REQ_ROLLOUT: {
@@ -76,6 +94,7 @@ void DrivenLearner::Serve(const bp_request& request) {
       }
       delivery = collector.Delivery();
       delivery.env_steps = env_steps_;
+      if (layout_.constant_reward) MakeRewardsEqual(delivery);
       NowDoing("consume of a rollout");
       learner_->Consume(delivery);
       collector.CheckDelivered();
@@ -92,6 +111,7 @@ void DrivenLearner::Serve(const bp_request& request) {
       double sum = 0;
       for (const Episode& episode : scorer.episodes()) sum += episode.episode_return;
       if (!scorer.episodes().empty()) earned_ = sum / static_cast<double>(scorer.episodes().size());
+      if (layout_.constant_reward) MakeRewardsEqual(delivery);
       NowDoing("consume of the candidates' scores");
       learner_->Consume(delivery);
       return;
@@ -100,6 +120,7 @@ void DrivenLearner::Serve(const bp_request& request) {
       if (SourceOf(*env_) == nullptr)
         throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, and " + env_->id() + " is no data set");
       NowDoing("consume of a group of items");
+      if (layout_.micro_batch > 0) request.u.data.micro_batch = layout_.micro_batch;
       Loader().DeliverGroup(request, iterations_ + 1, env_steps_, [] {});
       env_steps_ += Loader().group_items();
       if (Loader().HasHeldOutLoss())
@@ -120,6 +141,32 @@ void DrivenLearner::Serve(const bp_request& request) {
   }
 }
 
+bp_request DrivenLearner::PlanData() {
+  NowDoing("plan");
+  const bp_request request = learner_->Plan(LimitsNow());
+  if (request.kind != BP_REQ_DATA)
+    FailCase("plan after an iteration of data", "a request for data", fmt::format("kind {}", request.kind));
+  return request;
+}
+
+void DrivenLearner::BreakOffGroup() {
+  bp_request request = PlanData();
+  request.u.data.micro_batch = std::max<uint64_t>(1, std::min(request.u.data.group_rows, Loader().items()) / 2);
+  micro_batches_left_ = 1;
+  NowDoing("consume of a group's first micro-batch");
+  Loader().DeliverGroup(request, iterations_ + 1, env_steps_, [] {});
+  micro_batches_left_ = UINT64_MAX;
+}
+
+void DrivenLearner::Probe() {
+  ItemGroup group(*env_);
+  group.ReadLongest(std::min<uint64_t>(2, ItemsOf(*env_)));
+  bp_delivery delivery = group.Cut(group.items()).front();
+  delivery.flags |= BP_DELIVERY_PROBE;
+  NowDoing("consume of a probe");
+  learner_->Consume(delivery);
+}
+
 RolloutCollector& DrivenLearner::Collector() {
   if (!collector_)
     collector_ = std::make_unique<RolloutCollector>(
@@ -138,7 +185,8 @@ CandidateScorer& DrivenLearner::Scorer() {
 
 DataLoader& DrivenLearner::Loader() {
   if (!loader_)
-    loader_ = std::make_unique<DataLoader>(*env_, *learner_, DataLoaderOptions{subject_.seed(), 0, true}, [] { return false; });
+    loader_ = std::make_unique<DataLoader>(*env_, *learner_, DataLoaderOptions{subject_.seed(), 0, true},
+                                           [this] { return micro_batches_left_-- == 0; });
   return *loader_;
 }
 
@@ -147,6 +195,15 @@ std::optional<std::vector<std::byte>> DrivenLearner::Saved() {
   if (state == nullptr) return std::nullopt;
   NowDoing("save");
   return SaveLearner(*state, *learner_);
+}
+
+std::optional<bp_named_tensors> DrivenLearner::Tensors() {
+  const auto* tensors = learner_->Extension<bp_learner_tensors_1>(BP_LEARNER_TENSORS_1);
+  if (tensors == nullptr) return std::nullopt;
+  bp_named_tensors named{sizeof named, 0, 0, nullptr, nullptr};
+  NowDoing("tensors");
+  learner_->Call("tensors", [&](bp_learner* l) { return tensors->get(l, &named); });
+  return named;
 }
 
 void DrivenLearner::Load(const std::vector<std::byte>& saved) {
@@ -188,6 +245,12 @@ std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
     all.insert(all.end(), RowOf(buffer, row), RowOf(buffer, row) + RowBytesOf(buffer));
   }
   return all;
+}
+
+std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
+  std::optional<std::vector<std::byte>> saved = learner.Saved();
+  if (!saved) SkipCase("keeps no state (it does not offer " BP_LEARNER_STATE_1 "): its trials can not be resumed");
+  return *std::move(saved);
 }
 
 }  // namespace backplane

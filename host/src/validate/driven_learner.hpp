@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "backplane/ext/tensors.h"
 #include "data/data_loader.hpp"
 #include "rollout/candidate_scorer.hpp"
 #include "rollout/pool.hpp"
@@ -18,7 +19,9 @@ namespace backplane {
 struct LearnerLayout {
   uint64_t rows = 8, chunk_rows = 4;
   unsigned threads = 1;
-  bool bare = false;  // the host offers no service that it need not
+  bool bare = false;             // the host offers no service that it need not
+  bool constant_reward = false;  // every reward and fitness it is given is 1
+  uint64_t micro_batch = 0;      // items of a group that come at once, at most; 0: as many as the learner asks for
 };
 
 class DrivenLearner {
@@ -29,9 +32,14 @@ class DrivenLearner {
   // Serves requests until so many more iterations are complete, ticks included, or the learner is done. Throws TrialFailure.
   void Train(uint64_t iterations);
   bool done() const { return done_; }
+  // Of a learner that asks for data next: gives it the first of two micro-batches of a group of `items`, and no more.
+  void BreakOffGroup();
+  // A group that is made up, to see whether it fits.
+  void Probe();
   // Of the last iteration: what a step, an episode or an item earned on average. Absent: nothing tells.
   std::optional<double> earned() const { return earned_; }
   uint64_t ticks() const { return ticks_; }
+  uint32_t collected() const { return collected_; }  // BP_REQ_* of the last iteration; 0: none yet
   uint64_t env_steps() const { return env_steps_; }
 
   // What it would be compared by: its saved state, else the greedy actions of its rows.
@@ -39,6 +47,8 @@ class DrivenLearner {
   // Absent: it keeps no state.
   std::optional<std::vector<std::byte>> Saved();
   void Load(const std::vector<std::byte>& saved);
+  // As they are until its next call. Absent: it does not tell.
+  std::optional<bp_named_tensors> Tensors();
   // Episodes under way are lost; the other's episodes are counted on from.
   void Interrupt();
   void GoOnAs(DrivenLearner& other);
@@ -56,7 +66,8 @@ class DrivenLearner {
 
  private:
   bp_limits LimitsNow() const;
-  void Serve(const bp_request& request);
+  void Serve(bp_request request);
+  bp_request PlanData();
   RolloutCollector& Collector();
   CandidateScorer& Scorer();
   DataLoader& Loader();
@@ -73,8 +84,13 @@ class DrivenLearner {
   std::unique_ptr<DataLoader> loader_;
   std::unique_ptr<SlotBuffers> slot_;
   uint64_t iterations_ = 0, ticks_ = 0, env_steps_ = 0;
+  uint32_t collected_ = 0;
   bool done_ = false;
+  uint64_t micro_batches_left_ = UINT64_MAX;  // until the loader is to stop
   std::optional<double> earned_;
 };
+
+// Ends the case as SKIPPED where it keeps none.
+std::vector<std::byte> NeedSaved(DrivenLearner& learner);
 
 }  // namespace backplane

@@ -54,73 +54,45 @@ struct Choose {
 };
 
 // The same for three agents, one of which may not take one of the choices, and is out from the middle of the episode on.
-class ChooseTogether {
- public:
+struct ChooseTogether {
+  struct Model {};
   static constexpr bp::About kAbout{"env.choose_together", "1.0.0", "Three agents, each paid for the choice that it is shown."};
-  static constexpr uint32_t kAgents = 3;
-  static constexpr int64_t kChoices = 4;
-  enum Channel { kObs, kState, kMask, kAlive, kAction, kReward, kTerminated };
-
-  explicit ChooseTogether(uint64_t rows) : rows_(rows) {}
-
-  bp::EnvSpec Spec() const {
+  static constexpr int32_t kAgents = 3, kChoices = 4;
+  using Action = int32_t;
+  static bp::EnvSpec Spec(const Model&) {
     return bp::EnvSpec()
-        .Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {kChoices}, .scope = BP_SCOPE_AGENT})
-        .Add({.role = BP_ROLE_STATE, .name = "state", .shape = {kAgents}})
-        .Add({.role = BP_ROLE_ACTION_MASK,
-              .name = "action_mask",
-              .shape = {kChoices},
-              .dtype = bp::kU8,
-              .scope = BP_SCOPE_AGENT})
-        .Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = bp::kU8, .scope = BP_SCOPE_AGENT})
-        .Add({.role = BP_ROLE_ACTION,
-              .name = "action",
-              .dtype = bp::kI32,
-              .space = BP_SPACE_DISCRETE,
-              .scope = BP_SCOPE_AGENT,
-              .nvec = {kChoices}})
-        .Add({.role = BP_ROLE_REWARD, .name = "reward", .scope = BP_SCOPE_AGENT})
-        .Terminated()
         .MaxAgents(kAgents)
+        .AgentObs(kChoices)
+        .State(kAgents)
+        .AgentActionDiscrete(kChoices)
+        .ActionMask()
+        .Alive()
         .MaxEpisodeSteps(kEpisodeSteps);
   }
-  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    for (uint64_t r = begin; r < end; ++r) {
-      if (mask && !mask[r]) continue;
-      rows_[r] = {bp::Rng(seeds[r]), 0, {}};
-      Show(slot, r);
-    }
+  void Reset(const Model&, bp::Rng& rng, const bp::RowView& out) {
+    steps = 0;
+    Show(rng, out);
   }
-  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
-    for (uint64_t r = begin; r < end; ++r) {
-      for (uint32_t a = 0; a < kAgents; ++a)
-        slot.Row<float>(kReward, r)[a] = Alive(rows_[r], a) && slot.Row<int32_t>(kAction, r)[a] == rows_[r].shown[a] ? 1 : 0;
-      *slot.Row<uint8_t>(kTerminated, r) = 0;
-      ++rows_[r].steps;
-      Show(slot, r);
-    }
+  bool Step(const Model&, bp::Rng& rng, const bp::RowStep<Action>& row) {
+    for (int32_t a = 0; a < kAgents; ++a) row.reward[a] = IsAlive(a) && row.action[a] == shown[a] ? 1 : 0;
+    ++steps;
+    Show(rng, row);
+    return false;
   }
-
- private:
-  struct Row {
-    bp::Rng rng;
-    int64_t steps = 0;
-    std::array<int32_t, kAgents> shown = {};
-  };
-  static bool Alive(const Row& row, uint32_t agent) { return agent + 1 < kAgents || row.steps < kEpisodeSteps / 2; }
-  void Show(const bp::Slot& slot, uint64_t r) {
-    Row& row = rows_[r];
-    for (uint32_t a = 0; a < kAgents; ++a) {
-      row.shown[a] = static_cast<int32_t>(row.rng.Below(kChoices - 1));  // never the one that is masked
+  bool IsAlive(int32_t agent) const { return agent + 1 < kAgents || steps < kEpisodeSteps / 2; }
+  void Show(bp::Rng& rng, const bp::RowView& out) {
+    for (int32_t a = 0; a < kAgents; ++a) {
+      shown[a] = static_cast<int32_t>(rng.Below(kChoices - 1));  // never the one that is masked
       for (int32_t i = 0; i < kChoices; ++i) {
-        slot.Row<float>(kObs, r)[a * kChoices + i] = i == row.shown[a] ? 1 : 0;
-        slot.Row<uint8_t>(kMask, r)[a * kChoices + i] = i + 1 < kChoices || a > 0;
+        out.obs[a][i] = i == shown[a] ? 1 : 0;
+        out.mask[a][i] = i + 1 < kChoices || a > 0;
       }
-      slot.Row<float>(kState, r)[a] = static_cast<float>(row.shown[a]);
-      slot.Row<uint8_t>(kAlive, r)[a] = Alive(row, a);
+      out.state[a] = static_cast<float>(shown[a]);
+      out.alive[a] = IsAlive(a);
     }
   }
-  std::vector<Row> rows_;
+  int64_t steps = 0;
+  std::array<int32_t, kAgents> shown = {};
 };
 
 // Texts to be copied: begin, some tokens, end. 0 begins, 1 pads, 2 ends, 3 is unknown, as SentencePiece has it.
@@ -128,26 +100,10 @@ class CopyTokens {
  public:
   static constexpr bp::About kAbout{"env.copy_tokens", "1.0.0", "A data set of short texts, each its own label."};
   static constexpr int64_t kItems = 48, kLongest = 8, kVocabulary = 12;
-  enum Channel { kObs, kObsLength, kLabel, kLabelLength, kWeight, kAction, kReward, kTerminated };
 
-  explicit CopyTokens(uint64_t) {}
+  explicit CopyTokens(uint64_t) { spec_.MaxEpisodeSteps(1); }
 
-  bp::EnvSpec Spec() const {
-    const auto tokens = [](uint16_t role, const char* name) {
-      return bp::Channel{
-          .role = role, .name = name, .shape = {kLongest}, .dtype = bp::kI32, .space = BP_SPACE_TOKENS, .nvec = {kVocabulary}};
-    };
-    return bp::EnvSpec()
-        .Add(tokens(BP_ROLE_OBS, "obs"))
-        .Add({.role = BP_ROLE_LENGTH, .name = "obs_length", .dtype = bp::kI32})
-        .Add(tokens(BP_ROLE_LABEL, "label"))
-        .Add({.role = BP_ROLE_LENGTH, .name = "label_length", .dtype = bp::kI32})
-        .Add({.role = BP_ROLE_WEIGHT, .name = "weight"})
-        .Add(tokens(BP_ROLE_ACTION, "action"))
-        .Reward()
-        .Terminated()
-        .MaxEpisodeSteps(1);
-  }
+  bp::EnvSpec Spec() const { return spec_; }
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t*) {
     for (uint64_t r = begin; r < end; ++r)
       if (!mask || mask[r]) Show(slot, r, r % kItems);
@@ -155,11 +111,11 @@ class CopyTokens {
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     for (uint64_t r = begin; r < end; ++r) {
       const auto text = TextOf(r % kItems);
-      const int32_t* written = slot.Row<int32_t>(kAction, r);
+      const std::span<const int32_t> written = slot.Row(action_, r);
       int64_t same = 0;
       for (int64_t i = 0; i < kLongest; ++i) same += written[i] == text[i];
-      *slot.Row<float>(kReward, r) = static_cast<float>(same) / kLongest;
-      *slot.Row<uint8_t>(kTerminated, r) = 1;
+      slot.Row(reward_, r)[0] = static_cast<float>(same) / kLongest;
+      slot.Row(terminated_, r)[0] = 1;
       Show(slot, r, r % kItems);
       Answer(slot, r, r % kItems);
     }
@@ -185,25 +141,40 @@ class CopyTokens {
     text[length - 1] = 2;
     return text;
   }
-  static void Put(const bp::Slot& slot, int channel, int length_channel, uint64_t row, uint64_t item) {
-    const auto text = TextOf(item);
-    if (slot.Has(channel)) std::copy(text.begin(), text.end(), slot.Row<int32_t>(channel, row));
-    if (slot.Has(length_channel)) *slot.Row<int32_t>(length_channel, row) = static_cast<int32_t>(LengthOf(item));
+  static void PutLength(const bp::Slot& slot, bp::Handle<int32_t> channel, uint64_t row, uint64_t item) {
+    if (slot.Has(channel)) slot.Row(channel, row)[0] = static_cast<int32_t>(LengthOf(item));
   }
-  static void Show(const bp::Slot& slot, uint64_t row, uint64_t item) {
-    Put(slot, kObs, kObsLength, row, item);
-    if (slot.Has(kLabelLength)) *slot.Row<int32_t>(kLabelLength, row) = static_cast<int32_t>(LengthOf(item));
+  static void PutText(const bp::Slot& slot, bp::Handle<int32_t> channel, uint64_t row, uint64_t item) {
+    if (slot.Has(channel)) std::ranges::copy(TextOf(item), slot.Row(channel, row).begin());
   }
-  static void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) {
-    Put(slot, kLabel, kLabelLength, row, item);
-    if (slot.Has(kWeight)) *slot.Row<float>(kWeight, row) = static_cast<float>(LengthOf(item));
+  void Show(const bp::Slot& slot, uint64_t row, uint64_t item) const {
+    PutText(slot, obs_, row, item);
+    PutLength(slot, obs_length_, row, item);
+    PutLength(slot, label_length_, row, item);
   }
+  void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const {
+    PutText(slot, label_, row, item);
+    if (slot.Has(weight_)) slot.Row(weight_, row)[0] = static_cast<float>(LengthOf(item));
+  }
+  static bp::Channel Tokens(uint16_t role, const char* name) {
+    return {.role = role, .name = name, .shape = {kLongest}, .space = BP_SPACE_TOKENS, .nvec = {kVocabulary}};
+  }
+
+  bp::EnvSpec spec_;
+  bp::Handle<int32_t> obs_ = spec_.Add<int32_t>(Tokens(BP_ROLE_OBS, "obs"));
+  bp::Handle<int32_t> obs_length_ = spec_.Add<int32_t>({.role = BP_ROLE_LENGTH, .name = "obs_length"});
+  bp::Handle<int32_t> label_ = spec_.Add<int32_t>(Tokens(BP_ROLE_LABEL, "label"));
+  bp::Handle<int32_t> label_length_ = spec_.Add<int32_t>({.role = BP_ROLE_LENGTH, .name = "label_length"});
+  bp::Handle<float> weight_ = spec_.Add<float>({.role = BP_ROLE_WEIGHT, .name = "weight"});
+  bp::Handle<const int32_t> action_ = spec_.Add<const int32_t>(Tokens(BP_ROLE_ACTION, "action"));
+  bp::Handle<float> reward_ = spec_.Reward().Get<float>(BP_ROLE_REWARD);
+  bp::Handle<uint8_t> terminated_ = spec_.Terminated().Get<uint8_t>(BP_ROLE_TERMINATED);
 };
 
 }  // namespace
 
 const bp_module& EnvsForLearners() {
-  using All = bp::Module<bp::Env<Follow>, bp::Env<Choose>, bp::EnvBatch<ChooseTogether>, bp::EnvBatch<CopyTokens>>;
+  using All = bp::Module<bp::Env<Follow>, bp::Env<Choose>, bp::MultiEnv<ChooseTogether>, bp::EnvBatch<CopyTokens>>;
   static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,    0,       0, "", "{}", nullptr, nullptr,
                                    All::Count,        All::Descriptor, All::Api};
   return module;

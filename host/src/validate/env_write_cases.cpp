@@ -216,7 +216,7 @@ void FlagsAreBits(Subject& subject, CaseResult*) {
 }
 
 void MasksAllowSomething(Subject& subject, CaseResult*) {
-  if (subject.MakeEnv(1)->FindRole(BP_ROLE_ACTION_MASK) == nullptr) SkipCase("has no ACTION_MASK");
+  if (bp::FindChannel(subject.MakeEnv(1)->spec(), BP_ROLE_ACTION_MASK) == nullptr) SkipCase("has no ACTION_MASK");
   ForEachWritten(subject, kLongSteps, [&](const DrivenEnv& env, size_t c, uint64_t r, const std::string& when) {
     if (env.channels()[c]->role != BP_ROLE_ACTION_MASK) return;
     const uint64_t choices = Elements(*env.channels()[c]);
@@ -255,25 +255,29 @@ std::vector<Case> EnvWriteCases() {
   return {
       {"writes-every-output", kOfEnvs,
        "`reset` writes every state channel of its rows, `step` every output: observations, rewards, flags, INFO.",
-       "Write the element, also where it is 0 or has not changed: each slot has a buffer of its own.", WritesEveryOutput},
+       "Write the element, also where it is 0 or has not changed: each slot has a buffer of its own.", WritesEveryOutput,
+       FastCost{.instances = 2, .turns = 24}},
       {"stays-in-its-buffers", kOfEnvs,
        "Nothing is written, or read, outside a channel's rows; a ROW channel has one entry for all agents of a row.",
-       "Compare with the shape in the spec. A value of each agent needs BP_SCOPE_AGENT.", StaysInItsBuffers},
+       "Compare with the shape in the spec. A value of each agent needs BP_SCOPE_AGENT.", StaysInItsBuffers,
+       FastCost{.instances = 6, .turns = 480}},
       {"writes-only-its-rows", kOfEnvs,
        "A call writes the rows of its range alone, `reset` only those with mask 1 and only state channels, `step` no action.",
-       "Loop from `begin` to `end`, and look at the mask.", WritesOnlyItsRows},
+       "Loop from `begin` to `end`, and look at the mask.", WritesOnlyItsRows, FastCost{.instances = 1, .turns = 30}},
       {"uses-strides", kOfEnvs, "Rows are found by the tensor's strides.",
-       "Multiply the row by strides[0] (in elements), not by the row's size.", UsesStrides},
+       "Multiply the row by strides[0] (in elements), not by the row's size.", UsesStrides,
+       FastCost{.instances = 2, .turns = 72}},
       {"finite-numbers", kOfEnvs, "Observations, rewards and INFO are finite.",
-       "Look for divisions by 0, roots and logarithms; end the episode before.", FiniteNumbers},
+       "Look for divisions by 0, roots and logarithms; end the episode before.", FiniteNumbers,
+       FastCost{.instances = 1, .turns = 400}},
       {"within-bounds", kOfEnvs, "What a channel declares as its bounds or choices holds.",
        "Widen the bounds, or clip what is written.", WithinBounds},
       {"flags-are-bits", kOfEnvs, "TERMINATED, TRUNCATED, ACTION_MASK and ALIVE hold 0 or 1.", "Write `condition ? 1 : 0`.",
-       FlagsAreBits},
+       FlagsAreBits, FastCost{.instances = 1, .turns = 400}},
       {"masks-allow", kOfEnvs, "An ACTION_MASK allows an agent that acts at least one choice.",
-       "Add a choice that does nothing, or end the episode.", MasksAllowSomething},
+       "Add a choice that does nothing, or end the episode.", MasksAllowSomething, FastCost{.instances = 2, .turns = 400}},
       {"alive-falls", kOfEnvs, "Within an episode an agent's ALIVE falls from 1 to 0 and never rises.",
-       "Revive agents in reset alone.", AliveOnlyFalls},
+       "Revive agents in reset alone.", AliveOnlyFalls, FastCost{.instances = 1, .turns = 400}},
   };
 }
 

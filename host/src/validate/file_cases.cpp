@@ -166,7 +166,7 @@ std::vector<Case> FileCases() {
        "A plugin's RPATH is `$ORIGIN` or none: a path of the machine it was built on is no use.",
        "Build with backplane_add_plugin, or link with -Wl,-rpath,'$ORIGIN'.", SearchesBesideItself},
       {"section-is-true", kOfAll, "The sealed section says what the code says of itself.",
-       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth},
+       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, FastCost{}},
       {"loads-quietly", kOfAll, "Loading starts no thread and leaves no file open.",
        "Do it in create, and not in a constructor of a static object.", LoadsQuietly},
       {"unknown-ids", kOfAll,

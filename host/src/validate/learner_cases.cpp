@@ -7,11 +7,9 @@
 #include <set>
 #include <span>
 
-#include "backplane/ext/tensors.h"
 #include "rollout/channel_table.hpp"
 #include "rollout/clocks.hpp"
 #include "rollout/readable.hpp"
-#include "trial/learner_state.hpp"
 #include "validate/at_once.hpp"
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
@@ -80,33 +78,58 @@ void ActWritesItsRows(Subject& subject, CaseResult*) {
   }
 }
 
+// What `act` has just written, finite and of the choices that there are.
+void NeedSoundActs(DrivenLearner& learner, const std::string& when) {
+  for (const bp_channel* c : learner.learner().act_out()) {
+    ChannelBuffer& buffer = learner.Buffer(c->name);
+    for (uint64_t r = 0; r < learner.rows(); ++r)
+      for (uint64_t at = 0; at < learner.RowBytesOf(buffer); at += c->dtype.bits / 8u) {
+        const std::byte* from = learner.RowOf(buffer, r) + at;
+        const auto place = [&] { return fmt::format("{}, channel '{}' of row {}", when, c->name, r); };
+        if (c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits == 32) {
+          float value;
+          std::memcpy(&value, from, sizeof value);
+          if (!std::isfinite(value)) FailCase(place(), "a finite number", fmt::format("{}", value));
+        } else if (c->role == BP_ROLE_ACTION && c->dtype.bits == 32 && c->nvec) {
+          int32_t value;
+          std::memcpy(&value, from, sizeof value);
+          const uint64_t element = at / sizeof value % Elements(*c);
+          const int64_t choices = c->nvec[c->space == BP_SPACE_MULTI_DISCRETE ? element : 0];
+          if (value < 0 || value >= choices)
+            FailCase(fmt::format("{}, element {}", place(), element), fmt::format("0 to {}", choices - 1),
+                     fmt::format("{}", value));
+        }
+      }
+  }
+}
+
 void ActIsSound(Subject& subject, CaseResult*) {
   DrivenLearner learner(subject, {});
   for (const uint32_t flags : {BP_ACT_EXPLORE, BP_ACT_GREEDY})
     for (uint64_t step = 0; step < 20; ++step) {
       learner.Act({0, learner.rows()}, flags, step);
-      for (const bp_channel* c : learner.learner().act_out()) {
-        ChannelBuffer& buffer = learner.Buffer(c->name);
-        for (uint64_t r = 0; r < learner.rows(); ++r)
-          for (uint64_t at = 0; at < learner.RowBytesOf(buffer); at += c->dtype.bits / 8u) {
-            const std::byte* from = learner.RowOf(buffer, r) + at;
-            const auto place = [&] { return fmt::format("act, channel '{}' of row {}", c->name, r); };
-            if (c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits == 32) {
-              float value;
-              std::memcpy(&value, from, sizeof value);
-              if (!std::isfinite(value)) FailCase(place(), "a finite number", fmt::format("{}", value));
-            } else if (c->role == BP_ROLE_ACTION && c->dtype.bits == 32 && c->nvec) {
-              int32_t value;
-              std::memcpy(&value, from, sizeof value);
-              const uint64_t element = at / sizeof value % Elements(*c);
-              const int64_t choices = c->nvec[c->space == BP_SPACE_MULTI_DISCRETE ? element : 0];
-              if (value < 0 || value >= choices)
-                FailCase(fmt::format("{}, element {}", place(), element), fmt::format("0 to {}", choices - 1),
-                         fmt::format("{}", value));
-            }
-          }
-      }
+      NeedSoundActs(learner, "act");
     }
+}
+
+// Names that differ, and finite numbers in the vectors among them. How many there are; absent: it does not tell.
+std::optional<uint64_t> NeedSoundTensors(DrivenLearner& learner, const std::string& after) {
+  const std::optional<bp_named_tensors> told = learner.Tensors();
+  if (!told) return std::nullopt;
+  const bp_named_tensors& named = *told;
+  std::set<std::string> names;
+  for (uint64_t i = 0; i < named.n; ++i) {
+    if (!names.insert(named.names[i]).second)
+      FailCase("tensors", "names that differ", fmt::format("'{}' twice", named.names[i]));
+    const bp_tensor& tensor = *named.tensors[i];
+    int64_t elements = 1;
+    for (int d = 0; d < tensor.ndim; ++d) elements *= tensor.shape[d];
+    for (int64_t e = 0; e < elements && tensor.ndim < 2 && tensor.dtype.code == BP_DTYPE_FLOAT && tensor.dtype.bits == 32; ++e)
+      if (const float value = static_cast<const float*>(tensor.data)[e]; !std::isfinite(value))
+        FailCase(fmt::format("tensor '{}', element {}", named.names[i], e), "a finite number after " + after,
+                 fmt::format("{}", value));
+  }
+  return named.n;
 }
 
 void NeedSameActs(DrivenLearner& learner, const std::vector<std::vector<std::byte>>& a,
@@ -222,10 +245,28 @@ void ThreadsChangeNothing(Subject& subject, CaseResult*) {
   NeedSameRecord(one, two, "an iteration in one thread and in two");
 }
 
-std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
-  std::optional<std::vector<std::byte>> saved = learner.Saved();
-  if (!saved) SkipCase("keeps no state (it does not offer " BP_LEARNER_STATE_1 "): its trials can not be resumed");
-  return *std::move(saved);
+void RowsChangeNothing(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
+  DrivenLearner many(subject, {});
+  if (!many.learner().row_exact()) SkipCase("says that other rows of a call change a row (no ROW_EXACT)");
+  many.Train(1);
+  if (many.collected() != BP_REQ_EVALUATE) SkipCase("evaluates no candidates: its rows are part of what it learns from");
+  DrivenLearner few(subject, {.rows = 3, .chunk_rows = 1});
+  few.Train(1);
+  if (NeedSaved(many) != NeedSaved(few))
+    FailCase("candidates played in 8 rows, 4 in a call, and in 3 rows one by one", "the same state", "others");
+}
+
+void ConstantReward(Subject& subject, CaseResult*) {
+  DrivenLearner learner(subject, {.constant_reward = true});
+  learner.Train(3);
+  if (learner.collected() != BP_REQ_ROLLOUT && learner.collected() != BP_REQ_EVALUATE) SkipCase("learns from no reward");
+  constexpr char kAfter[] = "3 iterations in which every reward was 1";
+  NeedSoundTensors(learner, kAfter);
+  for (const uint32_t flags : {BP_ACT_EXPLORE, BP_ACT_GREEDY}) {
+    learner.Act({0, learner.rows()}, flags, 0);
+    NeedSoundActs(learner, fmt::format("act after {}", kAfter));
+  }
 }
 
 void StateComesBack(Subject& subject, CaseResult* result) {
@@ -280,25 +321,10 @@ void StateIsRead(Subject& subject, CaseResult*) {
 
 void NamesItsTensors(Subject& subject, CaseResult* result) {
   DrivenLearner learner(subject, {});
-  const auto* tensors = learner.learner().Extension<bp_learner_tensors_1>(BP_LEARNER_TENSORS_1);
-  if (tensors == nullptr) SkipCase("does not offer " BP_LEARNER_TENSORS_1);
   learner.Train(1);
-  bp_named_tensors named{sizeof named, 0, 0, nullptr, nullptr};
-  NowDoing("tensors");
-  learner.learner().Call("tensors", [&](bp_learner* l) { return tensors->get(l, &named); });
-  std::set<std::string> names;
-  for (uint64_t i = 0; i < named.n; ++i) {
-    if (!names.insert(named.names[i]).second)
-      FailCase("tensors", "names that differ", fmt::format("'{}' twice", named.names[i]));
-    const bp_tensor& tensor = *named.tensors[i];
-    int64_t elements = 1;
-    for (int d = 0; d < tensor.ndim; ++d) elements *= tensor.shape[d];
-    for (int64_t e = 0; e < elements && tensor.ndim < 2 && tensor.dtype.code == BP_DTYPE_FLOAT && tensor.dtype.bits == 32; ++e)
-      if (!std::isfinite(static_cast<const float*>(tensor.data)[e]))
-        FailCase(fmt::format("tensor '{}', element {}", named.names[i], e), "a finite number after an iteration",
-                 fmt::format("{}", static_cast<const float*>(tensor.data)[e]));
-  }
-  result->note = fmt::format("{} tensors", named.n);
+  const std::optional<uint64_t> n = NeedSoundTensors(learner, "an iteration");
+  if (!n) SkipCase("does not offer " BP_LEARNER_TENSORS_1);
+  result->note = fmt::format("{} tensors", *n);
 }
 
 struct Mean {
@@ -339,8 +365,10 @@ void Improves(Subject& subject, CaseResult* result) {
   if (earned.size() < kLooks[2] && !learner.done())
     SkipCase(fmt::format("{} iterations in {:.0f} s are too few to tell", earned.size(),
                          static_cast<double>(NowNs() - begin) * 1e-9));
-  WarnCase(fmt::format("{} iterations of an easy task", earned.size()), "more at last than at first, beyond chance",
-           fmt::format("{:.3g} at first and {:.3g} at last", earned.front(), earned.back()));
+  const Mean last = MeanOf(std::span(earned).last(2 * (earned.size() / 3)));
+  WarnCase(fmt::format("{} iterations of an easy task", earned.size()),
+           "more at last than at first, by more than iterations differ",
+           fmt::format("{:.3g} at first, {:.3g} ± {:.2g} in the last two thirds", earned.front(), last.mean, last.deviation));
 }
 
 }  // namespace
@@ -349,17 +377,18 @@ std::vector<Case> LearnerCases() {
   return {
       {"act-writes-its-rows", kOfLearners,
        "`act` writes every output of its rows, nothing of others, and leaves what it reads.",
-       "Loop from act.begin to act.end, and write all of spec.act_out.", ActWritesItsRows},
+       "Loop from act.begin to act.end, and write all of spec.act_out.", ActWritesItsRows,
+       FastCost{.instances = 1, .turns = 2}},
       {"act-is-sound", kOfLearners, "Actions are finite, and choices are ones that there are.",
-       "Clip, and take the index of a choice below nvec.", ActIsSound},
+       "Clip, and take the index of a choice below nvec.", ActIsSound, FastCost{.instances = 1, .turns = 40}},
       {"act-repeats", kOfLearners, "`act` with the same seed, step and rows gives the same bytes.",
        "Draw noise by bp_seed(act.seed, BP_PURPOSE_ACT, act.row_base + row, act.step); keep nothing from call to call.",
-       ActRepeats},
+       ActRepeats, FastCost{.instances = 1, .turns = 6}},
       {"act-reads-its-rows", kOfLearners, "`act` reads the rows of its range alone.", "Loop from act.begin to act.end.",
-       ActReadsItsRows},
+       ActReadsItsRows, FastCost{.instances = 1, .turns = 2}},
       {"row-exact", kOfLearners,
        "With ROW_EXACT a row's bytes do not depend on the other rows of the call; without, only their rounding does.",
-       "Compute row by row in one order, or do not say ROW_EXACT.", RowExact},
+       "Compute row by row in one order, or do not say ROW_EXACT.", RowExact, FastCost{.instances = 1, .turns = 9}},
       {"act-in-threads", kOfLearners, "With ROWS_CONCURRENT two threads on disjoint rows give the bytes of one.",
        "Move scratch memory onto the stack or into the thread; else leave ROWS_CONCURRENT out.", ActInThreads},
       {"learns", kOfLearners, "Plans are such as the host serves, and two iterations end.",
@@ -369,6 +398,11 @@ std::vector<Case> LearnerCases() {
        SameSeedSameLearner},
       {"threads-change-nothing", kOfLearners, "How many threads play changes no bit.", "Sum in one order.",
        ThreadsChangeNothing},
+      {"rows-change-nothing", kOfLearners, "With ROW_EXACT candidates earn the same in any number of rows, and one by one.",
+       "Let a candidate's actions depend on act.candidate[row] and on what the row sees, not on where it lies.",
+       RowsChangeNothing},
+      {"constant-reward", kOfLearners, "Equal rewards leave every number finite: there is nothing to learn from them.",
+       "Add a small number to a deviation before dividing by it.", ConstantReward},
       {"state-comes-back", kOfLearners, "`load` of what `save` wrote makes the same state and actions.",
        "Save and load every member that changes.", StateComesBack},
       {"state-continues", kOfLearners, "The iteration after `load` is bit for bit the one without.",

@@ -65,6 +65,15 @@ void NeedMonitor(Subject& subject) {
     SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
 }
 
+void TakesSomething(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  NowDoing("interests");
+  if (!listening.monitor().TakesAnything())
+    WarnCase("the monitor", "OnIteration, Sample or Finish; in C on_events, sample or finish",
+             "none of them: nothing that happens in a trial reaches it");
+}
+
 void TakesAStorm(Subject& subject, CaseResult*) {
   NeedMonitor(subject);
   Listening listening(subject);
@@ -181,6 +190,8 @@ std::vector<Case> MonitorCases() {
   return {
       {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.",
        InterestsAreKnown},
+      {"takes-something", kOfMonitors, "A monitor takes events or samples, or does something at the end.",
+       "Override OnIteration: void OnIteration(const bp::Iteration&) override.", TakesSomething},
       {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound what is kept of them.", TakesAStorm},
       {"takes-odd-events", kOfMonitors,
        "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",

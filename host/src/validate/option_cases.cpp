@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "backplane/rng.h"
+#include "config/declaration.hpp"
 #include "config/value.hpp"
 #include "record/finding_ids.hpp"
 #include "rollout/clocks.hpp"
@@ -19,10 +19,7 @@ ValueRule RuleOf(const OptionInfo& option) { return {static_cast<ValueType>(opti
 
 void NamesItself(Subject& subject, CaseResult*) {
   const PluginInfo& info = subject.info();
-  const std::string prefix = std::string(KindName(info.kind)) + ".";
-  if (!info.id.starts_with(prefix) || info.id.size() == prefix.size())
-    FailCase("the id", fmt::format("'{}NAME', as it is one", prefix), "'" + info.id + "'",
-             fmt::format("Call it '{}{}'.", prefix, info.short_id()));
+  if (const auto wrong = WrongId(info)) FailCase(wrong->place, wrong->wanted, wrong->found, wrong->mend);
   if (info.summary.empty()) WarnCase("the summary", "a sentence", "nothing");
   if (info.version.empty()) WarnCase("the version", "such as 1.0.0", "nothing");
 }
@@ -42,49 +39,13 @@ void DeclaresOnce(Subject& subject, CaseResult*) {
   }
 }
 
-// What the reader of values makes of a range, told by what it does with numbers around its ends.
-std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) {
-  if (range.empty()) return std::nullopt;  // any
-  const bool numbers = type == BP_PARAM_F64 || type == BP_PARAM_I64 || type == BP_PARAM_F64_LIST || type == BP_PARAM_I64_LIST;
-  if (!numbers)
-    return range.front() == '|' || range.back() == '|' || range.find("||") != std::string::npos
-               ? std::optional<std::string>("an empty word")
-               : std::nullopt;
-  for (size_t begin = 0; begin <= range.size();) {
-    const size_t end = std::min(range.find('|', begin), range.size());
-    const std::string part = range.substr(begin, end - begin);
-    begin = end + 1;
-    if (part.empty()) return "an empty part";
-    const bool opens = part.front() == '(' || part.front() == '[', closes = part.back() == ')' || part.back() == ']';
-    if (std::isalpha(static_cast<unsigned char>(part.front()))) continue;  // a word
-    const size_t comma = part.find(',');
-    if (!opens || !closes || comma == std::string::npos) return "'" + part + "'";
-    const auto bound = [&](size_t from, size_t to, double without) -> std::optional<double> {
-      const std::string text = part.substr(from, to - from);
-      if (text.empty()) return without;
-      char* stop = nullptr;
-      const double value = std::strtod(text.c_str(), &stop);
-      return *stop == '\0' ? std::optional(value) : std::nullopt;
-    };
-    const auto low = bound(1, comma, -INFINITY), high = bound(comma + 1, part.size() - 1, INFINITY);
-    if (!low || !high) return "'" + part + "'";
-    if (!(*low <= *high)) return "'" + part + "', whose low end is above its high one";
-  }
-  return std::nullopt;
-}
-
 void RangesCanBeRead(Subject& subject, CaseResult*) {
   for (const OptionInfo& option : subject.info().options) {
-    const std::string place = "option '" + option.path + "'";
-    if (option.type < BP_PARAM_F64 || option.type > BP_PARAM_I64_LIST)
-      FailCase(place, "a type BP_PARAM_*", fmt::format("{}", option.type));
-    if (option.range)
-      if (const auto wrong = WhatIsWrong(*option.range, option.type))
-        FailCase(place + ", its range", "such as (0,1], [1,) or a|b", *wrong);
+    if (const auto wrong = WrongRange(option)) FailCase(wrong->place, wrong->wanted, wrong->found, wrong->mend);
     if (!option.def) continue;
     std::string why_not;
     if (!ReadDefault(*option.def, RuleOf(option), &why_not))
-      FailCase(place + ", its default", "a value of its own range", why_not);
+      FailCase("option '" + option.path + "', its default", "a value of its own range", why_not);
   }
 }
 
@@ -194,11 +155,11 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
 std::vector<Case> OptionCases() {
   return {
       {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.",
-       "Say it in kAbout, or in bp_descriptor.", NamesItself},
+       "Say it in kAbout, or in bp_descriptor.", NamesItself, FastCost{}},
       {"options-once", kOfAll, "Every option, and every other name of one, is declared once.",
-       "Give one of the two another name.", DeclaresOnce},
+       "Give one of the two another name.", DeclaresOnce, FastCost{}},
       {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
-       RangesCanBeRead},
+       RangesCanBeRead, FastCost{}},
       {"helps", kOfAll, "Every option has a sentence, and helps against findings that there are.",
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings},
       {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create},

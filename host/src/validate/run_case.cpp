@@ -16,6 +16,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <sstream>
 #include <utility>
 
 #include "base/json_text.hpp"
@@ -30,7 +31,7 @@
 namespace backplane {
 namespace {
 
-// Of the process in which a case runs alone.
+// Of the process in which cases run.
 struct Child {
   int pipe_end;
   CaseResult result;
@@ -38,6 +39,10 @@ struct Child {
   int64_t begin_ns;
 };
 Child* g_child = nullptr;
+
+// Of a call that fails the case, whose rule is another, tells nothing.
+constexpr char kMendTheCall[] = "The call itself failed, and this rule could not be tried: see what it says.";
+constexpr char kMendTheCrash[] = "Run it in a debugger, with the command below and --in-process.";
 
 // With which a process ends that leaves by exit: a destructor of the plugin's that ends it has another.
 constexpr int kLeft = 83;
@@ -54,7 +59,7 @@ void WriteAll(int fd, const std::string& text) {
 
 void Say() {
   g_child->result.seconds = SecondsSince(g_child->begin_ns);
-  WriteAll(g_child->pipe_end, JsonText(ToJson(g_child->result)));
+  WriteAll(g_child->pipe_end, JsonText(ToJson(g_child->result)) + "\n");
   std::fflush(nullptr);
 }
 
@@ -89,6 +94,7 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     result->note = note, result->steps_per_s = steps;
   } catch (const TrialFailure& e) {
     SetFailed(result, "a call that keeps the contract", e.what());
+    result->mend = kMendTheCall;
   } catch (const PluginError& e) {
     SetFailed(result, "a plugin that can be used", e.what());
   } catch (const std::bad_alloc&) {
@@ -101,8 +107,7 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   result->name = one.name;
 }
 
-[[noreturn]] void BeChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting,
-                          const std::filesystem::path& folder, int pipe_end, int output) {
+[[noreturn]] void BeChild(const std::function<void()>& work, int pipe_end, int output) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int s : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) signal(s, SIG_DFL);
@@ -110,11 +115,9 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   if (output >= 0) dup2(output, STDOUT_FILENO), dup2(output, STDERR_FILENO);
   // Never destroyed: the plugin's own handlers at exit come first, and then ours looks at it.
   g_child = new Child{pipe_end, {}, false, NowNs()};
-  g_child->result.name = one.name;
   std::atexit(OnExit);
   TellFaultsInGuards();
-  Try(one, info, setting, folder, &g_child->result);
-  Say();
+  work();
   _exit(0);
 }
 
@@ -248,6 +251,7 @@ CaseResult ResultOf(const Case& one, const Heard& heard, const Doing& doing, con
     result.found =
         fmt::format("{} ({}){}", sigabbrev_np(signal) ? std::string("SIG") + sigabbrev_np(signal) : std::to_string(signal),
                     strsignal(signal), printed);
+    result.mend = kMendTheCrash;
   } else if (const int code = WEXITSTATUS(heard.wait_status); code != (doing.leaving ? kLeft : 0)) {
     result.wanted = "that the process goes on";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
@@ -274,9 +278,13 @@ void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   }
 }
 
-CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
-                   double limit_s) {
-  Doing* doing = ShareDoing();
+struct Ended {
+  Heard heard;
+  std::string printed;
+};
+
+// `work` says its results through the pipe.
+Ended InChild(const std::function<void()>& work, double limit_s) {
   BeginDoing();
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe can be made: ") + std::strerror(errno));
@@ -285,7 +293,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    BeChild(one, info, setting, folder, ends[1], output);
+    BeChild(work, ends[1], output);
   }
   const int error = errno;
   close(ends[1]);
@@ -294,11 +302,58 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
     if (output >= 0) close(output);
     throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
   }
-  const Heard heard = Listen(child, ends[0], limit_s);
+  Ended ended{Listen(child, ends[0], limit_s), ""};
   close(ends[0]);
-  const std::string tail = output >= 0 ? TailOf(output) : "";
-  if (output >= 0) close(output);
-  return ResultOf(one, heard, *doing, tail, limit_s);
+  if (output >= 0) ended.printed = TailOf(output), close(output);
+  return ended;
+}
+
+CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const std::filesystem::path& folder,
+                   double limit_s) {
+  const Doing* doing = ShareDoing();
+  const auto work = [&] {
+    g_child->result.name = one.name;
+    Try(one, info, setting, folder, &g_child->result);
+    Say();
+  };
+  const Ended ended = InChild(work, limit_s);
+  return ResultOf(one, ended.heard, *doing, ended.printed, limit_s);
+}
+
+// What the process of several cases says before each, and behind the last.
+constexpr char kBegins[] = "begins ", kNoMore[] = "no more";
+
+}  // namespace
+
+void NowOfCase(const Case& one) {
+  g_child->result = {};
+  g_child->result.name = one.name;
+  g_child->begin_ns = NowNs();
+  WriteAll(g_child->pipe_end, kBegins + g_child->result.name + "\n");
+}
+
+namespace {
+
+void RunOneByOne(const NextCase& next, const PluginInfo& info, const ValidateSetting& setting,
+                 const std::filesystem::path& folder) {
+  try {
+    Subject subject(info, setting, folder);
+    while (const Case* one = next(subject)) {
+      NowOfCase(*one);
+      Try(*one, info, setting, folder, &g_child->result);
+      Say();
+    }
+  } catch (const CaseEnd& end) {
+    if (end.result.bad() && !g_child->result.name.empty()) {
+      const std::string name = g_child->result.name;
+      g_child->result = end.result;
+      g_child->result.name = name;
+      Say();
+    }
+  } catch (...) {
+    // Of `next`: there are no more.
+  }
+  WriteAll(g_child->pipe_end, std::string(kNoMore) + "\n");
 }
 
 }  // namespace
@@ -328,6 +383,32 @@ CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSettin
   result.seconds = SecondsSince(begin);
   if ((result.bad() || result.verdict == CaseVerdict::kWarning) && result.mend.empty()) result.mend = one.mend;
   return result;
+}
+
+std::vector<CaseResult> RunCases(const NextCase& next, const PluginInfo& info, const ValidateSetting& setting, double limit_s) {
+  LoadTorchOnce(info, setting);
+  const ScratchFolder folder;
+  const Doing* doing = ShareDoing();
+  Ended ended = InChild([&] { RunOneByOne(next, info, setting, folder.path()); }, limit_s);
+  std::vector<CaseResult> results;
+  const Case* open = nullptr;
+  std::istringstream lines(std::exchange(ended.heard.text, ""));
+  for (std::string line; std::getline(lines, line);) {
+    if (line == kNoMore) {
+      open = nullptr;
+    } else if (line.starts_with(kBegins)) {
+      open = FindCase(line.substr(std::strlen(kBegins)));
+    } else if (const auto said =
+                   RecordOrNothing<CaseResult>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false))) {
+      // A plugin's exit() before the first one says something too.
+      if (open != nullptr && said->name == open->name) results.push_back(*said);
+      open = nullptr;
+    }
+  }
+  if (open != nullptr && !ended.heard.late) results.push_back(ResultOf(*open, ended.heard, *doing, ended.printed, limit_s));
+  for (CaseResult& result : results)
+    if (result.bad() && result.mend.empty()) result.mend = FindCase(result.name)->mend;
+  return results;
 }
 
 }  // namespace backplane

@@ -24,6 +24,7 @@ struct ValidateSetting {
   std::vector<std::string> given;                     // of them, those that the user gave
   const PluginInfo* env = nullptr;                    // to try a learner with; NULL: those of env_for_learners.hpp
   nlohmann::json env_options = nlohmann::json::object();
+  double speed_for_s = 0.2;  // of steps, to tell how many are made in a second
 };
 
 // Whether the plugin is built against LibTorch, or the env that it is tried with.
@@ -94,6 +95,8 @@ class MonitorInstance {
   bp_status Sample(int64_t t_ns);
   bp_status Finish(const std::string& folder);
   const void* Extension(const char* id) const;
+  // Whether anything is ever called of it but its making.
+  bool TakesAnything() const { return (api_->on_events && Interests() != 0) || api_->sample || api_->finish; }
   std::string TakeError() { return services_.TakeError(); }
 
  private:

@@ -1,0 +1,37 @@
+# Reports numbers of a shell script to the trial that runs it (docs/trial-by-command.md): . backplane_client.sh, or copy the function.
+#
+#   backplane_log step=1000 return=21.5 eval/return=30
+#
+# A `step` is env steps so far; left out: as before. What is no number, nan and inf too, is reported as not finite. Where no trial
+# runs the script, or its descriptor is closed, it does nothing. POSIX; the status is 0 in any case, so that `set -e` goes on.
+backplane_log() {
+  case ${BACKPLANE_REPORT_FD:-} in
+    '' | *[!0-9]*) return 0 ;;
+  esac
+  if [ -d /proc/self/fd ]; then
+    case $(readlink "/proc/self/fd/$BACKPLANE_REPORT_FD" 2>/dev/null) in
+      "pipe:[${BACKPLANE_REPORT_INODE:-}]") ;;
+      *) return 0 ;;
+    esac
+  fi
+  _backplane_values='' _backplane_step=''
+  for _backplane_word; do
+    _backplane_name=${_backplane_word%%=*} _backplane_number=${_backplane_word#*=}
+    # A number of JSON: neither 1. nor .5 nor 007 is one.
+    if ! printf '%s\n' "$_backplane_number" | grep -Eqx -- '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?'; then
+      _backplane_number=$(LC_ALL=C printf '%.17g' "$_backplane_number" 2>/dev/null) || _backplane_number=null
+      case $_backplane_number in
+        *[!-+.0-9eE]* | '') _backplane_number=null ;;
+      esac
+    fi
+    case $_backplane_word in
+      step=*) _backplane_step=",\"step\":$_backplane_number" ;;
+      *=*)
+        _backplane_name=$(printf '%s' "$_backplane_name" | tr -d '"\\\n')
+        _backplane_values="${_backplane_values:+$_backplane_values,}\"$_backplane_name\":$_backplane_number"
+        ;;
+    esac
+  done
+  # A subshell, as a redirection to a descriptor that cannot be written to would end a script of some shells.
+  (eval "printf '%s\n' \"{\\\"values\\\":{\$_backplane_values}\$_backplane_step}\" >&$BACKPLANE_REPORT_FD") 2>/dev/null || :
+}

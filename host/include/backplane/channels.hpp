@@ -1,0 +1,84 @@
+// What an env says of its channels, as whoever reads it sees it: a learner, the host. Part of env.hpp and learner.hpp, which
+// authors include.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "backplane/env.h"
+#include "backplane/errors.hpp"
+
+namespace bp {
+
+template <class T>
+constexpr bp_dtype DtypeOf() {
+  constexpr uint8_t code = std::is_floating_point_v<T> ? BP_DTYPE_FLOAT : std::is_signed_v<T> ? BP_DTYPE_INT : BP_DTYPE_UINT;
+  return {code, sizeof(T) * 8, 1};
+}
+constexpr bool SameDtype(bp_dtype a, bp_dtype b) { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
+// "float32"
+inline std::string DtypeText(bp_dtype dtype) {
+  const char* const code = dtype.code == BP_DTYPE_FLOAT ? "float" : dtype.code == BP_DTYPE_UINT ? "uint" : "int";
+  return code + std::to_string(dtype.bits);
+}
+
+// "ACTION_MASK"
+inline const char* RoleText(uint16_t role) {
+  static constexpr const char* kTexts[] = {
+      "?",     "OBS",    "STATE", "ACTION",    "ACTION_MASK", "REWARD", "TERMINATED", "TRUNCATED", "FINAL_OBS", "FINAL_STATE",
+      "ALIVE", "LENGTH", "LABEL", "LOSS_MASK", "WEIGHT",      "INFO",   "?",          "?",         "EXTRA"};
+  return role < sizeof kTexts / sizeof *kTexts ? kTexts[role] : kTexts[0];
+}
+
+inline int64_t ElementCount(const bp_channel& channel) {
+  int64_t n = 1;
+  for (int i = 0; i < channel.ndim; ++i) n *= channel.shape[i];
+  return n;
+}
+
+// The channels of a spec, one after the other: function(const bp_channel&).
+template <class Function>
+void ForEachChannel(const bp_env_spec& env, Function&& function) {
+  for (uint64_t i = 0; i < env.n_channels; ++i) {
+    // Walked by the writer's struct_size, which may be larger than ours.
+    const auto* at = reinterpret_cast<const char*>(env.channels) + i * env.channels->struct_size;
+    function(*reinterpret_cast<const bp_channel*>(at));
+  }
+}
+
+// The first channel of a role (BP_ROLE_*), or the one of a name; NULL: the env has none. Whoever looks a channel up asks here.
+inline const bp_channel* FindChannel(const bp_env_spec& env, uint16_t role) {
+  const bp_channel* found = nullptr;
+  ForEachChannel(env, [&](const bp_channel& channel) {
+    if (!found && channel.role == role) found = &channel;
+  });
+  return found;
+}
+inline const bp_channel* FindChannel(const bp_env_spec& env, std::string_view name) {
+  const bp_channel* found = nullptr;
+  ForEachChannel(env, [&](const bp_channel& channel) {
+    if (!found && name == channel.name) found = &channel;
+  });
+  return found;
+}
+
+// The same for who works with one channel of a role at most: several are refused, not passed over.
+inline const bp_channel* FindOnlyChannel(const bp_env_spec& env, uint16_t role) {
+  const bp_channel* const found = FindChannel(env, role);
+  ForEachChannel(env, [&](const bp_channel& channel) {
+    if (channel.role == role && &channel != found)
+      throw Unsupported(std::string("needs one ") + RoleText(role) + " channel, the env has '" + found->name + "' and '" +
+                        channel.name + "'");
+  });
+  return found;
+}
+// And for who needs it.
+inline const bp_channel& NeedChannel(const bp_env_spec& env, uint16_t role) {
+  const bp_channel* const found = FindOnlyChannel(env, role);
+  if (!found) throw Unsupported(std::string("needs one ") + RoleText(role) + " channel, the env has none");
+  return *found;
+}
+
+}  // namespace bp

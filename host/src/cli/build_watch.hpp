@@ -1,0 +1,58 @@
+// A plugin file that somebody builds again and again: each build once it is whole, as a copy that no later one touches.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+struct Build {
+  unsigned number = 0;           // from 1
+  std::filesystem::path folder;  // its own; the copy lies in it, under the file's name
+  std::vector<PluginInfo> plugins;
+  double whole_s = 0;  // when the file was changed last, on the watch's clock
+};
+
+class BuildWatch {
+ public:
+  // Looks at `file`, absolute, and at `experiment` beside it, whose change counts as a build too. Copies go below `scratch`.
+  BuildWatch(std::filesystem::path file, std::filesystem::path experiment, std::filesystem::path scratch);
+
+  // To be called again and again. A file that is being written is waited for: it is taken when nothing of it has changed for
+  // kQuiet_s, it can be read as a plugin with all of its parts, and it is the same file after it was copied. Beside the copy
+  // stand links to all that lies beside the file. Throws std::runtime_error if nothing can be written in `scratch`.
+  std::optional<Build> Look();
+  // Why what stands there now, unchanged for kPatience_s, is no whole plugin; once for each such file.
+  std::optional<std::string> WhyNot();
+
+  static constexpr double kQuiet_s = 0.1, kPatience_s = 2;
+  static double Now_s();  // of a clock that only goes on
+
+ private:
+  struct Stamp {
+    uint64_t device = 0, inode = 0, bytes = 0;
+    int64_t changed_ns = -1;  // -1: there is no such file
+    bool operator==(const Stamp&) const = default;
+  };
+  struct Stamps {
+    Stamp file, experiment;
+    bool operator==(const Stamps&) const = default;
+  };
+  static Stamp StampOf(const std::filesystem::path& file);
+  Stamps StampsNow() const { return {StampOf(file_), StampOf(experiment_)}; }
+  std::vector<PluginInfo> CopyTo(const std::filesystem::path& folder) const;
+
+  const std::filesystem::path file_, experiment_, scratch_;
+  Stamps seen_;            // at the last look
+  double changed_s_ = 0;   // when they were first seen so
+  bool looked_at_ = true;  // these have been taken, or could not be
+  std::string why_not_;    // empty: taken, or told
+  unsigned builds_ = 0;
+};
+
+}  // namespace backplane

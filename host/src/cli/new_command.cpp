@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "base/files.hpp"
+#include "base/shell_argument.hpp"
+#include "cli/commands.hpp"
+#include "cli/plugin_search.hpp"
+#include "log/log.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NewArgs {
+  std::string program;
+  std::string kind, name, lang = "cpp";
+  bool agents = false, mujoco = false;
+};
+
+// The template's folder in templates/KIND: the language, or what else the plugin is about.
+std::string Variant(const NewArgs& args) { return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang; }
+
+// A combination that no template has.
+std::string WhyNoTemplate(const NewArgs& args) {
+  const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
+  if (args.kind != "env" && !flag.empty()) return fmt::format("{} is for an env; got it for a {}", flag, args.kind);
+  if (args.agents && args.mujoco) return "wanted --agents or --mujoco, got both: no template has several agents in MuJoCo";
+  if (args.lang == "c" && (args.agents || args.mujoco))
+    return fmt::format("{} wants --lang cpp, got c: in C there is the template of a plain env alone", flag);
+  return "";
+}
+
+std::string WhyBadName(const NewArgs& args) {
+  static const std::regex form("[a-z][a-z0-9_]*");
+  if (!std::regex_match(args.name, form))
+    return fmt::format("NAME should be lower case, begin with a letter and have letters, digits and underscores, got '{}'",
+                       args.name);
+  return "";
+}
+
+// Another file with this id: then neither could be named by it.
+std::string WhyTaken(const NewArgs& args) {
+  PluginSearch search({});
+  for (const PluginInfo& info : search.All().plugins()) {
+    if (info.id == args.kind + "." + args.name)
+      return fmt::format("wanted a name that no {} has, got '{}', which {} has", args.kind, args.name, info.file.string());
+  }
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(args.name, error)))
+    return fmt::format("wanted a name that this folder does not have, and '{}' is there already", args.name);
+  return "";
+}
+
+std::string Replaced(std::string text, const std::string& word, const std::string& by) {
+  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += by.size()) text.replace(at, word.size(), by);
+  return text;
+}
+
+// Every file of a template, with its own name in place of the template's, template_<folder>.
+void Copy(const fs::path& from, const NewArgs& args) {
+  const auto renamed = [&](const std::string& text) {
+    return Replaced(Replaced(text, "template_" + from.filename().string(), args.name), "template_kind", args.kind);
+  };
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(from)) {
+    if (!entry.is_regular_file()) continue;
+    const fs::path to = fs::path(args.name) / renamed(entry.path().lexically_relative(from).string());
+    fs::create_directories(to.parent_path());
+    WriteFileAtomic(to, renamed(ReadFile(entry.path()).value_or("")));
+  }
+}
+
+void SayWhatIsNext(const NewArgs& args) {
+  const std::string program = ShellArgument(args.program), name = args.name;
+  std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md says what else there is. Next:\n",
+                                 name, args.lang, args.kind);
+  std::string sdk = fmt::format("-Dbackplane_DIR=\"$({} sdk --cmakedir)\"", program);
+  if (!fs::exists(OwnPrefix() / "lib/cmake/backplane")) {  // a build
+    next += fmt::format("  cmake --install {} --prefix ~/opt/backplane   # once: plugins are built against an installation\n",
+                        ShellArgument(OwnPrefix().string()));
+    sdk = "-DCMAKE_PREFIX_PATH=~/opt/backplane";
+  }
+  next += fmt::format("  cmake -S {0} -B {0}/build {1} && cmake --build {0}/build\n", name, sdk);
+  next += fmt::format("  {} plugin validate {}/build/{}_{}.so\n", program, name, args.kind, name);
+  next += fmt::format("  {0} run {1}/{1}.yaml\n", program, name);
+  fmt::print("{}", next);
+}
+
+int NewCommand(const NewArgs& args) {
+  const fs::path templates = OwnShare() / "templates", own = templates / args.kind / Variant(args);
+  std::string why_not = WhyTaken(args);
+  if (why_not.empty() && !fs::is_directory(own)) why_not = fmt::format("wanted the template in {}, found none", own.string());
+  if (why_not.empty()) {
+    try {
+      fs::create_directory(args.name);
+      Copy(templates / "common", args);
+      Copy(own, args);
+      SayWhatIsNext(args);
+      return kOk;
+    } catch (const std::exception& error) {
+      why_not = error.what();
+      std::error_code ignored;
+      fs::remove_all(args.name, ignored);
+    }
+  }
+  LogError("backplane new: {}\nnothing was written", why_not);
+  return kUsage;
+}
+
+}  // namespace
+
+std::vector<Command> NewCommands() {
+  const auto declare = [](NewArgs* args, Arguments* add) {
+    args->program = add->program();
+    add->Add("kind", "env|learner|monitor", &args->kind, "What it is").OneOf({"env", "learner", "monitor"}).Required();
+    add->Add("name", "NAME", &args->name, "Its name, of which the folder, the file and the id are made").Required();
+    add->Add("--lang", "LANG", &args->lang, "cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
+    add->Flag("--agents", &args->agents, "An env of several agents");
+    add->Flag("--mujoco", &args->mujoco, "An env on MuJoCo");
+    add->Check([args] {
+      const std::string bad = WhyBadName(*args);
+      return bad.empty() ? WhyNoTemplate(*args) : bad;
+    });
+  };
+  return {MakeCommand<NewArgs>(
+      "new", "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is",
+      declare, NewCommand)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,43 @@
+// Lines out of bytes that come piece by piece.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace backplane {
+
+class LineSplitter {
+ public:
+  // Of a longer line the first `most` bytes are kept.
+  explicit LineSplitter(size_t most) : most_(most) {}
+
+  // Calls `use` with each line that is whole by now, without its end. A progress bar ends its lines by '\r'.
+  void Add(std::string_view bytes, const std::function<void(std::string_view line)>& use) {
+    while (!bytes.empty()) {
+      const size_t end = bytes.find_first_of("\n\r");
+      const std::string_view part = bytes.substr(0, end);
+      if (end != bytes.npos && begun_.empty()) {
+        use(part.substr(0, most_));
+      } else {
+        begun_.append(part.substr(0, most_ - begun_.size()));
+        if (end == bytes.npos) return;
+        use(begun_);
+        begun_.clear();
+      }
+      bytes.remove_prefix(end + 1);
+    }
+  }
+  // What stands behind the last end of a line, once nothing more comes.
+  void Finish(const std::function<void(std::string_view line)>& use) {
+    if (!begun_.empty()) use(begun_);
+    begun_.clear();
+  }
+
+ private:
+  const size_t most_;
+  std::string begun_;
+};
+
+}  // namespace backplane

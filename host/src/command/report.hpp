@@ -1,0 +1,21 @@
+// What a command reports at once: a line of metrics.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace backplane {
+
+struct Report {
+  std::optional<uint64_t> step;          // env steps so far; absent: as before
+  std::map<std::string, double> values;  // by the measure's name; NaN: not finite
+
+  bool empty() const { return values.empty(); }
+};
+
+using UseReport = std::function<void(const Report&)>;
+
+}  // namespace backplane

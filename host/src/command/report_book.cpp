@@ -1,0 +1,205 @@
+#include "command/report_book.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "record/metric_series.hpp"
+#include "trial/held_folders.hpp"
+
+namespace backplane {
+namespace {
+
+// As the host takes them of plugins.
+constexpr size_t kMostNames = 10'000, kMostNameBytes = 256;
+// Of what is summed up at the end: a tenth of ten times as many.
+constexpr size_t kMostKept = 1 << 20;
+
+Spread MeanAlone(double value) {
+  Spread spread;
+  spread.mean = value;
+  return spread;
+}
+
+Spread One(double value) {
+  Spread spread = MeanAlone(value);
+  spread.n = 1;
+  return spread;
+}
+
+// Names of the host's own that a line has already.
+bool IsOfTheHost(const std::string& name) { return name == "t" || name == "iteration_s"; }
+
+std::filesystem::path TrialDirOf(const TrialSpec& spec) { return spec.checkpoint_dir.parent_path(); }
+
+}  // namespace
+
+void ReportBook::Values::Add(double value) {
+  if (kept.size() >= kMostKept) kept.erase(kept.begin(), kept.begin() + kMostKept / 2);
+  kept.push_back(value);
+  ++n;
+}
+
+Spread ReportBook::Values::LastTenth() const {
+  const size_t last = std::min<size_t>(std::max<uint64_t>(1, n / 10), kept.size());
+  return MeanAlone(*Summarise({kept.end() - static_cast<ptrdiff_t>(last), kept.end()}).mean);
+}
+
+ReportBook::ReportBook(const TrialSpec& spec, StatusWriter* status)
+    : spec_(spec), status_(*status), file_(AttemptFolder(spec.attempt_dir).metrics(), spec.attempt) {
+  status_.NameLive(spec.experiment.live);
+  if (!spec.resume) return;
+  before_.emplace(TrialDirOf(spec), spec.attempt);
+  clock_.GoOnFrom(before_->trial_s());
+}
+
+// A command that goes on reports later steps than it had; one that begins anew although it has something to go on from reports
+// them all again.
+void ReportBook::GoOnFrom(const Report& first) {
+  if (!before_) return;
+  if (first.step) before_->KeepBefore(*first.step);
+  reports_ = before_->reports();
+  step_ = before_->step();
+  parts_before_ = before_->Parts();
+  Iteration written;
+  before_->ForEachOfEpisodes([&](const std::string& name, double value) { PutOfEpisodes(name, value, &written); });
+  clock_.GoOnFrom(before_->trial_s());
+  before_.reset();
+}
+
+Spent ReportBook::SpentNow() const {
+  const uint64_t reports = before_ ? before_->reports() : reports_;
+  return {reports, step_.value_or(0), clock_.trial_s(), 0};
+}
+
+void ReportBook::Add(const Report& report) {
+  GoOnFrom(report);
+  const std::optional<uint64_t> step_before = step_;
+  if (report.step) step_ = report.step;
+  Iteration line;
+  for (const auto& [name, value] : report.values)
+    if (Takes(name)) Put(name, value, &line);
+  line.iteration = ++reports_;
+  line.step = step_;
+  line.episodes = episodes_;
+  line.time.t = clock_.trial_s();
+  const double before_s = std::exchange(last_s_, clock_.attempt_s());
+  line.time.iteration_s = last_s_ - before_s;
+  AddSpeed(before_s, step_before, &line);
+  file_.Append(line);
+  Show(line);
+}
+
+// Its own word on it counts.
+void ReportBook::AddSpeed(double before_s, const std::optional<uint64_t>& step_before, Iteration* line) {
+  if (!step_) return;
+  last_step_ = Place{last_s_, *step_};
+  if (!first_step_) first_step_ = last_step_;
+  const bool grew = step_before && *step_ > *step_before && last_s_ > before_s;
+  if (!line->time.sps && grew) line->time.sps = static_cast<double>(*step_ - *step_before) / (last_s_ - before_s);
+}
+
+bool ReportBook::Takes(const std::string& name) {
+  if (names_.contains(name)) return true;
+  const auto refuse = [&](const std::string& why) {
+    const std::string warning = fmt::format("the command reports '{}': {}", Printable(name, 64), why);
+    if (warnings_.size() < 20 && std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
+      warnings_.push_back(warning);
+    return false;
+  };
+  const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (name.empty() || name.size() > kMostNameBytes || !is_line)
+    return refuse(fmt::format("wanted the name of a measure, one line of 1 to {} bytes", kMostNameBytes));
+  if (IsOfTheHost(name)) return refuse("the host itself measures what it calls so; wanted another name");
+  if (names_.size() >= kMostNames) return refuse(fmt::format("it has {} measures already", kMostNames));
+  names_.insert(name);
+  return true;
+}
+
+void ReportBook::Put(const std::string& name, double value, Iteration* line) {
+  const auto whole = [&] { return value >= 0 && value < 0x1p63 ? std::optional(static_cast<uint64_t>(value)) : std::nullopt; };
+  if (name == "SPS" || name == "sps") {
+    line->time.sps = value;
+    if (std::exchange(told_first_, true)) {
+      told_sps_.value += value, ++told_sps_.n;
+    } else {
+      first_told_sps_ = value;
+    }
+  } else if (name == "sampling_sps") {
+    line->time.sampling_sps = value;
+  } else if (name == "env_steps") {
+    step_ = whole();
+  } else if (name == "episodes") {
+    episodes_ = whole();
+  } else if (IsOfEpisodes(name)) {
+    PutOfEpisodes(name, value, line);
+  } else {
+    line->metrics[name] = value;
+  }
+}
+
+void ReportBook::PutOfEpisodes(const std::string& name, double value, Iteration* line) {
+  constexpr std::string_view kEval = "eval/";
+  if (name == "return") {
+    line->episode_return = One(value);
+    of_episodes_[name].Add(value);
+  } else if (!name.starts_with(kEval)) {
+    if (!line->ep) line->ep.emplace();
+    (*line->ep)[name] = One(value);
+    of_episodes_[name].Add(value);
+  } else {
+    const std::string of_evaluation = name.substr(kEval.size());
+    if (!line->eval) line->eval.emplace();
+    for (const auto& [means, spread] : {std::pair(&*line->eval, One(value)), std::pair(&evaluation_, MeanAlone(value))}) {
+      if (of_evaluation == "return") {
+        means->episode_return = spread;
+      } else {
+        means->metrics[of_evaluation] = spread;
+      }
+    }
+  }
+}
+
+void ReportBook::Show(const Iteration& line) {
+  StatusFile& status = status_.data();
+  status.iteration = reports_;
+  status.env_steps = step_.value_or(0);
+  status.episodes = episodes_.value_or(0);
+  status.progress = Progress(spec_.experiment.budget, SpentNow());
+  status.sps = line.time.sps.value_or(status.sps);
+  if (line.episode_return) status.episode_return = *line.episode_return->mean;
+  if (spec_.experiment.live.empty()) return;
+  for (const MetricValue& value : MetricSeries(line)) status_.SetLive(value.name, value.value);
+}
+
+LoopResult ReportBook::Result() const {
+  LoopResult result;
+  result.iterations = before_ ? before_->reports() : reports_;
+  result.env_steps = step_;
+  result.episodes = episodes_;
+  result.wall_s = clock_.attempt_s();
+  result.trial_s = clock_.trial_s();
+  if (told_sps_.n > 0) {
+    result.sps = told_sps_.value / static_cast<double>(told_sps_.n);
+  } else if (first_told_sps_) {
+    result.sps = first_told_sps_;
+  } else if (first_step_ && last_step_->s > first_step_->s && last_step_->step > first_step_->step) {
+    result.sps = static_cast<double>(last_step_->step - first_step_->step) / (last_step_->s - first_step_->s);
+  }
+  for (const auto& [name, values] : of_episodes_) {
+    if (name == "return") {
+      result.training.episode_return = values.LastTenth();
+    } else {
+      result.training.metrics[name] = values.LastTenth();
+    }
+  }
+  if (evaluation_.episode_return || !evaluation_.metrics.empty()) result.evaluation = evaluation_;
+  result.metrics_parts = before_ ? before_->Parts() : parts_before_;
+  result.metrics_parts->push_back(file_.written());
+  return result;
+}
+
+}  // namespace backplane

@@ -1,0 +1,73 @@
+#include "config/declaration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+
+namespace backplane {
+namespace {
+
+bool IsOfNumbers(uint16_t type) {
+  return type == BP_PARAM_F64 || type == BP_PARAM_I64 || type == BP_PARAM_F64_LIST || type == BP_PARAM_I64_LIST;
+}
+
+// Nothing on one side of the comma: no bound.
+std::optional<double> Bound(const std::string& text, double without) {
+  if (text.empty()) return without;
+  char* stop = nullptr;
+  const double value = std::strtod(text.c_str(), &stop);
+  return *stop == '\0' ? std::optional(value) : std::nullopt;
+}
+
+// What the reader of values could make nothing of; absent: the part is a word, or an interval.
+std::optional<std::string> WhatIsWrong(const std::string& part) {
+  if (part.empty()) return "an empty part";
+  if (std::isalpha(static_cast<unsigned char>(part.front()))) return std::nullopt;
+  const bool opens = part.front() == '(' || part.front() == '[', closes = part.back() == ')' || part.back() == ']';
+  const size_t comma = part.find(',');
+  if (!opens || !closes || comma == std::string::npos) return "'" + part + "'";
+  const auto low = Bound(part.substr(1, comma - 1), -INFINITY);
+  const auto high = Bound(part.substr(comma + 1, part.size() - comma - 2), INFINITY);
+  if (!low || !high) return "'" + part + "'";
+  if (!(*low <= *high)) return "'" + part + "', whose low end is above its high one";
+  return std::nullopt;
+}
+
+std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) {
+  if (range.empty()) return std::nullopt;  // any
+  for (size_t begin = 0; begin <= range.size();) {
+    const size_t end = std::min(range.find('|', begin), range.size());
+    const std::string part = range.substr(begin, end - begin);
+    begin = end + 1;
+    if (!IsOfNumbers(type)) {
+      if (part.empty()) return "an empty word";
+    } else if (auto wrong = WhatIsWrong(part)) {
+      return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<DeclarationError> WrongId(const PluginInfo& info) {
+  const std::string prefix = std::string(KindName(info.kind)) + ".";
+  if (info.id.starts_with(prefix) && info.id.size() > prefix.size()) return std::nullopt;
+  return DeclarationError{"the id", fmt::format("'{}NAME', as it is one", prefix), "'" + info.id + "'",
+                          fmt::format("Call it '{}{}'.", prefix, info.short_id())};
+}
+
+std::optional<DeclarationError> WrongRange(const OptionInfo& option) {
+  const std::string place = "option '" + option.path + "'";
+  if (option.type < BP_PARAM_F64 || option.type > BP_PARAM_ANY)
+    return DeclarationError{place, "a type BP_PARAM_*", fmt::format("{}", option.type), ""};
+  if (const auto wrong = WhatIsWrong(option.range.value_or(""), option.type))
+    return DeclarationError{place + ", its range",
+                            IsOfNumbers(option.type) ? "such as (0,1], [1,) or auto|[1,)" : "such as a|b", *wrong, ""};
+  return std::nullopt;
+}
+
+}  // namespace backplane

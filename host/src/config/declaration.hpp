@@ -1,0 +1,21 @@
+// What a plugin says of itself that nobody could use: found when it is sealed, and by `plugin validate`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plugin/plugin_info.hpp"
+
+namespace backplane {
+
+struct DeclarationError {
+  std::string place, wanted, found;
+  std::string mend;  // empty: `wanted` says it
+};
+
+// An id is its kind, a dot and a name: "env.walker".
+std::optional<DeclarationError> WrongId(const PluginInfo& info);
+// A type that there is, and a range that can be read: intervals such as (0,1] and words, between bars. No default is looked at.
+std::optional<DeclarationError> WrongRange(const OptionInfo& option);
+
+}  // namespace backplane

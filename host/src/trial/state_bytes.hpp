@@ -1,0 +1,61 @@
+// The byte streams through which a plugin saves and loads its state (ext/state.h), over bytes in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "backplane/ext/state.h"
+#include "rollout/failure.hpp"
+
+namespace backplane {
+
+// Grows `bytes`. No exception may enter a plugin: what cannot be kept is a status there.
+class StateWriter {
+ public:
+  explicit StateWriter(std::vector<std::byte>* bytes) : writer_{sizeof(bp_writer), 0, bytes, Append} {}
+  const bp_writer* get() const { return &writer_; }
+
+ private:
+  static bp_status Append(const bp_writer* writer, const void* data, uint64_t n) try {
+    auto* out = static_cast<std::vector<std::byte>*>(writer->impl);
+    if (n > out->max_size() - out->size()) return BP_E_INVALID_ARG;
+    const auto* from = static_cast<const std::byte*>(data);
+    out->insert(out->end(), from, from + n);
+    return BP_OK;
+  } catch (const std::bad_alloc&) {
+    return BP_E_OOM_HOST;
+  }
+
+  bp_writer writer_;
+};
+
+class StateReader {
+ public:
+  explicit StateReader(const std::vector<std::byte>& bytes) : bytes_(bytes), reader_{sizeof(bp_reader), 0, this, Take} {}
+  StateReader(const StateReader&) = delete;
+  const bp_reader* get() const { return &reader_; }
+  // Throws TrialFailure (BP_E_IO) in the name of the plugin that has read all it wanted.
+  void CheckAllIsRead(const std::string& plugin) const {
+    if (const size_t left = bytes_.size() - at_; left > 0)
+      throw TrialFailure(BP_E_IO, plugin,
+                         "load: " + std::to_string(left) + " bytes of the saved state are left over: it is another's");
+  }
+
+ private:
+  static bp_status Take(const bp_reader* reader, void* out, uint64_t n) {
+    auto* self = static_cast<StateReader*>(reader->impl);
+    if (n > self->bytes_.size() - self->at_) return BP_E_IO;
+    std::memcpy(out, self->bytes_.data() + self->at_, n);
+    self->at_ += n;
+    return BP_OK;
+  }
+
+  const std::vector<std::byte>& bytes_;
+  uint64_t at_ = 0;
+  bp_reader reader_;
+};
+
+}  // namespace backplane

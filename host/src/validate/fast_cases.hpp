@@ -1,0 +1,26 @@
+// Before the first trial with a plugin file that has never been validated: those of the cases that take a moment.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trial/check_trials.hpp"
+#include "validate/run_case.hpp"
+#include "validate/validated_files.hpp"
+
+namespace backplane {
+
+// "off": no file is looked at.
+inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
+
+// Those for which there is time: about 50 ms of CPU beyond making an instance and a first use, which tell what a case will
+// cost. What cannot be made at all is left to whoever makes it in earnest, and says why. `tried`: how many there was time for.
+std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, size_t* tried = nullptr);
+
+// The plugins of these trials, each file once, with the options of the first trial that has it, as long as they are not known
+// to keep the rules. Those that do are known from now on. To be called before anything of the trials is loaded: each is tried
+// in a process of its own.
+std::vector<BrokenRule> FindBrokenRules(const std::vector<TrialSpec>& specs, const ValidatedFiles& files);
+
+}  // namespace backplane
