@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "mujoco/world.hpp"
 
@@ -19,6 +20,21 @@ class Simulation {
     Clear(model);
     fill(data_->qpos, data_->qvel);
     Forward(model);
+  }
+
+  // The state by name that bp.env.inject/1 asks for: qpos [nq], then qvel [nv].
+  static std::vector<bp::StatePart> StateParts(const mjModel* model) {
+    return {{"qpos", static_cast<uint64_t>(model->nq)}, {"qvel", static_cast<uint64_t>(model->nv)}};
+  }
+  void GetState(const mjModel* model, double* out) const {
+    std::copy_n(data_->qvel, model->nv, std::copy_n(data_->qpos, model->nq, out));
+  }
+  // For Restart: begins in such a state.
+  static auto FillFrom(const mjModel* model, const double* values) {
+    return [=](double* qpos, double* qvel) {
+      std::copy_n(values, model->nq, qpos);
+      std::copy_n(values + model->nq, model->nv, qvel);
+    };
   }
 
   // One env step under `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext.

@@ -117,17 +117,10 @@ class Task {
 
   const mjData& data() const { return simulation_.data(); }
 
-  static std::vector<bp::StatePart> StateParts(const W& world) {
-    return {{"qpos", static_cast<uint64_t>(world.nq())}, {"qvel", static_cast<uint64_t>(world.nv())}};
-  }
-  void GetState(const W& world, double* out) const {
-    std::copy_n(data().qvel, world.nv(), std::copy_n(data().qpos, world.nq(), out));
-  }
+  static std::vector<bp::StatePart> StateParts(const W& world) { return Simulation::StateParts(world.model()); }
+  void GetState(const W& world, double* out) const { simulation_.GetState(world.model(), out); }
   void SetState(const W& world, const double* values, float* obs) {
-    Restart(world, [&](double* qpos, double* qvel) {
-      std::copy_n(values, world.nq(), qpos);
-      std::copy_n(values + world.nq(), world.nv(), qvel);
-    });
+    Restart(world, Simulation::FillFrom(world.model(), values));
     self().Observe(world, WriteFloats{obs});
   }
 

@@ -4,16 +4,10 @@
 
 namespace backplane::rl {
 
-const bp_channel& NeedChannel(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  return *channel;
-}
-
 namespace {
 
-const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel& channel = NeedChannel(env, role, name);
+const bp_channel& Need(const bp_env_spec* env, uint16_t role) {
+  const bp_channel& channel = bp::NeedChannel(*env, role);
   if (channel.scope != BP_SCOPE_ROW) {
     throw bp::Unsupported(std::string("takes one agent per row, but channel '") + channel.name + "' is per agent");
   }
@@ -22,9 +16,9 @@ const bp_channel& Need(const bp_env_spec* env, uint16_t role, const char* name) 
 
 }  // namespace
 
-EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION, "ACTION")) {
-  const bp_channel& observed = Need(env, BP_ROLE_OBS, "OBS");
-  Need(env, BP_ROLE_REWARD, "REWARD");
+EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION)) {
+  const bp_channel& observed = Need(env, BP_ROLE_OBS);
+  Need(env, BP_ROLE_REWARD);
   if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>())) throw bp::Unsupported("needs float32 observations");
   obs_name = observed.name, action_name = action.name;
   obs = bp::ElementCount(observed);
@@ -41,7 +35,7 @@ EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION, "A
     low.push_back(action.n_bounds ? static_cast<float>(action.low[at]) : -INFINITY);
     high.push_back(action.n_bounds ? static_cast<float>(action.high[at]) : INFINITY);
   }
-  const bp_channel* mask = discrete ? bp::FindChannel(env, BP_ROLE_ACTION_MASK, "ACTION_MASK") : nullptr;
+  const bp_channel* mask = discrete ? bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK) : nullptr;
   if (mask && bp::ElementCount(*mask) != actions) throw bp::Unsupported("needs one mask flag per choice");
   if (mask) mask_name = mask->name;
 }

@@ -9,9 +9,6 @@
 
 namespace backplane::rl {
 
-// The env's only channel of a role. Throws bp::Unsupported where it has none, or several.
-const bp_channel& NeedChannel(const bp_env_spec* env, uint16_t role, const char* name);
-
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);     // throws bp::Unsupported with a sentence
   std::string obs_name, action_name, mask_name;  // mask_name empty: no mask

@@ -15,8 +15,8 @@ bool HasCuda();
 bp_device_use DeviceUse(bp_device device);
 void ResetPeak(bp_device device);
 
-// What would exceed `bytes` (0: no limit) throws c10::OutOfMemoryError. Returns false for a GPU, of which nothing is limited:
-// the interface that LibTorch's allocators share has no limit. [any]
+// What would exceed `bytes` (0: no limit) throws c10::OutOfMemoryError. The limit of a GPU is the host's to set before LibTorch
+// is loaded, as its allocator asks for it once: returns false where it has not. [any]
 bool LimitMemory(bp_device device, uint64_t bytes);
 
 // Gives back what a GPU's allocator has taken and no tensor uses; on a CPU nothing is kept. [any]

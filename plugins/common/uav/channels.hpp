@@ -1,45 +1,41 @@
 // The grid's channels, the same for every env that plays it.
 #pragma once
 
+#include <array>
+#include <iterator>
+
 #include "backplane/env_spec.hpp"
 #include "uav/rules.hpp"
 
 namespace backplane::uav {
 
-// In the order of GridSpec; from kFirstStatistic on those of kStatistics, then what an env adds.
-enum ChannelIndex { kObs, kState, kAction, kMask, kAlive, kReward, kTerminated, kAgentEnded, kFirstStatistic };
 inline constexpr const char* kStatistics[] = {"ep/success_rate",     "ep/crash_rate",    "ep/timeout_rate",
                                               "ep/all_arrived",      "ep/path_length",   "ep/conflicts_static",
                                               "ep/conflicts_vertex", "ep/conflicts_edge"};
-inline constexpr int kNStatistics = sizeof kStatistics / sizeof *kStatistics;
+inline constexpr int kNStatistics = std::size(kStatistics);
 
-// Flags, one byte for each element.
-inline bp::Channel Flags(uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
-  return {
-      .role = role, .name = name, .shape = std::move(shape), .dtype = bp::kU8, .space = BP_SPACE_MULTI_BINARY, .scope = scope};
-}
-// Numbers, float32.
-inline bp::Channel Numbers(uint16_t role, const char* name, uint16_t scope, std::vector<int64_t> shape = {}) {
-  return {.role = role, .name = name, .shape = std::move(shape), .scope = scope};
-}
+struct Channels {
+  explicit Channels(const Options& o);
 
-inline bp::EnvSpec GridSpec(const Options& o) {
-  bp::EnvSpec spec;
-  spec.Add(Numbers(BP_ROLE_OBS, "obs", BP_SCOPE_AGENT, {ObsSize(o)}))
-      .Add(Numbers(BP_ROLE_STATE, "state", BP_SCOPE_ROW, {StateSize(o)}))
-      .Add({.role = BP_ROLE_ACTION,
-            .name = "action",
-            .dtype = bp::kI32,
-            .space = BP_SPACE_DISCRETE,
-            .scope = BP_SCOPE_AGENT,
-            .nvec = {kActions}})
-      .Add(Flags(BP_ROLE_ACTION_MASK, "action_mask", BP_SCOPE_AGENT, {kActions}))
-      .Add(Flags(BP_ROLE_ALIVE, "alive", BP_SCOPE_AGENT))
-      .Add(Numbers(BP_ROLE_REWARD, "reward", BP_SCOPE_AGENT))
-      .Terminated()
-      .Add(Flags(BP_ROLE_INFO, "agent_ended", BP_SCOPE_AGENT));
-  for (const char* name : kStatistics) spec.Info(name);
-  return spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
+  bp::EnvSpec spec;  // in this order; an env may add to it
+  bp::Handle<float> obs, state;
+  bp::Handle<const int32_t> action;
+  bp::Handle<uint8_t> mask, alive;
+  bp::Handle<float> reward;
+  bp::Handle<uint8_t> terminated, agent_ended;
+  std::array<bp::Handle<float>, kNStatistics> statistics;  // of kStatistics
+};
+
+inline Channels::Channels(const Options& o) {
+  spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
+  spec.AgentObs(ObsSize(o)).State(StateSize(o)).AgentActionDiscrete(kActions).ActionMask().Alive().AgentReward().Terminated();
+  obs = spec.Get<float>(BP_ROLE_OBS), state = spec.Get<float>(BP_ROLE_STATE);
+  action = spec.Get<const int32_t>(BP_ROLE_ACTION);
+  mask = spec.Get<uint8_t>(BP_ROLE_ACTION_MASK), alive = spec.Get<uint8_t>(BP_ROLE_ALIVE);
+  reward = spec.Get<float>(BP_ROLE_REWARD), terminated = spec.Get<uint8_t>(BP_ROLE_TERMINATED);
+  agent_ended =
+      spec.Add<uint8_t>({.role = BP_ROLE_INFO, .name = "agent_ended", .space = BP_SPACE_MULTI_BINARY, .scope = BP_SCOPE_AGENT});
+  for (int i = 0; i < kNStatistics; ++i) statistics[i] = spec.Add<float>({.role = BP_ROLE_INFO, .name = kStatistics[i]});
 }
 
 }  // namespace backplane::uav

@@ -110,6 +110,13 @@ class QuadrupedStand {
     return static_cast<double>(memory_.standing) / static_cast<double>(world.max_episode_steps);
   }
 
+  static std::vector<bp::StatePart> StateParts(const World& world) { return mj::Simulation::StateParts(world.model()); }
+  void GetState(const World& world, double* out) const { simulation_.GetState(world.model(), out); }
+  void SetState(const World& world, const double* values, float* obs) {
+    Restart(world, mj::Simulation::FillFrom(world.model(), values));
+    Observe(world, obs);
+  }
+
   static uint64_t StateBytes(const World& world) { return mj::Simulation::StateBytes(world.model()) + sizeof(Memory); }
   void Save(const World& world, void* out) const {
     simulation_.Save(world.model(), out);

@@ -9,32 +9,16 @@
 namespace backplane::summarization {
 namespace {
 
-// Channels in the order of Spec().
-enum {
-  kObs,
-  kObsLength,
-  kLabel,
-  kLabelLength,
-  kWeight,
-  kAction,
-  kReward,
-  kTerminated,
-  kRouge1,
-  kRouge2,
-  kRougeL,
-  kRougeLsum,
-  kTokens
-};
-
 bp::Channel Tokens(uint16_t role, const char* name, int64_t length, int32_t vocabulary) {
-  return {.role = role, .name = name, .shape = {length}, .dtype = bp::kI32, .space = BP_SPACE_TOKENS, .nvec = {vocabulary}};
+  return {.role = role, .name = name, .shape = {length}, .space = BP_SPACE_TOKENS, .nvec = {vocabulary}};
 }
 bp::Channel Length(const char* name, int64_t longest) {
-  return {.role = BP_ROLE_LENGTH, .name = name, .dtype = bp::kI32, .low = {0}, .high = {static_cast<double>(longest)}};
+  return {.role = BP_ROLE_LENGTH, .name = name, .low = {0}, .high = {static_cast<double>(longest)}};
 }
+bp::Channel Info(const char* name) { return {.role = BP_ROLE_INFO, .name = name}; }
 
-void Write(std::span<const int32_t> tokens, int64_t length, int32_t pad, int32_t* out) {
-  std::fill(std::copy(tokens.begin(), tokens.end(), out), out + length, pad);
+void Write(std::span<const int32_t> tokens, int32_t pad, std::span<int32_t> out) {
+  std::fill(std::copy(tokens.begin(), tokens.end(), out.begin()), out.end(), pad);
 }
 
 void WarnOfHangul(const bp_host* host, const rouge::Options& options, const Dataset& data) {
@@ -59,6 +43,7 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
       data_(options_.data, options_.reading, vocabulary_, options_.caps),
       scorer_(options_.rouge),
       order_(data_.size()),
+      channels_(options_, vocabulary_.size()),
       item_(rows) {
   // As if each row had just played what comes before its first item, so that a first reset with a mask begins there too.
   for (uint64_t r = 0; r < rows; ++r) item_[r] = (r % data_.size() + data_.size() - rows % data_.size()) % data_.size();
@@ -74,35 +59,35 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
   bp::RecordFact(host, "rouge", options_.rouge_text.c_str());
 }
 
-bp::EnvSpec Summarization::Spec() const {
-  return bp::EnvSpec()
-      .Add(Tokens(BP_ROLE_OBS, "obs", options_.caps.source, vocabulary_.size()))
-      .Add(Length("obs_length", options_.caps.source))
-      .Add(Tokens(BP_ROLE_LABEL, "label", options_.caps.target, vocabulary_.size()))
-      .Add(Length("label_length", options_.caps.target))
-      .Add({.role = BP_ROLE_WEIGHT, .name = "weight"})
-      .Add(Tokens(BP_ROLE_ACTION, "action", options_.max_generated_length, vocabulary_.size()))
-      .Reward()
-      .Terminated()
-      .Info("ep/rouge1")
-      .Info("ep/rouge2")
-      .Info("ep/rougeL")
-      .Info("ep/rougeLsum")
-      .Info("ep/generated_tokens")
-      .MaxEpisodeSteps(1);
+Summarization::Channels::Channels(const Options& options, int32_t vocabulary)
+    : obs(spec.Add<int32_t>(Tokens(BP_ROLE_OBS, "obs", options.caps.source, vocabulary))),
+      obs_length(spec.Add<int32_t>(Length("obs_length", options.caps.source))),
+      label(spec.Add<int32_t>(Tokens(BP_ROLE_LABEL, "label", options.caps.target, vocabulary))),
+      label_length(spec.Add<int32_t>(Length("label_length", options.caps.target))),
+      weight(spec.Add<float>({.role = BP_ROLE_WEIGHT, .name = "weight"})),
+      action(spec.Add<const int32_t>(Tokens(BP_ROLE_ACTION, "action", options.max_generated_length, vocabulary))),
+      reward(spec.Reward().Get<float>(BP_ROLE_REWARD)),
+      terminated(spec.Terminated().Get<uint8_t>(BP_ROLE_TERMINATED)),
+      rouge1(spec.Add<float>(Info("ep/rouge1"))),
+      rouge2(spec.Add<float>(Info("ep/rouge2"))),
+      rougeL(spec.Add<float>(Info("ep/rougeL"))),
+      rougeLsum(spec.Add<float>(Info("ep/rougeLsum"))),
+      tokens(spec.Add<float>(Info("ep/generated_tokens"))) {
+  spec.MaxEpisodeSteps(1);
 }
 
 void Summarization::Show(const bp::Slot& slot, uint64_t row, uint64_t item) const {
   const auto source = data_.Source(item);
-  if (slot.Has(kObs)) Write(source, options_.caps.source, vocabulary_.pad(), slot.Row<int32_t>(kObs, row));
-  if (slot.Has(kObsLength)) *slot.Row<int32_t>(kObsLength, row) = static_cast<int32_t>(source.size());
-  if (slot.Has(kLabelLength)) *slot.Row<int32_t>(kLabelLength, row) = static_cast<int32_t>(data_.Target(item).size());
+  const Channels& c = channels_;
+  if (slot.Has(c.obs)) Write(source, vocabulary_.pad(), slot.Row(c.obs, row));
+  if (slot.Has(c.obs_length)) slot.Row(c.obs_length, row)[0] = static_cast<int32_t>(source.size());
+  if (slot.Has(c.label_length)) slot.Row(c.label_length, row)[0] = static_cast<int32_t>(data_.Target(item).size());
 }
 
 void Summarization::Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const {
   const auto target = data_.Target(item);
-  if (slot.Has(kLabel)) Write(target, options_.caps.target, vocabulary_.pad(), slot.Row<int32_t>(kLabel, row));
-  if (slot.Has(kWeight)) *slot.Row<float>(kWeight, row) = static_cast<float>(target.size());
+  if (slot.Has(channels_.label)) Write(target, vocabulary_.pad(), slot.Row(channels_.label, row));
+  if (slot.Has(channels_.weight)) slot.Row(channels_.weight, row)[0] = static_cast<float>(target.size());
 }
 
 void Summarization::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t*) {
@@ -119,20 +104,20 @@ void Summarization::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     const rouge::Scores scores = Score(generated, item_[r]);
     Show(slot, r, item_[r]);
     Answer(slot, r, item_[r]);
-    *slot.Row<float>(kReward, r) = static_cast<float>(scores.rougeL.f);
-    *slot.Row<uint8_t>(kTerminated, r) = 1;
-    const std::pair<int, double> infos[] = {{kRouge1, scores.rouge1.f},
-                                            {kRouge2, scores.rouge2.f},
-                                            {kRougeL, scores.rougeL.f},
-                                            {kRougeLsum, scores.rougeLsum.f},
-                                            {kTokens, static_cast<double>(generated.size())}};
+    slot.Row(channels_.reward, r)[0] = static_cast<float>(scores.rougeL.f);
+    slot.Row(channels_.terminated, r)[0] = 1;
+    const std::pair<bp::Handle<float>, double> infos[] = {{channels_.rouge1, scores.rouge1.f},
+                                                          {channels_.rouge2, scores.rouge2.f},
+                                                          {channels_.rougeL, scores.rougeL.f},
+                                                          {channels_.rougeLsum, scores.rougeLsum.f},
+                                                          {channels_.tokens, static_cast<double>(generated.size())}};
     for (const auto& [channel, value] : infos)
-      if (slot.Has(channel)) *slot.Row<float>(channel, r) = static_cast<float>(value);
+      if (slot.Has(channel)) slot.Row(channel, r)[0] = static_cast<float>(value);
   }
 }
 
 std::vector<int32_t> Summarization::Generated(const bp::Slot& slot, uint64_t row) const {
-  const int32_t* action = slot.Row<const int32_t>(kAction, row);
+  const std::span<const int32_t> action = slot.Row(channels_.action, row);
   std::vector<int32_t> ids;
   for (int64_t i = 0; i < options_.max_generated_length; ++i) {
     const int32_t id = action[i];

@@ -21,7 +21,7 @@ class Summarization {
   static constexpr auto& kOptions = summarization::kOptions;
 
   Summarization(const bp_host* host, const Options& options, uint64_t rows);
-  bp::EnvSpec Spec() const;
+  bp::EnvSpec Spec() const { return channels_.spec; }
 
   // Row r plays item r, then r + rows, r + 2 rows, ... modulo the items; a reset without mask begins with item r again. Seeds
   // change nothing: what is evaluated twice is evaluated on the same items.
@@ -38,6 +38,17 @@ class Summarization {
   uint64_t StateKey() const { return data_.Fingerprint(); }
 
  private:
+  struct Channels {
+    Channels(const Options& options, int32_t vocabulary);
+    bp::EnvSpec spec;  // in this order
+    bp::Handle<int32_t> obs, obs_length, label, label_length;
+    bp::Handle<float> weight;
+    bp::Handle<const int32_t> action;
+    bp::Handle<float> reward;
+    bp::Handle<uint8_t> terminated;
+    bp::Handle<float> rouge1, rouge2, rougeL, rougeLsum, tokens;
+  };
+
   void Show(const bp::Slot& slot, uint64_t row, uint64_t item) const;    // what a reset writes
   void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const;  // what a step adds: labels and their weight
   // The generated ids of a row: up to the first end or padding, without begins.
@@ -49,6 +60,7 @@ class Summarization {
   Dataset data_;
   rouge::Scorer scorer_;
   EpochOrder order_;
+  Channels channels_;
   std::vector<uint64_t> item_;  // [rows] what each row plays
 };
 

@@ -6,7 +6,6 @@
 #include "drawing.hpp"
 #include "observe.hpp"
 #include "step.hpp"
-#include "uav/channels.hpp"
 
 namespace backplane::uav_grid {
 namespace {
@@ -34,21 +33,26 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
 
 }  // namespace
 
-UavGrid::UavGrid(const uav::Options& options, uint64_t rows) : model_(options) {
+struct UavGrid::Shown {
+  View Row(uint64_t r) const { return {obs[r].data(), state[r].data(), mask[r].data(), alive[r].data()}; }
+  bp::RowsOf<float> obs, state;
+  bp::RowsOf<uint8_t> mask, alive;
+};
+
+UavGrid::UavGrid(const uav::Options& options, uint64_t rows) : model_(options), channels_(options) {
   rows_.reserve(rows);
   for (uint64_t r = 0; r < rows; ++r) rows_.emplace_back(model_);
 }
 
-bp::EnvSpec UavGrid::Spec() const { return uav::GridSpec(model_.options); }
-
 void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   std::unique_ptr<Drawer> drawer = TakeDrawer();
+  const Shown shown = ShownIn(slot);
   for (uint64_t r = begin; r < end; ++r) {
     if (mask && !mask[r]) continue;
     drawer->maker.Draw(seeds[r], &drawer->map);
     Start(drawer->map, &rows_[r]);
     Explore(model_, &rows_[r]);
-    Show(slot, r, r + 1);
+    Show(shown, r, r + 1);
   }
   GiveBack(std::move(drawer));
 }
@@ -69,30 +73,37 @@ void UavGrid::Start(const uav::Map& map, Row* row) const {
 }
 
 void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+  const uav::Channels& c = channels_;
+  const Shown shown = ShownIn(slot);
+  const auto actions = slot.Rows(c.action);
+  const auto reward = slot.Rows(c.reward);
+  const auto terminated = slot.Rows(c.terminated);
   uint8_t unwanted[kMaxUavs];  // agent_ended where nobody wants it
+  const bool tells_ended = slot.Has(c.agent_ended);
   for (uint64_t r = begin; r < end; ++r) {
     Row& row = rows_[r];
-    const auto* action = slot.Row<const int32_t>(uav::kAction, r);
-    uint8_t* ended = slot.Has(uav::kAgentEnded) ? slot.Row<uint8_t>(uav::kAgentEnded, r) : unwanted;
-    if (!Advance(model_, action, &row, slot.Row<float>(uav::kReward, r), ended)) RefuseAction(row, r, action);
-    *slot.Row<uint8_t>(uav::kTerminated, r) = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
+    const int32_t* action = actions[r].data();
+    uint8_t* ended = tells_ended ? slot.Row(c.agent_ended, r).data() : unwanted;
+    if (!Advance(model_, action, &row, reward[r].data(), ended)) RefuseAction(row, r, action);
+    terminated[r][0] = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
     float* statistics[uav::kNStatistics];
     for (int i = 0; i < uav::kNStatistics; ++i)
-      statistics[i] = slot.Has(uav::kFirstStatistic + i) ? slot.Row<float>(uav::kFirstStatistic + i, r) : nullptr;
+      statistics[i] = slot.Has(c.statistics[i]) ? slot.Row(c.statistics[i], r).data() : nullptr;
     WriteStatistics(row.tally, model_.options.n_uavs, statistics);
     Explore(model_, &row);
-    Show(slot, r, end);
+    Show(shown, r, end);
   }
 }
 
+UavGrid::Shown UavGrid::ShownIn(const bp::Slot& slot) const {
+  const uav::Channels& c = channels_;
+  return {slot.Rows(c.obs), slot.Rows(c.state), slot.Rows(c.mask), slot.Rows(c.alive)};
+}
+
 // Rows from `end` on belong to other calls.
-void UavGrid::Show(const bp::Slot& slot, uint64_t r, uint64_t end) const {
-  const auto view = [&slot](uint64_t row) {
-    return View{slot.Row<float>(uav::kObs, row), slot.Row<float>(uav::kState, row), slot.Row<uint8_t>(uav::kMask, row),
-                slot.Row<uint8_t>(uav::kAlive, row)};
-  };
-  const View next = view(r + 1 < end ? r + 1 : r);
-  Observe(model_, rows_[r], view(r), r + 1 < end ? &next : nullptr);
+void UavGrid::Show(const Shown& shown, uint64_t r, uint64_t end) const {
+  const View next = shown.Row(r + 1 < end ? r + 1 : r);
+  Observe(model_, rows_[r], shown.Row(r), r + 1 < end ? &next : nullptr);
 }
 
 std::unique_ptr<UavGrid::Drawer> UavGrid::TakeDrawer() {

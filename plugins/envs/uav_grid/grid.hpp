@@ -8,6 +8,7 @@
 
 #include "backplane/env.hpp"
 #include "row.hpp"
+#include "uav/channels.hpp"
 #include "uav/map.hpp"
 
 namespace backplane::uav_grid {
@@ -22,7 +23,7 @@ class UavGrid {
   static constexpr auto& kOptions = uav::kOptions;
 
   UavGrid(const uav::Options& options, uint64_t rows);
-  bp::EnvSpec Spec() const;
+  bp::EnvSpec Spec() const { return channels_.spec; }
   // Throws bp::Error (BP_E_CONFIG) where a seed has no solvable map; that row stays as it was, those before it are reset.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   // Throws bp::Error (BP_E_INVALID_ARG) for an action outside 0 .. 8 of an active UAV; that row stays as it was.
@@ -49,9 +50,12 @@ class UavGrid {
   void Start(const uav::Map& map, Row* row) const;
   template <class Function>
   void ForEachCell(Function&& function) const;  // function(Model::Index of it), line by line
-  void Show(const bp::Slot& slot, uint64_t r, uint64_t end) const;
+  struct Shown;                                 // the state channels of a slot
+  Shown ShownIn(const bp::Slot& slot) const;
+  void Show(const Shown& shown, uint64_t r, uint64_t end) const;
 
   Model model_;
+  uav::Channels channels_;
   std::vector<Row> rows_;
   std::mutex mutex_;  // guards drawers_
   std::vector<std::unique_ptr<Drawer>> drawers_;

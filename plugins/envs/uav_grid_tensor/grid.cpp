@@ -12,10 +12,18 @@
 namespace backplane::uav_grid_tensor {
 namespace {
 
-// After those of every grid.
-enum OwnChannel { kTruncated = uav::kFirstStatistic + uav::kNStatistics, kFinalObs, kFinalState };
+// Those of every grid, and what an env that resets itself adds.
+struct OwnChannels : uav::Channels {
+  explicit OwnChannels(const uav::Options& o)
+      : Channels(o),
+        truncated(spec.Add<uint8_t>({.role = BP_ROLE_TRUNCATED, .name = "truncated"})),
+        final_obs(spec.Add<float>(
+            {.role = BP_ROLE_FINAL_OBS, .name = "final_obs", .shape = {uav::ObsSize(o)}, .scope = BP_SCOPE_AGENT})),
+        final_state(spec.Add<float>({.role = BP_ROLE_FINAL_STATE, .name = "final_state", .shape = {uav::StateSize(o)}})) {}
+  bp::Handle<uint8_t> truncated;
+  bp::Handle<float> final_obs, final_state;
+};
 
-// [CUDA, not run yet]
 at::Device DeviceOf(const Options& options) {
   return options.device == Device::kCpu ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
 }
@@ -41,6 +49,7 @@ void Options::Check(const bp::Config& config) const {
 struct TensorGrid::Tensors {
   Tensors(const Options& o, int64_t n)
       : options(o),
+        channels(o),
         rows(n),
         device(DeviceOf(o)),
         run_ahead(o.run_ahead ? *o.run_ahead == RunAhead::kAlways : !device.is_cpu()),
@@ -59,19 +68,19 @@ struct TensorGrid::Tensors {
 
   // A channel of a slot, [R, shape...].
   template <class T>
-  at::Tensor Bound(const bp::Slot& slot, int channel, std::vector<int64_t> shape = {}) const {
-    T* data = slot.Row<T>(channel, 0);
+  at::Tensor Bound(const bp::Slot& slot, bp::Handle<T> channel, std::vector<int64_t> shape = {}) const {
+    auto* data = const_cast<std::remove_const_t<T>*>(slot.Row(channel, 0).data());
     std::vector<int64_t> strides(shape.size() + 1, 1);
     for (size_t i = shape.size(); i-- > 1;) strides[i] = strides[i + 1] * shape[i];
-    strides[0] = slot.Row<T>(channel, 1) - data;
+    strides[0] = slot.Row(channel, 1).data() - data;
     shape.insert(shape.begin(), rows);
-    return at::from_blob(data, shape, strides, at::TensorOptions(device).dtype(c10::CppTypeToScalarType<T>::value));
+    return at::from_blob(data, shape, strides,
+                         at::TensorOptions(device).dtype(c10::CppTypeToScalarType<std::remove_const_t<T>>::value));
   }
   View ViewOf(const bp::Slot& slot) const {
     const int64_t n = options.n_uavs;
-    return {Bound<float>(slot, uav::kObs, {n, uav::ObsSize(options)}),
-            Bound<float>(slot, uav::kState, {uav::StateSize(options)}), Bound<uint8_t>(slot, uav::kMask, {n, uav::kActions}),
-            Bound<uint8_t>(slot, uav::kAlive, {n})};
+    return {Bound(slot, channels.obs, {n, uav::ObsSize(options)}), Bound(slot, channels.state, {uav::StateSize(options)}),
+            Bound(slot, channels.mask, {n, uav::kActions}), Bound(slot, channels.alive, {n})};
   }
 
   void Start(const Rows& which, const at::Tensor& records, const View& view) {
@@ -100,6 +109,7 @@ struct TensorGrid::Tensors {
   }
 
   const uav::Options options;
+  const OwnChannels channels;
   const int64_t rows;
   const at::Device device;
   const bool run_ahead;
@@ -117,12 +127,8 @@ TensorGrid::TensorGrid(const Options& options, uint64_t rows)
 TensorGrid::~TensorGrid() = default;
 
 bp::EnvSpec TensorGrid::Spec() const {
-  const uav::Options& o = t_->options;
-  bp::EnvSpec spec = uav::GridSpec(o);
-  spec.Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
-      .Add(uav::Numbers(BP_ROLE_FINAL_OBS, "final_obs", BP_SCOPE_AGENT, {uav::ObsSize(o)}))
-      .Add(uav::Numbers(BP_ROLE_FINAL_STATE, "final_state", BP_SCOPE_ROW, {uav::StateSize(o)}));
-  if (!t_->device.is_cpu()) spec.Device({BP_DEVICE_CUDA, t_->device.index()});  // [CUDA, not run yet]
+  bp::EnvSpec spec = t_->channels.spec;
+  if (!t_->device.is_cpu()) spec.Device({BP_DEVICE_CUDA, t_->device.index()});
   return spec;
 }
 
@@ -160,15 +166,16 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     if (t.left == 0) t.Send(t.queue.TopUp(t.Used().const_data_ptr<int64_t>()));
     --t.left;
     const int64_t n = t.options.n_uavs;
-    const bool wanted = slot.Has(uav::kAgentEnded);
-    t.board.Advance(t.Bound<int32_t>(slot, uav::kAction, {n}), t.Bound<float>(slot, uav::kReward, {n}),
-                    wanted ? t.Bound<uint8_t>(slot, uav::kAgentEnded, {n})
-                           : at::empty({t.rows, n}, at::TensorOptions(t.device).dtype(at::kByte)));
+    const OwnChannels& c = t.channels;
+    const bool wanted = slot.Has(c.agent_ended);
+    t.board.Advance(
+        t.Bound(slot, c.action, {n}), t.Bound(slot, c.reward, {n}),
+        wanted ? t.Bound(slot, c.agent_ended, {n}) : at::empty({t.rows, n}, at::TensorOptions(t.device).dtype(at::kByte)));
     for (int i = 0; i < uav::kNStatistics; ++i)
-      if (slot.Has(uav::kFirstStatistic + i)) t.Bound<float>(slot, uav::kFirstStatistic + i).copy_(t.board.Statistic(i));
+      if (slot.Has(c.statistics[i])) t.Bound(slot, c.statistics[i]).copy_(t.board.Statistic(i));
     const at::Tensor terminated = t.board.Terminated(), truncated = t.board.Truncated(), over = terminated | truncated;
-    t.Bound<uint8_t>(slot, uav::kTerminated).copy_(terminated);
-    t.Bound<uint8_t>(slot, kTruncated).copy_(truncated);
+    t.Bound(slot, c.terminated).copy_(terminated);
+    t.Bound(slot, c.truncated).copy_(truncated);
     const View view = t.ViewOf(slot);
     t.board.Explore({});
     t.board.Show({}, view);
@@ -181,8 +188,8 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     const auto keep = [&](at::Tensor last, const at::Tensor& now) {
       which.mask.defined() ? last.copy_(now) : last.index_copy_(0, which.index, now.index_select(0, which.index));
     };
-    keep(t.Bound<float>(slot, kFinalObs, {n, uav::ObsSize(t.options)}), view.obs);
-    keep(t.Bound<float>(slot, kFinalState, {uav::StateSize(t.options)}), view.state);
+    keep(t.Bound(slot, c.final_obs, {n, uav::ObsSize(t.options)}), view.obs);
+    keep(t.Bound(slot, c.final_state, {uav::StateSize(t.options)}), view.state);
     at::Tensor places = t.first_place + t.used.remainder(t.queue.ahead());
     if (which.index.defined()) places = places.index_select(0, which.index);
     const at::Tensor records = t.maps.index_select(0, places);

@@ -33,7 +33,7 @@ uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
 
 namespace {
 
-using rl::NeedChannel;
+using bp::NeedChannel;
 
 void NeedPerAgent(const bp_channel& channel) {
   if (channel.scope == BP_SCOPE_AGENT) return;
@@ -50,10 +50,8 @@ void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, cons
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env)
-    : agents(env->max_agents),
-      max_episode_steps(env->max_episode_steps),
-      action_channel(NeedChannel(env, BP_ROLE_ACTION, "ACTION")) {
-  const bp_channel &observed = NeedChannel(env, BP_ROLE_OBS, "OBS"), &reward = NeedChannel(env, BP_ROLE_REWARD, "REWARD");
+    : agents(env->max_agents), max_episode_steps(env->max_episode_steps), action_channel(NeedChannel(*env, BP_ROLE_ACTION)) {
+  const bp_channel &observed = NeedChannel(*env, BP_ROLE_OBS), &reward = NeedChannel(*env, BP_ROLE_REWARD);
   NeedPerAgent(observed), NeedPerAgent(action_channel);
   obs = observed.name, obs_size = bp::ElementCount(observed), action = action_channel.name;
   NeedDtype(observed, bp::DtypeOf<float>(), obs_size, "float32 observations");
@@ -61,21 +59,21 @@ EnvShape::EnvShape(const bp_env_spec* env)
   NeedDtype(action_channel, bp::DtypeOf<int32_t>(), 1, "one int32 per agent");
   actions = action_channel.nvec[0];
   reward_per_agent = reward.scope == BP_SCOPE_AGENT;
-  if (const bp_channel* found = bp::FindChannel(env, BP_ROLE_ACTION_MASK, "ACTION_MASK")) {
+  if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK)) {
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), actions, "one flag per choice");
     mask = found->name;
   }
-  if (const bp_channel* found = bp::FindChannel(env, BP_ROLE_ALIVE, "ALIVE")) {
+  if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_ALIVE)) {
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
     alive = found->name;
   }
-  if (const bp_channel* found = bp::FindChannel(env, BP_ROLE_STATE, "STATE")) {
+  if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_STATE)) {
     state_size = bp::ElementCount(*found);
     if (found->scope != BP_SCOPE_ROW) throw bp::Unsupported("takes one STATE for all agents of a row, the env's is per agent");
     NeedDtype(*found, bp::DtypeOf<float>(), state_size, "a float32 state");
     state = found->name;
   }
-  if (const bp_channel* found = bp::FindInfo(env, "agent_ended")) {
+  if (const bp_channel* found = bp::FindChannel(*env, "agent_ended"); found && found->role == BP_ROLE_INFO) {
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
     agent_ended = found->name;
   }

@@ -25,7 +25,7 @@ class Autograd final : public Gradient<T> {
       std::fill_n(out, net_.size, T{0});
       const at::Tensor gradient = Borrow(out, {net_.size});  // on a GPU: a copy
       const StepStats stats = Step(batch, options, LeavesOf(Borrow(params, {net_.size}), gradient));
-      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);  // [CUDA, not run yet]
+      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);
       return stats;
     });
   }

@@ -29,17 +29,16 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   static constexpr auto& kOptions = random::kOptions;
 
   explicit Random(const bp::LearnerSetup& setup) : OnPolicy(setup), options_(kOptions.Read(setup.config)) {
-    const bp_channel* action = bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION");
-    if (!action) throw bp::Unsupported("needs an ACTION channel, the env has none");
-    const bp_channel* mask = bp::FindChannel(setup.env, BP_ROLE_ACTION_MASK, "ACTION_MASK");
+    const bp_channel& action = bp::NeedChannel(*setup.env, BP_ROLE_ACTION);
+    const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
     try {
-      space_.emplace(*action, mask);
+      space_.emplace(action, mask);
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
-    agents_ = action->scope == BP_SCOPE_AGENT ? setup.env->max_agents : 1;
+    agents_ = action.scope == BP_SCOPE_AGENT ? setup.env->max_agents : 1;
     if (space_->masked()) spec_.ActIn(mask->name);
-    spec_.ActOut(*action);
+    spec_.ActOut(action);
   }
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/index_put.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/mm.h>
@@ -39,7 +40,16 @@ void AddProduct(at::Tensor grad, const at::Tensor& a, const at::Tensor& b, doubl
   if (grad.is_cpu()) {
     AddRounded(grad.data_ptr<float>(), product.data_ptr<at::BFloat16>(), grad.numel(), static_cast<float>(scale));
   } else {
-    grad.add_(product, scale);  // [CUDA, not run yet]
+    grad.add_(product, scale);
+  }
+}
+
+// grad[ids] += rows, in one order: on a GPU index_add_ adds by atomics, as they come, where index_put_ sorts first.
+void AddRows(at::Tensor grad, const at::Tensor& ids, const at::Tensor& rows) {
+  if (grad.is_cpu()) {
+    grad.index_add_(0, ids, rows);
+  } else {
+    at::index_put_(grad, c10::List<std::optional<at::Tensor>>({ids}), rows, /*accumulate=*/true);
   }
 }
 
@@ -70,7 +80,7 @@ struct LookupFunction : Function<LookupFunction> {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor ids = saved[1].reshape({-1});
     const at::Tensor used = ids.ne(ctx->saved_data["pad"].toInt()).nonzero().squeeze(1);
-    saved[0].grad().index_add_(0, ids.index_select(0, used), Rows(gradients[0]).index_select(0, used));
+    AddRows(saved[0].grad(), ids.index_select(0, used), Rows(gradients[0]).index_select(0, used));
     return variable_list(3);
   }
 };

@@ -91,8 +91,9 @@ void Learner::OnLimits(const bp_limits& limits) {
   }
   const bool limited = torch_common::LimitMemory(options_.device, limits.device_bytes);
   if (!limited && limits.device_bytes > 0 && !std::exchange(told_no_limit_, true)) {
-    host()->log(host(), BP_LOG_WARN,
-                "resources.device_memory does not limit a GPU: LibTorch's allocator takes what the GPU has");
+    host()->log(
+        host(), BP_LOG_WARN,
+        "resources.device_memory does not limit the GPU here: the program that loaded LibTorch has set no limit for it");
   }
   total_updates_ = UpdatesInAll(options_.sizes.group);
   if (options_.warmup_steps > 0 && options_.warmup_steps < 1 && total_updates_ == 0)

@@ -195,7 +195,7 @@ class Bart final : public Model {
   }
 
   static double Norm(const at::Tensor& gradient) {
-    if (!gradient.is_cpu()) return gradient.norm().item<double>();  // [CUDA, not run yet]
+    if (!gradient.is_cpu()) return gradient.norm().item<double>();
     const float* values = gradient.data_ptr<float>();
     double lanes[8] = {};
     for (int64_t i = 0; i < gradient.numel(); ++i) lanes[i % 8] += double{values[i]} * values[i];

@@ -226,34 +226,29 @@ void TellIgnored(const bp_host* host, const bp::Config& c) {
 
 namespace {
 
-const bp_channel& NeedTokens(const bp_env_spec* env, uint16_t role, const char* name) {
-  const bp_channel* channel = bp::FindChannel(env, role, name);
-  if (!channel) throw bp::Unsupported(std::string("needs one ") + name + " channel, the env has none");
-  if (channel->space != BP_SPACE_TOKENS || channel->ndim != 1 || channel->scope != BP_SCOPE_ROW ||
-      !bp::SameDtype(channel->dtype, bp::DtypeOf<int32_t>())) {
-    throw bp::Unsupported(std::string("needs int32 TOKENS in a list per row as ") + name + ", channel '" + channel->name +
-                          "' is not");
+const bp_channel& NeedTokens(const bp_env_spec* env, uint16_t role) {
+  const bp_channel& channel = bp::NeedChannel(*env, role);
+  if (channel.space != BP_SPACE_TOKENS || channel.ndim != 1 || channel.scope != BP_SCOPE_ROW ||
+      !bp::SameDtype(channel.dtype, bp::DtypeOf<int32_t>())) {
+    throw bp::Unsupported(std::string("needs int32 TOKENS in a list per row as ") + bp::RoleText(role) + ", channel '" +
+                          channel.name + "' is not");
   }
-  return *channel;
+  return channel;
 }
 
 std::string NeedLength(const bp_env_spec* env, const bp_channel& of) {
   const std::string wanted = std::string(of.name) + "_length";
-  for (uint64_t i = 0; i < env->n_channels; ++i) {
-    const auto* at = reinterpret_cast<const char*>(env->channels) + i * env->channels->struct_size;
-    const auto* channel = reinterpret_cast<const bp_channel*>(at);
-    if (channel->role == BP_ROLE_LENGTH && wanted == channel->name && bp::SameDtype(channel->dtype, bp::DtypeOf<int32_t>()))
-      return wanted;
-  }
+  const bp_channel* channel = bp::FindChannel(*env, wanted);
+  if (channel && channel->role == BP_ROLE_LENGTH && bp::SameDtype(channel->dtype, bp::DtypeOf<int32_t>())) return wanted;
   throw bp::Unsupported("needs an int32 LENGTH channel '" + wanted + "', the env has none");
 }
 
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env) {
-  const bp_channel &seen = NeedTokens(env, BP_ROLE_OBS, "OBS"), &wanted = NeedTokens(env, BP_ROLE_LABEL, "LABEL");
-  action_channel = NeedTokens(env, BP_ROLE_ACTION, "ACTION");
-  if (!bp::FindChannel(env, BP_ROLE_WEIGHT, "WEIGHT"))
+  const bp_channel &seen = NeedTokens(env, BP_ROLE_OBS), &wanted = NeedTokens(env, BP_ROLE_LABEL);
+  action_channel = NeedTokens(env, BP_ROLE_ACTION);
+  if (!bp::FindOnlyChannel(*env, BP_ROLE_WEIGHT))
     throw bp::Unsupported("needs a WEIGHT channel with the label tokens of an item, the env has none");
   source = seen.name, label = wanted.name, action = action_channel.name;
   source_length = NeedLength(env, seen), label_length = NeedLength(env, wanted);

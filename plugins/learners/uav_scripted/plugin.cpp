@@ -52,9 +52,9 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
         options_(kOptions.Read(setup.config)),
         training_plans_(options_.goal_radius),
         evaluation_plans_(options_.goal_radius) {
-    const bp_channel* state = bp::FindChannel(setup.env, BP_ROLE_STATE, "STATE");
-    const bp_channel* mask = bp::FindChannel(setup.env, BP_ROLE_ACTION_MASK, "ACTION_MASK");
-    const bp_channel* action = bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION");
+    const bp_channel* state = bp::FindOnlyChannel(*setup.env, BP_ROLE_STATE);
+    const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
+    const bp_channel* action = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION);
     if (!state || !mask || !action)
       throw bp::Unsupported("plays the multi-UAV grid and needs its STATE, ACTION_MASK and ACTION, the env lacks one of them");
     if (action->space != BP_SPACE_DISCRETE || action->scope != BP_SCOPE_AGENT || action->nvec[0] != uav::kActions)

@@ -29,13 +29,13 @@ class Resources : public bp::MonitorPlugin<Resources> {
     sampler_.Read(start_ns_);
   }
 
-  uint64_t Interests() const override { return bp::Interests({BP_EVENT_ITER}); }
+  bp::IterationParts Wants() const override { return {.metrics = false}; }
 
   // The row at the end of an iteration is the iteration's own, so `iterations_` grows after it. One that warms up has the
   // number 0 and has ended all the same.
-  void OnEvent(const bp_event& event) override {
+  void OnIteration(const bp::Iteration& iteration) override {
     Sample(Now_ns());
-    iterations_ = std::max<uint64_t>(event.iteration, iterations_ + 1);
+    iterations_ = std::max<uint64_t>(iteration.number, iterations_ + 1);
   }
 
   void Sample(int64_t t_ns) override {

@@ -19,22 +19,20 @@ class TensorBoard : public bp::MonitorPlugin<TensorBoard> {
 
   explicit TensorBoard(const bp::MonitorSetup& setup)
       : MonitorPlugin(setup), start_time_(SecondsSince1970()), since_1970_(start_time_ - SteadySeconds()) {
-    const auto* trial = static_cast<const bp_host_trial_1*>(setup.host->get_extension(setup.host, BP_HOST_TRIAL_1));
-    if (trial == nullptr) throw bp::Error(BP_E_UNSUPPORTED, "needs the host service " BP_HOST_TRIAL_1);
-    folder_ = trial->trial_dir, attempt_ = trial->attempt;
+    const bp_host_trial_1& trial = setup.Trial();
+    folder_ = trial.trial_dir, attempt_ = trial.attempt;
   }
 
-  uint64_t Interests() const override { return bp::Interests({BP_EVENT_METRIC}); }
-
-  void OnEvent(const bp_event& event) override {
-    const double wall_time = since_1970_ + static_cast<double>(event.t_ns) * 1e-9;
-    const auto step = static_cast<int64_t>(event.env_steps);
+  void OnIteration(const bp::Iteration& iteration) override {
+    if (iteration.metrics.empty()) return;
+    const double wall_time = since_1970_ + static_cast<double>(iteration.end_ns) * 1e-9;
+    const auto step = static_cast<int64_t>(iteration.env_steps);
     if (!file_) {
       // Not before: the folder is there only when something runs, and a reader must be told where this attempt goes on.
       file_.emplace(folder_ / TfFileName(start_time_, attempt_), start_time_);
       if (attempt_ > 1) file_->SessionStart(wall_time, step);
     }
-    file_->Scalar(wall_time, step, event.name, event.value);
+    for (const bp::IterationMetric& metric : iteration.metrics) file_->Scalar(wall_time, step, metric.name, metric.value);
   }
 
   void Sample(int64_t) override { Flush(); }

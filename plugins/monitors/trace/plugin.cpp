@@ -1,5 +1,4 @@
 // Writes what the threads of a trial did as a trace that Perfetto and chrome://tracing open.
-#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -32,27 +31,15 @@ class Trace : public bp::MonitorPlugin<Trace> {
     file_.NameTrack(kIterations, "iterations");
   }
 
-  uint64_t Interests() const override {
-    return bp::Interests({BP_EVENT_ITER, BP_EVENT_METRIC}) | (iterations_left_ > 0 ? bp::Interests({BP_EVENT_PHASE}) : 0);
-  }
+  bp::IterationParts Wants() const override { return {.phases = iterations_left_ > 0}; }
 
-  void OnEvent(const bp_event& event) override {
-    switch (event.type) {
-      case BP_EVENT_PHASE: AddPhase(event); break;
-      case BP_EVENT_ITER:
-        iterations_left_ = std::max<int64_t>(iterations_left_ - 1, 0);
-        if (HasRoom(options_.max_events))
-          file_.AddSpan(kIterations, event.name, event.t_ns - event.duration_ns, event.duration_ns, "iteration",
-                        event.iteration);
-        if (HasRoom(options_.max_events)) file_.AddCounter("SPS", event.t_ns, event.value);
-        break;
-      case BP_EVENT_METRIC:
-        // Names with a slash: the others ("sps", "iteration_s") say again what the iterations' track shows.
-        if (event.instance == BP_METRIC_MACHINE && std::string_view(event.name).find('/') != std::string_view::npos &&
-            HasRoom(options_.max_events))
-          file_.AddCounter(event.name, event.t_ns, event.value);
-        break;
-      default: break;
+  void OnIteration(const bp::Iteration& iteration) override {
+    AddPhases(iteration);
+    if (iteration.ended) AddIteration(iteration);
+    for (const bp::IterationMetric& metric : iteration.metrics) {
+      // Names with a slash: the others ("sps", "iteration_s") say again what the iterations' track shows.
+      if (metric.of_machine && metric.name.find('/') != std::string_view::npos && HasRoom(options_.max_events))
+        file_.AddCounter(metric.name, iteration.end_ns, metric.value);
     }
   }
 
@@ -76,14 +63,28 @@ class Trace : public bp::MonitorPlugin<Trace> {
     return false;
   }
 
-  void AddPhase(const bp_event& event) {
-    if (iterations_left_ <= 0 || !HasRoom(options_.max_events / 2)) return;
-    const uint32_t track = kFirstThread + event.instance;
+  // Of one that was broken off, too.
+  void AddPhases(const bp::Iteration& iteration) {
+    if (iterations_left_ == 0) return;
+    if (iteration.ended) --iterations_left_;
+    left_out_ += iteration.left_out;
+    for (const bp::IterationPhase& phase : iteration.phases) AddPhase(phase);
+  }
+
+  void AddIteration(const bp::Iteration& iteration) {
+    const int64_t begin_ns = iteration.end_ns - iteration.duration_ns;
+    if (HasRoom(options_.max_events))
+      file_.AddSpan(kIterations, "iteration", begin_ns, iteration.duration_ns, "iteration", iteration.number);
+    if (HasRoom(options_.max_events)) file_.AddCounter("SPS", iteration.end_ns, iteration.sps);
+  }
+
+  void AddPhase(const bp::IterationPhase& phase) {
+    if (!HasRoom(options_.max_events / 2)) return;
+    const uint32_t track = kFirstThread + phase.thread;
     if (named_.insert(track).second)
-      file_.NameTrack(track, event.instance == 0 ? "control thread" : "thread " + std::to_string(event.instance));
-    const bool merged = event.count > 1;
-    file_.AddSpan(track, event.name, event.t_ns - event.duration_ns, event.duration_ns, merged ? "merged_spans" : nullptr,
-                  event.count);
+      file_.NameTrack(track, phase.thread == 0 ? "control thread" : "thread " + std::to_string(phase.thread));
+    const bool merged = phase.spans > 1;
+    file_.AddSpan(track, phase.name, phase.begin_ns, phase.duration_ns, merged ? "merged_spans" : nullptr, phase.spans);
   }
 
   const Options options_;

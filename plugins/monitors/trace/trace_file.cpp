@@ -11,7 +11,7 @@
 namespace backplane::trace {
 namespace {
 
-std::string Quoted(const std::string& text) {
+std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20) {
@@ -45,12 +45,12 @@ std::string Number(double value) {
 
 }  // namespace
 
-void TraceFile::AddSpan(uint32_t track, const char* name, int64_t begin_ns, int64_t duration_ns, const char* argument,
+void TraceFile::AddSpan(uint32_t track, std::string_view name, int64_t begin_ns, int64_t duration_ns, const char* argument,
                         uint64_t value) {
   events_.push_back({'X', track, name, begin_ns, duration_ns, argument, static_cast<double>(value)});
 }
 
-void TraceFile::AddCounter(const char* name, int64_t t_ns, double value) {
+void TraceFile::AddCounter(std::string_view name, int64_t t_ns, double value) {
   if (std::isfinite(value)) events_.push_back({'C', 0, name, t_ns, 0, "value", value});
 }
 

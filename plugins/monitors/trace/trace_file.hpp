@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace backplane::trace {
@@ -14,8 +15,9 @@ class TraceFile {
 
   // Texts are static. Spans of one track must nest. Times in ns of any one clock.
   void NameTrack(uint32_t track, const std::string& name) { tracks_[track] = name; }
-  void AddSpan(uint32_t track, const char* name, int64_t begin_ns, int64_t duration_ns, const char* argument, uint64_t value);
-  void AddCounter(const char* name, int64_t t_ns, double value);  // JSON has no NaN: left out
+  void AddSpan(uint32_t track, std::string_view name, int64_t begin_ns, int64_t duration_ns, const char* argument,
+               uint64_t value);
+  void AddCounter(std::string_view name, int64_t t_ns, double value);  // JSON has no NaN: left out
   size_t size() const { return events_.size(); }
   // Whole, times counted from the earliest event, by rename. Throws std::runtime_error.
   void Write(const std::string& path) const;
@@ -24,7 +26,7 @@ class TraceFile {
   struct Event {
     char kind;  // 'X' span, 'C' counter
     uint32_t track;
-    const char* name;
+    std::string_view name;
     int64_t at_ns, duration_ns;
     const char* argument;  // NULL: none
     double value;

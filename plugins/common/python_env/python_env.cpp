@@ -1,0 +1,234 @@
+#include "python_env/python_env.hpp"
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace backplane::python_env {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kAlignment = 64;  // bytes
+constexpr double kUsualStep_s = 1 / 30.0;
+constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;  // of a row
+
+// A bound; one that is infinite is a text, as JSON has none.
+double Bound(const json& said) { return said.is_string() ? std::stod(said.get<std::string>()) : said.get<double>(); }
+
+std::vector<double> Bounds(const json& said, const char* which) {
+  std::vector<double> bounds;
+  if (const auto found = said.find(which); found != said.end())
+    for (const json& bound : *found) bounds.push_back(Bound(bound));
+  return bounds;
+}
+
+uint16_t RoleOf(const std::string& word) {
+  static const std::map<std::string, uint16_t> kRoles = {{"obs", BP_ROLE_OBS},
+                                                         {"state", BP_ROLE_STATE},
+                                                         {"action", BP_ROLE_ACTION},
+                                                         {"action_mask", BP_ROLE_ACTION_MASK},
+                                                         {"alive", BP_ROLE_ALIVE},
+                                                         {"info", BP_ROLE_INFO},
+                                                         {"reward", BP_ROLE_REWARD},
+                                                         {"terminated", BP_ROLE_TERMINATED},
+                                                         {"truncated", BP_ROLE_TRUNCATED}};
+  return kRoles.at(word);
+}
+
+uint16_t SpaceOf(const std::string& word) {
+  static const std::map<std::string, uint16_t> kSpaces = {{"box", BP_SPACE_BOX},
+                                                          {"discrete", BP_SPACE_DISCRETE},
+                                                          {"multi_discrete", BP_SPACE_MULTI_DISCRETE},
+                                                          {"multi_binary", BP_SPACE_MULTI_BINARY}};
+  return kSpaces.at(word);
+}
+
+uint64_t Elements(const std::vector<int64_t>& shape) {
+  uint64_t n = 1;
+  for (const int64_t side : shape) n *= static_cast<uint64_t>(side);
+  return n;
+}
+
+}  // namespace
+
+PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const json& request, uint64_t rows)
+    : host_(host), rows_(rows), workers_(host, python, timeout_s, rows, WorkersFor(rows)) {
+  const uint64_t n = workers_.size();
+  for (uint64_t w = 0, before = 0; w < n; ++w) {
+    starts_.push_back(before);
+    before += (rows - w + n - 1) / n;
+  }
+  for (uint64_t row = 0; row < rows; ++row) place_.push_back(starts_[row % n] + row / n);
+
+  std::vector<std::string> requests;
+  for (uint64_t w = 0; w < n; ++w) {
+    json each = request;
+    each.update({{"worker", w}, {"workers", n}, {"rows", rows}});
+    requests.push_back(each.dump());
+  }
+  const json said = json::parse(workers_.AskAll('C', requests).front());
+  spec_.MaxAgents(said.at("agents"));
+  for (const json& channel : said.at("channels")) AddChannel(channel);
+  MakeMemory();
+  RecordFacts(said);
+  const std::string not_kept = said.at("not_kept");
+  keeps_state_ = not_kept.empty();
+  draws_ = said.at("pictures");
+  const double fps = said.at("fps");
+  step_s_ = fps > 0 ? 1 / fps : kUsualStep_s;
+  if (!keeps_state_)
+    host->log(host, BP_LOG_INFO,
+              ("a trial that goes on begins new episodes, as its rows cannot be saved: " + not_kept).c_str());
+}
+
+PythonEnv::~PythonEnv() = default;
+
+void PythonEnv::AddChannel(const json& said) {
+  bp::Channel channel;
+  channel.role = RoleOf(said.at("role"));
+  channel.name = said.at("name");
+  channel.shape = said.at("shape").get<std::vector<int64_t>>();
+  channel.space = SpaceOf(said.at("space"));
+  channel.low = Bounds(said, "low"), channel.high = Bounds(said, "high");
+  channel.scope = said.value("scope", "") == "agent" ? BP_SCOPE_AGENT : BP_SCOPE_ROW;
+  if (said.contains("nvec")) channel.nvec = said["nvec"].get<std::vector<int64_t>>();
+  Shared shared{{}, channel.role, Elements(channel.shape), 0};
+  if (channel.scope == BP_SCOPE_AGENT) shared.row_bytes *= spec_.max_agents;
+  const bool is_action = channel.role == BP_ROLE_ACTION;
+  const std::string type = said.at("dtype");
+  if (type == "f32") {
+    shared.row_bytes *= sizeof(float);
+    if (is_action)
+      shared.handle = spec_.Add<const float>(std::move(channel));
+    else
+      shared.handle = spec_.Add<float>(std::move(channel));
+  } else if (type == "u8") {
+    if (is_action)
+      shared.handle = spec_.Add<const uint8_t>(std::move(channel));
+    else
+      shared.handle = spec_.Add<uint8_t>(std::move(channel));
+  } else {
+    shared.row_bytes *= sizeof(int32_t);
+    shared.handle = spec_.Add<const int32_t>(std::move(channel));
+  }
+  channels_.push_back(shared);
+}
+
+void PythonEnv::MakeMemory() {
+  uint64_t bytes = 0;
+  const auto take = [&](uint64_t row_bytes) {
+    const uint64_t at = bytes;
+    bytes += (row_bytes * rows_ + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  };
+  json offsets = {{"seeds", seeds_at_ = take(sizeof(uint64_t))}, {"mask", mask_at_ = take(1)}};
+  for (size_t c = 0; c < channels_.size(); ++c)
+    offsets[spec_.channels[c].name] = channels_[c].offset = take(channels_[c].row_bytes);
+  memory_ = workers_.Share(bytes);
+  const json layout = {{"bytes", bytes}, {"starts", starts_}, {"offsets", offsets}};
+  workers_.AskAll('L', std::vector(workers_.size(), layout.dump()));
+}
+
+void PythonEnv::RecordFacts(const json& said) {
+  for (const auto& [name, version] : said.at("versions").items()) {
+    bp::RecordFact(host_, ("version/" + name).c_str(), version.get_ref<const std::string&>().c_str());
+    versions_ += name + " " + version.get<std::string>() + "\n";
+  }
+  bp::RecordFact(host_, "rows_are_saved", said.at("not_kept").get_ref<const std::string&>().empty() ? "true" : "false");
+}
+
+// Rows of an action into the shared memory, of any other channel out of it.
+void PythonEnv::Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) const {
+  std::visit(
+      [&](const auto handle) {
+        if (!slot.Has(handle)) return;  // INFO that nobody wants
+        const auto rows = slot.Rows(handle);
+        for (uint64_t r = begin; r < end; ++r) {
+          if (mask != nullptr && mask[r] == 0) continue;
+          char* const ours = At(shared.offset, shared.row_bytes, r);
+          auto* const theirs = rows[r].data();
+          if constexpr (std::is_const_v<std::remove_pointer_t<decltype(theirs)>>)
+            std::memcpy(ours, theirs, shared.row_bytes);
+          else
+            std::memcpy(theirs, ours, shared.row_bytes);
+        }
+      },
+      shared.handle);
+}
+
+void PythonEnv::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+  for (uint64_t r = begin; r < end; ++r) {
+    *At(mask_at_, 1, r) = mask == nullptr || mask[r] != 0;
+    std::memcpy(At(seeds_at_, sizeof *seeds, r), &seeds[r], sizeof *seeds);
+  }
+  workers_.Run('R', begin, end, mask);
+  for (const Shared& shared : channels_)
+    if (bp::IsStateRole(shared.role)) Copy(shared, slot, begin, end, mask);
+}
+
+void PythonEnv::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+  for (const Shared& shared : channels_)
+    if (shared.role == BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
+  workers_.Run('S', begin, end, nullptr);
+  for (const Shared& shared : channels_)
+    if (shared.role != BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
+}
+
+// The packages' versions, then each row, so that the number of workers may be another one when it is read.
+void PythonEnv::SaveState(const bp::Writer& writer) {
+  const std::vector<std::string> answers = workers_.AskAll('G', std::vector(workers_.size(), std::string()));
+  writer.PutAll(versions_.data(), versions_.size());
+  writer.Put(rows_);
+  std::vector<size_t> at(answers.size(), 0);
+  for (uint64_t r = 0; r < rows_; ++r) {
+    const std::string& answer = answers[r % answers.size()];
+    size_t& here = at[r % answers.size()];
+    uint64_t bytes;
+    std::memcpy(&bytes, answer.data() + here, sizeof bytes);
+    writer.PutAll(answer.data() + here + sizeof bytes, bytes);
+    here += sizeof bytes + bytes;
+  }
+}
+
+void PythonEnv::LoadState(const bp::Reader& reader) {
+  const auto text = [&](uint64_t most) {
+    const auto bytes = reader.Get<uint64_t>();
+    if (bytes > most)
+      throw bp::Error(BP_E_INVALID_ARG, "the saved state has an absurd length: " + std::to_string(bytes) + " bytes");
+    std::string read;
+    for (constexpr uint64_t kPortion = 1 << 20; read.size() < bytes;) {  // what is not there is not asked memory for
+      const size_t before = read.size();
+      read.resize(before + std::min(kPortion, bytes - before));
+      reader.Bytes(read.data() + before, read.size() - before);
+    }
+    return read;
+  };
+  const std::string versions = text(1 << 20);
+  if (versions != versions_)
+    host_->log(
+        host_, BP_LOG_WARN,
+        ("its rows were saved by other packages, and may go on otherwise; then:\n" + versions + "now:\n" + versions_).c_str());
+  reader.Expect(rows_, "its number of rows");
+  std::vector<std::string> requests(workers_.size());
+  for (uint64_t r = 0; r < rows_; ++r) {
+    const std::string state = text(kMostStateBytes);
+    const uint64_t bytes = state.size();
+    requests[r % requests.size()].append(reinterpret_cast<const char*>(&bytes), sizeof bytes).append(state);
+  }
+  workers_.AskAll('U', requests);
+}
+
+bp::PictureSize PythonEnv::SizeOfPicture() {
+  const std::string answer = workers_.Ask(0, 'Z', "");
+  bp::PictureSize size{};
+  std::memcpy(&size, answer.data(), std::min(answer.size(), sizeof size));
+  return size;
+}
+
+void PythonEnv::DrawFrame(uint64_t row, std::string* out) {
+  const std::string_view text(reinterpret_cast<const char*>(&row), sizeof row);
+  *out += workers_.Ask(row % workers_.size(), 'P', text);
+}
+
+}  // namespace backplane::python_env

@@ -1,0 +1,69 @@
+// Rows that are envs written in Python, played by worker processes. What kind of envs they are, and by what name or file they
+// are had, is the request's, which worker.py understands.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backplane/env.hpp"
+#include "python_env/workers.hpp"
+
+namespace backplane::python_env {
+
+class PythonEnv {
+ public:
+  static constexpr bool kRowsConcurrent = false;  // the workers are many already
+  static constexpr uint32_t kPictureFormat = BP_RENDER_PNG;
+
+  // `request`: a JSON object, to which the rows and the worker are added.
+  PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const nlohmann::json& request, uint64_t rows);
+  ~PythonEnv();
+
+  const bp::EnvSpec& Spec() const { return spec_; }
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
+
+  bool KeepsState() const { return keeps_state_; }
+  void SaveState(const bp::Writer& writer);
+  void LoadState(const bp::Reader& reader);
+
+  bool DrawsPictures() const { return draws_; }
+  bp::PictureSize SizeOfPicture();
+  void DrawFrame(uint64_t row, std::string* out);
+  double SecondsOfStep() const { return step_s_; }
+
+ private:
+  using AnyHandle = std::variant<bp::Handle<float>, bp::Handle<const float>, bp::Handle<uint8_t>, bp::Handle<const uint8_t>,
+                                 bp::Handle<const int32_t>>;
+  // A channel, and where its array lies in the shared memory.
+  struct Shared {
+    AnyHandle handle;
+    uint16_t role;
+    uint64_t row_bytes, offset;
+  };
+
+  void AddChannel(const nlohmann::json& said);
+  void MakeMemory();
+  void RecordFacts(const nlohmann::json& said);
+  char* At(uint64_t offset, uint64_t bytes, uint64_t row) const { return memory_ + offset + bytes * place_[row]; }
+  void Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) const;
+
+  const bp_host* host_;
+  uint64_t rows_;
+  Workers workers_;
+  bp::EnvSpec spec_;
+  std::vector<Shared> channels_;
+  std::vector<uint64_t> starts_;  // [workers] rows of those before
+  std::vector<uint64_t> place_;   // [rows] where it lies in an array: the rows of a worker stand side by side
+  char* memory_ = nullptr;
+  uint64_t seeds_at_ = 0, mask_at_ = 0;
+  std::string versions_;
+  bool keeps_state_ = false, draws_ = false;
+  double step_s_ = 0;
+};
+
+}  // namespace backplane::python_env

@@ -1,0 +1,85 @@
+// The worker processes of an env that is written in Python: each plays some of the rows and does what it is told over a socket.
+// worker.py is the other side, and says what the messages are.
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backplane/host.h"
+#include "python_env/file.hpp"
+
+namespace backplane::python_env {
+
+// As many as this process may use cores, and not more than there are rows.
+uint64_t WorkersFor(uint64_t rows);
+
+class Workers {
+ public:
+  // Starts them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that they have all ended.
+  Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n);
+  ~Workers();
+  Workers(const Workers&) = delete;
+
+  uint64_t size() const { return workers_.size(); }
+
+  // Sends a message with a text to each of them, or to one, and returns the answers, or the one.
+  std::vector<std::string> AskAll(char kind, const std::vector<std::string>& texts);
+  std::string Ask(uint64_t worker, char kind, std::string_view text);
+
+  // Sends `kind` and the range to those that own rows of it, among those with a mask if there is one, and waits for them.
+  // Allocates nothing unless something goes wrong or is printed.
+  void Run(char kind, uint64_t begin, uint64_t end, const uint8_t* mask);
+
+  // `bytes` of memory that they see too, zeroed. Called once.
+  char* Share(uint64_t bytes);
+
+ private:
+  struct Worker {
+    pid_t pid = -1;
+    File process, commands, replies, output;
+    bool awaited = false;
+    uint64_t got = 0;  // of the reply, its length included
+    uint32_t length = 0;
+    std::string reply;
+    std::string tail;  // the last that it wrote to stdout and stderr
+    std::string line;  // of its output, until it is whole
+  };
+  using Clock = std::chrono::steady_clock;
+
+  void Start(Worker* worker, const std::string& python);
+  Clock::time_point Deadline(double at_least_s = 0) const;
+  void SendText(Worker* worker, char kind, std::string_view text, Clock::time_point end);
+  void Send(Worker* worker, std::string_view bytes, Clock::time_point end);
+  void Await(Clock::time_point end);
+  // False: nothing more is there.
+  bool ReadReply(Worker* worker);
+  bool ReadOutput(Worker* worker);
+  void Keep(Worker* worker, std::string_view text);
+  void LogLine(const Worker& worker, std::string_view line);
+  void CheckReplies();
+  std::string Name(const Worker& worker) const;
+  std::string LastWords(const Worker& worker) const;
+  [[noreturn]] void RefuseDead(Worker* worker);
+  [[noreturn]] void RefuseLate(Worker* worker);
+  void End(bool at_once) noexcept;
+
+  const bp_host* host_;
+  double timeout_s_;
+  uint64_t rows_;
+  std::vector<Worker> workers_;
+  std::vector<pollfd> polled_;
+  File memory_, source_, life_, life_of_workers_;
+  char* shared_ = nullptr;
+  uint64_t shared_bytes_ = 0;
+  uint64_t logged_bytes_ = 0, unlogged_bytes_ = 0;
+  uint64_t told_bytes_ = 1'000'000;  // of unlogged ones that are said next
+};
+
+}  // namespace backplane::python_env

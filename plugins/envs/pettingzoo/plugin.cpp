@@ -1,0 +1,27 @@
+#include "python_env/options.hpp"
+#include "python_env/python_env.hpp"
+
+namespace backplane::python_env {
+
+struct PettingZoo : PythonEnv {
+  static constexpr bp::About kAbout{
+      .id = "env.pettingzoo",
+      .version = "1.0.0",
+      .summary = "Any Parallel env of PettingZoo, or of a Python file, played by worker processes.",
+      .flags = BP_FLAG_OWNS_TIME_LIMIT,
+      .rows = 16};
+  static constexpr bp::OptionTable kOptions{
+      bp::Opt("id", &Options::id, "Module with `parallel_env`: `pettingzoo.sisl.pursuit_v5`."),
+      bp::Opt("file", &Options::file,
+              "Python file with an env of your own, a class like `pettingzoo.ParallelEnv`, in place of `id`; its content "
+              "belongs to the identity.",
+              {.flags = BP_PARAM_DATA}),
+      kOptionsOfAll};
+
+  PettingZoo(const bp_host* host, const Options& options, uint64_t rows)
+      : PythonEnv(host, options.python, options.timeout, options.Request("pettingzoo"), rows) {}
+};
+
+}  // namespace backplane::python_env
+
+BP_PLUGINS(bp::EnvBatch<backplane::python_env::PettingZoo>);
