@@ -8,9 +8,10 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
-# A third of the time of linking, of which tests do much.
+# A third of the time of linking, of which tests do much. With --strip-debug it takes the names of functions, too, which the stack of a
+# crash is told in.
 find_program(MOLD mold)
-if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+if(MOLD AND NOT BACKPLANE_STATIC AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
   add_link_options(-fuse-ld=mold)
 endif()
 
@@ -65,16 +66,10 @@ if(BACKPLANE_WITH_MUJOCO)
   find_package(MuJoCo)
 endif()
 if(BACKPLANE_WITH_TORCH)
-  # Only the paths and the version are taken: Torch's own CMake config pulls in the compiler flags and libraries of its build.
   find_path(BACKPLANE_TORCH_ROOT share/cmake/Torch/TorchConfig.cmake HINTS ${BACKPLANE_SITE_PACKAGES}/torch NO_DEFAULT_PATH)
   if(BACKPLANE_TORCH_ROOT)
-    file(STRINGS ${BACKPLANE_TORCH_ROOT}/version.py _line REGEX "^__version__")
-    string(REGEX REPLACE ".*'(.*)'.*" "\\1" BACKPLANE_TORCH_VERSION "${_line}")
-    add_library(backplane_torch_sdk INTERFACE)
-    target_include_directories(backplane_torch_sdk SYSTEM INTERFACE ${BACKPLANE_TORCH_ROOT}/include
-                               ${BACKPLANE_TORCH_ROOT}/include/torch/csrc/api/include)
-    target_link_libraries(backplane_torch_sdk INTERFACE ${BACKPLANE_TORCH_ROOT}/lib/libtorch.so ${BACKPLANE_TORCH_ROOT}/lib/libtorch_cpu.so
-                          ${BACKPLANE_TORCH_ROOT}/lib/libc10.so)
+    include(BackplaneTorch)
+    _backplane_add_torch()
     message(STATUS "LibTorch ${BACKPLANE_TORCH_VERSION}: ${BACKPLANE_TORCH_ROOT}")
   else()
     message(STATUS "LibTorch not found under ${BACKPLANE_VENV}: plugins that need it are left out")

@@ -1,7 +1,7 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-report}  share/backplane/{configs,licenses,presets}/  include/backplane/
-#   lib/{libbackplane_embed.so,backplane/{plugins/,torch.json}}  lib/cmake/backplane/
+#   bin/{backplane,backplane-report}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
+#   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
 # The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
@@ -21,9 +21,23 @@ foreach(preset IN LISTS presets)
 endforeach()
 install(FILES ${presets} DESTINATION share/backplane/presets)
 
+# What `backplane new` copies.
+file(GLOB_RECURSE templates CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} templates/*)
+foreach(file IN LISTS templates)
+  configure_file(${CMAKE_SOURCE_DIR}/${file} ${CMAKE_BINARY_DIR}/share/backplane/${file} COPYONLY)
+endforeach()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATTERN templates/README.md EXCLUDE)
+
 # `backplane run configs/quickstart.yaml` reads the installed one where there is none.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
+
+# What a trial by command reports with; Python's part is a module of its own in a wheel, where scripts import it.
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_SOURCE_DIR}/host/client/backplane_client.py DESTINATION lib/python3/dist-packages COMPONENT python)
+if(SKBUILD_PLATLIB_DIR)
+  install(FILES ${CMAKE_SOURCE_DIR}/host/client/backplane_client.py DESTINATION ${SKBUILD_PLATLIB_DIR})
+endif()
 
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/NOTICE DESTINATION share/backplane/licenses)
 if(MuJoCo_LICENSES)
@@ -50,8 +64,19 @@ elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
 endif()
 
+# What USES mujoco gives: MuJoCo's own headers and mujoco/task.hpp in one folder, apart from those of a MuJoCo of the system.
+set(_installed_mujoco)
+if(TARGET backplane::mujoco)
+  set(_installed_mujoco ${MuJoCo_VERSION})
+  install(DIRECTORY ${MuJoCo_INCLUDE_DIR}/mujoco DESTINATION include/backplane_mujoco FILES_MATCHING PATTERN *.h)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/plugins/common/mujoco DESTINATION include/backplane_mujoco FILES_MATCHING PATTERN *.hpp)
+  install(TARGETS backplane_plugin_mujoco ARCHIVE DESTINATION lib/backplane)
+endif()
+string(REGEX REPLACE "\\+.*" "" _installed_torch "${BACKPLANE_TORCH_VERSION}")
+
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/backplaneConfig.cmake.in ${CMAKE_BINARY_DIR}/backplaneConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/backplaneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/backplaneConfig.cmake ${CMAKE_BINARY_DIR}/backplaneConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/BackplanePlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.version DESTINATION ${config_dir})
+              ${CMAKE_CURRENT_LIST_DIR}/BackplanePlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/BackplaneTorch.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/BackplaneUses.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.version DESTINATION ${config_dir})
