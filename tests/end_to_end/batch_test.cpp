@@ -272,6 +272,31 @@ TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
   EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
 }
 
+TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOldFile) {
+  std::filesystem::create_directories(dir_ / "plugins");
+  const std::filesystem::path plugin = dir_ / "plugins/env_misbehaves.so";
+  std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so", plugin);
+  Write("stopped.yaml", std::string("experiment: stopped") + kMisbehaving + "plugin_path: [./plugins]\n");
+  const std::string run = "run stopped.yaml budget.iterations=60 env.options.sleep_us=500";
+  const pid_t pid = Start(run);
+  ASSERT_TRUE(Begins("stopped")) << ErrorsOf(pid);
+  kill(pid, SIGINT);
+  ASSERT_EQ(Wait(pid).exit, 130);
+  const std::string old = Lines(Out("stopped") / "plan.jsonl").at(0)["trial_id"];
+  const std::string before = ReadFile(plugin);
+  std::ofstream(plugin, std::ios::app) << "x";
+  const std::string said = "env.plugin (" + plugin.string() + ") changed since a trial was stopped";
+  EXPECT_THAT(Run(run + " --dry-run").out, HasSubstr(said));
+  const Finished anew = Run(run);
+  EXPECT_EQ(anew.exit, 0) << anew.err;
+  EXPECT_THAT(anew.err, testing::AllOf(HasSubstr(said), HasSubstr("trials/" + old + "; to go on")));
+  std::ofstream(plugin, std::ios::trunc) << before;
+  const Finished back = Run(run + " --accept-change");
+  EXPECT_EQ(back.exit, 0) << back.err;
+  EXPECT_THAT(back.err, testing::Not(HasSubstr("changed since")));
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("stopped") / "trials" / old / "attempt-2/result.json"))["state"], "COMPLETED");
+}
+
 TEST_F(Batch, ANewPointRunsAloneBesideTheFinishedOnes) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run grow.yaml" + kWithFixtures).exit, 0);

@@ -118,5 +118,61 @@ TEST_F(Check, ReportsAPluginThatCrashesOnce) {
                                       HasSubstr("1 error in crash.yaml")));
 }
 
+// What a plugin file breaks that no trial has ever run with.
+class FastCheck : public BatchTest {
+ protected:
+  FastCheck() {
+    unsetenv("BACKPLANE_VALIDATE");
+    Write("flawed.yaml", R"(experiment: flawed
+env: {plugin: flawed, options: {flaw: none}}
+learner: {plugin: random, options: {horizon: 16}}
+budget: {iterations: 2}
+monitors: []
+)");
+  }
+  Finished RunFlawed(const std::string& more) { return Run("run flawed.yaml " + more + kWithFixtures); }
+};
+
+TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
+  if (kSanitized) GTEST_SKIP() << "there is time for few cases";
+  const Finished run = RunFlawed("--set env.options.flaw=reward_unwritten --sweep learner.options.horizon=16,32");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  const std::string words = "env.flawed breaks the rule 'writes-every-output': ";
+  const size_t at = run.err.find(words);
+  ASSERT_NE(at, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find(words, at + 1), std::string::npos) << run.err;
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("In step, channel 'reward', element 0 of row 0: wanted a number written by "
+                                                "every call, found what was in the memory before. Write the element"),
+                                      HasSubstr("env_flawed.so` tries every rule"), HasSubstr("flawed.yaml:2:7: error")));
+  for (const nlohmann::json& event : Events("flawed")) EXPECT_NE(event["kind"], "attempt.start");
+}
+
+TEST_F(FastCheck, ACrashOfACaseIsOneOfTheRule) {
+  if (kSanitized) GTEST_SKIP() << "there is time for few cases";
+  const Finished run = RunFlawed("--set env.options.flaw=crashes");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("found SIGSEGV")));
+}
+
+TEST_F(FastCheck, AFileThatKeptTheRulesIsTriedNoMore) {
+  ASSERT_EQ(RunFlawed("").exit, 0);
+  const std::filesystem::path cache = dir_ / "cache/backplane/validated";
+  if (!std::filesystem::exists(cache)) GTEST_SKIP() << "no file is tried in this build";
+  EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 0);
+  std::filesystem::remove_all(cache);
+  if (kSanitized) return;
+  EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 1);
+}
+
+TEST_F(FastCheck, RunsAsItIsWhereThatIsAskedAndWithoutACache) {
+  setenv("BACKPLANE_VALIDATE", "off", 1);
+  EXPECT_EQ(RunFlawed("--set env.options.flaw=reward_unwritten").exit, 0);
+  unsetenv("BACKPLANE_VALIDATE");
+  setenv("XDG_CACHE_HOME", "/proc/no/such/folder", 1);
+  const Finished run = RunFlawed("--fresh");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.err.find("/proc/no"), std::string::npos) << run.err;
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

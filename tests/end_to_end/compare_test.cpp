@@ -194,6 +194,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
       EXPECT_EQ(compare.exit, 2) << compare.out;
       EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
                                          "': wanted compare.direction"));
+      EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
     }
   }
   EXPECT_EQ(Starts("learns"), 0u);

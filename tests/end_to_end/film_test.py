@@ -292,7 +292,7 @@ def other_formats_and_refusals(program):
     for episode in ("first", "-1", "1.5", "5000000000"):
         program.refused(["fly", STRAIGHT, f"--episode={episode}"], "wanted best, worst, median or a number from 0, found", code=2)
     program.refused(["fly", STRAIGHT, "--episode", "3"], "evaluates 3 episodes: wanted 0 to 2, found 3")
-    program.run(OTHER % ("template_cpp", 2), "plain")
+    program.run(OTHER % ("good", 2), "plain")
     program.refused(["plain"], "draws no pictures")
     program.run(OTHER % ("cartpole", 0), "unseen")
     program.refused(["unseen", "--episode", "best"], "has no evaluation (evaluation.episodes)")

@@ -46,9 +46,9 @@ TEST_F(Refusal, AWrongCommandLineIsExitTwo) {
 }
 
 TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
-  const auto seal = [&](const std::string& name) {
+  const auto seal = [&](const std::string& name, const std::string& kind = "env") {
     const std::filesystem::path file = dir_ / (name + ".so");
-    std::filesystem::copy_file(std::string(kFixtures) + "/env_" + name + ".so", file);
+    std::filesystem::copy_file(std::string(kFixtures) + "/" + kind + "_" + name + ".so", file);
     const Finished run = Run("plugin seal " + file.string());
     EXPECT_NE(run.exit, 0);
     return run.err;
@@ -59,6 +59,23 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
               testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
+  EXPECT_THAT(seal("range_malformed", "monitor"),
+              HasSubstr("monitor.range_malformed: option 'first', its range: wanted such as (0,1], [1,) or auto|[1,), found "
+                        "'0..9'"));
+  EXPECT_THAT(seal("no_kind", "monitor"),
+              HasSubstr("no_kind: the id: wanted 'monitor.NAME', as it is one, found 'no_kind'. Call it 'monitor.no_kind'."));
+}
+
+TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
+  Write("again.yaml",
+        "experiment: again\nenv: cartpole\nlearner: {plugin: ars, options: {num_dirs: 2}}\n"
+        "budget: {iterations: 1}\nmonitors: []\n");
+  const std::string refused = "run again.yaml learner.options.top_dirs=4";
+  ASSERT_EQ(Run(refused).exit, 2);
+  ASSERT_EQ(Run("run again.yaml --fresh learner.options.top_dirs=1").exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/again.1"));
+  ASSERT_EQ(Run("run again.yaml --fresh learner.options.top_dirs=1").exit, 0);
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/again.1"));
 }
 
 TEST_F(Refusal, AnIdOfTwoFilesIsListedAsAmbiguousAndRefusedByName) {

@@ -20,6 +20,11 @@ const std::string kQuick = " --seconds 0.3 --seeds 3" + kWithFixtures;
 
 class TuneCommand : public BatchTest {
  protected:
+  // Noise may hide a gain where other programs want the cores; nothing is told of the command then.
+  static bool NoiseHidTheGain(const Finished& tune, const nlohmann::json& step) {
+    return !step["kept"].get<bool>() && !step.value("taken_back", false) &&
+           tune.out.find("other programs wanted the cores") != std::string::npos;
+  }
   nlohmann::json Record(const std::string& experiment = "toil") const {
     return nlohmann::json::parse(ReadFile(dir_ / "outputs" / (experiment + "_tune") / "tune.json"));
   }
@@ -35,11 +40,12 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   Write("toil.yaml", kToil);
   const Finished tune = Run("tune toil.yaml --check-steps 2000" + kQuick);
   ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
+  const nlohmann::json result = Record()["result"];
+  ASSERT_EQ(result["steps"].size(), 2u);
+  if (NoiseHidTheGain(tune, result["steps"][0])) GTEST_SKIP() << "the machine is busy: " << tune.out;
   EXPECT_THAT(tune.out, AllOf(HasSubstr("step 1: learner.options.epochs: 2 -> 1"), HasSubstr("Updates take"),
                               HasSubstr("step 2: learner.options.batch: 64 -> 128"), HasSubstr("headroom: "),
                               HasSubstr("Nothing is left to try"), HasSubstr("learning, eval/return of 5 and 5 seeds: ")));
-  const nlohmann::json result = Record()["result"];
-  ASSERT_EQ(result["steps"].size(), 2u);
   const nlohmann::json& epochs = result["steps"][0];
   EXPECT_EQ(epochs["finding"], "update_bound");
   EXPECT_TRUE(epochs["kept"].get<bool>());
@@ -50,7 +56,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   EXPECT_LT(epochs.at("gain")["low"], epochs.at("gain")["ratio"]);
   EXPECT_FALSE(result["steps"][1]["kept"].get<bool>()) << tune.out;
   EXPECT_LT(result["steps"].at(1).at("gain")["ratio"], 0.9);
-  EXPECT_EQ(result["check"]["rounds"].size(), 1u);
+  ASSERT_EQ(result["check"]["rounds"].size(), 1u);
   EXPECT_EQ(result["check"]["rounds"][0]["tuned"].size(), 5u);
   // Sides in turn: now try, try now, now try.
   std::string order;
@@ -85,6 +91,8 @@ TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
   ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
   const nlohmann::json result = Record()["result"];
   ASSERT_EQ(result["steps"].size(), 2u) << tune.out;
+  if (NoiseHidTheGain(tune, result["steps"][0])) GTEST_SKIP() << "the machine is busy: " << tune.out;
+  ASSERT_EQ(result["check"]["rounds"].size(), 1u) << tune.out;
   EXPECT_TRUE(result["steps"][0]["taken_back"].get<bool>()) << tune.out;
   EXPECT_TRUE(result["check"]["rounds"][0]["worse"].get<bool>());
   EXPECT_LT(result["check"]["rounds"][0]["high"], 0);

@@ -51,6 +51,14 @@ TEST_F(ValidateCommand, PrintsJsonOfAllThreePluginsOfAFile) {
   EXPECT_THAT(answers[2]["cases"][1]["found"].get<std::string>(), HasSubstr("from on_events"));
 }
 
+TEST_F(ValidateCommand, SpeedStandsBesideTheInstallationsOwnEnvs) {
+  const Finished run = Run("plugin validate cartpole --case steps-per-second");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.out, testing::ContainsRegex("\n  > +[0-9,]+ env\\.cartpole\n"));
+  EXPECT_THAT(run.out, testing::ContainsRegex("\n +[0-9,]+ env\\.ant\n"));
+  EXPECT_THAT(run.out, Not(HasSubstr("env.uav_grid_tensor"))) << "which needs LibTorch";
+}
+
 TEST_F(ValidateCommand, RunsInItsOwnProcessForADebugger) {
   EXPECT_EQ(Validate("--case create --in-process").exit, 0);
   EXPECT_EQ(Validate("--case same-seed-same-bytes --set flaw=fails_in_step --in-process").exit, 1);

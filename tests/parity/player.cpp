@@ -90,7 +90,7 @@ std::vector<double> Player::State(size_t skip, size_t state_size) const {
 
 // A fifth of the way beyond the bounds, because envs clip actions and charge them unclipped.
 std::vector<float> Player::DrawAction(bp_rng* rng, const std::vector<float>& obs) {
-  const bp_channel& channel = *env_->FindRole(BP_ROLE_ACTION);
+  const bp_channel& channel = *bp::FindChannel(env_->spec(), BP_ROLE_ACTION);
   ChannelBuffer& buffer = *buffers_.at(channel.name);
   if (channel.space == BP_SPACE_DISCRETE) {
     const auto choice = static_cast<int32_t>(bp_rng_below(rng, static_cast<uint64_t>(channel.nvec[0])));

@@ -52,6 +52,25 @@ struct Row {
 };
 BP_PLUGINS(bp::Env<Row>);
 
+struct Agents {
+  static constexpr bp::About kAbout{"env.agents", "1.0.0", "A row of agents."};
+  using Action = int32_t;
+  static bp::EnvSpec Spec(const auto&) { return bp::EnvSpec().MaxAgents(2).AgentObs(1).AgentActionDiscrete(2); }
+#ifdef WRONG_AGENTS_RESET
+  void Reset(const auto&, bp::Rng&, float*) {}
+#else
+  void Reset(const auto&, bp::Rng&, const bp::RowView&) {}
+#endif
+#ifdef WRONG_AGENTS_STEP
+  double Step(const auto&, bp::Rng&, const bp::RowStep<int32_t>&) { return 0; }
+#elif defined(WRONG_AGENTS_ACTION)
+  bool Step(const auto&, bp::Rng&, const bp::RowStep<float>&) { return false; }
+#else
+  bool Step(const auto&, bp::Rng&, const bp::RowStep<int32_t>&) { return false; }
+#endif
+};
+const void* OfAgents() { return bp::MultiEnv<Agents>::Api(); }
+
 struct Batch {
   static constexpr bp::About kAbout{"env.batch", "1.0.0", "A batch."};
 #ifdef WRONG_BATCH_CONSTRUCTOR
@@ -143,15 +162,18 @@ class Listener : public bp::MonitorPlugin<Listener> {
  public:
   static constexpr bp::About kAbout{.id = "monitor.listener", .version = "1.0.0", .summary = "Listens."};
   using MonitorPlugin::MonitorPlugin;
-#ifdef WRONG_INTERESTS
-  uint64_t Interests() { return 1; }
-#else
-  uint64_t Interests() const override { return 1; }
-#endif
 #ifdef WRONG_ON_EVENT
-  void OnEvent(bp_event) {}
+  void OnEvent(const bp_event&) {}
+#endif
+#ifdef WRONG_WANTS
+  bp::IterationParts Wants() { return {}; }
 #else
-  void OnEvent(const bp_event&) override {}
+  bp::IterationParts Wants() const override { return {.phases = true}; }
+#endif
+#ifdef WRONG_ON_ITERATION
+  void OnIteration(bp::Iteration) {}
+#else
+  void OnIteration(const bp::Iteration&) override {}
 #endif
 #ifdef WRONG_SAMPLE
   void Sample() {}

@@ -36,6 +36,7 @@ struct Options : Shared {
   std::optional<int64_t> rows = 5;
   std::optional<bool> bias;
   std::optional<Mode> other;
+  bp::AnyValue kwargs, wrappers{"[]"};
   int64_t twice_n = 0;
 };
 
@@ -57,6 +58,8 @@ constexpr bp::OptionTable kOptions{
     bp::Opt("rows", &Options::rows, "all|[1,)", "Rows."),
     bp::Opt("bias", &Options::bias, "An offset."),
     bp::Opt("other", &Options::other, "Another."),
+    bp::Opt("kwargs", &Options::kwargs, "mapping", "Any mapping."),
+    bp::Opt("wrappers", &Options::wrappers, "list", "Any list."),
     bp::Unread("max_steps", 1, "[1,)", "The host's.", {.aliases = "budget.iterations"}),
     bp::Unread("on_oom", "shrink", "shrink|fail", "The host's."),
     bp::Unread("report_to", "", "Nobody's."),
@@ -83,11 +86,12 @@ std::string Row(const bp_param& p) {
 TEST(OptionTable, TakesTypeDefaultAndWordsFromTheMember) {
   std::vector<std::string> rows;
   for (uint64_t i = 0; i < Table().n_params; ++i) rows.push_back(Row(Table().params[i]));
-  EXPECT_THAT(rows, ElementsAre("step 1 1.0e-7 (0,1]", "n 2 3 [1,)", "small 2 7 -", "on 3 true -", "text 4 'it''s' -",
-                                "word 5 b a|b", "empty 4 '' -", "file 6 - -", "mode 5 exact fast|exact", "only 5 fast fast",
-                                "sizes 8 [64, 32] [1,)", "rates 7 [] -", "share 1 auto auto|[0,1]", "rows 2 5 all|[1,)",
-                                "bias 5 auto auto|true|false", "other 5 auto auto|fast|exact", "max_steps 2 1 [1,)",
-                                "on_oom 5 shrink shrink|fail", "report_to 4 '' -", "budget_mb 1 0.5 [0,)"));
+  EXPECT_THAT(rows,
+              ElementsAre("step 1 1.0e-7 (0,1]", "n 2 3 [1,)", "small 2 7 -", "on 3 true -", "text 4 'it''s' -", "word 5 b a|b",
+                          "empty 4 '' -", "file 6 - -", "mode 5 exact fast|exact", "only 5 fast fast", "sizes 8 [64, 32] [1,)",
+                          "rates 7 [] -", "share 1 auto auto|[0,1]", "rows 2 5 all|[1,)", "bias 5 auto auto|true|false",
+                          "other 5 auto auto|fast|exact", "kwargs 9 {} mapping", "wrappers 9 [] list", "max_steps 2 1 [1,)",
+                          "on_oom 5 shrink shrink|fail", "report_to 4 '' -", "budget_mb 1 0.5 [0,)"));
 }
 
 TEST(OptionTable, KeepsTheRestOfARow) {
@@ -99,7 +103,7 @@ TEST(OptionTable, KeepsTheRestOfARow) {
   EXPECT_EQ(step.flags, 0);
   EXPECT_EQ(on.flags, BP_PARAM_DATA);
   EXPECT_EQ(file.flags, BP_PARAM_REQUIRED | BP_PARAM_DATA);
-  EXPECT_EQ(Table().params[16].aliases, std::string("budget.iterations"));
+  EXPECT_EQ(Table().params[18].aliases, std::string("budget.iterations"));
 }
 
 // The defaults go through their YAML text and come back.
@@ -119,6 +123,8 @@ TEST(OptionTable, ReadsItsOwnDefaults) {
   EXPECT_EQ(read.rows, made.rows);
   EXPECT_EQ(read.bias, made.bias);
   EXPECT_EQ(read.other, made.other);
+  EXPECT_EQ(read.kwargs.json, made.kwargs.json);
+  EXPECT_EQ(read.wrappers.json, made.wrappers.json);
 }
 
 TEST(OptionTable, ReadsWhatIsGiven) {
@@ -135,7 +141,8 @@ TEST(OptionTable, ReadsWhatIsGiven) {
                              {"share", 0.1},
                              {"rows", "all"},
                              {"bias", "false"},
-                             {"other", "fast"}});
+                             {"other", "fast"},
+                             {"kwargs", {{"a", {1, "b"}}}}});
   EXPECT_EQ(read.step, 0.5);
   EXPECT_EQ(read.n, 4);
   EXPECT_EQ(read.small, 9u);
@@ -150,6 +157,7 @@ TEST(OptionTable, ReadsWhatIsGiven) {
   EXPECT_EQ(read.rows, std::nullopt);
   EXPECT_EQ(read.bias, false);
   EXPECT_EQ(read.other, Mode::kFast);
+  EXPECT_EQ(read.kwargs.json, R"({"a":[1,"b"]})");
 }
 
 std::string Refusal(const nlohmann::json& given) {

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -23,30 +24,18 @@ class Numbers {
       bp::Opt("items", &Options::items, "[0,)", "How many there are."),
       bp::Opt("capacity", &Options::capacity, "[1,)", "Numbers of an item at most."),
   };
-  enum Channel { kObs, kObsLength, kWeight, kAction, kReward, kTerminated };
+  Numbers(const Options& options, uint64_t) : items_(options.items), capacity_(options.capacity) { spec_.MaxEpisodeSteps(1); }
 
-  Numbers(const Options& options, uint64_t) : items_(options.items), capacity_(options.capacity) {}
-
-  bp::EnvSpec Spec() const {
-    bp::EnvSpec spec;
-    spec.Obs(capacity_)
-        .Add({.role = BP_ROLE_LENGTH, .name = "obs_length", .dtype = bp::kI32})
-        .Add({.role = BP_ROLE_WEIGHT, .name = "weight"})
-        .ActionBox(1, -1000, 1000)
-        .Reward()
-        .Terminated()
-        .MaxEpisodeSteps(1);
-    return spec;
-  }
+  bp::EnvSpec Spec() const { return spec_; }
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t*) {
     for (uint64_t r = begin; r < end; ++r)
       if (!mask || mask[r]) Write(slot, r, static_cast<int64_t>(r) % std::max<int64_t>(items_, 1));
   }
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     for (uint64_t r = begin; r < end; ++r) {
-      *slot.Row<float>(kReward, r) = *slot.Row<float>(kAction, r);
-      *slot.Row<float>(kWeight, r) = 1;
-      *slot.Row<uint8_t>(kTerminated, r) = 1;
+      slot.Row(reward_, r)[0] = slot.Row(action_, r)[0];
+      slot.Row(weight_, r)[0] = 1;
+      slot.Row(terminated_, r)[0] = 1;
     }
   }
   uint64_t Items() const { return items_; }
@@ -57,18 +46,28 @@ class Numbers {
     for (int64_t i = items_ - 1; seed != 0 && i > 0; --i) std::swap(order[i], order[rng.Below(i + 1)]);
     for (uint64_t i = 0; i < n; ++i) {
       Write(slot, i, order[first + i]);
-      *slot.Row<float>(kWeight, i) = static_cast<float>(*slot.Row<int32_t>(kObsLength, i));
+      slot.Row(weight_, i)[0] = static_cast<float>(slot.Row(length_, i)[0]);
     }
   }
 
  private:
   void Write(const bp::Slot& slot, uint64_t row, int64_t item) const {
-    float* obs = slot.Row<float>(kObs, row);
-    std::fill(obs, obs + capacity_, static_cast<float>(item));
-    *slot.Row<int32_t>(kObsLength, row) = static_cast<int32_t>(1 + 5 * item % capacity_);
+    std::ranges::fill(slot.Row(obs_, row), static_cast<float>(item));
+    slot.Row(length_, row)[0] = static_cast<int32_t>(1 + 5 * item % capacity_);
   }
 
   int64_t items_, capacity_;
+  bp::EnvSpec spec_;
+  bp::Handle<float> obs_ = spec_.Obs(capacity_).Get<float>(BP_ROLE_OBS);
+  bp::Handle<int32_t> length_ = spec_.Add<int32_t>({.role = BP_ROLE_LENGTH, .name = "obs_length"});
+
+ protected:
+  bp::Handle<float> weight_ = spec_.Add<float>({.role = BP_ROLE_WEIGHT, .name = "weight"});
+
+ private:
+  bp::Handle<const float> action_ = spec_.ActionBox(1, -1000, 1000).Get<const float>(BP_ROLE_ACTION);
+  bp::Handle<float> reward_ = spec_.Reward().Get<float>(BP_ROLE_REWARD);
+  bp::Handle<uint8_t> terminated_ = spec_.Terminated().Get<uint8_t>(BP_ROLE_TERMINATED);
 };
 
 // Adds up what it is given: after a group, `sum` has grown by the sum of all its numbers over the group's weight. On its
@@ -99,7 +98,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
 
   explicit Adds(const bp::LearnerSetup& setup) : DataLearner(setup), options_(kOptions.Read(setup.config)), metrics_(host()) {
     spec_.ActIn("obs");
-    spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
+    spec_.ActOut(bp::NeedChannel(*setup.env, BP_ROLE_ACTION));
     spec_.set_params(1);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }

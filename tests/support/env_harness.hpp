@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "backplane/env.h"
+#include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/rng.h"
 
 namespace harness {
 
-// A bp_host that keeps the last sentence given to `fail`, and the warnings.
+// A bp_host that keeps the last sentence given to `fail`, the warnings, and what else was logged.
 class FakeHost {
  public:
   FakeHost() {
@@ -29,7 +30,8 @@ class FakeHost {
              this,
              [](const bp_host*, const char*) -> const void* { return nullptr; },
              [](const bp_host* h, int32_t severity, const char* text) {
-               if (severity == BP_LOG_WARN) static_cast<FakeHost*>(h->impl)->warnings.push_back(text);
+               FakeHost& host = *static_cast<FakeHost*>(h->impl);
+               (severity == BP_LOG_WARN ? host.warnings : host.notes).push_back(text);
              },
              [](const bp_host* h, bp_status code, const char* text) {
                static_cast<FakeHost*>(h->impl)->error = text;
@@ -40,7 +42,7 @@ class FakeHost {
   FakeHost(const FakeHost&) = delete;
   const bp_host* get() const { return &host_; }
   std::string error;
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, notes;
 
  private:
   bp_host host_;
@@ -64,6 +66,7 @@ inline nlohmann::json Defaults(const bp_descriptor& d) {
       case BP_PARAM_BOOL: return node.as<bool>();
       case BP_PARAM_F64_LIST:
       case BP_PARAM_I64_LIST: return node.as<std::vector<double>>();
+      case BP_PARAM_ANY: return nlohmann::json::parse(p.def);
       default: return node.as<std::string>();
     }
   };
@@ -83,6 +86,8 @@ class FakeConfig {
       values_[key] = value;
     }
     text_ = values_.dump();
+    for (const nlohmann::json& value : values_)
+      if (value.is_structured()) structures_[&value] = value.dump();
     config_ = {sizeof config_,
                0,
                this,
@@ -116,7 +121,9 @@ class FakeConfig {
   }
   static bp_status Str(const bp_config* c, const char* path, const char** out) {
     const auto* v = Find(c, path);
-    if (!v || !v->is_string()) return BP_E_INVALID_ARG;
+    if (!v) return BP_E_INVALID_ARG;
+    if (v->is_structured()) return *out = Of(c).structures_.at(v).c_str(), BP_OK;
+    if (!v->is_string()) return BP_E_INVALID_ARG;
     return *out = v->get_ref<const std::string&>().c_str(), BP_OK;
   }
   static bp_status List(const bp_config* c, const char* path, uint64_t cap, double* out, uint64_t* out_n) {
@@ -128,6 +135,7 @@ class FakeConfig {
   }
 
   nlohmann::json values_;
+  std::map<const nlohmann::json*, std::string> structures_;  // the JSON texts of mappings and lists
   std::string text_;
   std::map<std::string, std::string> where_;
   bp_config config_;
@@ -140,11 +148,14 @@ inline const bp_module* Load(const std::string& path) {
   return reinterpret_cast<const bp_module* (*)()>(dlsym(library, "bp_module_v1"))();
 }
 
-// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps.
+// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps. Those of an env on a device lie there; what
+// tests read and write is a copy, which goes there before each call and comes back after it.
 class Env {
  public:
   Env(const std::string& path, uint64_t rows, uint64_t slots = 1, const nlohmann::json& options = nlohmann::json::object())
-      : rows_(rows), slots_(slots), module_(Load(path)), descriptor_(module_->descriptor(0)) {
+      : Env(Load(path), rows, slots, options) {}
+  Env(const bp_module* module, uint64_t rows, uint64_t slots = 1, const nlohmann::json& options = nlohmann::json::object())
+      : rows_(rows), slots_(slots), module_(module), descriptor_(module_->descriptor(0)) {
     api_ = static_cast<const bp_env_api*>(module_->api(descriptor_->id));
     FakeConfig config(*descriptor_, options);
     if (api_->create(host_.get(), config.get(), rows, &env_) != BP_OK) throw std::runtime_error(host_.error);
@@ -152,6 +163,7 @@ class Env {
     if (api_->bind(env_, frames_.data(), slots) != BP_OK) throw std::runtime_error(host_.error);
   }
   ~Env() {
+    for (const Block& block : blocks_) memory_->release(env_, block.device);
     if (env_) api_->destroy(env_);
   }
   Env(const Env&) = delete;
@@ -160,21 +172,24 @@ class Env {
   const bp_descriptor& descriptor() const { return *descriptor_; }
   const std::string& error() const { return host_.error; }
   const std::vector<std::string>& warnings() const { return host_.warnings; }
+  const std::vector<std::string>& notes() const { return host_.notes; }
   bp_env* get() const { return env_; }
   const bp_env_api& api() const { return *api_; }
   const bp_env_snapshot_1* snapshot() const {
     return static_cast<const bp_env_snapshot_1*>(api_->get_extension(env_, BP_ENV_SNAPSHOT_1));
   }
   bp_status Reset(uint32_t slot, const std::vector<uint64_t>& seeds, const uint8_t* mask = nullptr) {
-    return api_->reset(env_, slot, 0, rows_, mask, seeds.data());
+    return OnDevice([&] { return api_->reset(env_, slot, 0, rows_, mask, seeds.data()); });
   }
-  bp_status Step(uint32_t slot = 0) { return api_->step(env_, slot, 0, rows_); }
+  bp_status Step(uint32_t slot = 0) {
+    return OnDevice([&] { return api_->step(env_, slot, 0, rows_); });
+  }
 
   // A row of a channel in a slot, all its agents; NULL where the slot has no such entry.
   template <class T>
   T* At(const std::string& channel, uint64_t row = 0, uint32_t slot = 0) const {
-    const bp_tensor* tensor = pointers_[slot][index_.at(channel)];
-    return tensor ? static_cast<T*>(tensor->data) + row * Size(channel) : nullptr;
+    char* const data = data_[slot][index_.at(channel)];
+    return data ? reinterpret_cast<T*>(data) + row * Size(channel) : nullptr;
   }
   float* Obs(uint64_t row = 0, uint32_t slot = 0) const { return At<float>("obs", row, slot); }
   // Elements of a row, all its agents.
@@ -186,12 +201,25 @@ class Env {
       const bp_tensor* t = pointers_[slot][c];
       if (!t) continue;
       const uint64_t n = rows_ * RowElements(spec().channels[c]) * t->dtype.bits / 8;
-      all.insert(all.end(), static_cast<char*>(t->data), static_cast<char*>(t->data) + n);
+      all.insert(all.end(), data_[slot][c], data_[slot][c] + n);
     }
     return all;
   }
 
  private:
+  struct Block {  // a buffer on the env's device
+    char* host;
+    void* device;
+    uint64_t bytes;
+  };
+  template <class Call>
+  bp_status OnDevice(Call call) {
+    for (const Block& b : blocks_) EXPECT_EQ(memory_->to_device(env_, b.device, b.host, b.bytes), BP_OK);
+    const bp_status status = call();
+    for (const Block& b : blocks_) EXPECT_EQ(memory_->to_host(env_, b.host, b.device, b.bytes), BP_OK);
+    return status;
+  }
+
   struct Tensor {
     bp_tensor tensor{};
     std::vector<int64_t> shape, strides;
@@ -211,7 +239,9 @@ class Env {
   // 0.
   void Allocate() {
     const uint64_t steps = slots_ == 1 ? 1 : slots_ - 1;
-    pointers_.resize(slots_);
+    pointers_.resize(slots_), data_.resize(slots_);
+    if (spec().device.type != BP_DEVICE_CPU)
+      memory_ = static_cast<const bp_env_memory_1*>(api_->get_extension(env_, BP_ENV_MEMORY_1));
     for (uint64_t c = 0; c < spec().n_channels; ++c) {
       const bp_channel& channel = spec().channels[c];
       index_[channel.name] = c;
@@ -219,10 +249,19 @@ class Env {
       char* base = static_cast<char*>(std::aligned_alloc(64, entry * (steps + 1)));
       std::memset(base, 0, entry * (steps + 1));
       buffers_.emplace_back(base, std::free);
+      char* bound = base;
+      if (memory_) {
+        void* device = nullptr;
+        if (memory_->allocate(env_, entry * (steps + 1), &device) != BP_OK) throw std::runtime_error(host_.error);
+        blocks_.push_back({base, device, entry * (steps + 1)});
+        bound = static_cast<char*>(device);
+      }
       for (uint64_t s = 0; s < slots_; ++s) {
         const bool state = IsState(channel.role), last = slots_ > 1 && s + 1 == slots_;
         const uint64_t at = slots_ == 1 || last ? 0 : state ? s + 1 : s;
-        pointers_[s].push_back(last && !state ? nullptr : MakeTensor(channel, base + at * entry));
+        const bool has_entry = !last || state;
+        pointers_[s].push_back(has_entry ? MakeTensor(channel, bound + at * entry) : nullptr);
+        data_[s].push_back(has_entry ? base + at * entry : nullptr);
       }
     }
     for (uint64_t s = 0; s < slots_; ++s)
@@ -234,8 +273,7 @@ class Env {
     t.shape.insert(t.shape.end(), channel.shape, channel.shape + channel.ndim);
     t.strides.assign(t.shape.size(), 1);
     for (size_t i = t.shape.size() - 1; i > 0; --i) t.strides[i - 1] = t.strides[i] * t.shape[i];
-    t.tensor = {data, {BP_DEVICE_CPU, 0}, static_cast<int32_t>(t.shape.size()), channel.dtype, t.shape.data(), t.strides.data(),
-                0};
+    t.tensor = {data, spec().device, static_cast<int32_t>(t.shape.size()), channel.dtype, t.shape.data(), t.strides.data(), 0};
     return &t.tensor;
   }
 
@@ -245,10 +283,13 @@ class Env {
   const bp_env_api* api_;
   FakeHost host_;
   bp_env* env_ = nullptr;
+  const bp_env_memory_1* memory_ = nullptr;
+  std::vector<Block> blocks_;
   std::map<std::string, uint64_t> index_;
   std::deque<Tensor> tensors_;
   std::vector<std::unique_ptr<char, void (*)(void*)>> buffers_;
   std::vector<std::vector<bp_tensor*>> pointers_;
+  std::vector<std::vector<char*>> data_;  // of the same tensors, in the host's memory
   std::vector<bp_frame> frames_;
 };
 

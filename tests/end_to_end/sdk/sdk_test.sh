@@ -1,45 +1,114 @@
 #!/bin/sh
-# sdk_test.sh BUILD_DIR [CMAKE [CC [CXX]]]: installs the build, moves the installation, builds plugins outside of our tree against
-# it, and asks the installed program whether it knows them.
+# sdk_test.sh BUILD_DIR SANITIZE [CMAKE [CC [CXX]]]: installs the build, moves the installation, and builds plugins outside of our tree
+# against it, with CMake and without. Where SANITIZE is empty, also every template of `backplane new`, which has to pass its tests and
+# `plugin validate` and to train.
 set -eu
 build=$1
-cmake=${2:-cmake}
-export CC="${3:-cc}" CXX="${4:-c++}"
+sanitize=$2
+cmake=${3:-cmake}
+export CC="${4:-cc}" CXX="${5:-c++}"
 here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../../..
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+unset CMAKE_BUILD_TYPE
+if command -v ccache > /dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$work" CCACHE_NOHASHDIR=1
+fi
+
+fail() {
+  echo "$1, found:" >&2
+  cat "$2" >&2
+  exit 1
+}
 
 "$cmake" --install "$build" --prefix "$work/before" > "$work/install.log"
 mv "$work/before" "$work/after"
+backplane=$work/after/bin/backplane
 mkdir "$work/plugins"
 
-# build_outside NAME FOLDER: builds the project in FOLDER and keeps its env_NAME.so.
+# build_outside FOLDER: builds the project in FOLDER.
 build_outside() {
-  "$cmake" -S "$2" -B "$2/build" "-DCMAKE_PREFIX_PATH=$work/after" > "$work/configure.log"
-  "$cmake" --build "$2/build"
-  cp "$2/build/env_$1.so" "$work/plugins/"
+  "$cmake" -S "$1" -B "$1/build" "-DCMAKE_PREFIX_PATH=$work/after" > "$work/log" 2>&1 || fail "wanted $1 to be configured" "$work/log"
+  "$cmake" --build "$1/build" --parallel 2 > "$work/log" 2>&1 || fail "wanted $1 to be built" "$work/log"
 }
 
 cp -r "$here/plugin" "$work/outside"
-build_outside outside "$work/outside"
-"$root/scripts/new_plugin" env outside_c --c --to "$work/outside_c" > "$work/new.log"
-build_outside outside_c "$work/outside_c"
-"$root/scripts/new_plugin" env outside_cpp --to "$work/outside_cpp" > "$work/new.log"
-build_outside outside_cpp "$work/outside_cpp"
+build_outside "$work/outside"
+grep -qx 'CMAKE_BUILD_TYPE:STRING=Release' "$work/outside/build/CMakeCache.txt" ||
+  fail "wanted Release where no build type is set" "$work/outside/build/CMakeCache.txt"
+cp "$work/outside/build/env_outside.so" "$work/plugins/"
+"$backplane" plugin list --plugin-path "$work/plugins" > "$work/list.txt"
+grep -q '^env  *outside ' "$work/list.txt" || fail "wanted a line with 'env outside' from \`plugin list\`" "$work/list.txt"
 
-# The plugin guide shows the file that new_plugin writes.
-sed -n '/^```cmake$/,/^```$/{/^```/!p}' "$root/docs/plugin-guide.md" | sed 's/my_other_env/outside_cpp/' > "$work/shown.txt"
-if ! diff "$work/shown.txt" "$work/outside_cpp/CMakeLists.txt" >&2; then
-  echo "wanted the CMakeLists.txt of docs/plugin-guide.md (<) from scripts/new_plugin (>)" >&2
+# refused SENTENCE ARGUMENTS [NAME=VALUE]: what backplane_add_plugin says of them.
+refused() {
+  mkdir -p "$work/refused"
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(refused LANGUAGES NONE)\nfind_package(backplane REQUIRED)\n' > "$work/refused/CMakeLists.txt"
+  printf 'backplane_add_plugin(refused %s)\n' "$2" >> "$work/refused/CMakeLists.txt"
+  if env ${3:-A=B} "$cmake" -S "$work/refused" -B "$work/refused/build" "-DCMAKE_PREFIX_PATH=$work/after" > "$work/log" 2>&1; then
+    fail "wanted the arguments '$2' to be refused" "$work/log"
+  fi
+  tr -s '\n ' ' ' < "$work/log" | grep -qF "$1" || fail "wanted the sentence '$1'" "$work/log"
+}
+refused "USES should be mujoco or torch, got 'mujcoo'" 'KIND env SOURCES plugin.cpp USES mujcoo'
+refused "unknown argument 'USE'; the arguments are KIND, SOURCES, LIBS, USES," 'KIND env SOURCES plugin.cpp USE mujoco'
+refused "unknown argument 'USE'; the arguments are KIND" 'KIND env SOURCES plugin.cpp LIBS m USE mujoco'
+refused "unknown argument 'plugin.cpp'; the arguments are KIND" 'KIND env plugin.cpp'
+refused "KIND should be env, learner or monitor, got 'environment'" 'KIND environment SOURCES plugin.cpp'
+refused "found no include/ and lib/libtorch.so of it in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
+  "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
+
+[ -z "$sanitize" ] || exit 0  # such a host takes plugins that are built like it
+
+# Without CMake, by the two lines of docs/plugin-guide.md: the plugins that pages of the guide have in full, each behind its file's name.
+mkdir "$work/pages"
+cd "$work/pages"
+awk '/^`[a-z_]+\.(cpp|yaml)`:$/ {name = $0; gsub(/[`:]/, "", name)}
+     /^```$/ {out = ""} out {print > out} /^```[a-z]+$/ && name {out = name; name = ""}' "$here"/../../../docs/guide/*.md
+for file in *.cpp; do
+  "$CXX" -std=c++20 -shared -fPIC -I "$work/after/include" "$file" -o "${file%.cpp}.so"
+  "$backplane" plugin seal "${file%.cpp}.so"
+done
+for file in polynomial reinforce; do
+  "$backplane" run "$file.yaml" --set budget.iterations=2 > "$work/log" 2>&1 || fail "wanted $file to train" "$work/log"
+done
+
+# Every template, in one project, so that the compiler is looked for once. What says it needs LibTorch is beside them.
+mkdir "$work/new"
+cd "$work/new"
+"$backplane" new env my_env > "$work/new.log"
+"$backplane" new env my_c_env --lang c >> "$work/new.log"
+"$backplane" new env my_team --agents >> "$work/new.log"
+"$backplane" new learner my_learner >> "$work/new.log"
+"$backplane" new monitor my_monitor >> "$work/new.log"
+! ls "$work/after/lib/backplane/plugins/" | grep -q '^libmujoco' || "$backplane" new env my_task --mujoco >> "$work/new.log"
+grep -q 'plugin validate my_c_env/build/env_my_c_env.so' "$work/new.log" || fail "wanted what comes next" "$work/new.log"
+if grep -r template_ .; then
+  echo "wanted the plugin's own name in these lines" >&2
   exit 1
 fi
-
-"$work/after/bin/backplane" plugin list --plugin-path "$work/plugins" > "$work/list.txt"
-for name in outside outside_c outside_cpp; do
-  if ! grep -q "^env  *$name " "$work/list.txt"; then
-    echo "wanted a line with 'env $name' from \`backplane plugin list\`, found:" >&2
-    cat "$work/list.txt" >&2
-    exit 1
+{
+  printf 'cmake_minimum_required(VERSION 3.25)\nset(CMAKE_BUILD_TYPE Debug)\nproject(all LANGUAGES C CXX)\nenable_testing()\n'  # Debug: compiled in half the time
+  for folder in */; do
+    echo "add_subdirectory(${folder%/})"
+  done
+  if [ -e "$work/after/lib/backplane/torch.json" ]; then
+    echo 'find_package(backplane REQUIRED)'
+    echo "backplane_add_plugin(needs_torch KIND learner SOURCES $here/../../fixtures/plugins/needs_torch.cpp USES torch)"
   fi
+} > CMakeLists.txt
+build_outside .
+(cd build && ctest --exclude-regex needs_torch --output-on-failure --parallel 2 > "$work/log" 2>&1) || fail "wanted all templates to pass their tests" "$work/log"
+for folder in */; do
+  name=${folder%/}
+  [ "$name" != build ] || continue
+  mkdir "$name/build"
+  cp "build/$name"/*.so* "$name/build/"
+  "$backplane" run "$name/$name.yaml" --set budget.iterations=2 --out "$work/out/$name" > "$work/log" 2>&1 || fail "wanted $name to train" "$work/log"
 done
+
+if [ -e build/learner_needs_torch.so ]; then
+  "$backplane" plugin describe learner.needs_torch --plugin-path build > "$work/log" || fail "wanted a plugin that uses LibTorch" "$work/log"
+fi
+mv "$work"/after/lib/backplane/plugins/libmujoco.so.* "$work/"
+refused "USES mujoco wants an installation of Backplane with MuJoCo" 'KIND env SOURCES plugin.cpp USES mujoco'

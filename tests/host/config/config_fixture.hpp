@@ -37,7 +37,9 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kFlag: return key.def && std::string_view(key.def) == "true" ? "false" : "true";
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";
-    case ValueType::kPathList: return "[/a, /b]";
+    case ValueType::kPathList: return key.of_command ? "[/bin/sh]" : "[/a, /b]";  // those of a command are read
+    case ValueType::kWords: return "[other, \"{seed}\"]";
+    case ValueType::kPatterns: return "{return: \"return=([0-9]+)\"}";
     case ValueType::kMeasureList: return "[ep/length, train/loss]";
     case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
@@ -133,5 +135,8 @@ inline const std::string kMinimal =
     "env: {plugin: walker}\n"
     "learner: {plugin: climber}\n"
     "budget: {iterations: 3}\n";
+
+// A trial by command.
+inline const std::string kMinimalCommand = "experiment: first\nlearner: {command: [program]}\n";
 
 }  // namespace backplane

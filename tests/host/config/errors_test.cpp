@@ -112,6 +112,12 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: at least one")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iteration: 3}\n"), ElementsAre(HasSubstr("unknown key 'iteration' in budget")))
       << "a limit that is misspelt is one error";
+  EXPECT_THAT(ErrorsOf(head + "bugdet: {iterations: 3}\n"), ElementsAre(HasSubstr("did you mean 'budget'?")));
+  EXPECT_THAT(ErrorsOf(head, {"budget.iteratoins=3"}), ElementsAre(HasSubstr("did you mean 'budget.iterations'?")));
+  EXPECT_THAT(ErrorsOf("experiment: a\nevn: {plugin: walker}\nlearner: {plugni: climber}\nbudget: {iterations: 3}\n"),
+              ElementsAre(HasSubstr("did you mean 'env'"), HasSubstr("did you mean 'plugin'")))
+      << "what is required, too";
+  EXPECT_THAT(ErrorsOf(head + "sede: 3\n"), ElementsAre(HasSubstr("at least one limit"), HasSubstr("did you mean 'seed'?")));
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 

@@ -15,15 +15,15 @@ TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
   Add(BP_KIND_MONITOR, "plotter", {});
   Write("presets/other.yaml", "");
   // The other keys of `report` need a kind, and two of them this one.
-  const std::string file = kMinimal + "report: {kind: comparison}\n",
-                    speed = kMinimal + "report: {kind: parallel_efficiency}\n";
+  const std::string report = "report: {kind: comparison}\n", speed = kMinimal + "report: {kind: parallel_efficiency}\n";
   int keys = 0;
   for (const HostKey& key : HostKeys()) {
     if (!key.set) continue;
     SCOPED_TRACE(key.path);
     const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
-    const json plain = ToJson(Good(of_speed ? speed : file).experiment);
-    Experiment experiment = Good(of_speed ? speed : file, {key.path + "=" + OtherValue(key)}).experiment;
+    const std::string file = of_speed ? speed : (key.of_command ? kMinimalCommand : kMinimal) + report;
+    const json plain = ToJson(Good(file).experiment);
+    Experiment experiment = Good(file, {key.path + "=" + OtherValue(key)}).experiment;
     json saved = ToJson(experiment);
     EXPECT_NE(saved, plain);
     EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
@@ -43,6 +43,20 @@ TEST_F(ExperimentTest, TheTablesDefaultsAreTheStructs) {
 TEST_F(ExperimentTest, ASavedConfigurationIsAnExperimentFile) {
   json saved = ToJson(Good(kMinimal, {"budget.wall_time=1h", "resources.memory=4GB", "learner.options.data=d.csv"}).experiment);
   EXPECT_EQ(ToJson(Good(saved.dump(2)).experiment), saved);
+}
+
+TEST_F(ExperimentTest, ASavedTrialByCommandIsAnExperimentFileToo) {
+  const json saved =
+      ToJson(Good("experiment: first\nlearner: {command: [program, \"{lr}\", \"{{}}\"], options: {lr: 0.5}}\n").experiment);
+  EXPECT_TRUE(saved["env"]["plugin"].is_null());
+  EXPECT_EQ(ToJson(Good(saved.dump(2)).experiment), saved);
+  EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
+}
+
+TEST_F(ExperimentTest, OfAPluginNothingIsSavedThatConcernsCommands) {
+  const json saved = ToJson(Good(kMinimal).experiment);
+  for (const HostKey& key : HostKeys())
+    EXPECT_FALSE(key.of_command && saved["learner"].contains(key.path.substr(8))) << key.path;
 }
 
 TEST_F(ExperimentTest, PoliciesAreTyped) {

@@ -39,6 +39,17 @@ TEST_F(OptionsTest, ValuesAreReadByTheirType) {
   EXPECT_EQ(options["data"], (folder_ / "d.csv").string());
 }
 
+TEST_F(OptionsTest, AStructureIsTakenAsItStands) {
+  LearnerOption("kwargs") = Option("kwargs", BP_PARAM_ANY, "{}", "mapping");
+  LearnerOption("layers") = Option("layers", BP_PARAM_ANY, "[]");
+  json options = Good(WithOptions("kwargs: {a: {b: [1, x, '2']}, c: 0.5}")).experiment.learner.options;
+  EXPECT_EQ(options["kwargs"], json({{"a", {{"b", {1, "x", "2"}}}}, {"c", 0.5}}));
+  EXPECT_EQ(options["layers"], json::array());
+  EXPECT_THAT(ErrorsOf(WithOptions("kwargs: [1], layers: 3")),
+              ElementsAre("6:21 learner.options.kwargs: wanted a mapping, found a list",
+                          "6:34 learner.options.layers: wanted a mapping or a list, found 3"));
+}
+
 TEST_F(OptionsTest, AllErrorsOfOneTableComeTogether) {
   EXPECT_THAT(ErrorsOf(WithOptions("lr: 2, epochs: 1.5, hidden: [4, 0], device: tpu, note: 5, learnin_rate: 1")),
               ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: wanted an integer, found 1.5"),

@@ -37,6 +37,30 @@ TEST_F(OverridesTest, APathMustBeKnown) {
   EXPECT_THAT(ErrorsOf(kMinimal, {"seed.x=1"}), ElementsAre(HasSubstr("unknown path")));
 }
 
+TEST_F(OverridesTest, AnAbbreviatedNameAndAMisspeltSectionAreMended) {
+  plugins_["climber"].options.push_back(Option("elite_fraction", BP_PARAM_F64, "0.5"));
+  const auto meant = [&](const char* set, const char* path) {
+    EXPECT_THAT(ErrorsOf(kMinimal, {set}), ElementsAre(HasSubstr("; did you mean '" + std::string(path) + "'?")));
+  };
+  meant("learner.options.elite_frac=0.2", "learner.options.elite_fraction");
+  meant("lerner.options.lr=1", "learner.options.lr");
+  meant("lerner.options.elite_frac=1", "learner.options.elite_fraction");
+  meant("lerner.options.x=1", "learner.options");
+  meant("learner.option.lr=1", "learner.options.lr");
+  meant("rolout.threads=2", "rollout.threads");
+  meant("eval.episodes=2", "evaluation.episodes");
+  EXPECT_THAT(ErrorsOf("experiment: a\nenv: {plugin: walker}\nbudget: {iterations: 3}\n"
+                       "learner: {plugin: climber, options: {elite_frac: 0.1}}\n"),
+              ElementsAre(HasSubstr("; did you mean 'elite_fraction'?")));
+}
+
+TEST_F(OverridesTest, APathGoesIntoAStructure) {
+  plugins_["walker"].options.push_back(Option("kwargs", BP_PARAM_ANY, "{}", "mapping"));
+  const auto loaded = Good(kMinimal, {"env.options.kwargs={b: 1}", "env.options.kwargs.a.c=2"});
+  EXPECT_EQ(loaded.experiment.env.options["kwargs"], nlohmann::json({{"a", {{"c", 2}}}, {"b", 1}}));
+  EXPECT_THAT(ErrorsOf(kMinimal, {"env.options.legs.a=2"}), ElementsAre(HasSubstr("unknown path")));
+}
+
 TEST_F(OverridesTest, APlusAllowsAddingAndTheResultIsCheckedLikeTheFile) {
   EXPECT_EQ(Good(kMinimal, {"+rollout.threads=2"}).experiment.rollout.threads, 2u);
   EXPECT_THAT(ErrorsOf(kMinimal, {"+rollout.thread=2"}), ElementsAre(HasSubstr("unknown key 'thread' in rollout")));

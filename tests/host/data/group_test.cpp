@@ -24,7 +24,7 @@ class OddNumbers : public Numbers {
 
   bp::EnvSpec Spec() const {
     bp::EnvSpec spec = Numbers::Spec();
-    bp::Channel &length = spec.channels[kObsLength], &weight = spec.channels[kWeight];
+    bp::Channel &length = spec.channels[1], &weight = spec.channels[2];
     if (odd_ == "long_length") length.dtype.bits = 64;
     if (odd_ == "two_lengths") length.shape = {2};
     if (odd_ == "double_weight") weight.dtype = bp::kF64;
@@ -34,7 +34,7 @@ class OddNumbers : public Numbers {
   }
   void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot& slot) {
     Numbers::Read(seed, first, n, slot);
-    if (odd_ == "writes_behind") *slot.Row<float>(kWeight, n) = 1;
+    if (odd_ == "writes_behind") slot.Row(weight_, n)[0] = 1;
   }
 
  private:

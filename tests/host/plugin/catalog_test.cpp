@@ -29,8 +29,13 @@ TEST(Catalog, SuggestsTheNearestName) {
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
   EXPECT_EQ(why_not, "there is no env 'goood'; did you mean 'good'?" + where);
   EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
-  EXPECT_THAT(why_not, testing::AllOf(testing::StartsWith("there is no monitor 'good'; known: alias_twice, "),
+  EXPECT_EQ(why_not, "there is no monitor 'good': it is one of kind env" + where);
+  EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "tableware", &why_not), nullptr);
+  EXPECT_THAT(why_not, testing::AllOf(testing::StartsWith("there is no monitor 'tableware'; known: alias_twice, "),
                                       HasSubstr(", unruly"), testing::EndsWith(where)));
+  catalog.AddFolder("/nowhere");
+  EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
+  EXPECT_THAT(why_not, HasSubstr("/nowhere (not there); --plugin-path adds a folder)"));
   EXPECT_EQ(Catalog().Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
   EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed (searched: no folder; --plugin-path adds a folder)");
 }

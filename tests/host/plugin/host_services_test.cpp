@@ -153,6 +153,13 @@ TEST_F(Options, AreReadByType) {
   EXPECT_STREQ(str_, "x");
 }
 
+TEST_F(Options, ThatAreStructuresAreReadAsJson) {
+  EXPECT_EQ(config_->str(config_, "a", &str_), BP_OK);
+  EXPECT_STREQ(str_, R"({"b":2})");
+  EXPECT_EQ(config_->str(config_, "mixed", &str_), BP_OK);
+  EXPECT_STREQ(str_, R"([1,"x"])");
+}
+
 TEST_F(Options, MayBeNestedOrHaveDotsInTheirNames) {
   EXPECT_EQ(config_->i64(config_, "a.b", &i64_), BP_OK);
   EXPECT_EQ(i64_, 2);

@@ -17,7 +17,7 @@ template <class T>
 void ExpectFoundEverywhere(std::vector<T> good, std::vector<T> bad) {
   for (uint64_t rows = 1; rows <= 70; ++rows) {
     const ToyTrial trial(rows, 1);
-    ChannelBuffer buffer(*trial.env->Find("action"), rows, 2);
+    ChannelBuffer buffer(*bp::FindChannel(trial.env->spec(), "action"), rows, 2);
     ActionCheck check;
     check.Bind(*trial.env, [&](const std::string&) { return &buffer; });
     for (uint64_t r = 0; r < rows; ++r) *buffer.at<T>(1, r) = good[r % good.size()];
@@ -47,7 +47,7 @@ TEST(ActionCheck, FindsAChoiceThatIsNone) {
     HostSinks sinks;
     const auto module = LoadedModule::FromTable(Module());
     EnvInstance env(*module, "env.toy", sinks, {nlohmann::json::object(), {}, ""}, rows);
-    ChannelBuffer buffer(*env.Find("action"), rows, 1);
+    ChannelBuffer buffer(*bp::FindChannel(env.spec(), "action"), rows, 1);
     ActionCheck check;
     check.Bind(env, [&](const std::string&) { return &buffer; });
     for (uint64_t r = 0; r < rows; ++r) *buffer.at<int32_t>(0, r) = static_cast<int32_t>(r % 3);

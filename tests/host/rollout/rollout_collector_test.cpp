@@ -250,7 +250,7 @@ TEST(RolloutCollector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
   const ToyTrial trial(kRows, 1);
   for (const uint64_t entries : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 64 + 2}) {
     try {
-      const ChannelBuffer buffer(*trial.env->Find("obs"), kRows, entries);
+      const ChannelBuffer buffer(*bp::FindChannel(trial.env->spec(), "obs"), kRows, entries);
       ADD_FAILURE() << entries;
     } catch (const TrialFailure& failure) {
       EXPECT_EQ(failure.status(), BP_E_OOM_HOST);

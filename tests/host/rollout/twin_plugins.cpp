@@ -103,33 +103,16 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
       .version = "1",
       .summary = "a twin",
       .flags = BP_FLAG_OWNS_TIME_LIMIT | (kResetsItself ? uint64_t{BP_FLAG_NATIVE_AUTORESET} : 0)};
-  enum { kObsChannel, kStateChannel, kMask, kAction, kReward, kTerminated, kTruncated, kSteps, kFinalObs, kFinalState };
-
-  explicit Twin(uint64_t rows) : Resetting(rows), rows_(rows) {}
-
-  bp::EnvSpec Spec() const {
-    bp::EnvSpec spec;
-    spec.Add({.role = BP_ROLE_OBS, .name = "obs", .shape = {kObs}, .scope = BP_SCOPE_AGENT})
-        .Add({.role = BP_ROLE_STATE, .name = "state", .shape = {kState}})
-        .Add({.role = BP_ROLE_ACTION_MASK, .name = "action_mask", .shape = {3}, .dtype = bp::kU8, .scope = BP_SCOPE_AGENT})
-        .Add({.role = BP_ROLE_ACTION,
-              .name = "action",
-              .dtype = bp::kI32,
-              .space = BP_SPACE_DISCRETE,
-              .scope = BP_SCOPE_AGENT,
-              .nvec = {3}})
-        .Add({.role = BP_ROLE_REWARD, .name = "reward", .scope = BP_SCOPE_AGENT})
-        .Terminated()
-        .Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
-        .Info("ep/steps")
-        .MaxAgents(kAgents);
-    if (kDevice) spec.Device({BP_DEVICE_CUDA, 0});
-    if (!kResetsItself) return spec;
+  explicit Twin(uint64_t rows) : Resetting(rows), rows_(rows) {
+    if (kDevice) spec_.Device({BP_DEVICE_CUDA, 0});
+    if (!kResetsItself) return;
     if (!g_faults.no_final_obs)
-      spec.Add({.role = BP_ROLE_FINAL_OBS, .name = "final_obs", .shape = {kObs}, .scope = BP_SCOPE_AGENT});
-    return spec.Add(
+      final_obs_ = spec_.Add<float>({.role = BP_ROLE_FINAL_OBS, .name = "final_obs", .shape = {kObs}, .scope = BP_SCOPE_AGENT});
+    final_state_ = spec_.Add<float>(
         {.role = BP_ROLE_FINAL_STATE, .name = "final_state", .shape = {g_faults.short_final_state ? kState - 1 : kState}});
   }
+
+  bp::EnvSpec Spec() const { return spec_; }
 
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
     const DevicePages::Open open;
@@ -146,21 +129,21 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
       Row& row = rows_[r];
       ++row.steps;
       for (uint32_t a = 0; a < kAgents; ++a) {
-        const int32_t action = slot.Row<int32_t>(kAction, r)[a];
+        const int32_t action = slot.Row(action_, r)[a];
         row.sum += static_cast<float>(action);
-        slot.Row<float>(kReward, r)[a] = static_cast<int>(r) == g_switches.nan_row
-                                             ? std::numeric_limits<float>::quiet_NaN()
-                                             : static_cast<float>(action + bp_rng_uniform(&row.rng));
+        slot.Row(reward_, r)[a] = static_cast<int>(r) == g_switches.nan_row
+                                      ? std::numeric_limits<float>::quiet_NaN()
+                                      : static_cast<float>(action + bp_rng_uniform(&row.rng));
       }
       const bool terminated = bp_rng_below(&row.rng, 8) == 0, cut = row.steps >= CutAt(r);
-      *slot.Row<uint8_t>(kTerminated, r) = terminated;
-      *slot.Row<uint8_t>(kTruncated, r) = cut;
-      *slot.Row<float>(kSteps, r) = static_cast<float>(row.steps);
+      slot.Row(terminated_, r)[0] = terminated;
+      slot.Row(truncated_, r)[0] = cut;
+      slot.Row(steps_, r)[0] = static_cast<float>(row.steps);
       if (static_cast<int>(r) == g_switches.nan_end && (terminated || cut)) row.noise = std::numeric_limits<float>::quiet_NaN();
-      Observe(slot, r, kObsChannel, kStateChannel);
+      Observe(slot, r, obs_, state_);
       if constexpr (kResetsItself) {
         if (!terminated && !cut) continue;
-        Observe(slot, r, kFinalObs, kFinalState);
+        Observe(slot, r, final_obs_, final_state_);
         Start(slot, r, this->NextSeed(r));
       }
     }
@@ -171,23 +154,40 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
     Row& row = rows_[r];
     row = {{seed, 0}, 0, 0, 0};
     row.noise = static_cast<float>(bp_rng_uniform(&row.rng));
-    Observe(slot, r, kObsChannel, kStateChannel);
+    Observe(slot, r, obs_, state_);
   }
 
-  void Observe(const bp::Slot& slot, uint64_t r, int obs_channel, int state_channel) {
+  void Observe(const bp::Slot& slot, uint64_t r, bp::Handle<float> obs_channel, bp::Handle<float> state_channel) {
     const Row& row = rows_[r];
     for (uint32_t a = 0; a < kAgents; ++a) {
       const float obs[kObs] = {static_cast<float>(r), static_cast<float>(a), static_cast<float>(row.steps), row.noise};
-      std::memcpy(slot.Row<float>(obs_channel, r) + a * kObs, obs, sizeof obs);
-      uint8_t* mask = slot.Row<uint8_t>(kMask, r) + 3 * a;
+      std::ranges::copy(obs, slot.Row(obs_channel, r).begin() + a * kObs);
+      const auto mask = slot.Row(mask_, r).subspan(3 * a, 3);
       mask[0] = mask[1] = 1;
       mask[2] = a == 0 || row.steps % 2 == 0;
     }
     const float state[kState] = {static_cast<float>(row.steps), row.sum};
-    std::memcpy(slot.Row<float>(state_channel, r), state, sizeof state);
+    std::ranges::copy(state, slot.Row(state_channel, r).begin());
   }
 
   std::vector<Row> rows_;
+  bp::EnvSpec spec_ = bp::EnvSpec()
+                          .MaxAgents(kAgents)
+                          .AgentObs(kObs)
+                          .State(kState)
+                          .AgentActionDiscrete(3)
+                          .ActionMask()
+                          .AgentReward()
+                          .Terminated()
+                          .Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
+                          .Info("ep/steps");
+  bp::Handle<float> obs_ = spec_.Get<float>(BP_ROLE_OBS), state_ = spec_.Get<float>(BP_ROLE_STATE);
+  bp::Handle<uint8_t> mask_ = spec_.Get<uint8_t>(BP_ROLE_ACTION_MASK);
+  bp::Handle<const int32_t> action_ = spec_.Get<const int32_t>(BP_ROLE_ACTION);
+  bp::Handle<float> reward_ = spec_.Get<float>(BP_ROLE_REWARD), steps_ = spec_.Get<float>("ep/steps");
+  bp::Handle<uint8_t> terminated_ = spec_.Get<uint8_t>(BP_ROLE_TERMINATED);
+  bp::Handle<uint8_t> truncated_ = spec_.Get<uint8_t>(BP_ROLE_TRUNCATED);
+  bp::Handle<float> final_obs_, final_state_;
 };
 
 // Takes the action with a random number as it comes, also a masked one: the env does not mind.

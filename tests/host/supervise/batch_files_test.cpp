@@ -39,5 +39,12 @@ TEST_F(BatchFiles, ArmsOnTasksMayChoosePlugins) {
                 "    - {name: y, reference: [0, 1], env: swimmer}\n");
 }
 
+TEST_F(BatchFiles, ABudgetOfATaskIsSaidOnce) {
+  ExpectTheSame(
+      "compare:\n  arms: [{name: a}, {name: b, learner: hopper}]\n  tasks:\n"
+      "    - {name: x, reference: [0, 1], budget: {iterations: 2}}\n"
+      "    - {name: y, reference: [0, 1], budget: {iterations: 3}}\n");
+}
+
 }  // namespace
 }  // namespace backplane

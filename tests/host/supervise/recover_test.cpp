@@ -50,6 +50,19 @@ TEST_F(RecoverTest, WithoutAResultTheAttemptIsStaleAndTheTrialStillToDo) {
   EXPECT_EQ(nlohmann::json::parse(*ReadFile(out_ / "trials/a/attempt-1/result.json"))["outcome"], "stale");
 }
 
+TEST_F(RecoverTest, ARefusedStartLeavesNothingThatRan) {
+  EventLog log(out_ / "events.jsonl");
+  EXPECT_FALSE(AnythingRan(out_));
+  log.Append(SessionEnd{"refused"});
+  std::filesystem::create_directories(out_ / "trials");
+  EXPECT_FALSE(AnythingRan(out_));
+  log.Append(AttemptStart{}, "a", 1);
+  EXPECT_TRUE(AnythingRan(out_));
+  std::filesystem::remove(out_ / "events.jsonl");
+  std::filesystem::create_directories(out_ / "trials/a");
+  EXPECT_TRUE(AnythingRan(out_)) << "the events are lost, the results are not";
+}
+
 TEST_F(RecoverTest, ATornResultIsNone) {
   Result("a", R"({"state": "COMPL)");
   EXPECT_EQ(Recover("a").outcome, Outcome::kStale);
@@ -195,6 +208,34 @@ TEST(ChangedFiles, CountOnlyUnderTrialsThatFinished) {
   EXPECT_THAT(changes[0].trials, testing::ElementsAre("old1"));
   record.trials["new1"].state = TrialState::kCompleted;
   EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty()) << "it ran with these files before";
+}
+
+TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
+  const auto stop = [&](const std::string& trial) {
+    std::filesystem::create_directories(out_ / "trials" / trial / "checkpoint");
+    std::ofstream(out_ / "trials" / trial / "checkpoint/checkpoint.bin") << "bytes";
+  };
+  const std::vector<PlanLine> before = PlanLines(TwoTrials("old"));
+  const Plan now = TwoTrials("new");
+  BatchRecord record;
+  const auto changes = [&] { return ChangedUnderStopped(out_, before, now, record); };
+  const auto sentence = [&] { return SayBegunAnew(out_, changes(), [](const ChangedFile&) { return "/x/env_a.so"; }); };
+  record.trials["old1"].state = TrialState::kPlanned;
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "it has no checkpoint: nothing is given up";
+  stop("old1");
+  EXPECT_EQ(sentence(),
+            "env.plugin (/x/env_a.so) changed since a trial was stopped: a new trial begins from the start, and the "
+            "old one stays in " +
+                (out_ / "trials/old1").string() +
+                "; to go on with that one, put back the file of SHA-256 old and give the same command, with "
+                "--accept-change once the new one has ended");
+  record.trials["old2"].state = TrialState::kPlanned;
+  stop("old2");
+  EXPECT_THAT(sentence(),
+              testing::AllOf(testing::HasSubstr("since 2 trials were stopped"), testing::HasSubstr("(first: old1)")));
+  record.trials["old1"].state = TrialState::kCompleted;
+  record.trials["new2"].state = TrialState::kPlanned;
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "one is finished, the other has begun with this file before";
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ class ScopeTest : public SweepTest {
   // A file in which another value of the key is good and means something.
   static std::string FileFor(const HostKey& key) {
     const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
-    return kMinimal + (of_speed ? "report: {kind: parallel_efficiency, precision: 5%}\n" : "report: {kind: comparison}\n");
+    return (key.of_command ? kMinimalCommand : kMinimal) +
+           (of_speed ? "report: {kind: parallel_efficiency, precision: 5%}\n" : "report: {kind: comparison}\n");
   }
 
   // "a: {b: {c: value}}" of a.b.c
@@ -113,7 +114,7 @@ TEST_F(ScopeTest, OfTheBatchNothingDiffersInAStage) {
     if (!key.recorded()) continue;
     const auto errors = PlanErrors("stages: [{name: one}, {name: two, " + key.path + ": " + OtherValue(key) + "}]\n");
     EXPECT_EQ(Refused(errors, "cannot differ between stages"),
-              key.scope == Scope::kBatch || key.path == "seed" || key.path == "learner.plugin")
+              key.scope == Scope::kBatch || key.path == "seed" || key.path == "learner.plugin" || key.path == "learner.command")
         << key.path;
   }
 }
@@ -121,7 +122,7 @@ TEST_F(ScopeTest, OfTheBatchNothingDiffersInAStage) {
 TEST_F(ScopeTest, APresetHasNothingOfTheBatchAndNotWhatTheExperimentIsAbout) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
-    const bool subject = key.path == "seed" || key.path == "monitors" || key.path.ends_with(".plugin");
+    const bool subject = key.path == "seed" || key.path == "monitors" || key.path.ends_with(".plugin") || key.of_command;
     EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "is no part of a preset"), subject || key.scope == Scope::kBatch)
         << Nested(key);
   }

@@ -30,7 +30,7 @@ class Counts : public bp::Learner, public bp::LearnerPlugin<Counts> {
 
   explicit Counts(const bp::LearnerSetup& setup) : Learner(setup), each_(kOptions.Read(setup.config).ticks) {
     spec_.ActIn("obs");
-    spec_.ActOut(*bp::FindChannel(setup.env, BP_ROLE_ACTION, "ACTION"));
+    spec_.ActOut(bp::NeedChannel(*setup.env, BP_ROLE_ACTION));
     spec_.set_params(1);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }

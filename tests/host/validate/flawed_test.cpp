@@ -130,6 +130,12 @@ const Flaw kFlaws[] = {
     {kLearner, "hangs", "learns"},
     {kLearner, "seedless", "same-seed-same-learner"},
     {kLearner, "counts_by_thread", "threads-change-nothing"},
+    {kLearner, "scores_by_row", "rows-change-nothing"},
+    {kLearner, "divides_by_spread", "constant-reward"},
+    {kLearner, "data_mean_of_means", "micro-batches-change-nothing"},
+    {kLearner, "data_learns_by_parts", "micro-batches-change-nothing"},
+    {kLearner, "data_learns_by_parts", "group-is-whole"},
+    {kLearner, "data_learns_from_probes", "group-is-whole"},
     {kLearner, "state_lacks", "state-comes-back"},
     {kLearner, "state_has_noise", "state-comes-back"},
     {kLearner, "state_forgets_momentum", "state-continues"},
@@ -193,6 +199,8 @@ const FlawedFile kFlawedFiles[] = {
     {"descriptor_beyond", "unknown-ids"},
     {"init_once", "init-twice"},
     {"other_kind", "names-itself"},
+    {"no_kind", "names-itself"},
+    {"takes_nothing", "takes-something", CaseVerdict::kWarning},
     {"option_twice", "options-once"},
     {"alias_twice", "options-once"},
     {"range_malformed", "ranges"},
@@ -220,6 +228,15 @@ TEST(Cases, EachFindsSomething) {
 TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
   for (const char* id : {kEnv, kLearner, kMonitor}) Validated(FileOf("env_flawed"), id).NeedGood();
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
+}
+
+TEST(FlawedNot, NothingIsFoundInALearnerOfData) {
+  Validated learner(FileOf("env_flawed"), kLearner);
+  learner.Give("flaw", "data_without");
+  for (const char* name : {"micro-batches-change-nothing", "group-is-whole", "state-comes-back", "learns"}) {
+    const CaseResult result = learner.Run(name);
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << " " << result.place << result.note << result.found;
+  }
 }
 
 // The first of two choices has 2, the second 5.

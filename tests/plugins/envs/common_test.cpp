@@ -9,7 +9,10 @@
 
 namespace {
 
-std::string File(const std::string& name) { return name == "null" ? NULL_ENV : BACKPLANE_PLUGIN_DIR "/env_" + name + ".so"; }
+std::string File(const std::string& name) {
+  const bool of_tests = name == "null" || name.starts_with("template_");
+  return (of_tests ? BACKPLANE_BINARY_DIR "/tests/plugins/env_" : BACKPLANE_PLUGIN_DIR "/env_") + name + ".so";
+}
 
 // What an env cannot be made without.
 nlohmann::json Options(const std::string& name) {

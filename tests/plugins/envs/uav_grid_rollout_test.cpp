@@ -23,7 +23,7 @@ struct Trial {
   RolloutCollector& collector() { return host.collector(); }
   template <class T>
   const T* At(const std::string& channel, uint64_t t, uint64_t row) {
-    const uint64_t lead = host.env().Lead(*host.env().Find(channel)) / kRows;
+    const uint64_t lead = host.env().Lead(*bp::FindChannel(host.env().spec(), channel)) / kRows;
     return reinterpret_cast<const T*>(collector().Buffer(channel)->row(t, row * lead));
   }
   bool Truncated(uint64_t t, uint64_t row) { return *collector().Buffer("truncated")->at<uint8_t>(t, row) != 0; }

@@ -132,6 +132,26 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
   EXPECT_EQ(40, RowsOf(figure, "train loss", "mean").at(1)["x"]);
 }
 
+TEST(ComparisonFigures, WhatACommandTellsOfAStepInPartsIsOneOfTheMean) {
+  TrialData at_once = Recorded(1, {}), in_parts = Recorded(1, {});
+  at_once.config["learner"]["command"] = in_parts.config["learner"]["command"] = {"python3", "train.py"};
+  in_parts.seed = 1;
+  in_parts.trial_id = "parts";
+  at_once.curves["train/loss"] = {{1, 10, 0, 4}, {2, 20, 0, 2}};
+  in_parts.curves["train/loss"] = {{1, 10, 0, 6}, {3, 20, 0, 9}, {4, 20, 0, 8}};
+  const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "env_steps"}}}};
+  const Document document =
+      ComparisonReport({Set({at_once, in_parts})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
+  EXPECT_EQ(json(FigureOf(document, "a").panels).dump().find("environment steps"), std::string::npos);
+  const auto means = RowsOf(FigureOf(document, "a"), "train loss", "mean");
+  ASSERT_EQ(2u, means.size());
+  EXPECT_EQ(10, means[0]["x"]);
+  EXPECT_EQ(5, means[0]["value"]);
+  EXPECT_EQ(20, means[1]["x"]);
+  EXPECT_EQ(5, means[1]["value"]);
+  EXPECT_EQ("2 seeds", means[1]["n"]);
+}
+
 TEST(ComparisonFigures, ACurveOverTwoAxesIsTwoPanels) {
   const json over_time = {{"name", "train/loss"}, {"x", "time_s"}};
   const json curves = {{"curves", {{"file", "a.png"}, {"y", {"train/loss", over_time}}, {"x", "iteration"}}}};

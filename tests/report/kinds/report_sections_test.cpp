@@ -59,6 +59,15 @@ TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
   EXPECT_TRUE(file.starts_with("# first\n# The setting without a budget")) << file;
 }
 
+TEST(RecommendedFile, OfACommandIsStartedWithoutABudget) {
+  nlohmann::json config = test_support::ConfigWith(1, 1, 0);
+  EXPECT_EQ(StartedWith(RecommendedFile(config, "_selected", {})), " --set budget.iterations=100");
+  config["learner"]["command"] = {"python3", "train.py"};
+  const std::string file = RecommendedFile(config, "_selected", {});
+  EXPECT_TRUE(file.starts_with("# The setting without a budget: it is trained until its command ends.\n")) << file;
+  EXPECT_EQ(StartedWith(file), "");
+}
+
 TEST(RecommendedFile, NamesNoPresetWhichWouldBeWrittenOverItsValues) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   config["preset"] = "laptop";

@@ -83,13 +83,13 @@ TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
   }
 }
 
-TEST(Seq2seqDevice, SaysThatAGpuIsNotLimited) {
+TEST(Seq2seqDevice, SaysWhereAGpuIsNotLimited) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   bp_limits limits = Trial::Limits();
   limits.device_bytes = uint64_t{1} << 30;
   trial.Plan(limits), trial.Plan(limits);
-  EXPECT_THAT(trial.logged(), HasSubstr("resources.device_memory does not limit a GPU"));
+  EXPECT_THAT(trial.logged(), HasSubstr("resources.device_memory does not limit the GPU here"));
 }
 
 }  // namespace

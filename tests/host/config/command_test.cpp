@@ -1,0 +1,105 @@
+// `learner.command`: its placeholders, and what stands for the plugins.
+#include "config/command.hpp"
+
+#include "config_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using CommandKeys = ConfigTest;
+
+std::vector<std::string> NamesIn(const std::string& word) {
+  std::string why_not;
+  return PlaceholdersIn(word, &why_not).value_or(std::vector<std::string>{"error: " + why_not});
+}
+
+std::string Filled(const std::string& word) {
+  return FillPlaceholders(word, [](const std::string& name) { return "<" + name + ">"; });
+}
+
+TEST(Placeholders, AreNamesInBraces) {
+  EXPECT_THAT(NamesIn("--lr={lr},{seed}"), ElementsAre("lr", "seed"));
+  EXPECT_THAT(NamesIn("{optim.lr-2}"), ElementsAre("optim.lr-2"));
+  EXPECT_THAT(NamesIn("plain"), ElementsAre());
+  EXPECT_EQ(Filled("--lr={lr},{seed}"), "--lr=<lr>,<seed>");
+}
+
+TEST(Placeholders, ABraceIsDoubled) {
+  EXPECT_EQ(Filled(R"({{"lr": {lr}}})"), R"({"lr": <lr>})");
+  EXPECT_EQ(Filled("{{lr}}"), "{lr}");
+  EXPECT_EQ(Filled("{{{lr}}}"), "{<lr>}");
+  EXPECT_THAT(NamesIn("{{lr}}"), ElementsAre());
+}
+
+TEST(Placeholders, ABraceAloneIsAnError) {
+  for (const char* word : {"{", "}", "a{b", "{}", "{a b}", "{1}", "{\"a\": 1}"})
+    EXPECT_THAT(NamesIn(word).front(), HasSubstr("error: '" + std::string(word) + "' has a ")) << word;
+}
+
+TEST(Placeholders, AWordWithoutAnyMayBeAPath) {
+  EXPECT_EQ(PlainWord("a{{b"), "a{b");
+  EXPECT_EQ(PlainWord("a{b}"), "");
+}
+
+TEST_F(CommandKeys, ItsPlaceholdersAreItsOptions) {
+  const LoadedExperiment loaded =
+      Good("learner: {command: [run, \"{lr}\", \"{seed}\", \"{lr}{n}\"], options: {lr: 1.0e-3, n: x}}\n");
+  EXPECT_EQ(loaded.learner->id, kCommandLearner);
+  EXPECT_EQ(loaded.env->id, kNoEnv);
+  EXPECT_EQ(loaded.experiment.learner.options, (nlohmann::json{{"lr", 1e-3}, {"n", "x"}}));
+  EXPECT_TRUE(loaded.monitors.empty());
+  EXPECT_EQ(loaded.folder, folder_);
+  EXPECT_EQ(loaded.origin.at("learner.options.lr"), (folder_ / "e.yaml").string() + ":1:66");
+  EXPECT_EQ(Good("learner: {command: [run, \"{lr}\"], options: {lr: 1}}\n", {"learner.options.lr=2"})
+                .experiment.learner.options["lr"],
+            2);
+}
+
+TEST_F(CommandKeys, AnEnvThatIsGivenIsLookedUpAndChecked) {
+  const std::string command = "learner: {command: [run]}\n";
+  EXPECT_EQ(Good("env: walker\n" + command).env->id, "env.walker");
+  EXPECT_THAT(ErrorsOf("env: {plugin: walker, options: {legs: 9}}\n" + command),
+              ElementsAre(HasSubstr("env.options.legs: 9 is out")));
+  EXPECT_THAT(ErrorsOf("env: {options: {legs: 9}}\n" + command), ElementsAre(HasSubstr("env.none has no option 'legs'")));
+}
+
+TEST_F(CommandKeys, EveryErrorHasItsPlace) {
+  const auto of = [this](const std::string& learner) { return ErrorsOf("learner: " + learner + "\n"); };
+  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: [1]}}"),
+              ElementsAre("1:49 learner.options.lr: wanted a number, true or false, or text, found a list"));
+  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: }}"), ElementsAre(HasSubstr("1:26 {lr}: wanted a value")));
+  EXPECT_THAT(of("{command: [run], options: {seed: 1}}"), ElementsAre(HasSubstr("the host itself fills in {seed}")));
+  EXPECT_THAT(of("{command: run it}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));
+  EXPECT_THAT(of("{command: []}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));
+  EXPECT_THAT(of("{command: [run, {seed}]}"),
+              ElementsAre(HasSubstr("learner.command[1]: wanted a word, found a mapping; quote it")));
+  EXPECT_THAT(of("{command: [run], metrics: {a: \"no group\"}}"),
+              ElementsAre(HasSubstr("learner.metrics.a: wanted one group")));
+  EXPECT_THAT(of("{command: [run], tensorboard: ../runs/**}"),
+              ElementsAre(HasSubstr("learner.tensorboard: wanted files below")));
+}
+
+TEST_F(CommandKeys, WordsThatAreFilesBesideTheExperimentAreMeant) {
+  Write("train.py", "");
+  Write("data/corpus.txt", "");
+  const auto words =
+      Good("learner: {command: [python3, train.py, data/corpus.txt, ./data, none.txt, --steps, 1000, tool/../train.py]}\n")
+          .experiment.command.words;
+  const std::string folder = folder_.string();
+  EXPECT_THAT(words, ElementsAre("python3", folder + "/train.py", folder + "/data/corpus.txt", folder + "/data", "none.txt",
+                                 "--steps", "1000", folder + "/train.py"));
+  EXPECT_EQ(Good("learner: {command: [./run.sh]}\n").experiment.command.words.front(), folder + "/run.sh")
+      << "even before it is there";
+}
+
+TEST_F(CommandKeys, MonitorsAndEvaluationAreLeftToItAndSaid) {
+  Add(BP_KIND_MONITOR, "plotter", {});
+  const LoadedExperiment loaded = Good("learner: {command: [run]}\nmonitors: [plotter]\nevaluation: {episodes: 5}\n");
+  EXPECT_TRUE(loaded.monitors.empty());
+  EXPECT_THAT(loaded.notes, ElementsAre(HasSubstr("monitors listen to plugins alone"), HasSubstr("reports eval/return")));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,149 @@
+// Parallel envs of PettingZoo: several agents of a row that come and go. The interpreter is that of .venv-oracle.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "places.hpp"
+#include "support/env_harness.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kPlugin = BACKPLANE_PLUGIN_DIR "/env_pettingzoo.so";
+const std::string kPython = BACKPLANE_SOURCE_DIR "/.venv-oracle/bin/python";
+
+// Agent a leaves after 2 + a steps, the last one with a time limit. An observation is [agent, steps, last action].
+constexpr const char* kLeavers = R"py(
+import gymnasium, numpy
+from pettingzoo import ParallelEnv
+
+class Leavers(ParallelEnv):
+    metadata = {"name": "leavers"}
+    possible_agents = ["a", "b", "c"]
+
+    def __init__(self, masked=False, differs=False, stateless=False):
+        self.masked, self.differs, self.stateless = masked, differs, stateless
+
+    def observation_space(self, agent):
+        plain = gymnasium.spaces.Box(0, numpy.inf, (3,), numpy.float32)
+        mask = gymnasium.spaces.MultiBinary(4)
+        return gymnasium.spaces.Dict({"observation": plain, "action_mask": mask}) if self.masked else plain
+
+    def action_space(self, agent):
+        return gymnasium.spaces.Discrete(5 if self.differs and agent == "b" else 4)
+
+    def seen(self, agents, actions):
+        all = {a: numpy.array([self.possible_agents.index(a), self.steps, actions.get(a, 0)], numpy.float32) for a in agents}
+        mask = numpy.array([1, 0, 1, self.steps % 2], numpy.int8)
+        return {a: {"observation": o, "action_mask": mask} for a, o in all.items()} if self.masked else all
+
+    def reset(self, seed=None, options=None):
+        self.agents, self.steps = list(self.possible_agents), 0
+        return self.seen(self.agents, {}), {a: {} for a in self.agents}
+
+    def step(self, actions):
+        assert set(actions) == set(self.agents), actions
+        self.steps += 1
+        were = self.agents
+        gone = {a for a in were if self.steps == 2 + self.possible_agents.index(a)}
+        self.agents = [a for a in were if a not in gone]
+        ends = {a: a in gone and a != "c" for a in were}
+        cuts = {a: a in gone and a == "c" for a in were}
+        return self.seen(were, actions), {a: float(actions[a]) for a in were}, ends, cuts, {a: {} for a in were}
+
+    def state(self):
+        if self.stateless:
+            raise NotImplementedError
+        return numpy.array([self.steps, len(self.agents)], numpy.float32)
+)py";
+
+class PettingZoo : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system(("'" + kPython + "' -c 'import pettingzoo' 2>/dev/null").c_str()) != 0)
+      GTEST_SKIP() << "no pettingzoo in .venv-oracle: run scripts/test";
+    folder_ = fs::temp_directory_path() / ("pettingzoo_test_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+    std::ofstream(folder_ / "leavers.py") << kLeavers;
+  }
+  void TearDown() override {
+    if (!folder_.empty()) fs::remove_all(folder_);
+  }
+  json Leavers(const json& kwargs = json::object()) const {
+    return {{"file", (folder_ / "leavers.py").string()}, {"class", "Leavers"}, {"kwargs", kwargs}, {"python", kPython}};
+  }
+  static std::string Refusal(const json& options) {
+    try {
+      harness::Env env(kPlugin, 2, 1, options);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "accepted";
+  }
+
+  fs::path folder_;
+};
+
+std::vector<std::string> Names(const harness::Env& env) {
+  std::vector<std::string> names;
+  for (uint64_t c = 0; c < env.spec().n_channels; ++c) names.push_back(env.spec().channels[c].name);
+  return names;
+}
+
+template <class T>
+std::vector<T> Of(const harness::Env& env, const std::string& channel, uint64_t row) {
+  return std::vector<T>(env.At<T>(channel, row), env.At<T>(channel, row) + env.Size(channel));
+}
+
+TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
+  harness::Env env(kPlugin, 3, 1, Leavers());
+  EXPECT_THAT(Names(env), ElementsAre("obs", "action", "alive", "state", "reward", "agent_ended", "terminated", "truncated"));
+  EXPECT_EQ(env.spec().max_agents, 3u);
+  ASSERT_EQ(env.Reset(0, {1, 2, 3}), BP_OK) << env.error();
+  EXPECT_THAT(Of<uint8_t>(env, "alive", 2), ElementsAre(1, 1, 1));
+  const auto step = [&] {
+    for (int a = 0; a < 3; ++a) env.At<int32_t>("action", 1)[a] = a + 1;
+    ASSERT_EQ(env.Step(), BP_OK) << env.error();
+  };
+  step();
+  EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(0, 1, 1, 1, 1, 2, 2, 1, 3));
+  EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Of<float>(env, "state", 1), ElementsAre(1, 3));
+  EXPECT_THAT(Of<uint8_t>(env, "agent_ended", 1), ElementsAre(0, 0, 0));
+  step();  // a leaves
+  EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 1, 1));
+  EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(0, 0, 0, 1, 2, 2, 2, 2, 3));
+  EXPECT_THAT(Of<uint8_t>(env, "agent_ended", 1), ElementsAre(1, 0, 0));
+  step();  // b leaves; a, who is gone, is asked for nothing
+  EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(0, 2, 3));
+  EXPECT_EQ(*env.At<uint8_t>("terminated", 1) + *env.At<uint8_t>("truncated", 1), 0);
+  step();  // c is cut, which ends the episode; it is seen until then
+  EXPECT_EQ(*env.At<uint8_t>("terminated", 1), 0);
+  EXPECT_EQ(*env.At<uint8_t>("truncated", 1), 1);
+  EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 0, 1));
+  EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(0, 0, 0, 0, 0, 0, 2, 4, 3));
+}
+
+TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
+  harness::Env env(kPlugin, 1, 1, Leavers({{"masked", true}, {"stateless", true}}));
+  EXPECT_THAT(Names(env),
+              ElementsAre("obs", "action", "action_mask", "alive", "reward", "agent_ended", "terminated", "truncated"));
+  ASSERT_EQ(env.Reset(0, {1}), BP_OK) << env.error();
+  for (int t = 0; t < 2; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
+  EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "who is gone may do all";
+}
+
+TEST_F(PettingZoo, WhatCannotBeMadeIsRefusedWithASentence) {
+  EXPECT_THAT(Refusal(Leavers({{"differs", true}})),
+              HasSubstr("action_space: that of 'a', Discrete(4), is not that of 'b', Discrete(5)"));
+  EXPECT_THAT(Refusal({{"id", "no.such"}, {"python", kPython}}), HasSubstr("id: No module named 'no'; wanted a module"));
+  EXPECT_THAT(Refusal({{"id", "json"}, {"python", kPython}}), HasSubstr("'json' has no `parallel_env`"));
+}
+
+}  // namespace

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The clients of a trial by command: in Python, C and shell, against a pipe that this test reads.
+
+  client_test.py FOLDER [CC]      FOLDER holds backplane_client.{py,h,sh}
+"""
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+FOLDER = pathlib.Path(sys.argv[1])
+COMPILER = sys.argv[2] if len(sys.argv) > 2 else "cc"
+sys.path.insert(0, str(FOLDER))
+import backplane_client  # noqa: E402
+
+
+class Pipe:
+    """A trial's end of the channel."""
+
+    def __enter__(self):
+        self.reader, self.writer = os.pipe()
+        os.environ["BACKPLANE_REPORT_FD"] = str(self.writer)
+        os.environ["BACKPLANE_REPORT_INODE"] = str(os.fstat(self.writer).st_ino)
+        return self
+
+    def __exit__(self, *_):
+        for fd in (self.reader, self.writer):
+            try:
+                os.close(fd)
+            except OSError:
+                pass
+        del os.environ["BACKPLANE_REPORT_FD"], os.environ["BACKPLANE_REPORT_INODE"]
+
+    def lines(self):
+        os.close(self.writer)
+        with os.fdopen(os.dup(self.reader)) as stream:
+            return [json.loads(line) for line in stream]
+
+    def run(self, *words, **options):
+        return subprocess.run(words, pass_fds=[self.writer], check=True, text=True, capture_output=True, **options)
+
+
+class Number:
+    def __float__(self):
+        backplane_client.log({"inner": 1})  # a nested call
+        return 2.0
+
+
+class Python(unittest.TestCase):
+    def test_what_is_reported(self):
+        with Pipe() as pipe:
+            self.assertTrue(backplane_client.active())
+            self.assertTrue(backplane_client.log({"return": 21.5, "eval": {"return": 3}, "flag": True, "none": None}, step=1000))
+            self.assertTrue(backplane_client.log({"nan": math.nan, "inf": -math.inf, "n": Number()}))
+            first, inner, second = pipe.lines()
+        self.assertEqual(first, {"values": {"return": 21.5, "eval/return": 3, "flag": 1}, "step": 1000})
+        self.assertEqual(inner, {"values": {"inner": 1}})
+        self.assertEqual(second, {"values": {"nan": None, "inf": None, "n": 2}})
+
+    def test_what_cannot_be_reported_costs_nothing_else(self):
+        with Pipe() as pipe:
+            self.assertTrue(backplane_client.log({"a": 1, "text": "abc", "list": [1, 2], "big": 10**400}))
+            self.assertFalse(backplane_client.log({"text": "abc"}))
+            self.assertFalse(backplane_client.log({}))
+            self.assertFalse(backplane_client.log(5))
+            self.assertFalse(backplane_client.log({"a": 1}, step="x"))
+            deep = {}
+            deep["self"] = deep
+            backplane_client.log(deep)
+            self.assertEqual(pipe.lines(), [{"values": {"a": 1}}])
+
+    def test_without_a_trial(self):
+        self.assertFalse(backplane_client.active())
+        self.assertFalse(backplane_client.log({"a": 1}, step=1))
+        for text in ("", "x", "-1", "12345"):
+            os.environ["BACKPLANE_REPORT_FD"] = text
+            self.assertFalse(backplane_client.log({"a": 1}), text)
+        del os.environ["BACKPLANE_REPORT_FD"]
+
+    def test_a_closed_descriptor_that_is_another_file_now(self):
+        with Pipe() as pipe, tempfile.TemporaryFile() as other:
+            os.dup2(other.fileno(), pipe.writer)
+            self.assertFalse(backplane_client.log({"a": 1}))
+            other.seek(0)
+            self.assertEqual(other.read(), b"")
+
+    def test_a_reader_that_has_gone(self):
+        with Pipe() as pipe:
+            os.close(pipe.reader)
+            self.assertFalse(backplane_client.log({"a": 1}))
+            pipe.reader = os.open(os.devnull, os.O_RDONLY)
+
+    def test_large_reports_of_threads_stay_whole(self):
+        with Pipe() as pipe:
+            read = []
+
+            def take():
+                with os.fdopen(os.dup(pipe.reader)) as stream:
+                    read.extend(json.loads(line) for line in stream)
+
+            reader = threading.Thread(target=take)
+            reader.start()
+            large = {f"layer_{i:04}": float(i) for i in range(5000)}
+            threads = [threading.Thread(target=lambda: [backplane_client.log(large, step=i) for i in range(20)]) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            os.close(pipe.writer)
+            reader.join()
+            self.assertEqual(len(read), 80)
+            self.assertTrue(all(line["values"] == large for line in read))
+
+    def test_a_process_of_its_own_inherits_nothing(self):
+        with Pipe() as pipe:
+            code = "import backplane_client as c; print(c.log({'a': 1}))"
+            run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(FOLDER)}, capture_output=True, text=True)
+            self.assertEqual(run.stdout, "False\n", run.stderr)
+            self.assertIn("is closed here", run.stderr)
+            self.assertEqual(pipe.lines(), [])
+
+
+class Shell(unittest.TestCase):
+    def test_what_is_reported(self):
+        for shell in ("sh", "bash"):
+            with Pipe() as pipe:
+                script = f". '{FOLDER}/backplane_client.sh'; backplane_log step=1000 return=21.5 eval/return=30 x=nan y=.5 z=007 w=abc; backplane_log a=1e-4; backplane_log step=3"
+                pipe.run(shell, "-euc", script)
+                self.assertEqual(pipe.lines(), [
+                    {"values": {"return": 21.5, "eval/return": 30, "x": None, "y": 0.5, "z": 7, "w": None}, "step": 1000},
+                    {"values": {"a": 1e-4}}, {"values": {}, "step": 3}])
+
+    def test_without_a_trial(self):
+        script = f". '{FOLDER}/backplane_client.sh'; backplane_log a=1; exec 9>&-; BACKPLANE_REPORT_FD=9; backplane_log a=1; echo on"
+        for shell in ("sh", "bash"):
+            self.assertEqual(subprocess.run([shell, "-euc", script], capture_output=True, text=True, check=True).stdout, "on\n")
+
+
+class C(unittest.TestCase):
+    PROGRAM = r"""
+#include "backplane_client.h"
+int main(void) {
+  char long_name[5000];
+  int told = backplane_log(1000, 2, "return", 21.5, "lo\"ss\n", 0.0 / zero());
+  told += backplane_log_one(-1, "x", 1e300);
+  memset(long_name, 'n', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = 0;
+  printf("%d %d\n", told, backplane_log_one(1, long_name, 1));
+  return 0;
+}
+"""
+
+    def test_what_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder) / "t.c", pathlib.Path(folder) / "t"
+            source.write_text(self.PROGRAM.replace("0.0 / zero()", "NAN"))
+            flags = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-I", str(FOLDER), str(source), "-o", str(program)]
+            subprocess.run([COMPILER, "-std=c99", "-D_POSIX_C_SOURCE=200809L", *flags], check=True)
+            subprocess.run([COMPILER, "-x", "c++", "-std=c++17", "-fsyntax-only", *flags[:-2]], check=True)
+            with Pipe() as pipe:
+                self.assertEqual(pipe.run(str(program)).stdout, "2 -1\n")
+                self.assertEqual(pipe.lines(), [{"values": {"return": 21.5, 'lo"ss?': None}, "step": 1000}, {"values": {"x": 1e300}}])
+            self.assertEqual(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout, "0 0\n")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
