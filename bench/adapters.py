@@ -4,6 +4,7 @@
   adapters.py gymnasium [--env Ant-v5]    our vector env, 2 threads, beside make_vec sync and async    (Python: build/adapters/gymnasium)
   adapters.py envpool   [--env Ant-v5]    our vector env beside EnvPool, both 2 threads                (needs envpool)
   adapters.py sb3       [--env Ant-v5]    rollouts of Stable-Baselines3's PPO on ours and on SubprocVecEnv    (build/adapters/sb3)
+  adapters.py returns   [--seeds 5]       what its PPO has learned of CartPole-v1 on ours and on SubprocVecEnv, by Welch's test      (build/adapters/sb3)
   adapters.py call FILE [--at-most-us 10] CPU time of a step of 64 rows of tests/support/env_null.cpp
 
 BACKPLANE_HOME is the build tree or the installation. Each round runs every one once, the order turned from round to round; the figure is the
@@ -122,6 +123,40 @@ def bench_sb3(arguments) -> None:
     theirs.close()
 
 
+def bench_returns(arguments) -> None:
+    """Trained on either; both evaluated in Gymnasium's own env, over 20 episodes."""
+    import gymnasium
+    import torch
+    from scipy import stats
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import SubprocVecEnv
+
+    import backplane
+
+    torch.set_num_threads(1)
+
+    def score(envs, seed: int) -> float:
+        model = PPO("MlpPolicy", envs, n_steps=128, batch_size=256, device="cpu", seed=seed)
+        model.learn(30_000)
+        envs.close()
+        own = Monitor(gymnasium.make("CartPole-v1"))
+        own.reset(seed=1000 + seed)
+        return float(evaluate_policy(model, own, n_eval_episodes=20)[0])
+
+    ours, theirs = [], []
+    for seed in range(arguments.seeds):
+        ours.append(score(backplane.sb3.make("cartpole", arguments.rows, seed=seed), seed))
+        theirs.append(score(make_vec_env("CartPole-v1", arguments.rows, seed=seed, vec_env_cls=SubprocVecEnv), seed))
+        print(f"seed {seed}: ours {ours[-1]:.1f}, sb3 SubprocVecEnv {theirs[-1]:.1f}", flush=True)
+    test = stats.ttest_ind(ours, theirs, equal_var=False)
+    low, high = test.confidence_interval()
+    verdict = "not shown to differ" if test.pvalue > 0.05 else "better" if test.statistic > 0 else "worse"
+    print(f"ours: {verdict}; difference {np.mean(ours) - np.mean(theirs):.1f} ({low:.1f} to {high:.1f}), p = {test.pvalue:.2f}, n = {arguments.seeds}")
+
+
 def bench_call(arguments) -> None:
     import backplane
 
@@ -144,13 +179,14 @@ def bench_call(arguments) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("gymnasium", "envpool", "sb3", "call"))
+    parser.add_argument("what", choices=("gymnasium", "envpool", "sb3", "returns", "call"))
     parser.add_argument("file", nargs="?")
     parser.add_argument("--env", default="Ant-v5")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a run")
     parser.add_argument("--steps", type=int, default=256, help="of a rollout of sb3")
     parser.add_argument("--rows", type=int, default=8, help="of sb3")
+    parser.add_argument("--seeds", type=int, default=5, help="of returns")
     parser.add_argument("--threads", type=int, default=2, help="of our rows in sb3")
     parser.add_argument("--at-most-us", type=float, default=float("inf"))
     arguments = parser.parse_args()

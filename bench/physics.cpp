@@ -62,7 +62,7 @@ Trace Record(const Setting& setting) {
   trace.start = States(host);
   for (uint64_t t = 0; t < setting.horizon; ++t) {
     host.FillActions(t);
-    ChannelBuffer& action = *host.collector().Buffer(host.env().FindRole(BP_ROLE_ACTION)->name);
+    ChannelBuffer& action = *host.collector().Buffer(bp::FindChannel(host.env().spec(), BP_ROLE_ACTION)->name);
     const float* controls = action.at<float>(0, 0);
     trace.controls.insert(trace.controls.end(), controls, controls + setting.rows * action.row_elements());
     host.Collect();

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Env steps per second of envs written in Python: a trial with env.gymnasium beside Gymnasium's own vector envs, in turn.
+
+  python bench/python_envs.py [--rounds N] [--seconds S] [--envs ID...] [--skip-async] [--build DIR]
+
+Run it by an interpreter that has `gymnasium[box2d]`; the trial's workers use the same. 64 rows on two cores, random actions. Ours is the
+collecting of a trial with learner.random (`sampling_sps`, first iteration left out), the host's work for episodes included; theirs is
+`step` with actions drawn before. Each round runs every one once, the order turned from round to round; the figure is the median over
+rounds of the ratio within a round.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+CORES = sorted(os.sched_getaffinity(0))[-2:]
+os.sched_setaffinity(0, CORES)
+
+import gymnasium
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROWS = 64
+
+
+def theirs(env_id, mode, seconds):
+    envs = gymnasium.make_vec(env_id, num_envs=ROWS, vectorization_mode=mode)
+    actions = np.random.default_rng(1).integers(envs.single_action_space.n, size=(1024, ROWS))
+    envs.reset(seed=1)
+    for t in range(16):
+        envs.step(actions[t])
+    steps, start = 0, time.perf_counter()
+    while (took := time.perf_counter() - start) < seconds:
+        envs.step(actions[steps % len(actions)])
+        steps += 1
+    envs.close()
+    return steps * ROWS / took
+
+
+def ours(env_id, seconds, build, expected):
+    """A trial of as many steps as would take about so long."""
+    horizon = max(1, int(expected * seconds / 4 / ROWS))
+    with tempfile.TemporaryDirectory() as out:
+        options = {"id": env_id, "python": sys.executable}
+        experiment = {
+            "env": {"plugin": "gymnasium", "options": options},
+            "learner": {"plugin": "random", "options": {"horizon": horizon}},
+            "rollout": {"num_env_runners": 1, "num_envs_per_env_runner": ROWS},
+            "budget": {"iterations": 5}, "monitors": [], "output": {"dir": out + "/results"}, "experiment": "python_envs",
+        }
+        file = pathlib.Path(out, "experiment.yaml")
+        file.write_text(json.dumps(experiment))
+        done = subprocess.run([build / "bin/backplane", "run", file, "--quiet"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"python_envs: {done.stderr}")
+        metrics, = pathlib.Path(out).glob("results/trials/*/attempt-1/metrics.jsonl")
+        lines = [json.loads(line) for line in metrics.read_text().splitlines()]
+    return statistics.median(line["time"]["sampling_sps"] for line in lines[1:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3, help="of each in a round")
+    parser.add_argument("--envs", nargs="+", default=["CartPole-v1", "LunarLander-v3"])
+    parser.add_argument("--skip-async", action="store_true")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    args = parser.parse_args()
+    for env_id in args.envs:
+        expected = 1.5 * theirs(env_id, "sync", 0.5)
+        runs = {"env.gymnasium": lambda: ours(env_id, args.seconds, args.build, expected),
+                "sync": lambda: theirs(env_id, "sync", args.seconds)}
+        if not args.skip_async:
+            runs["async"] = lambda: theirs(env_id, "async", args.seconds)
+        names, rates = list(runs), {name: [] for name in runs}
+        for round_ in range(args.rounds):
+            for name in names[round_ % len(names):] + names[:round_ % len(names)]:
+                rates[name].append(runs[name]())
+        for name in names:
+            ratios = [a / b for a, b in zip(rates["env.gymnasium"], rates[name])]
+            print(f"{env_id:16} {name:14} {statistics.median(rates[name]):9,.0f} steps/s   "
+                  f"ours / it = {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
