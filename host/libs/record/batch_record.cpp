@@ -51,6 +51,8 @@ struct Applied {
     record.sessions.back().why_ended = end.why;
   }
   void operator()(const SweepPaused& pause) const { record.paused = pause.why; }
+  void operator()(const SearchMessage& message) const { record.search.Apply(message, event.t); }
+  void operator()(const SearchPoint& point) const { record.search.Apply(point); }
   void operator()(const AttemptStart& start) const {
     TrialRecord& trial = Trial();
     // One that could not even make its folder leaves its number to the next.

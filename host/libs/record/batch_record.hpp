@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/event.hpp"
+#include "record/search_record.hpp"
 
 namespace backplane {
 
@@ -40,6 +41,7 @@ struct BatchRecord {
   std::map<std::string, TrialRecord> trials;  // by id; a trial without events is PLANNED and absent here
   std::vector<SessionRecord> sessions;
   std::string paused;  // why, if the last session paused the sweep
+  SearchRecord search;
   uint64_t last_seq = 0;
 
   void Apply(const Event& event);

@@ -45,6 +45,35 @@ struct SweepPaused {
   static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
 };
 
+// What the search was told and what it answered, in order: enough to bring another one to the same state. `request.op` is
+//   open    {name, method, seed, direction, metric, space, pruner} -> {version, ...}
+//   ask     {} -> {number, params: {path: value}}
+//   report  {number, step, value} -> {prune}
+//   tell    {number, state: complete|pruned|fail, value} -> {}
+struct SearchMessage {
+  static constexpr char kKind[] = "search.message";
+  nlohmann::json request, reply;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("reply", DefaultIfMissing(self.reply));
+    visit("request", DefaultIfMissing(self.request));
+  }
+};
+
+// The point that an answer to `ask` became.
+struct SearchPoint {
+  static constexpr char kKind[] = "search.point";
+  uint64_t number = 0;
+  std::string point_id;  // empty: none, for the reason in `why`
+  std::string why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("number", DefaultIfMissing(self.number));
+    visit("point_id", DefaultIfMissing(self.point_id));
+    visit("why", LeftOutIfEmpty(self.why));
+  }
+};
+
 struct AttemptStart {
   static constexpr char kKind[] = "attempt.start";
   std::vector<int> cores;
@@ -105,7 +134,8 @@ struct UnknownEvent {
   static constexpr void Fields(auto&, auto&&) {}
 };
 
-using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, AttemptStart, AttemptEnd, StateChange>;
+using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, SearchMessage, SearchPoint, AttemptStart,
+                               AttemptEnd, StateChange>;
 
 inline constexpr int kEventVersion = 1;
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ struct PlanLine {
   std::string trial_id, point_id, name;  // name: of the point
   std::string stage, after;              // after: the trial whose learner it starts from; empty: none
   uint64_t seed = 0;
+  std::optional<uint64_t> number;            // of the answer of the search that the point is; absent: it is none
+  bool confirms = false;                     // with a seed that the search did not see
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
   // Of a point that was dropped.
   bool dropped = false;
@@ -49,6 +52,8 @@ struct PlanLine {
     visit("files", self.files);
     visit("phase", LeftOutIfEmpty(self.stage));  // its name in files since 0.1
     visit("after", LeftOutIfEmpty(self.after));
+    visit("number", self.number);
+    visit("confirms", LeftOutIfEmpty(self.confirms));
   }
 };
 
