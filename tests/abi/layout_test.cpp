@@ -76,7 +76,7 @@ TEST(Layout, HostMetrics1) {
 
 TEST(Layout, LearnerSpec) {
   SIZE(bp_learner_spec, 56);
-  AT(bp_learner_spec, struct_size, 0); AT(bp_learner_spec, reserved, 4); AT(bp_learner_spec, act_in, 8);
+  AT(bp_learner_spec, struct_size, 0); AT(bp_learner_spec, evaluation_rows, 4); AT(bp_learner_spec, act_in, 8);
   AT(bp_learner_spec, keep, 16); AT(bp_learner_spec, act_out, 24); AT(bp_learner_spec, n_act_out, 32);
   AT(bp_learner_spec, n_params, 40); AT(bp_learner_spec, flags, 48);
 }

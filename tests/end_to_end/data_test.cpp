@@ -97,6 +97,17 @@ TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
   EXPECT_LE(machine["device/peak_mb"], 1150 / 1048576.0);
 }
 
+TEST_F(DataTrials, AreEvaluatedSoManyItemsAtATimeAsTheLearnerWants) {
+  WriteFile("rows", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
+  const Finished run = RunFile("rows", " --set learner.options.evaluation_rows=4");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
+      << "each acts its call's rows";
+  ASSERT_EQ(RunFile("rows", " --fresh --set rollout.num_env_runners=4 --set learner.options.evaluation_rows=4").exit, 0);
+  EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{3, 3, 3, 3, 3, 3, 3, 3, 3, 1}))
+      << "each runner gets a share";
+}
+
 TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
   WriteFile("start", "budget: {iterations: 4}\nevaluation: {episodes: 5, at_start: true, every_iterations: 2}\n");
   const Finished run = RunFile("start");

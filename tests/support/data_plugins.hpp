@@ -79,6 +79,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     Options() { group = 4; }
     bool tells_use = true;
     int64_t fails_at = -1, sleep_us = 0;
+    uint32_t evaluation_rows = 0;
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("group", &Options::group, "[0,)", "Items of an update."),
@@ -88,6 +89,8 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       bp::Opt("tells_use", &Options::tells_use, "Whether it tells how much of its device it uses."),
       bp::Opt("fails_at", &Options::fails_at, "[-1,)", "The update whose loss is no number; -1: none."),
       bp::Opt("sleep_us", &Options::sleep_us, "[0,)", "An update takes at least so long.", {.unit = "us"}),
+      bp::Opt("evaluation_rows", &Options::evaluation_rows, "[0,)",
+              "Rows of a call in an evaluation, whose number it acts; 0: it acts the sum."),
   };
   // What `consume` got, for tests in the same process.
   struct Seen {
@@ -100,6 +103,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     spec_.ActIn("obs");
     spec_.ActOut(bp::NeedChannel(*setup.env, BP_ROLE_ACTION));
     spec_.set_params(1);
+    spec_.set_evaluation_rows(options_.evaluation_rows);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   bp::DataRequest NextGroup() override { return options_; }
@@ -140,7 +144,8 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
   bp_device_use DeviceUse() const { return {0, 0, 1000, options_.tells_use ? peak_ : 0, 1000}; }
   void ResetPeak() { peak_ = 1000; }
   void Act(const bp_act& act) override {
-    for (uint64_t r = act.begin; r < act.end; ++r) static_cast<float*>(act.out[0]->data)[r] = static_cast<float>(sum_);
+    const double action = options_.evaluation_rows > 0 ? static_cast<double>(act.end - act.begin) : sum_;
+    for (uint64_t r = act.begin; r < act.end; ++r) static_cast<float*>(act.out[0]->data)[r] = static_cast<float>(action);
   }
   void Save(const bp::Writer& out) const { out.Put(sum_), out.Put(updates_); }
   void Load(const bp::Reader& in) { sum_ = in.Get<double>(), updates_ = in.Get<int64_t>(); }

@@ -18,7 +18,8 @@ enum {
 };
 
 typedef struct bp_learner_spec {
-  uint32_t struct_size, reserved;
+  uint32_t struct_size;
+  uint32_t evaluation_rows;      // that one call of `act` in an evaluation is to have, at most; 0: as many as in a rollout
   const char* const* act_in;     // channels `act` reads, NULL-terminated
   const char* const* keep;       // channels wanted in a ROLLOUT delivery, NULL-terminated
   const bp_channel* act_out;     // [n_act_out] channels `act` writes: the env's ACTION channels by name, and EXTRA ones

@@ -41,6 +41,7 @@ class LearnerSpec {
   }
   void set_params(uint64_t n) { raw_.n_params = n; }
   void set_flags(uint64_t flags) { raw_.flags = flags; }
+  void set_evaluation_rows(uint32_t rows) { raw_.evaluation_rows = rows; }
 
   const bp_learner_spec* raw() const {
     raw_.struct_size = sizeof raw_;

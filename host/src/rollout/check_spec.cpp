@@ -251,6 +251,7 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
     spec.Refuse(fmt::format("flags among {:#x}", kKnownLearnerFlags), fmt::format("{:#x}", view.flags));
   out.n_params = view.n_params;
   out.flags = view.flags;
+  out.evaluation_rows = view.evaluation_rows;
   for (const bp_channel& c : out.act_out.channels()) CheckOutput(spec, c, env_id, env);
   CheckActions(id, out, env_id, env);
   CheckLists(id, out, env_id, env);
@@ -276,6 +277,8 @@ std::optional<std::string> Difference(const CheckedLearnerSpec& before, const Ch
   if (before.act_in != now.act_in) return "wanted act_in as before, found another list";
   if (before.keep != now.keep) return "wanted keep as before, found another list";
   if (before.flags != now.flags) return fmt::format("wanted flags {:#x} as before, found {:#x}", before.flags, now.flags);
+  if (before.evaluation_rows != now.evaluation_rows)
+    return fmt::format("wanted evaluation_rows {} as before, found {}", before.evaluation_rows, now.evaluation_rows);
   return std::nullopt;
 }
 

@@ -22,7 +22,7 @@ struct CheckedEnvSpec {
 struct CheckedLearnerSpec {
   ChannelTable act_out;
   std::vector<std::string> act_in, keep;
-  uint64_t n_params = 0, flags = 0;
+  uint64_t n_params = 0, flags = 0, evaluation_rows = 0;
 };
 
 // Both throw TrialFailure. `flags`: the env's, of its descriptor; `rows`: of the instance.

@@ -21,7 +21,9 @@ Evaluator& TrialEvaluation::OwnEvaluator() {
   if (evaluator_) return *evaluator_;
   // One share for each runner of the file, never for each thread: results must not depend on threads.
   const uint64_t runners = parts_.spec.experiment.rollout.num_env_runners;
-  const uint64_t chunk = std::min(parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
+  const uint64_t wanted = parts_.learner.spec().evaluation_rows;
+  const uint64_t chunk =
+      std::min(wanted > 0 ? wanted : parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
   evaluator_ =
       std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, parts_.threads.collectors(), chunk,
                                   parts_.spec.experiment.seed, parts_.cancelled, [&status = parts_.status] { status.Beat(); });

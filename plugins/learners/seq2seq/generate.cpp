@@ -11,6 +11,7 @@
 #include "backplane/plugin.hpp"
 #include "beams.hpp"
 #include "processors.hpp"
+#include "scorer.hpp"
 
 namespace backplane::seq2seq {
 namespace {
@@ -20,11 +21,11 @@ at::Tensor Longs(const std::vector<int64_t>& values, at::Device device) {
       .to(device, at::kLong, false, /*copy=*/true);
 }
 
-// The network's scores of the next token, for texts that grow by one token a step.
-class Scorer {
+// By LibTorch, wherever the weights are.
+class TorchScorer final : public Scorer {
  public:
-  Scorer(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& lengths, int64_t copies,
-         int64_t capacity, bool cached)
+  TorchScorer(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& lengths,
+              int64_t copies, int64_t capacity, bool cached)
       : config_(config), weights_(weights) {
     mask_ = PaddingMask(lengths, ids.size(1));
     memory_ = Encode(config, weights, ids, mask_, {});
@@ -35,8 +36,7 @@ class Scorer {
     if (cached) cache_ = MakeCache(config, weights, memory_, capacity);
   }
 
-  // texts: all of one length; returns [texts, vocab_size], float32 on the CPU.
-  at::Tensor Next(const std::vector<const std::vector<int64_t>*>& texts) {
+  at::Tensor Next(const std::vector<const std::vector<int64_t>*>& texts) override {
     std::vector<int64_t> ids;
     const int64_t n = static_cast<int64_t>(texts.size());
     at::Tensor hidden;
@@ -50,9 +50,7 @@ class Scorer {
     return Logits(weights_, hidden).cpu();
   }
 
-  // Text i goes on as what text from[i] was; fewer texts than before: the others are done. `sources_changed`: not only the
-  // order among the beams of a source.
-  void Reorder(const std::vector<int64_t>& from, bool sources_changed) {
+  void Reorder(const std::vector<int64_t>& from, bool sources_changed) override {
     const at::Tensor index = Longs(from, memory_.device());
     if (sources_changed) {
       memory_ = memory_.index_select(0, index);
@@ -75,6 +73,29 @@ class Scorer {
   std::optional<Cache> cache_;
 };
 
+// By our own products, on a processor.
+class InferenceScorer final : public Scorer {
+ public:
+  InferenceScorer(const Inference& network, const std::vector<std::span<const int32_t>>& sources, int64_t copies)
+      : vocabulary_(network.vocabulary()), decoding_(network, network.Encode(sources), Copies(sources.size(), copies)) {}
+
+  at::Tensor Next(const std::vector<const std::vector<int64_t>*>& texts) override {
+    std::vector<int64_t> last;
+    for (const auto* text : texts) last.push_back(text->back());
+    return at::from_blob(decoding_.Next(last), {static_cast<int64_t>(texts.size()), vocabulary_}, at::kFloat);
+  }
+  void Reorder(const std::vector<int64_t>& from, bool) override { decoding_.Reorder(from); }
+
+ private:
+  static std::vector<int64_t> Copies(size_t sources, int64_t copies) {
+    std::vector<int64_t> of;
+    for (size_t i = 0; i < sources; ++i) of.insert(of.end(), static_cast<size_t>(copies), static_cast<int64_t>(i));
+    return of;
+  }
+  int64_t vocabulary_;
+  Inference::Decoding decoding_;
+};
+
 std::span<float> Row(const at::Tensor& scores, int64_t row) {
   return {scores.data_ptr<float>() + row * scores.size(1), static_cast<size_t>(scores.size(1))};
 }
@@ -85,7 +106,7 @@ std::span<float> Row(const at::Tensor& scores, int64_t row) {
                   "longer warm-up may help");
 }
 
-std::vector<Generated> Greedy(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer scorer) {
+std::vector<Generated> Greedy(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer& scorer) {
   std::vector<Generated> made(sources, {{c.decoder_start_token_id}});
   std::vector<int64_t> open(sources);
   for (int64_t i = 0; i < sources; ++i) open[i] = i;
@@ -118,7 +139,7 @@ std::vector<Beams::Candidate> Best(const at::Tensor& values, const at::Tensor& p
   return best;
 }
 
-std::vector<Generated> BeamSearch(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer scorer) {
+std::vector<Generated> BeamSearch(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer& scorer) {
   const int64_t beams = options.num_beams;
   std::vector<Beams> searches(sources, Beams(c, options));
   std::vector<int64_t> open(sources);
@@ -155,14 +176,24 @@ std::vector<Generated> BeamSearch(const BartConfig& c, const GenerateOptions& op
   return made;
 }
 
+std::vector<Generated> Search(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer& scorer) {
+  return options.num_beams > 1 ? BeamSearch(c, options, sources, scorer) : Greedy(c, options, sources, scorer);
+}
+
 }  // namespace
 
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
                                 const at::Tensor& lengths, const GenerateOptions& options, bool cache) {
   const c10::AutoGradMode no_gradient(false);
-  Scorer scorer(config, weights, ids, lengths, options.num_beams, options.max_length, cache);
-  const auto search = options.num_beams > 1 ? BeamSearch : Greedy;
-  return search(config, options, ids.size(0), std::move(scorer));
+  TorchScorer scorer(config, weights, ids, lengths, options.num_beams, options.max_length, cache);
+  return Search(config, options, ids.size(0), scorer);
+}
+
+std::vector<Generated> Generate(const BartConfig& config, const Inference& network,
+                                const std::vector<std::span<const int32_t>>& sources, const GenerateOptions& options) {
+  const c10::AutoGradMode no_gradient(false);
+  InferenceScorer scorer(network, sources, options.num_beams);
+  return Search(config, options, static_cast<int64_t>(sources.size()), scorer);
 }
 
 }  // namespace backplane::seq2seq

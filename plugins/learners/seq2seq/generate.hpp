@@ -4,6 +4,7 @@
 
 #include "bart.hpp"
 #include "generate_options.hpp"
+#include "inference.hpp"
 
 namespace backplane::seq2seq {
 
@@ -16,5 +17,8 @@ struct Generated {
 // decoder over all tokens so far: the same ids, for tests. Throws bp::Error (BP_E_NUMERIC) where scores are not finite.
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
                                 const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
+// The same on a processor, without padding: the ids of a source do not depend on the others.
+std::vector<Generated> Generate(const BartConfig& config, const Inference& network,
+                                const std::vector<std::span<const int32_t>>& sources, const GenerateOptions& options);
 
 }  // namespace backplane::seq2seq

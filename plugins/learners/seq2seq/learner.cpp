@@ -53,6 +53,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   for (const std::string& name : {shape.source, shape.source_length}) spec_.ActIn(name);
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
+  spec_.set_evaluation_rows(static_cast<uint32_t>(options_.eval_batch_size));
+  if (options_.device.type == BP_DEVICE_CPU) spec_.set_flags(BP_LEARNER_ROW_EXACT);
   shape_.action_channel = {};  // what it points to may go
   bp::RecordFact(setup.host, "device", options_.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
   bp::RecordFact(setup.host, "precision", options_.bf16 ? "bf16" : "fp32");

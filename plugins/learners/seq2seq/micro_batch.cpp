@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backplane/plugin.hpp"
 #include "model.hpp"
 
@@ -19,6 +21,15 @@ int64_t Sum(const bp_tensor& lengths) {
 }
 
 }  // namespace
+
+std::vector<std::span<const int32_t>> MicroBatch::Sources() const {
+  std::vector<std::span<const int32_t>> sources;
+  for (int64_t i = 0; i < size(); ++i) {
+    const auto length = static_cast<size_t>(std::max<int64_t>(LengthAt(*source_length, i), 1));
+    sources.emplace_back(static_cast<const int32_t*>(source->data) + i * source->strides[0], length);
+  }
+  return sources;
+}
 
 int64_t MicroBatch::LabelTokens() const { return Sum(*label_length); }
 int64_t MicroBatch::RealTokens() const { return Sum(*source_length) + Sum(*label_length); }

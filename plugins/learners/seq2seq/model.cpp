@@ -75,6 +75,7 @@ class Bart final : public Model {
   const Layout& layout() const override { return layout_; }
   float* weights() override {
     low_is_old_ = true;
+    packed_.reset();
     return flat_.OnCpu();
   }
   float* first_moment() override { return first_.OnCpu(); }
@@ -111,6 +112,7 @@ class Bart final : public Model {
       const double norm = Norm(gradient);
       if (std::isfinite(norm)) {
         ++updates_, low_is_old_ = true;
+        packed_.reset();
         const double factor = options_.max_grad_norm / (norm + 1e-6);
         if (options_.max_grad_norm > 0 && factor < 1) gradient.mul_(factor);
         AdamW(lr, 0, layout_.decayed(), options_.weight_decay);
@@ -132,10 +134,8 @@ class Bart final : public Model {
   std::vector<std::vector<int64_t>> Write(const MicroBatch& sources, const GenerateOptions& options) const override {
     return Run([&] {
       Renew();
-      const Texts texts(sources, device_);
       std::vector<std::vector<int64_t>> written;
-      for (const Generated& made : Generate(config_, constants_, texts.source, texts.lengths, options))
-        written.emplace_back(made.ids.begin() + 1, made.ids.end());
+      for (const Generated& made : WriteAll(sources, options)) written.emplace_back(made.ids.begin() + 1, made.ids.end());
       return written;
     });
   }
@@ -155,6 +155,19 @@ class Bart final : public Model {
       if (e.code() == BP_E_OOM_DEVICE) torch_common::EmptyCache(options_.device);
       throw;
     }
+  }
+
+  std::vector<Generated> WriteAll(const MicroBatch& sources, const GenerateOptions& options) const {
+    if (device_.is_cpu()) return Generate(config_, *Packed(), sources.Sources(), options);
+    const Texts texts(sources, device_);
+    return Generate(config_, constants_, texts.source, texts.lengths, options);
+  }
+
+  // The weights as they are now, packed once for all that is written with them. Several threads may ask at once.
+  std::shared_ptr<const Inference> Packed() const {
+    const std::lock_guard lock(renewing_);
+    if (!packed_) packed_ = std::make_shared<Inference>(config_, layout_, flat_.values().data_ptr<float>());
+    return packed_;
   }
 
   static at::Tensor Part(const at::Tensor& flat, const Parameter& p) { return flat.narrow(0, p.offset, p.size).view(p.shape); }
@@ -219,6 +232,7 @@ class Bart final : public Model {
   mutable Flat flat_, first_, second_;  // settled by calls that change no number
   at::Tensor low_;                      // the weights in bfloat16, of which `low_is_old_` is true once these have changed
   mutable bool low_is_old_ = true;
+  mutable std::shared_ptr<const Inference> packed_;  // NULL: nothing was written since the weights changed
   mutable std::mutex renewing_;
   Weights constants_;
   std::vector<Worker> workers_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backplane/host.h"
@@ -16,6 +17,8 @@ namespace backplane::seq2seq {
 struct MicroBatch {
   const bp_tensor *source, *source_length, *label = nullptr, *label_length = nullptr;
   int64_t size() const { return source->shape[0]; }
+  // The tokens of each source, one at least.
+  std::vector<std::span<const int32_t>> Sources() const;
   // Tokens that count, and positions that are computed, of both sides.
   int64_t LabelTokens() const;
   int64_t RealTokens() const;

@@ -8,6 +8,7 @@
 #include "backplane/rng.h"
 #include "nn/layers.hpp"
 #include "nn/matrix.hpp"
+#include "nn/rowwise.hpp"
 #include "nn/vectors.hpp"
 
 namespace backplane::nn {
@@ -131,6 +132,80 @@ TEST(Layers, FirstWeightsAreOrthogonal) {
       double dot = 0;
       for (int j = 0; j < 5; ++j) dot += p[a * 5 + j] * p[b * 5 + j];
       EXPECT_NEAR(dot, a == b ? 2 : 0, 1e-6);
+    }
+  }
+}
+
+// Lengths around those of registers.
+constexpr int64_t kLengths[] = {1, 3, 4, 15, 16, 17, 40, 257};
+
+TEST(Rowwise, SoftmaxIsTheShareOfEachExponential) {
+  for (const int64_t n : kLengths) {
+    std::vector<float> x = Normals(2 * n, 5), y = x;
+    for (int64_t i = 0; i < n; ++i) y[static_cast<size_t>(i)] = x[static_cast<size_t>(i)] += 500;  // too large for exp alone
+    Softmax(2, n, y.data());
+    for (int64_t row = 0; row < 2; ++row) {
+      double sum = 0;
+      for (int64_t i = row * n; i < (row + 1) * n; ++i) sum += std::exp(double{x[i]} - x[row * n]);
+      for (int64_t i = row * n; i < (row + 1) * n; ++i) {
+        const double expected = std::exp(double{x[i]} - x[row * n]) / sum;
+        EXPECT_NEAR(y[i], expected, 2e-6 * expected) << n;
+      }
+    }
+  }
+}
+
+TEST(Rowwise, LayerNormHasMeanAndVarianceOfItsRow) {
+  for (const int64_t n : kLengths) {
+    const std::vector<float> x = Normals(2 * n, 6), weight = Normals(n, 7), bias = Normals(n, 8);
+    std::vector<float> y(x.size());
+    LayerNorm(x.data(), weight.data(), bias.data(), 1e-5f, 2, n, y.data());
+    for (int64_t row = 0; row < 2; ++row) {
+      double mean = 0, variance = 0;
+      for (int64_t i = 0; i < n; ++i) mean += x[row * n + i] / static_cast<double>(n);
+      for (int64_t i = 0; i < n; ++i) variance += std::pow(x[row * n + i] - mean, 2) / static_cast<double>(n);
+      for (int64_t i = 0; i < n; ++i)
+        EXPECT_NEAR(y[row * n + i], (x[row * n + i] - mean) / std::sqrt(variance + 1e-5) * weight[i] + bias[i], 1e-5) << n;
+    }
+  }
+}
+
+TEST(Rowwise, GeluIsThatOfTheErrorFunction) {
+  std::vector<float> x;
+  for (double at = -12; at < 12; at += 0.01) x.push_back(static_cast<float>(at));
+  std::vector<float> y = x;
+  GeluInPlace(y.data(), static_cast<int64_t>(y.size()));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = x[i] / 2 * (1 + std::erf(x[i] / std::sqrt(2.0)));
+    EXPECT_NEAR(y[i], expected, 5e-7 * std::max(1.0, std::abs(double{x[i]}))) << x[i];
+  }
+  float last = x.back();
+  GeluInPlace(&last, 1);
+  EXPECT_EQ(last, y.back()) << "wherever it stands";
+}
+
+TEST(Rowwise, HeadsAttendToRowsThatLieAnywhere) {
+  for (const int64_t width : {3, 16, 20}) {
+    const int64_t heads = 2, length = 5, n = heads * width;
+    const std::vector<float> values = Whole<float>(7 * n, 9), query = Whole<float>(n, 10),
+                             shares = Whole<float>(heads * length, 11);
+    const std::vector<int64_t> places = {6, 0, 3, 3, 1};
+    std::vector<const float*> rows;
+    for (const int64_t place : places) rows.push_back(values.data() + place * n);
+    std::vector<float> scores(heads * length), sums(n);
+    DotRows(query.data(), rows.data(), length, heads, width, scores.data());
+    SumRows(shares.data(), rows.data(), length, heads, width, sums.data());
+    for (int64_t h = 0; h < heads; ++h) {
+      for (int64_t j = 0; j < length; ++j) {
+        float dot = 0;
+        for (int64_t i = h * width; i < (h + 1) * width; ++i) dot += query[i] * rows[j][i];
+        EXPECT_EQ(scores[h * length + j], dot);
+      }
+      for (int64_t i = h * width; i < (h + 1) * width; ++i) {
+        float sum = 0;
+        for (int64_t j = 0; j < length; ++j) sum += shares[h * length + j] * rows[j][i];
+        EXPECT_EQ(sums[i], sum);
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "generate.hpp"
 
 #include <limits>
+#include <numeric>
 
 #include "backplane/plugin.hpp"
 #include "golden.hpp"
@@ -32,9 +33,25 @@ Setting Parse(const nlohmann::json& json) {
   return s;
 }
 
-std::vector<Generated> Compute(const Setting& s, bool cache = true) {
+// The rows of the golden source, without their padding.
+std::vector<std::vector<int32_t>> Sources() {
+  const at::Tensor ids = Golden("source"), lengths = Golden("source_length");
+  std::vector<std::vector<int32_t>> sources(static_cast<size_t>(ids.size(0)));
+  for (size_t row = 0; row < sources.size(); ++row) {
+    for (int64_t i = 0; i < lengths[static_cast<int64_t>(row)].item<int64_t>(); ++i)
+      sources[row].push_back(static_cast<int32_t>(ids[static_cast<int64_t>(row)][i].item<int64_t>()));
+  }
+  return sources;
+}
+
+enum class How { kCached, kWhole, kInference };
+
+std::vector<Generated> Compute(const Setting& s, How how = How::kCached) {
   const GoldenModel m(s.config);
-  return Generate(s.config, m.weights, Golden("source"), Golden("source_length"), s.options, cache);
+  if (how != How::kInference)
+    return Generate(s.config, m.weights, Golden("source"), Golden("source_length"), s.options, how == How::kCached);
+  const auto sources = Sources();
+  return Generate(s.config, Inference(m.config, m.layout, m.flat.data()), {sources.begin(), sources.end()}, s.options);
 }
 
 TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
@@ -42,9 +59,11 @@ TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
   ASSERT_EQ(settings.size(), 9u);
   for (size_t i = 0; i < settings.size(); ++i) {
     const Setting s = Parse(settings[i]);
-    for (const bool cache : {true, false}) {
-      SCOPED_TRACE(settings[i].dump() + (cache ? " with cache" : " without"));
-      const std::vector<Generated> made = Compute(s, cache);
+    for (const How how : {How::kCached, How::kWhole, How::kInference}) {
+      SCOPED_TRACE(settings[i].dump() + (how == How::kCached  ? " with cache"
+                                         : how == How::kWhole ? " without"
+                                                              : " by inference"));
+      const std::vector<Generated> made = Compute(s, how);
       const std::string name = "generate/" + std::to_string(i);
       const at::Tensor golden = Golden(name + "/ids");
       for (int64_t row = 0; row < golden.size(0); ++row) {
@@ -68,6 +87,38 @@ TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
     const at::Tensor own = ids.narrow(0, row, 1).narrow(1, 0, length.item<int64_t>());
     EXPECT_EQ(Generate(s.config, m.weights, own, length, s.options)[0].ids, all[row].ids);
   }
+}
+
+TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
+  const GoldenModel m;
+  const Inference network(m.config, m.layout, m.flat.data());
+  const auto sources = Sources();
+  const int64_t n = static_cast<int64_t>(sources.size());
+  std::vector<int64_t> each(sources.size());
+  std::iota(each.begin(), each.end(), int64_t{0});
+  Inference::Decoding together(network, network.Encode({sources.begin(), sources.end()}), each);
+  const std::vector<int64_t> tokens(sources.size(), m.config.decoder_start_token_id);
+  const auto bits = [&](const float* scores) { return std::vector<float>(scores, scores + m.config.vocab_size); };
+  std::vector<std::vector<float>> first, second;
+  const float* scores = together.Next(tokens);
+  for (int64_t i = 0; i < n; ++i) first.push_back(bits(scores + i * m.config.vocab_size));
+  // The last text goes on alone, as others are done.
+  together.Reorder({n - 1});
+  second.push_back(bits(together.Next({7})));
+  for (int64_t i = 0; i < n; ++i) {
+    Inference::Decoding alone(network, network.Encode({sources[static_cast<size_t>(i)]}), {0});
+    EXPECT_EQ(bits(alone.Next({m.config.decoder_start_token_id})), first[static_cast<size_t>(i)]) << i;
+    if (i < n - 1) continue;
+    EXPECT_EQ(bits(alone.Next({7})), second[0]);
+  }
+}
+
+TEST(Inference, RefusesTokensAndPositionsThatTheNetworkLacks) {
+  const GoldenModel m;
+  const Inference network(m.config, m.layout, m.flat.data());
+  const std::vector<int32_t> wrong = {0, static_cast<int32_t>(m.config.vocab_size)}, negative = {-1},
+                             long_text(static_cast<size_t>(m.config.max_position_embeddings) + 1, 3);
+  for (const auto& text : {wrong, negative, long_text}) EXPECT_THROW(network.Encode({text}), bp::Error);
 }
 
 TEST(Generate, SaysWhereScoresAreNotFinite) {

@@ -1,0 +1,104 @@
+// The network of bart.hpp on a processor and without gradients: in float32, its weights packed for our own products (nn/).
+// Nothing is padded, and a text's numbers are the same bits whatever else is computed beside it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bart_config.hpp"
+#include "layout.hpp"
+#include "nn/matrix.hpp"
+
+namespace backplane::seq2seq {
+
+class Inference {
+ public:
+  // `weights` [layout.size()] are packed, which takes as much memory again, and must stay as they are.
+  Inference(const BartConfig& config, const Layout& layout, const float* weights);
+
+  int64_t vocabulary() const { return config_.vocab_size; }
+
+  // What the decoder needs of one text: for each of its layers and each head of that the keys [width, length] and values
+  // [length, width] as second factors.
+  struct Source {
+    struct Head {
+      nn::Packed<float> keys, values;
+    };
+    int64_t length = 0;
+    std::vector<Head> heads;  // [decoder_layers * decoder_attention_heads]
+  };
+  // Texts of any lengths, none empty. Throws bp::Error (BP_E_INVALID_ARG) where a token or a position is none of the network's.
+  // [any]
+  std::vector<Source> Encode(const std::vector<std::span<const int32_t>>& texts) const;
+
+  // Texts that grow side by side. Keys and values of what they have so far stay where they were written: where texts go on from
+  // one, they share them.
+  class Decoding {
+   public:
+    // One text for each entry of `sources`, whose indices go up: those of one source stand side by side.
+    Decoding(const Inference& network, std::vector<Source> encoded, std::vector<int64_t> sources);
+    // The next token of each text; returns scores [texts, vocab_size], valid until the next call.
+    float* Next(const std::vector<int64_t>& tokens);
+    // Text i goes on as what text from[i] was.
+    void Reorder(const std::vector<int64_t>& from);
+
+   private:
+    friend class Inference;
+    struct Position {
+      std::vector<float> keys, values;  // [layer][texts of then][d_model]
+    };
+    const Inference& network_;
+    std::vector<Source> encoded_;
+    std::vector<int64_t> source_of_;          // [texts]
+    std::vector<std::vector<int64_t>> past_;  // [texts][positions so far] which of the texts of then it was
+    std::vector<int64_t> texts_then_;         // [positions so far]
+    std::vector<Position> positions_;
+    std::vector<float> scores_;
+  };
+
+ private:
+  struct Affine {
+    nn::Packed<float> weight;
+    const float* bias = nullptr;
+  };
+  struct Norm {
+    const float *weight = nullptr, *bias = nullptr;
+  };
+  struct Attention {
+    Affine kvq, kv, q, out;  // kvq: of attention to itself; kv, q: to the source
+    Norm norm;
+  };
+  struct Layer {
+    Attention self, cross;
+    Affine fc1, fc2;
+    Norm norm;
+  };
+  struct Stack {
+    const float* positions = nullptr;
+    Norm norm;
+    std::vector<Layer> layers;
+    int64_t heads = 0;
+  };
+  using Values = std::vector<float>;
+
+  Stack MakeStack(const std::string& side, int64_t layers, int64_t heads, bool decoder);
+  Affine Pack(const std::vector<std::string>& names) const;
+  Norm NormOf(const std::string& name) const;
+  void Embed(const Stack& stack, int64_t token, int64_t position, float* out) const;
+  // x [rows, d]: x = Norm(x + out(mixed)), and the feed-forward part after it.
+  void AddAttention(const Attention& attention, const Values& mixed, int64_t rows, Values* x) const;
+  void FeedForward(const Layer& layer, int64_t rows, Values* x) const;
+  void AttendToTexts(const std::vector<int64_t>& begins, const Values& kvq, Values* mixed) const;
+  void AttendToPast(const Decoding& texts, size_t layer, const Values& kvq, Values* mixed) const;
+  void AttendToSources(const Decoding& texts, size_t layer, const Values& q, Values* mixed) const;
+
+  const BartConfig config_;
+  const Layout& layout_;
+  const float *weights_, *words_;  // words_: the embedding [vocab_size, d_model]
+  Affine output_;
+  Stack encoder_, decoder_;
+};
+
+}  // namespace backplane::seq2seq
