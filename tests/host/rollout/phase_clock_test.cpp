@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kOneMs = 1'000'000;
 
 PhaseSums Sums(int64_t env_step_ns, int64_t infer_ns) {
   PhaseSums sums;
@@ -19,12 +19,12 @@ PhaseSums Sums(int64_t env_step_ns, int64_t infer_ns) {
 
 TEST(PhaseClock, TakesOverTimeAsOthersHaveSpentTheirs) {
   PhaseClock clock;
-  clock.TakeOver(Sums(30 * kMs, 10 * kMs), 8 * kMs, false);
-  EXPECT_EQ(clock.ns(Phase::kEnvStep), 6 * kMs);
-  EXPECT_EQ(clock.ns(Phase::kInfer), 2 * kMs);
-  EXPECT_EQ(clock.total_ns(), 8 * kMs);
-  EXPECT_EQ(clock.cpu_wall_ns(Phase::kEnvStep), 6 * kMs);
-  EXPECT_EQ(clock.cpu_ns(Phase::kEnvStep), 3 * kMs);
+  clock.TakeOver(Sums(30 * kOneMs, 10 * kOneMs), 8 * kOneMs, false);
+  EXPECT_EQ(clock.ns(Phase::kEnvStep), 6 * kOneMs);
+  EXPECT_EQ(clock.ns(Phase::kInfer), 2 * kOneMs);
+  EXPECT_EQ(clock.total_ns(), 8 * kOneMs);
+  EXPECT_EQ(clock.cpu_wall_ns(Phase::kEnvStep), 6 * kOneMs);
+  EXPECT_EQ(clock.cpu_ns(Phase::kEnvStep), 3 * kOneMs);
   EXPECT_EQ(clock.cpu_wall_ns(Phase::kInfer), 0) << "nobody has looked";
 }
 
@@ -34,7 +34,7 @@ TEST(PhaseClock, WhatItHasTimedAsIdleItselfIsTakenOut) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   clock.Switch(Phase::kSync);
   const int64_t waited_ns = clock.ns(Phase::kIdle), total_ns = clock.total_ns();
-  ASSERT_GE(waited_ns, 2 * kMs);
+  ASSERT_GE(waited_ns, 2 * kOneMs);
   clock.TakeOver(Sums(1, 1), waited_ns, true);
   EXPECT_EQ(clock.ns(Phase::kIdle), 0);
   EXPECT_NEAR(static_cast<double>(clock.ns(Phase::kEnvStep)), static_cast<double>(waited_ns) / 2, 1);
@@ -43,7 +43,7 @@ TEST(PhaseClock, WhatItHasTimedAsIdleItselfIsTakenOut) {
 
 TEST(PhaseClock, OfOthersThatHaveTimedNothingNothingIsTakenOver) {
   PhaseClock clock;
-  clock.TakeOver({}, kMs, false);
+  clock.TakeOver({}, kOneMs, false);
   EXPECT_EQ(clock.total_ns(), 0);
 }
 
