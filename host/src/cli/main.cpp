@@ -3,6 +3,7 @@
 
 #include "base/standard_descriptors.hpp"
 #include "cli/parse.hpp"
+#include "cli/play.hpp"
 #include "cli/plugin_search.hpp"
 #include "supervise/keeper.hpp"
 
@@ -14,5 +15,8 @@ int main(int argc, char** argv) {
     return backplane::Keep({argv + 2, argv + argc});
   }
   backplane::OwnProgram();
+  if (argc > 1 && std::string_view(argv[1]) == "play") {  // started by a trial, as `keep` is by an engine
+    backplane::Play({argv + 2, argv + argc});
+  }
   return backplane::Main(argc, argv);
 }

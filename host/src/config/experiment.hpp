@@ -37,6 +37,7 @@ struct RolloutConfig {
   uint64_t num_envs_per_env_runner = 1;
   std::optional<uint64_t> threads;     // absent: auto, by TrialThreads
   bool pin_threads = false;            // each thread keeps to a core of its own
+  uint64_t workers = 0;                // processes that play candidates; 0: none
   std::optional<uint64_t> chunk_rows;  // absent: auto, by AutoChunkRows
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
   uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }

@@ -99,6 +99,10 @@ const std::vector<HostKey>& Table() {
       Key("rollout.pin_threads", kSpeed, Type::kFlag, "", "false", "thread_affinity,cpu_affinity",
           "each thread keeps to a core of its own; for a machine that does nothing else; changes speed, never results",
           MEMBER(rollout.pin_threads)),
+      Key("rollout.workers", kSpeed, Type::kInteger, "[0,1024]", "0", "num_remote_workers,num_actors",
+          "processes that play the candidates of learners which have candidates evaluated; 0: the trial plays them; changes "
+          "speed, never results",
+          MEMBER(rollout.workers)),
       In(Key("rollout.chunk_rows", kIdentity, Type::kInteger, "auto|[1,1048576]", "auto", "chunk_size",
              "rows of one act or step call; changes results", MEMBER(rollout.chunk_rows)),
          "rollout.chunk_rows", [](const Experiment& e) { return std::optional<json>(e.rollout.ChunkRows()); }),

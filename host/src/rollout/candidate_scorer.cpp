@@ -89,30 +89,66 @@ void CandidateScorer::Start(const bp_request& request) {
   std::fill(candidate_.begin(), candidate_.end(), -1);
 }
 
-bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& clocks) {
+bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere) {
   {
     const PhaseSpan span(clocks[0], Phase::kBatchBuild);
     Start(request);
   }
-  bool done = false;
   if (row_exact_) {
     queue_.Start(candidates_, episodes_each_, in_flight_);
-    sharing_.Divide(std::min(chunk_rows_, (jobs_ + runners_.threads - 1) / runners_.threads));
-    done = run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { PlayFromQueue(runner, clock); });
-    use_ = run_.use();
+    if (elsewhere != nullptr && !elsewhere->Play(request, &queue_, &scores_, clocks)) return false;
+    if (elsewhere != nullptr && queue_.finished()) {
+      use_ = elsewhere->use();
+    } else {
+      if (!PlayFromQueue(clocks, (jobs_ + runners_.threads - 1) / runners_.threads)) return false;
+      CheckFirstScore();
+    }
   } else {
-    done = ScoreInWaves(clocks);
-  }
-  if (!done) return false;
-  if (gate_.on()) {
-    slot_.CheckGuards();
-    env_.CheckUnchanged();
-    learner_.CheckUnchanged(env_);
-    gate_.TurnOff();
+    if (!ScoreInWaves(clocks)) return false;
+    CheckFirstScore();
   }
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   scores_.Finish();
   return true;
+}
+
+bool CandidateScorer::PlayFromQueue(std::vector<PhaseClock>& clocks, uint64_t most) {
+  sharing_.Divide(std::min(chunk_rows_, most));
+  const bool done = run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { PlayFromQueue(runner, clock); });
+  use_ = run_.use();
+  return done;
+}
+
+void CandidateScorer::CheckFirstScore() {
+  if (!gate_.on()) return;
+  slot_.CheckGuards();
+  env_.CheckUnchanged();
+  learner_.CheckUnchanged(env_);
+  gate_.TurnOff();
+}
+
+void CandidateScorer::StartGiven(const bp_request& request, uint64_t most,
+                                 std::function<void(uint64_t job, const JobScore&)> ended) {
+  Start(request);
+  ended_ = std::move(ended);
+  queue_.StartEmpty(candidates_, episodes_each_);
+  most_given_ = most;
+}
+
+void CandidateScorer::PlayGiven(std::vector<PhaseClock>& clocks) {
+  PlayFromQueue(clocks, most_given_);
+  CheckFirstScore();
+}
+
+bool CandidateScorer::Give(const std::vector<uint64_t>& jobs) {
+  const bool all = std::all_of(jobs.begin(), jobs.end(), [this](uint64_t job) { return queue_.Give(job); });
+  sharing_.Wake();
+  return all;
+}
+
+void CandidateScorer::CloseJobs() {
+  queue_.Close();
+  sharing_.Wake();
 }
 
 // Others may wait for this runner's rows: they are told when it leaves because of a failure.
@@ -309,6 +345,7 @@ void CandidateScorer::End(uint64_t row) {
   const Player& player = players_[row];
   scores_.End(player.job, player.episode_return, player.episode_length);
   for (size_t i = 0; i < infos_.size(); ++i) scores_.infos(player.job)[i] = infos_[i]->Number(0, row);
+  if (ended_) ended_(player.job, scores_.Of(player.job));
   if (row_exact_ && queue_.Finish(player.job)) sharing_.Wake();
 }
 

@@ -21,6 +21,7 @@
 #include "rollout/job_queue.hpp"
 #include "rollout/joint_run.hpp"
 #include "rollout/phase_clock.hpp"
+#include "rollout/play_elsewhere.hpp"
 #include "rollout/pool.hpp"
 #include "rollout/row_sharing.hpp"
 #include "rollout/rows.hpp"
@@ -43,7 +44,16 @@ class CandidateScorer {
   void Bind() { slot_.Bind(); }
   // Plays all jobs of a checked request. False if cancelled on the way; nothing is then to be delivered. Throws TrialFailure.
   // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
-  bool Score(const bp_request& request, std::vector<PhaseClock>& clocks);
+  // `elsewhere` plays what it can of a ROW_EXACT learner's jobs, this process the rest; NULL: all of them.
+  bool Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere = nullptr);
+
+  // For a process that plays jobs of another's evaluation, with a ROW_EXACT learner: StartGiven, PlayGiven, and meanwhile Give
+  // from another thread until CloseJobs. `most`: rows that a thread plays side by side, at most. `ended` gets each job that has
+  // ended with its score, from the thread that has played it. [control]
+  void StartGiven(const bp_request& request, uint64_t most, std::function<void(uint64_t job, const JobScore&)> ended);
+  void PlayGiven(std::vector<PhaseClock>& clocks);  // throws TrialFailure
+  bool Give(const std::vector<uint64_t>& jobs);     // false: not jobs of the request
+  void CloseJobs();
 
   // Of the last Score; valid until the next.
   bp_delivery Delivery() { return scores_.Delivery(); }
@@ -63,6 +73,8 @@ class CandidateScorer {
   };
 
   void Start(const bp_request& request);
+  bool PlayFromQueue(std::vector<PhaseClock>& clocks, uint64_t most);
+  void CheckFirstScore();
   bool ScoreInWaves(std::vector<PhaseClock>& clocks);
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
@@ -102,7 +114,7 @@ class CandidateScorer {
   std::vector<ChannelBuffer*> infos_;  // [info_names_]
 
   // Of the request.
-  uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0;
+  uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0, most_given_ = 1;
   const uint64_t* seeds_ = nullptr;
 
   JobQueue queue_;
@@ -117,6 +129,7 @@ class CandidateScorer {
   std::vector<int32_t> candidate_;       // [rows]; -1: none
   std::vector<uint64_t> row_seeds_;      // [rows]
   CandidateScores scores_;
+  std::function<void(uint64_t, const JobScore&)> ended_;  // empty: nobody is told
 };
 
 }  // namespace backplane

@@ -1,5 +1,6 @@
 #include "rollout/candidate_scores.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -28,6 +29,21 @@ void CandidateScores::Begin(uint64_t job) {
 void CandidateScores::End(uint64_t job, double fitness, int64_t length) {
   fitness_[job] = fitness;
   lengths_[job] = length;
+}
+
+JobScore CandidateScores::Of(uint64_t job) const {
+  JobScore score{fitness_[job], lengths_[job], {}, {}};
+  score.infos.assign(job_infos_.data() + job * infos_, job_infos_.data() + (job + 1) * infos_);
+  if (observed_ > 0) score.moments.assign(MomentsOf(job), MomentsOf(job) + moments());
+  return score;
+}
+
+bool CandidateScores::Set(uint64_t job, const JobScore& score) {
+  if (score.infos.size() != infos_ || score.moments.size() != moments()) return false;
+  End(job, score.fitness, score.length);
+  std::copy(score.infos.begin(), score.infos.end(), infos(job));
+  if (observed_ > 0) std::copy(score.moments.begin(), score.moments.end(), MomentsOf(job));
+  return true;
 }
 
 void CandidateScores::Finish() {

@@ -15,6 +15,14 @@
 
 namespace backplane {
 
+// Of one job, for another process.
+struct JobScore {
+  double fitness = 0;
+  int64_t length = 0;
+  std::vector<double> infos;    // [infos]
+  std::vector<double> moments;  // count, mean, m2; empty: none are kept
+};
+
 class CandidateScores {
  public:
   // `infos`: numbers that an env tells of an episode. `observed`: numbers of an observation, of all of which moments are kept;
@@ -32,6 +40,13 @@ class CandidateScores {
   }
   void End(uint64_t job, double fitness, int64_t length);
   double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], to be written when it ends
+
+  // Of a job that has ended; by who has played it. [rows]
+  JobScore Of(uint64_t job) const;
+  // Of a job that was played elsewhere. False: its infos or moments are not as many as are kept here.
+  bool Set(uint64_t job, const JobScore& score);
+  size_t infos() const { return infos_; }
+  size_t moments() const { return observed_ > 0 ? 1 + 2 * observed_ : 0; }  // numbers of a job's
 
   // After all jobs have ended. [control]
   void Finish();

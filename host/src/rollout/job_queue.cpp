@@ -2,10 +2,10 @@
 
 namespace backplane {
 
-void JobQueue::Start(uint64_t candidates, uint64_t episodes_each, uint64_t in_flight) {
+void JobQueue::Start(uint64_t candidates, uint64_t episodes_each) {
   jobs_ = candidates * episodes_each;
   episodes_ = episodes_each;
-  in_flight_ = in_flight > 0 ? in_flight : candidates;
+  order_.clear();
   if (room_ < candidates) {
     left_ = std::make_unique<std::atomic<uint64_t>[]>(candidates);
     room_ = candidates;
@@ -14,24 +14,48 @@ void JobQueue::Start(uint64_t candidates, uint64_t episodes_each, uint64_t in_fl
   next_ = finished_jobs_ = finished_candidates_ = 0;
 }
 
+void JobQueue::Start(uint64_t candidates, uint64_t episodes_each, uint64_t in_flight) {
+  Start(candidates, episodes_each);
+  in_flight_ = in_flight > 0 ? in_flight : candidates;
+  given_ = jobs_;
+  closed_ = true;
+}
+
+void JobQueue::StartEmpty(uint64_t candidates, uint64_t episodes_each) {
+  Start(candidates, episodes_each);
+  in_flight_ = candidates;
+  order_.resize(jobs_);
+  given_ = 0;
+  closed_ = false;
+}
+
+bool JobQueue::Give(uint64_t job) {
+  const uint64_t n = given_.load();
+  if (job >= jobs_ || n >= jobs_) return false;
+  order_[n] = job;
+  given_ = n + 1;
+  return true;
+}
+
 // The first job of a candidate begins it. Both counts only grow, so a stale one refuses a job and never gives one too early.
-bool JobQueue::MayTake(uint64_t job) const {
-  if (job >= jobs_) return false;
-  return job % episodes_ != 0 || job / episodes_ - finished_candidates_.load() < in_flight_;
+bool JobQueue::MayTake(uint64_t n) const {
+  if (n >= given_.load()) return false;
+  if (!order_.empty()) return true;
+  return n % episodes_ != 0 || n / episodes_ - finished_candidates_.load() < in_flight_;
 }
 
 std::optional<uint64_t> JobQueue::Take() {
-  uint64_t job = next_.load();
-  while (MayTake(job))
-    if (next_.compare_exchange_weak(job, job + 1)) return job;
+  uint64_t n = next_.load();
+  while (MayTake(n))
+    if (next_.compare_exchange_weak(n, n + 1)) return order_.empty() ? n : order_[n];
   return std::nullopt;
 }
 
 bool JobQueue::Finish(uint64_t job) {
   const bool candidate_done = left_[job / episodes_].fetch_sub(1) == 1;
   if (candidate_done) ++finished_candidates_;
-  const bool all_done = ++finished_jobs_ == jobs_;
-  return all_done || (candidate_done && in_flight_ < jobs_ / episodes_);
+  ++finished_jobs_;
+  return finished() || (candidate_done && in_flight_ < jobs_ / episodes_);
 }
 
 }  // namespace backplane

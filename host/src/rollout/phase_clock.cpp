@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "machine/run_queue.hpp"
 #include "rollout/phase_trace.hpp"
@@ -18,6 +19,37 @@ void PhaseClock::Reset() {
   cpu_seen_ns_.reset();
   cpu_due_ns_ = 0;
   if (thread_ != 0) queued_before_ns_ = backplane::RunQueueWaitNs(thread_).value_or(0);
+}
+
+void PhaseClock::TakeOver(const PhaseSums& others, int64_t ns, bool timed) {
+  const auto total_ns = static_cast<double>(std::accumulate(others.ns.begin(), others.ns.end(), int64_t{0}));
+  if (total_ns <= 0) return;
+  // What was seen goes along, so that the next look leaves out what was no time of this thread.
+  const auto add = [this](size_t phase, int64_t some_ns) {
+    Set(ns_[phase], Get(ns_[phase]) + some_ns);
+    seen_ns_[phase] += some_ns;
+  };
+  if (timed) add(static_cast<size_t>(Phase::kIdle), -ns);
+  for (size_t p = 0; p < kPhaseCount; ++p) {
+    const double part_ns = static_cast<double>(ns) * static_cast<double>(others.ns[p]) / total_ns;
+    add(p, static_cast<int64_t>(part_ns));
+    if (others.cpu_wall_ns[p] <= 0) continue;
+    cpu_wall_ns_[p] += static_cast<int64_t>(part_ns);
+    cpu_ns_[p] +=
+        static_cast<int64_t>(part_ns * static_cast<double>(others.cpu_ns[p]) / static_cast<double>(others.cpu_wall_ns[p]));
+  }
+}
+
+PhaseSums SumOf(const std::vector<PhaseClock>& clocks) {
+  PhaseSums sums;
+  for (const PhaseClock& clock : clocks)
+    for (size_t p = 0; p < kPhaseCount; ++p) {
+      const auto phase = static_cast<Phase>(p);
+      sums.ns[p] += clock.ns(phase);
+      sums.cpu_ns[p] += clock.cpu_ns(phase);
+      sums.cpu_wall_ns[p] += clock.cpu_wall_ns(phase);
+    }
+  return sums;
 }
 
 // The end is read after the CPU time: a thread that loses its core in between has waited in this span, and its next phase did

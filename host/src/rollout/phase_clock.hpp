@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "record/phases.hpp"
 #include "rollout/clocks.hpp"
@@ -16,6 +17,11 @@
 namespace backplane {
 
 class PhaseTrace;
+
+// How threads have spent their time, added up.
+struct PhaseSums {
+  std::array<int64_t, kPhaseCount> ns{}, cpu_ns{}, cpu_wall_ns{};
+};
 
 // Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock
 // reading. Only its own thread calls anything but the readings; those that others may take at any time are marked [any], the
@@ -47,6 +53,9 @@ class PhaseClock {
   }
   // As if it had timed nothing so far; the running phase goes on. By its own thread, or while that rests.
   void Reset();
+  // Counts `ns` as other threads have spent theirs: those worked in the place of this one, which rests. What of it this clock
+  // has timed itself, it has as idle. By its own thread, or while that rests.
+  void TakeOver(const PhaseSums& others, int64_t ns, bool timed);
   // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
   bool running() const { return Get(running_); }    // [any]
@@ -114,6 +123,9 @@ class PhaseClock {
   int64_t queued_before_ns_ = 0;
   std::array<int64_t, kPhaseCount> cpu_ns_{}, cpu_wall_ns_{};
 };
+
+// Of clocks whose threads rest.
+PhaseSums SumOf(const std::vector<PhaseClock>& clocks);
 
 // A span on the thread's clock; nests.
 class PhaseSpan {

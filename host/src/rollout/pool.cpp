@@ -99,7 +99,8 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
   int64_t sum = 0, most = 1;
   for (unsigned i = 0; i < threads; ++i) sum += runners_[i].cpu_ns, most = std::max(most, runners_[i].cpu_ns);
   const double wall = static_cast<double>(std::max<int64_t>(NowNs() - start, 1)), n = threads;
-  return {static_cast<double>(sum) / n / static_cast<double>(most), static_cast<double>(sum) / (n * wall)};
+  return {static_cast<double>(sum) / n / static_cast<double>(most), static_cast<double>(sum) / (n * wall),
+          static_cast<double>(sum) * 1e-9};
 }
 
 void RunnerPool::Work(unsigned index) {

@@ -14,6 +14,7 @@ namespace backplane {
 struct PoolUse {
   double balance = 1;   // mean / largest CPU time of the runners
   double wall_eff = 1;  // their CPU time / (threads x wall time)
+  double cpu_s = 0;     // their CPU time
 };
 
 class RunnerPool {

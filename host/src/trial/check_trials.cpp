@@ -18,6 +18,7 @@
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/recorded_names.hpp"
+#include "trial/start_workers.hpp"
 
 namespace backplane {
 namespace {
@@ -128,6 +129,19 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
   }
 }
 
+// A learner that is to have workers and cannot: what its first request tells it, too. Limits are those of the trial's
+// beginning.
+ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
+  try {
+    bp_limits limits = Limits(spec.experiment.budget, {}, parts->env().rows(), parts->chunk_rows());
+    if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
+    CheckPlaysElsewhere(parts->learner(), parts->learner().Plan(limits));
+    return {};
+  } catch (...) {
+    return ReasonOfCurrentException();
+  }
+}
+
 // What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
@@ -135,6 +149,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
                    [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
+  bool workers_refused = false;
+  if (failed.exit == kExitOk && spec.experiment.rollout.workers > 0) {
+    failed = TryToShareOut(spec, &parts);
+    workers_refused = failed.exit != kExitOk;
+  }
   const bool may_begin_anew = spec.start_from && spec.start_from->may_be_broken_off;
   if (failed.exit == kExitOk && spec.start_from && !may_begin_anew)
     failed = TryToStart(spec, folder, &parts, status, cancelled);
@@ -144,7 +163,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "",
                    size,          records,        saves,         Bounded(not_taken)};
-  if (failed.outcome == Outcome::kConfig) {
+  if (workers_refused) {
+    const auto place = spec.origin.find(kWorkersKey);
+    check.path = kWorkersKey;
+    check.place = place == spec.origin.end() ? "" : place->second;
+  } else if (failed.outcome == Outcome::kConfig) {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
     // The place of the error is an option of the plugin that complains; another's is only pointed out.
     const auto own = std::find_if(named.begin(), named.end(),

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "trial/learner_state.hpp"
+
 namespace backplane {
 
 void CollectCandidates::Check(const bp_request& request) const {
@@ -9,12 +11,18 @@ void CollectCandidates::Check(const bp_request& request) const {
   CandidateScorer::Check(request, parts_.env, parts_.learner);
 }
 
+// Which request comes is not known yet: the state costs little beside what workers are good for.
+void CollectCandidates::BeforePlan(const bp_limits& limits) {
+  if (parts_.workers == nullptr) return;
+  parts_.workers->BeginTurn(limits, SaveLearner(*StateOf(parts_.learner), parts_.learner));
+}
+
 bool CollectCandidates::Collect(const bp_request& request) {
   state_.iteration.Start();
   state_.iteration.begun = true;
   parts_.status.SetPhase("evaluate");
   CandidateScorer& scorer = BoundScorer();
-  if (!scorer.Score(request, parts_.threads.clocks())) return false;
+  if (!scorer.Score(request, parts_.threads.clocks(), parts_.workers)) return false;
   record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");

@@ -14,6 +14,8 @@ class CollectCandidates : public Collecting {
   CollectCandidates(const LoopParts& parts, LoopState& state, PlayRecord& record)
       : parts_(parts), state_(state), record_(record) {}
 
+  // What the learner asks for next may be this.
+  void BeforePlan(const bp_limits& limits);
   void Check(const bp_request& request) const override;
   bool Collect(const bp_request& request) override;
   bool BindsEnv() const override { return true; }

@@ -20,6 +20,8 @@ class CollectingSet {
   }
   // Of a request that they serve.
   Collecting& Of(const bp_request& request);
+  // The learner is asked next.
+  void BeforePlan(const bp_limits& limits) { candidates_.BeforePlan(limits); }
   bool Collect(const bp_request& request);
   std::optional<ThreadUse> Use() const { return record_.Use(); }
   const Collecting& bound() const { return *bound_; }  // who has the env's rows

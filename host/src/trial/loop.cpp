@@ -60,7 +60,9 @@ void TrialLoop::StopClock() {
 void TrialLoop::RunRequests() {
   const PhaseSpan span(parts_.clock(), Phase::kSync);
   for (;;) {
-    const bp_request request = parts_.learner.Plan(LimitsNow());
+    const bp_limits limits = LimitsNow();
+    collecting_.BeforePlan(limits);
+    const bp_request request = parts_.learner.Plan(limits);
     if (CollectingSet::Serves(request)) {
       if (!StartIteration(request) || !Collect(request)) return;
     } else if (request.kind == BP_REQ_TICK) {

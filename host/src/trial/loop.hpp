@@ -29,6 +29,7 @@ class TrialLoop {
   // What stands in metrics.jsonl and fingerprints.bin is on the disk afterwards. Throws std::runtime_error.
   void SyncFiles() { state_.SyncFiles(); }
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user
+  void Warn(const std::string& sentence) { warnings_.Add(sentence); }
 
  private:
   void Begin();

@@ -11,6 +11,7 @@
 #include "trial/monitors.hpp"
 #include "trial/status.hpp"
 #include "trial/threads.hpp"
+#include "workers/group.hpp"
 
 namespace backplane {
 
@@ -26,6 +27,7 @@ struct LoopParts {
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
   uint64_t chunk_rows;
+  WorkerGroup* workers = nullptr;  // that play candidates; NULL: the trial does
 
   PhaseClock& clock() const { return threads.clocks()[0]; }  // of the control thread
 };

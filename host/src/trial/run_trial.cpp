@@ -1,13 +1,10 @@
 #include "trial/run_trial.hpp"
 
-#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -28,6 +25,8 @@
 #include "trial/loop.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/prepare.hpp"
+#include "trial/start_workers.hpp"
 #include "trial/suspension.hpp"
 
 namespace backplane {
@@ -39,18 +38,12 @@ constexpr size_t kMaxWarnings = 20;
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
 
-// Large tensors are otherwise mapped and unmapped at every update, which costs more than the arithmetic (measured: 6.7 against
-// 4.9 us per sample at minibatch 2,048, two layers of 256).
-void TuneMalloc() {
-  if (mallopt(M_MMAP_THRESHOLD, 1 << 30) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1 || mallopt(M_TOP_PAD, 64 << 20) != 1)
-    LogWarning("warning: this C library refuses malloc settings; updates of large networks will be slower");
-}
-
 class TrialProcess {
  public:
-  TrialProcess(TrialSpec spec, const TrialTask& task)
+  TrialProcess(TrialSpec spec, const std::filesystem::path& trial_json, const TrialTask& task)
       : spec_(std::move(spec)),
         task_(task),
+        trial_json_(trial_json),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
         status_(records() ? AttemptFolder(spec_.attempt_dir).status() : std::filesystem::path()),
         parts_(spec_, &status_, &g_cancelled,
@@ -76,6 +69,7 @@ class TrialProcess {
   bool records() const { return task_.film.empty(); }
   ExitReason RunToItsEnd();
   void Load();
+  void MakeWorkers(StartedWorkers* started);
   void MakeLoop();
   void RunLoop();
   void WriteFilm();
@@ -90,12 +84,14 @@ class TrialProcess {
 
   TrialSpec spec_;
   const TrialTask task_;
+  const std::filesystem::path trial_json_;
   CheckpointFolder checkpoints_;
   StatusWriter status_;
   std::mutex log_mutex_;  // plugins log from any thread
   std::vector<std::string> plugin_warnings_;
   bool warnings_left_out_ = false;
   TrialParts parts_;
+  std::unique_ptr<WorkerGroup> workers_;  // NULL: none
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards what follows: a plugin may call exit() on a thread that is not the control thread
   bool finished_ = false;
@@ -122,16 +118,30 @@ ExitReason TrialProcess::RunToItsEnd() {
 }
 
 void TrialProcess::Load() {
+  const auto started = records() ? StartWorkers(spec_, trial_json_) : nullptr;  // they load while this process does
   parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
   if (!records()) return;
+  if (started) MakeWorkers(started.get());
   parts_.monitors()->Start();
   MakeLoop();
+}
+
+void TrialProcess::MakeWorkers(StartedWorkers* started) {
+  CheckPlaysElsewhere(parts_.learner());
+  workers_ = std::make_unique<WorkerGroup>(
+      started->Links(g_cancelled), WorkerGroup::Setup{.trial_id = spec_.trial_id,
+                                                      .learner = parts_.learner().id(),
+                                                      .token = started->token(),
+                                                      .chunk_rows = parts_.chunk_rows(),
+                                                      .cancelled = &g_cancelled,
+                                                      .beat = [this] { status_.Beat(); },
+                                                      .warn = [this](const std::string& sentence) { loop_->Warn(sentence); }});
 }
 
 void TrialProcess::MakeLoop() {
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(),
                                                 *parts_.monitors(), parts_.metrics(), status_, g_cancelled, *parts_.threads(),
-                                                checkpoints_, parts_.chunk_rows()});
+                                                checkpoints_, parts_.chunk_rows(), workers_.get()});
 }
 
 // Each turn but the last sets a checkpoint aside, and begins with plugins that have seen nothing of it.
@@ -291,9 +301,7 @@ std::vector<std::string> TrialProcess::Warnings() {
 
 int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_json, const TrialTask& task) {
   WatchKeeper();
-  TuneMalloc();
-  // Runner threads are the host's; a library's own threads under them only slow both down.
-  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);
+  PrepareForPlugins();
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
   try {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled, task.find_broken);
@@ -303,7 +311,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
                                " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
     if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: threads and plugins may still be about when the process leaves.
-    auto* process = new TrialProcess(std::move(spec), task);
+    auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stderr);  // a log would take some

@@ -146,6 +146,65 @@ TEST(CandidateScorer, GivesTheSameBytesForAnyThreadsRowsAndCandidatesInFlight) {
       }
 }
 
+// Two processes in one: each has some of the jobs, in any order, and a third has none of its own.
+TEST(CandidateScorer, JobsThatWerePlayedElsewhereGiveTheSameBytes) {
+  Scored whole({.rows = 4, .threads = 2});
+  ASSERT_TRUE(whole.Score());
+  struct Others : PlayElsewhere {
+    Scored first{{.rows = 3, .threads = 2}}, second{{.rows = 8, .threads = 1}};
+    bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>&) override {
+      std::vector<uint64_t> jobs[2];
+      while (const std::optional<uint64_t> job = queue->Take()) jobs[*job % 3 == 0].push_back(*job);
+      std::reverse(jobs[1].begin(), jobs[1].end());
+      std::mutex mutex;
+      for (Scored* other : {&first, &second}) {
+        other->scorer.StartGiven(request, 2, [&](uint64_t job, const JobScore& score) {
+          const std::lock_guard lock(mutex);
+          EXPECT_TRUE(scores->Set(job, score));
+          queue->Finish(job);
+        });
+        std::thread gives([&, other] {
+          for (const uint64_t job : jobs[other == &first]) EXPECT_TRUE(other->scorer.Give({job}));
+          other->scorer.CloseJobs();
+        });
+        const PhaseSpan span(other->trial.clocks[0], Phase::kSync);
+        other->scorer.PlayGiven(other->trial.clocks);
+        gives.join();
+      }
+      return true;
+    }
+    PoolUse use() const override { return {0.25, 0.5}; }
+  } others;
+  Scored scored({.rows = 2});
+  {
+    const PhaseSpan span(scored.trial.clocks[0], Phase::kSync);
+    ASSERT_TRUE(scored.scorer.Score(scored.request, scored.trial.clocks, &others));
+  }
+  EXPECT_EQ(scored.Bytes(), whole.Bytes());
+  EXPECT_EQ(scored.scorer.use().balance, 0.25);
+  ASSERT_EQ(scored.scorer.episodes().size(), kJobs);
+  for (uint64_t job = 0; job < kJobs; ++job)
+    EXPECT_EQ(scored.scorer.episodes()[job].info[0], whole.scorer.episodes()[job].info[0]) << job;
+}
+
+TEST(CandidateScorer, WhatNobodyElsewhereHasPlayedItPlaysItself) {
+  Scored whole({.rows = 4, .threads = 2});
+  ASSERT_TRUE(whole.Score());
+  struct Nobody : PlayElsewhere {
+    bool Play(const bp_request&, JobQueue* queue, CandidateScores*, std::vector<PhaseClock>&) override {
+      queue->StartEmpty(kCandidates, kEpisodes);
+      for (uint64_t job = 0; job < kJobs; ++job) queue->Give(job);
+      queue->Close();
+      return true;
+    }
+    PoolUse use() const override { return {}; }
+  } nobody;
+  Scored scored({.rows = 3, .threads = 2});
+  const PhaseSpan span(scored.trial.clocks[0], Phase::kSync);
+  ASSERT_TRUE(scored.scorer.Score(scored.request, scored.trial.clocks, &nobody));
+  EXPECT_EQ(scored.Bytes(), whole.Bytes());
+}
+
 TEST(CandidateScorer, MaxStepsCutsWhereItIsShorterThanTheEnvsLimit) {
   for (const bool row_exact : {true, false}) {
     Scored shorter({.max_steps = 5, .row_exact = row_exact}), longer({.max_steps = 1000, .row_exact = row_exact});

@@ -44,5 +44,32 @@ TEST(JobQueue, StartsAnew) {
   for (uint64_t job = 0; job < 5; ++job) EXPECT_EQ(queue.Take(), job);
 }
 
+TEST(JobQueue, GivesWhatItIsGivenUntilItIsClosed) {
+  JobQueue queue;
+  queue.StartEmpty(3, 2);
+  EXPECT_EQ(queue.Take(), std::nullopt);
+  EXPECT_FALSE(queue.finished()) << "more may come";
+  EXPECT_TRUE(queue.Give(5));
+  EXPECT_TRUE(queue.Give(1));
+  EXPECT_TRUE(queue.HasJob());
+  EXPECT_EQ(queue.Take(), 5u);
+  EXPECT_EQ(queue.Take(), 1u);
+  EXPECT_EQ(queue.Take(), std::nullopt);
+  queue.Finish(5);
+  queue.Close();
+  EXPECT_FALSE(queue.finished()) << "job 1 is played";
+  EXPECT_TRUE(queue.Finish(1));
+  EXPECT_TRUE(queue.finished());
+}
+
+TEST(JobQueue, TakesNoJobThatThereIsNot) {
+  JobQueue queue;
+  queue.StartEmpty(1, 2);
+  EXPECT_FALSE(queue.Give(2));
+  EXPECT_TRUE(queue.Give(0));
+  EXPECT_TRUE(queue.Give(1));
+  EXPECT_FALSE(queue.Give(1)) << "there are two";
+}
+
 }  // namespace
 }  // namespace backplane

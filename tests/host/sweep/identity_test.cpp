@@ -53,6 +53,7 @@ TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
   loaded_.monitors = {Plugin("monitor.watcher")};
   loaded_.experiment.rollout.threads = 7;
   loaded_.experiment.rollout.pin_threads = true;
+  loaded_.experiment.rollout.workers = 4;
   loaded_.experiment.resources.hang_timeout_s = 1;
   loaded_.experiment.checkpoint_every_iterations = 5;
   EXPECT_EQ(before, Id());
@@ -217,7 +218,7 @@ TEST_F(IdentityTest, LeftOutKeysAreFoundAtAboveAndBelowAPath) {
   using Keys = std::set<std::string>;
   EXPECT_EQ(LeftOutKeys("learner.options.lr"), Keys());
   EXPECT_EQ(LeftOutKeys("rollout.num_env_runners"), Keys());
-  EXPECT_EQ(LeftOutKeys("rollout"), (Keys{"rollout.threads", "rollout.pin_threads"}));
+  EXPECT_EQ(LeftOutKeys("rollout"), (Keys{"rollout.threads", "rollout.pin_threads", "rollout.workers"}));
   EXPECT_EQ(LeftOutKeys("monitors.0.options.period"), Keys{"monitors"});
   EXPECT_EQ(LeftOutKeys("resources.cpus"), Keys{"resources.cpus"});
   EXPECT_EQ(LeftOutKeys("learner"), Keys{"learner.plugin"});

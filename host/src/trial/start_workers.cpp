@@ -1,0 +1,66 @@
+#include "trial/start_workers.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "base/python.hpp"
+#include "rollout/cores.hpp"
+#include "trial/learner_state.hpp"
+#include "workers/local_workers.hpp"
+#include "workers/ray_workers.hpp"
+
+namespace backplane {
+namespace {
+
+[[noreturn]] void RefuseWorkers(const LearnerInstance& learner, const std::string& why) {
+  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("{}; leave {} out", why, kWorkersKey));
+}
+
+// Of the engine that runs the trial: "ray:ADDRESS". Absent: workers are processes of this machine.
+std::optional<std::string> RayCluster() {
+  constexpr std::string_view kRay = "ray:";
+  const char* const place = std::getenv("BACKPLANE_WORKERS");
+  if (place == nullptr || *place == '\0') return std::nullopt;
+  if (!std::string_view(place).starts_with(kRay))
+    throw std::runtime_error(fmt::format("BACKPLANE_WORKERS: wanted ray:ADDRESS, found {}", place));
+  return place + kRay.size();
+}
+
+}  // namespace
+
+std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::filesystem::path& trial_json) {
+  const RolloutConfig& rollout = spec.experiment.rollout;
+  if (rollout.workers == 0) return nullptr;
+  const uint64_t threads = rollout.threads.value_or(GrantedCores());
+  WorkerOrder order;
+  order.program = std::filesystem::read_symlink("/proc/self/exe");
+  order.trial_json = std::filesystem::absolute(trial_json);
+  if (const std::optional<std::string> cluster = RayCluster())
+    return StartRayWorkers(FindPython(), *cluster, order, rollout.workers, threads);
+  return StartLocalWorkers(order, rollout.workers, threads, spec.attempt_dir);
+}
+
+void CheckPlaysElsewhere(const LearnerInstance& learner) {
+  if (!learner.row_exact())
+    RefuseWorkers(learner,
+                  "its action for a row may depend on the other rows of the call (it is not ROW_EXACT), so workers would give "
+                  "other results than the trial");
+  if (StateOf(learner) == nullptr)
+    RefuseWorkers(learner, "workers begin each iteration with its saved state, and it keeps none (" BP_LEARNER_STATE_1 ")");
+}
+
+void CheckPlaysElsewhere(const LearnerInstance& learner, const bp_request& first) {
+  if (first.kind != BP_REQ_EVALUATE)
+    RefuseWorkers(
+        learner,
+        "workers play whole episodes of candidates, and it has none evaluated: its rollouts and updates stay in one process, "
+        "with as many threads as it has cores (rollout.threads)");
+  CheckPlaysElsewhere(learner);
+}
+
+}  // namespace backplane

@@ -1,0 +1,234 @@
+#include "workers/group.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rollout/failure.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr int kLookAtStop_ms = 100;
+
+std::string WithLastWords(const WorkerLink& link) {
+  const std::string words = link.LastWords();
+  return words.empty() ? "" : "; the last it printed: " + words;
+}
+
+}  // namespace
+
+WorkerGroup::WorkerGroup(WorkerLinks links, Setup setup) : setup_(std::move(setup)), workers_(links.size()) {
+  for (size_t i = 0; i < links.size(); ++i) {
+    workers_[i].link = std::move(links[i]);
+    workers_[i].name = fmt::format("worker {}", i + 1);
+  }
+}
+
+WorkerGroup::~WorkerGroup() = default;
+
+void WorkerGroup::BeginTurn(const bp_limits& limits, std::vector<std::byte> state) {
+  turn_.limits = limits;
+  turn_.state = std::move(state);
+}
+
+bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) {
+  const auto& asked = request.u.evaluate;
+  const int64_t began_ns = NowNs();
+  {
+    const PhaseSpan waits(clocks[0], Phase::kIdle);
+    if (!AwaitHellos()) return false;
+    dealer_.Start(queue, asked.candidates * asked.episodes_each, workers_.size());
+    StartTurn(request);
+    while (!AllAreDone()) {
+      if (setup_.cancelled->load()) return false;
+      Listen(scores);
+      if (!dealer_.finished())
+        DealToAll();
+      else if (!std::exchange(end_sent_, true))
+        for (size_t i = 0; i < workers_.size(); ++i) EndTurnOf(i);
+    }
+  }
+  if (!dealer_.finished()) dealer_.GiveBack(asked.candidates, asked.episodes_each);
+  CountTime(clocks, began_ns);
+  return true;
+}
+
+// Loading plugins takes them as long as it has taken the trial, at the same time. False if cancelled.
+bool WorkerGroup::AwaitHellos() {
+  const auto missing = [](const Worker& worker) { return !worker.said_hello && !worker.gone; };
+  while (std::any_of(workers_.begin(), workers_.end(), missing)) {
+    if (setup_.cancelled->load()) return false;
+    Listen(nullptr);
+  }
+  return true;
+}
+
+void WorkerGroup::StartTurn(const bp_request& request) {
+  ++turn_.number;
+  request_ = DigestOf(request);
+  end_sent_ = false;
+  phases_ = {};
+  cpu_s_ = most_cpu_s_ = 0;
+  threads_ = 0;
+  for (Worker& worker : workers_) {
+    worker.ready = worker.done = false;
+    if (worker.at_work()) threads_ += worker.hello.threads;
+  }
+  if (threads_ == 0) return;
+  // Half of what would be an even share at a time: who is faster then gets more.
+  const uint64_t jobs = request_.candidates * request_.episodes_each, parts = 2 * threads_;
+  turn_.most = std::clamp<uint64_t>((jobs + parts - 1) / parts, 1, setup_.chunk_rows);
+  const std::vector<std::byte> bytes = ToBytes(turn_);
+  for (size_t i = 0; i < workers_.size(); ++i)
+    if (workers_[i].at_work()) Send(i, bytes);
+}
+
+// Waits for something to hear, but not long: there may be a stop to look at.
+void WorkerGroup::Listen(CandidateScores* scores) {
+  std::vector<pollfd> fds;
+  std::vector<size_t> whose;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].gone) continue;
+    fds.push_back({workers_[i].link->fd(), POLLIN, 0});
+    whose.push_back(i);
+  }
+  if (poll(fds.data(), fds.size(), kLookAtStop_ms) <= 0) return;
+  for (size_t n = 0; n < fds.size(); ++n) {
+    if (fds[n].revents == 0) continue;
+    const size_t i = whose[n];
+    Worker& worker = workers_[i];
+    if (worker.gone) continue;  // found out meanwhile
+    const Received received = ReceiveInto(worker.link->fd(), false, &worker.reader);
+    try {
+      while (const std::optional<Frame> frame = worker.reader.Next()) Hear(i, *frame, scores);
+    } catch (const FrameError& e) {
+      Refuse(worker, e.what());
+    }
+    if (received == Received::kEnd) Lose(i);
+  }
+}
+
+void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
+  Worker& worker = workers_[i];
+  if (frame.kind == FrameKind::kFailed) Fail(MessageOf<Failed>(frame));
+  if (frame.kind == FrameKind::kHello) return Hear(&worker, MessageOf<Hello>(frame));
+  if (!worker.said_hello) Refuse(worker, "it says more before it has said who it is");
+  if (scores == nullptr && frame.kind != FrameKind::kBeat) Refuse(worker, "it answers before it was asked");
+  if (setup_.beat) setup_.beat();
+  switch (frame.kind) {
+    case FrameKind::kBeat: return;
+    case FrameKind::kReady: return Hear(i, MessageOf<Ready>(frame));
+    case FrameKind::kScore: return Hear(i, MessageOf<Score>(frame), scores);
+    case FrameKind::kDone: return Hear(&worker, MessageOf<Done>(frame));
+    default: Refuse(worker, fmt::format("a worker sends no frames of kind {}", static_cast<uint32_t>(frame.kind)));
+  }
+}
+
+void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
+  if (worker->said_hello) Refuse(*worker, "it says twice who it is");
+  if (hello.protocol != kWorkerProtocol)
+    Refuse(*worker, fmt::format("wanted protocol {}, found {}", kWorkerProtocol, hello.protocol));
+  if (hello.trial_id != setup_.trial_id || hello.token != setup_.token)
+    Refuse(*worker, fmt::format("wanted a worker of trial {}, found one of trial {}", setup_.trial_id, hello.trial_id));
+  if (hello.threads < 1 || hello.rows < 1)
+    Refuse(*worker, fmt::format("wanted threads and rows, found {} and {}", hello.threads, hello.rows));
+  worker->hello = hello;
+  worker->said_hello = true;
+}
+
+void WorkerGroup::Hear(size_t i, const Ready& ready) {
+  Worker& worker = workers_[i];
+  if (ready.turn != turn_.number || worker.ready)
+    Refuse(worker, fmt::format("wanted it to be ready once for turn {}, found turn {}", turn_.number, ready.turn));
+  if (ready.request != request_)
+    throw TrialFailure(
+        BP_E_INTERNAL, setup_.learner,
+        fmt::format("plan: from the same saved state and limits it asks for {} in {} and for {} in the trial; what it "
+                    "plans should follow from them alone, or rollout.workers be 0",
+                    ToText(ready.request), worker.name, ToText(request_)));
+  worker.ready = true;
+  dealer_.Join(i, std::min(worker.hello.rows, worker.hello.threads * turn_.most));
+  if (end_sent_) EndTurnOf(i);  // the others were done before it was ready
+}
+
+void WorkerGroup::Hear(size_t i, const Score& score, CandidateScores* scores) {
+  const Worker& worker = workers_[i];
+  if (score.turn != turn_.number || !dealer_.Finish(i, score.job))
+    Refuse(worker, fmt::format("it gives a score of job {} in turn {}, which it does not have", score.job, score.turn));
+  if (!scores->Set(score.job, score.score))
+    Refuse(worker, fmt::format("wanted {} infos and {} moments of a job, found {} and {}", scores->infos(), scores->moments(),
+                               score.score.infos.size(), score.score.moments.size()));
+}
+
+void WorkerGroup::Hear(Worker* worker, const Done& done) {
+  if (done.turn != turn_.number || !end_sent_ || worker->done)
+    Refuse(*worker, fmt::format("wanted the end of turn {} when it was asked for, found that of {}", turn_.number, done.turn));
+  worker->done = true;
+  for (size_t p = 0; p < kPhaseCount; ++p) {
+    phases_.ns[p] += done.phases.ns[p];
+    phases_.cpu_ns[p] += done.phases.cpu_ns[p];
+    phases_.cpu_wall_ns[p] += done.phases.cpu_wall_ns[p];
+  }
+  cpu_s_ += done.cpu_s;
+  most_cpu_s_ = std::max(most_cpu_s_, done.most_cpu_s);
+}
+
+// As it would have failed here.
+void WorkerGroup::Fail(const Failed& failed) const {
+  if (failed.status == BP_OK) throw std::runtime_error(failed.text);
+  throw TrialFailure(failed.status, failed.plugin, failed.text);
+}
+
+void WorkerGroup::Refuse(const Worker& worker, const std::string& why) const {
+  throw std::runtime_error(worker.name + ": " + why + WithLastWords(*worker.link));
+}
+
+void WorkerGroup::DealToAll() {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (!workers_[i].at_work() || !workers_[i].ready) continue;
+    if (const JobList list{dealer_.Deal(i)}; !list.jobs.empty()) Send(i, ToBytes(list));
+  }
+}
+
+void WorkerGroup::EndTurnOf(size_t i) {
+  if (workers_[i].at_work() && workers_[i].ready) Send(i, BytesOf({FrameKind::kEndTurn, {}}));
+}
+
+void WorkerGroup::Send(size_t i, const std::vector<std::byte>& bytes) {
+  if (!SendAll(workers_[i].link->fd(), bytes)) Lose(i);
+}
+
+// One that could not even begin was wrong from the start, and so would the others be in the next attempt's.
+void WorkerGroup::Lose(size_t i) {
+  Worker& worker = workers_[i];
+  if (std::exchange(worker.gone, true)) return;
+  const std::string how = worker.name + ": " + worker.link->HowItEnded();
+  if (!worker.said_hello) throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
+  const uint64_t jobs = dealer_.Lose(i);
+  setup_.warn(fmt::format("{} in turn {}; {} {} of its {}{}", how, turn_.number,
+                          AtWork() > 0 ? "the other workers play" : "the trial plays", jobs, jobs == 1 ? "job" : "jobs",
+                          WithLastWords(*worker.link)));
+}
+
+uint64_t WorkerGroup::AtWork() const {
+  return static_cast<uint64_t>(
+      std::count_if(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.at_work(); }));
+}
+
+bool WorkerGroup::AllAreDone() const {
+  return std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.gone || worker.done; });
+}
+
+// The trial's threads have rested; their time is told as the workers have spent theirs.
+void WorkerGroup::CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns) {
+  const int64_t wall_ns = NowNs() - began_ns;
+  for (size_t i = 0; i < clocks.size(); ++i) clocks[i].TakeOver(phases_, wall_ns, i == 0);
+  const double threads = std::max(static_cast<double>(threads_), 1.0),
+               wall_s = std::max(static_cast<double>(wall_ns) * 1e-9, 1e-9);
+  use_ = {most_cpu_s_ > 0 ? cpu_s_ / threads / most_cpu_s_ : 1, cpu_s_ / (threads * wall_s)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,82 @@
+// The workers of a trial: processes that play jobs of its evaluations of candidates. In each turn a worker gets the learner's
+// state from before it planned and the limits, plans the same, and gives what each of its jobs earned. The trial alone
+// consumes, in the order of the jobs, so that results are the same bytes for any number of workers.
+//
+// A worker that is gone costs no result: the others play its jobs and, where none is left, the trial. What makes a worker fail
+// would have made the trial fail, so a failure that it tells of ends the attempt as it would have ended without workers.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rollout/play_elsewhere.hpp"
+#include "workers/job_dealer.hpp"
+#include "workers/link.hpp"
+#include "workers/messages.hpp"
+
+namespace backplane {
+
+class WorkerGroup : public PlayElsewhere {
+ public:
+  struct Setup {
+    std::string trial_id, learner;  // ids
+    std::string token;              // that a worker has to know; empty: none
+    uint64_t chunk_rows = 1;
+    const std::atomic<bool>* cancelled = nullptr;
+    std::function<void()> beat;                    // something was heard of a worker that works
+    std::function<void(const std::string&)> warn;  // a worker is gone
+  };
+  WorkerGroup(WorkerLinks links, Setup setup);
+  ~WorkerGroup() override;  // ends them
+  WorkerGroup(const WorkerGroup&) = delete;
+
+  // Before the evaluation is planned that is played next: what a worker begins with.
+  void BeginTurn(const bp_limits& limits, std::vector<std::byte> state);
+  bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) override;
+  PoolUse use() const override { return use_; }
+
+ private:
+  struct Worker {
+    std::unique_ptr<WorkerLink> link;
+    FrameReader reader;
+    std::string name;  // "worker 2"
+    Hello hello;
+    bool said_hello = false, gone = false, ready = false, done = false;
+    bool at_work() const { return said_hello && !gone; }
+  };
+
+  bool AwaitHellos();
+  void StartTurn(const bp_request& request);
+  void Listen(CandidateScores* scores);
+  void Hear(size_t i, const Frame& frame, CandidateScores* scores);
+  void Hear(Worker* worker, const Hello& hello);
+  void Hear(size_t i, const Ready& ready);
+  void Hear(size_t i, const Score& score, CandidateScores* scores);
+  void Hear(Worker* worker, const Done& done);
+  [[noreturn]] void Fail(const Failed& failed) const;
+  [[noreturn]] void Refuse(const Worker& worker, const std::string& why) const;
+  void DealToAll();
+  void EndTurnOf(size_t i);
+  void Send(size_t i, const std::vector<std::byte>& bytes);
+  void Lose(size_t i);
+  bool AllAreDone() const;
+  uint64_t AtWork() const;
+  void CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns);
+
+  const Setup setup_;
+  std::vector<Worker> workers_;
+  JobDealer dealer_;
+  Turn turn_;
+  RequestDigest request_;
+  bool end_sent_ = false;  // of the turn, to those that were ready
+  PhaseSums phases_;       // of the turn
+  double cpu_s_ = 0, most_cpu_s_ = 0;
+  uint64_t threads_ = 0;
+  PoolUse use_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,30 @@
+// A worker as the trial sees it: a stream both ways, and how it was started and ended. One for each place where workers run.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+class WorkerLink {
+ public:
+  virtual ~WorkerLink() = default;
+  virtual int fd() const = 0;                 // a stream socket
+  virtual std::string HowItEnded() = 0;       // once the stream has: "it was ended by signal 9"
+  virtual std::string LastWords() const = 0;  // what it printed last; empty: nothing, or nobody knows
+};
+
+using WorkerLinks = std::vector<std::unique_ptr<WorkerLink>>;
+
+// Workers that are on their way.
+class StartedWorkers {
+ public:
+  virtual ~StartedWorkers() = default;
+  virtual const std::string& token() const = 0;  // that their Hello has; empty: none
+  // Once. Waits until all can be spoken to; none if cancelled meanwhile. Throws std::runtime_error where one cannot be had.
+  virtual WorkerLinks Links(const std::atomic<bool>& cancelled) = 0;
+};
+
+}  // namespace backplane

@@ -1,0 +1,71 @@
+#include "workers/mailbox.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+namespace backplane {
+namespace {
+
+[[noreturn]] void Leave(const char* why) {
+  if (*why != '\0') std::fprintf(stderr, "worker: %s\n", why);
+  std::fflush(nullptr);
+  _exit(*why != '\0' ? 1 : 0);
+}
+
+}  // namespace
+
+Mailbox::Mailbox(int fd) : fd_(fd) {
+  std::thread([this] { Read(); }).detach();
+}
+
+void Mailbox::Read() {
+  FrameReader reader;
+  try {
+    for (;;) {
+      while (const std::optional<Frame> frame = reader.Next()) Take(*frame);
+      if (ReceiveInto(fd_, true, &reader) == Received::kEnd) Leave("");
+    }
+  } catch (const std::exception& e) {
+    Leave(e.what());
+  }
+}
+
+void Mailbox::Take(const Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  switch (frame.kind) {
+    case FrameKind::kTurn:
+      turn_ = MessageOf<Turn>(frame);
+      changed_.notify_one();
+      return;
+    case FrameKind::kJobs:
+      if (scorer_ == nullptr || !scorer_->Give(MessageOf<JobList>(frame).jobs))
+        throw FrameError("it was given jobs that there are not");
+      return;
+    case FrameKind::kEndTurn:
+      if (scorer_ == nullptr) throw FrameError("a turn ends that has not begun");
+      std::exchange(scorer_, nullptr)->CloseJobs();
+      return;
+    default: throw FrameError("a trial sends no frames of kind " + std::to_string(static_cast<uint32_t>(frame.kind)));
+  }
+}
+
+std::optional<Turn> Mailbox::NextTurn() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return turn_.has_value(); });
+  return std::exchange(turn_, std::nullopt);
+}
+
+void Mailbox::DeliverTo(CandidateScorer* scorer) {
+  const std::lock_guard lock(mutex_);
+  scorer_ = scorer;
+}
+
+void Mailbox::SendBytes(const std::vector<std::byte>& bytes) {
+  const std::lock_guard lock(sending_);
+  if (!SendAll(fd_, bytes)) Leave("");
+}
+
+}  // namespace backplane

@@ -1,0 +1,165 @@
+// What stands in the frames between a trial and its workers. Both are the same program, so numbers travel as they lie in
+// memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backplane/learner.h"
+#include "rollout/candidate_scores.hpp"
+#include "rollout/phase_clock.hpp"
+#include "workers/frame.hpp"
+
+namespace backplane {
+
+inline constexpr uint32_t kWorkerProtocol = 1;
+
+// A worker is there.
+struct Hello {
+  static constexpr FrameKind kKind = FrameKind::kHello;
+  uint32_t protocol = kWorkerProtocol;
+  std::string token;     // that it was given; empty: none was wanted
+  std::string trial_id;  // that it was started for
+  uint64_t number = 0;   // of it, from 1
+  uint64_t threads = 1, rows = 1;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit(self.protocol), visit(self.token), visit(self.trial_id), visit(self.number);
+    visit(self.threads), visit(self.rows);
+  }
+};
+
+// An evaluation begins: what the trial's learner was before it planned it.
+struct Turn {
+  static constexpr FrameKind kKind = FrameKind::kTurn;
+  uint64_t number = 0;  // from 1
+  uint64_t most = 1;    // rows that a thread is to play side by side
+  bp_limits limits{};
+  std::vector<std::byte> state;
+
+  static void Fields(auto& self, auto&& visit) { visit(self.number), visit(self.most), visit(self.limits), visit(self.state); }
+};
+
+// What a learner asks for, short enough to be compared.
+struct RequestDigest {
+  uint64_t kind = 0, candidates = 0, episodes_each = 0, chunk = 0, max_steps = 0, seeds = 0;  // seeds: their hash
+  bool operator==(const RequestDigest&) const = default;
+};
+RequestDigest DigestOf(const bp_request& request);  // of one that was checked, if it is EVALUATE
+std::string ToText(const RequestDigest& digest);
+
+struct Ready {
+  static constexpr FrameKind kKind = FrameKind::kReady;
+  uint64_t turn = 0;
+  RequestDigest request;
+
+  static void Fields(auto& self, auto&& visit) { visit(self.turn), visit(self.request); }
+};
+
+struct JobList {
+  static constexpr FrameKind kKind = FrameKind::kJobs;
+  std::vector<uint64_t> jobs;
+
+  static void Fields(auto& self, auto&& visit) { visit(self.jobs); }
+};
+
+struct Score {
+  static constexpr FrameKind kKind = FrameKind::kScore;
+  uint64_t turn = 0, job = 0;
+  JobScore score;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit(self.turn), visit(self.job), visit(self.score.fitness), visit(self.score.length);
+    visit(self.score.infos), visit(self.score.moments);
+  }
+};
+
+// Of a turn, how the time of the worker's threads went.
+struct Done {
+  static constexpr FrameKind kKind = FrameKind::kDone;
+  uint64_t turn = 0;
+  PhaseSums phases;
+  double cpu_s = 0, most_cpu_s = 0;  // of all threads while they played, and of the one that used most
+
+  static void Fields(auto& self, auto&& visit) {
+    visit(self.turn), visit(self.phases), visit(self.cpu_s), visit(self.most_cpu_s);
+  }
+};
+
+// The worker cannot go on, as its trial could not.
+struct Failed {
+  static constexpr FrameKind kKind = FrameKind::kFailed;
+  bp_status status = BP_OK;  // BP_OK: nobody's plugin is at fault
+  std::string plugin, text;
+
+  static void Fields(auto& self, auto&& visit) { visit(self.status), visit(self.plugin), visit(self.text); }
+};
+
+namespace message_detail {
+
+struct Put {
+  std::vector<std::byte>* out;
+  void Raw(const void* data, size_t size) {
+    const auto* from = static_cast<const std::byte*>(data);
+    out->insert(out->end(), from, from + size);
+  }
+  template <class T>
+  void operator()(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Raw(&value, sizeof value);
+  }
+  template <class T>
+  void operator()(const std::vector<T>& items) {
+    (*this)(static_cast<uint64_t>(items.size()));
+    if (!items.empty()) Raw(items.data(), items.size() * sizeof(T));
+  }
+  void operator()(const std::string& text) { (*this)(std::vector<char>(text.begin(), text.end())); }
+};
+
+// Throws FrameError where the body ends too early.
+struct Take {
+  const std::vector<std::byte>& body;
+  size_t at = 0;
+  void Raw(void* out, size_t size);
+  uint64_t Count(size_t each);  // of items of so many bytes
+  void CheckEnd() const;
+  template <class T>
+  void operator()(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Raw(&value, sizeof value);
+  }
+  template <class T>
+  void operator()(std::vector<T>& items) {
+    items.resize(Count(sizeof(T)));
+    if (!items.empty()) Raw(items.data(), items.size() * sizeof(T));
+  }
+  void operator()(std::string& text) {
+    std::vector<char> letters;
+    (*this)(letters);
+    text.assign(letters.begin(), letters.end());
+  }
+};
+
+}  // namespace message_detail
+
+// The bytes of a frame with this message.
+template <class Message>
+std::vector<std::byte> ToBytes(const Message& message) {
+  Frame frame{Message::kKind, {}};
+  Message::Fields(message, message_detail::Put{&frame.body});
+  return BytesOf(frame);
+}
+
+// Of a frame of its kind. Throws FrameError where the body is another's.
+template <class Message>
+Message MessageOf(const Frame& frame) {
+  Message message;
+  message_detail::Take take{frame.body};
+  Message::Fields(message, take);
+  take.CheckEnd();
+  return message;
+}
+
+}  // namespace backplane

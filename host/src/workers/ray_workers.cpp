@@ -1,0 +1,199 @@
+#include "workers/ray_workers.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "base/child.hpp"
+#include "base/json_text.hpp"
+#include "workers/frame.hpp"
+#include "workers/listener.hpp"
+#include "workers/ray_program.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLook_ms = 100, kToTell_ms = 3000;
+constexpr std::chrono::seconds kToJoin{60}, kToStart{120};
+
+std::string RandomToken() {
+  std::random_device random;
+  std::string token;
+  for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", random());
+  return token;
+}
+
+// The Python program beside the trial, and what it has said.
+class RayDriver {
+ public:
+  RayDriver(const std::string& python, const std::string& address) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+      throw std::runtime_error("cannot make a socket for Ray's driver");
+    fd_ = pair[0];
+    ChildCommand command;
+    command.program = python;
+    command.arguments = {"-c", kRayWorkersProgram, std::to_string(pair[1]), address};
+    command.stdout_file = command.stderr_file = "/dev/null";
+    command.inherit_fds = {pair[1]};
+    try {
+      child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGTERM});
+    } catch (...) {
+      close(pair[0]), close(pair[1]);
+      throw;
+    }
+    close(pair[1]);
+  }
+  ~RayDriver() {
+    shutdown(fd_, SHUT_RDWR);
+    child_->Wait(kToTell_ms);  // it takes its actors along
+    child_.reset();
+    close(fd_);
+  }
+  RayDriver(const RayDriver&) = delete;
+
+  void Say(const nlohmann::json& what) {
+    const std::string line = JsonText(what) + "\n";
+    const auto* bytes = reinterpret_cast<const std::byte*>(line.data());
+    SendAll(fd_, {bytes, bytes + line.size()});
+  }
+  // Throws std::runtime_error where it has failed or is gone.
+  std::string AwaitNode() {
+    for (const auto until = Clock::now() + kToJoin; node_.empty() && Clock::now() < until;) Listen(kLook_ms);
+    if (node_.empty())
+      throw std::runtime_error(fmt::format("Ray's driver has not joined the cluster in {} s", kToJoin.count()));
+    return node_;
+  }
+  void Listen(int timeout_ms) {
+    pollfd there{fd_, POLLIN, 0};
+    if (poll(&there, 1, timeout_ms) <= 0) return;
+    char piece[4096];
+    const ssize_t n = recv(fd_, piece, sizeof piece, MSG_DONTWAIT);
+    if (n == 0) throw std::runtime_error("Ray's driver has ended");
+    if (n > 0) text_.append(piece, static_cast<size_t>(n));
+    for (size_t end; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) Take(text_.substr(0, end));
+  }
+  struct End {
+    std::string how, words;
+  };
+  // NULL: it has not ended, as far as is known.
+  const End* EndOf(uint64_t number) const {
+    const auto found = ends_.find(number);
+    return found == ends_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  void Take(const std::string& line) {
+    const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
+    if (!said.is_object()) throw std::runtime_error("Ray's driver: wanted an object in a line, found " + line.substr(0, 200));
+    if (said.contains("failed")) throw std::runtime_error("Ray: " + said["failed"].get<std::string>());
+    node_ = said.value("node", node_);
+    if (said.contains("ended")) ends_[said["ended"].get<uint64_t>()] = {said.value("how", "it ended"), said.value("words", "")};
+  }
+
+  int fd_ = -1;
+  std::unique_ptr<Child> child_;
+  std::string text_, node_;
+  std::map<uint64_t, End> ends_;
+};
+
+class RayLink : public WorkerLink {
+ public:
+  RayLink(std::shared_ptr<RayDriver> driver, uint64_t number, int fd) : driver_(std::move(driver)), number_(number), fd_(fd) {}
+  ~RayLink() override { close(fd_); }
+  RayLink(const RayLink&) = delete;
+
+  int fd() const override { return fd_; }
+  std::string HowItEnded() override {
+    try {
+      for (const auto until = Clock::now() + std::chrono::milliseconds(kToTell_ms); Clock::now() < until;) {
+        if (const RayDriver::End* end = driver_->EndOf(number_)) return end->how;
+        driver_->Listen(kLook_ms);
+      }
+    } catch (const std::runtime_error& e) {
+      return std::string("its stream has ended (") + e.what() + ")";
+    }
+    return "its stream has ended";
+  }
+  std::string LastWords() const override {
+    const RayDriver::End* const end = driver_->EndOf(number_);
+    return end == nullptr ? "" : end->words;
+  }
+
+ private:
+  const std::shared_ptr<RayDriver> driver_;
+  const uint64_t number_;
+  const int fd_;
+};
+
+class StartedOnRay : public StartedWorkers {
+ public:
+  StartedOnRay(const std::string& python, const std::string& address, const WorkerOrder& order, uint64_t workers,
+               uint64_t threads)
+      : workers_(workers), threads_(threads), driver_(std::make_shared<RayDriver>(python, address)), token_(RandomToken()) {
+    listener_ = std::make_unique<WorkerListener>(driver_->AwaitNode(), token_);
+    nlohmann::json arguments = nlohmann::json::array();
+    for (uint64_t i = 0; i < workers; ++i) {
+      WorkerOrder one = order;
+      one.number = i + 1, one.threads = threads, one.connect = listener_->at();
+      arguments.push_back(ToArguments(one));
+    }
+    driver_->Say({{"program", order.program.string()}, {"arguments", arguments}, {"threads", threads}, {"token", token_}});
+  }
+
+  const std::string& token() const override { return token_; }
+  WorkerLinks Links(const std::atomic<bool>& cancelled) override {
+    WorkerLinks links(workers_);
+    const auto until = Clock::now() + kToStart;
+    for (uint64_t there = 0; there < workers_ && !cancelled;) {
+      driver_->Listen(0);
+      for (uint64_t i = 0; i < workers_; ++i) {
+        if (links[i]) continue;
+        if (const RayDriver::End* end = driver_->EndOf(i + 1))
+          throw std::runtime_error(fmt::format("worker {}: {} before it had called the trial{}", i + 1, end->how,
+                                               end->words.empty() ? "" : "; the last it printed: " + end->words));
+      }
+      if (Clock::now() > until)
+        throw std::runtime_error(
+            fmt::format("Ray has started {} of {} workers in {} s; each asks for {} CPUs: see `ray status`", there, workers_,
+                        kToStart.count(), threads_));
+      const auto caller = listener_->Await(kLook_ms);
+      if (!caller) continue;
+      const bool wanted = caller->number >= 1 && caller->number <= workers_ && !links[caller->number - 1];
+      if (!wanted) {
+        close(caller->fd);
+        continue;
+      }
+      links[caller->number - 1] = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
+      ++there;
+    }
+    if (cancelled) links.clear();
+    return links;
+  }
+
+ private:
+  const uint64_t workers_, threads_;
+  const std::shared_ptr<RayDriver> driver_;
+  const std::string token_;
+  std::unique_ptr<WorkerListener> listener_;
+};
+
+}  // namespace
+
+std::unique_ptr<StartedWorkers> StartRayWorkers(const std::string& python, const std::string& address, const WorkerOrder& order,
+                                                uint64_t workers, uint64_t threads) {
+  return std::make_unique<StartedOnRay>(python, address, order, workers, threads);
+}
+
+}  // namespace backplane

@@ -1,0 +1,85 @@
+"""Workers of a trial as actors of Ray. The trial starts this program and speaks to it in lines of JSON over one socket.
+
+usage: ray_workers.py FD ADDRESS
+
+It says {"node": IP} when it is in the cluster, is told {"program", "arguments", "threads", "token"} with the arguments of each
+worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, and ends when the socket does: with it go the actors.
+"""
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+
+
+def die_with_parent():
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
+def how_it_ended(code):
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+class Player:
+    """An actor: one worker's process on its node."""
+
+    def play(self, program, arguments, token):
+        environment = {**os.environ, "BACKPLANE_WORKER_TOKEN": token}
+        try:
+            process = subprocess.Popen([program, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+        except OSError as error:
+            return f"could not be started: {error}", ""
+        words = []
+        for line in process.stdout:
+            words = [*words, line.decode(errors="replace").strip()][-3:]
+        return f"process {process.pid} {how_it_ended(process.wait())}", " | ".join(words)
+
+
+def main():
+    link = socket.socket(fileno=int(sys.argv[1]))
+    lines = link.makefile("rw", encoding="utf-8")
+    lock = threading.Lock()
+
+    def say(**what):
+        with lock:
+            lines.write(json.dumps(what) + "\n")
+            lines.flush()
+
+    try:
+        import ray
+    except ImportError:
+        return say(failed=f"{sys.executable} has no package ray")
+    try:
+        ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
+        say(node=ray.util.get_node_ip_address())
+    except Exception as error:  # whatever Ray throws
+        return say(failed=f"cannot join the cluster at {sys.argv[2]}: {error}")
+    order = json.loads(lines.readline())
+    actor = ray.remote(num_cpus=order["threads"], max_restarts=0, scheduling_strategy="SPREAD")(Player)
+    players = [actor.remote() for _ in order["arguments"]]
+
+    def watch(number, player, arguments):
+        try:
+            how, words = ray.get(player.play.remote(order["program"], arguments, order["token"]))
+        except ray.exceptions.RayError as error:
+            how, words = f"its actor is gone ({type(error).__name__})", ""
+        say(ended=number, how=how, words=words)
+
+    for number, (player, arguments) in enumerate(zip(players, order["arguments"]), 1):
+        threading.Thread(target=watch, args=(number, player, arguments), daemon=True).start()
+    while lines.readline():
+        pass
+    for player in players:
+        ray.kill(player)
+    ray.shutdown()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

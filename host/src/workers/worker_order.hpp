@@ -1,0 +1,23 @@
+// What follows `backplane play`: whose jobs a worker plays, and how it reaches its trial.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace backplane {
+
+struct WorkerOrder {
+  std::filesystem::path program;  // this one's file; none of the arguments
+  std::filesystem::path trial_json;
+  uint64_t number = 1, threads = 1;
+  int fd = -1;          // a stream socket that is open already; -1: none
+  std::string connect;  // else HOST:PORT, where the trial listens; BACKPLANE_WORKER_TOKEN is what it wants to hear
+};
+
+std::vector<std::string> ToArguments(const WorkerOrder& order);
+// Throws std::runtime_error with a sentence.
+WorkerOrder WorkerOrderFromArguments(const std::vector<std::string>& arguments);
+
+}  // namespace backplane

@@ -1,0 +1,43 @@
+#include "workers/worker_order.hpp"
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+std::string RefusalOf(const std::vector<std::string>& arguments) {
+  try {
+    WorkerOrderFromArguments(arguments);
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(WorkerOrder, IsReadBackFromItsArguments) {
+  WorkerOrder order;
+  order.trial_json = "/a folder/trial.json";
+  order.number = 3, order.threads = 2, order.fd = 7;
+  std::vector<std::string> arguments = ToArguments(order);
+  ASSERT_EQ(arguments.front(), "play");
+  arguments.erase(arguments.begin());
+  const WorkerOrder read = WorkerOrderFromArguments(arguments);
+  EXPECT_EQ(read.trial_json, order.trial_json);
+  EXPECT_EQ(read.number, 3u);
+  EXPECT_EQ(read.threads, 2u);
+  EXPECT_EQ(read.fd, 7);
+}
+
+TEST(WorkerOrder, ThatIsWrongIsASentence) {
+  EXPECT_THAT(RefusalOf({"--fd", "3"}), HasSubstr("wanted a trial.json, found none"));
+  EXPECT_THAT(RefusalOf({"t.json"}), HasSubstr("wanted one of --fd and --connect, found neither"));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3", "--connect", "a:1"}), HasSubstr("found both"));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3x"}), HasSubstr("--fd: wanted a number up to 2147483647, found \"3x\""));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd"}), HasSubstr("wanted a value, found none"));
+  EXPECT_THAT(RefusalOf({"t.json", "--far", "3"}), HasSubstr("unknown argument --far"));
+}
+
+}  // namespace
+}  // namespace backplane
