@@ -15,6 +15,7 @@
 #include "sweep/compare_section.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/point_resolver.hpp"
+#include "sweep/report_default.hpp"
 
 namespace backplane {
 namespace {
@@ -397,6 +398,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   }
   const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
+  SetReportOfSearch(&*text);
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
