@@ -1,5 +1,8 @@
 #include "figures/search_panels.hpp"
 
+#include <algorithm>
+
+#include "base/text_columns.hpp"
 #include "figures/figure.hpp"
 #include "figures/panel_parts.hpp"
 
@@ -100,9 +103,28 @@ json Emphasis() {
             {"name", "show "}}}};
 }
 
+namespace {
+
+// Pixels in which the words of neighbouring axes do not meet; titles stand at two heights.
+double LeastWidth(const std::vector<ParallelAxis>& axes) {
+  constexpr double kLetter = 7.4, kTickLetter = 6.2, kGap = 14;
+  double pitch = 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (i + 2 < axes.size())
+      pitch = std::max(pitch, (static_cast<double>(Columns(axes[i].title) + Columns(axes[i + 2].title)) * kLetter / 2 + kGap) / 2);
+    for (const auto& [place, word] : axes[i].ticks)
+      pitch = std::max(pitch, static_cast<double>(Columns(word)) * kTickLetter + kGap);
+  }
+  return pitch * static_cast<double>(axes.size());
+}
+
+}  // namespace
+
 json View(const ParallelPanel& panel) {
   const PanelText& text = panel.text;
-  json view = EmptyView(text.title, panel.size.width, panel.size.height);
+  const double least = LeastWidth(panel.axes);
+  json view = EmptyView(text.title, std::max(panel.size.width, least), panel.size.height);
+  view["name"] = "least" + std::to_string(static_cast<int>(least)) + Identifier(text.title);
   const double last = static_cast<double>(panel.axes.size()) - 1;
   json x = Quantity("x", "");
   x.update({{"scale", {{"domain", {-0.25, last + 0.25}}, {"nice", false}, {"zero", false}}}, {"axis", nullptr}});

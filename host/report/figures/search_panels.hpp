@@ -36,6 +36,7 @@ struct ParallelPanel {
   PanelSize size = {780, 280};
   std::vector<ParallelAxis> axes;
 };
+// Its name says the least width that its words take, "least540_...": where a page is narrower it scrolls.
 nlohmann::json View(const ParallelPanel& panel);
 nlohmann::json Emphasis();  // its figure's parameter: the best all, half, quarter or tenth
 

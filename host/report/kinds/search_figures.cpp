@@ -169,7 +169,7 @@ std::optional<Figure> ImportanceFigure(const SearchParts& parts, const std::vect
   std::vector<std::string> names;
   for (const OptionImportance& one : importances) names.push_back(parts.names.at(one.path));
   names = FigureLabels(names);
-  const std::string panel = "Importance (tick: what chance alone reaches)";
+  const std::string panel = "Importance";
   for (size_t i = 0; i < importances.size(); ++i) {
     const OptionImportance& one = importances[i];
     json row = RowOf(panel, "mean", names[i], "");
@@ -179,7 +179,7 @@ std::optional<Figure> ImportanceFigure(const SearchParts& parts, const std::vect
     figure.rows.push_back(std::move(row));
   }
   const RowLayout layout = LayOutRows(names, 1);
-  BarPanel bars{{panel, "% of the variance of the ranks", "", "option"}, {layout.width, 24}, names, 100, {}};
+  BarPanel bars{{panel, "% of rank variance (tick: by chance)", "", "option"}, {layout.width, 24}, names, 100, {}};
   figure.panels.push_back(View(bars, Palette("name", names, {"#0072B2"})));
   return figure;
 }

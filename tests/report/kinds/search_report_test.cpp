@@ -102,7 +102,7 @@ TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
   search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);
   EXPECT_THAT(
       ReportOf(search).verdict,
-      Contains("The best setting lies at the upper edge of its space: learner.options.lr = 0.099, of 0.00001 to 0.1; better "
+      Contains("The best setting lies at the upper edge of its space: learner.options.lr = 0.099, of 1e-5 to 0.1; better "
                "ones may lie beyond."));
   MadeSearch inside;
   inside.Complete(1e-3, "ppo", 2);
@@ -165,7 +165,8 @@ TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
 TEST(SearchReport, EachSuggestionIsARow) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 5).Ended(1e-2, StudyState::kPruned, {{1, 99}, {7, 98}});
-  const Table& table = TableOf(ReportOf(search), "suggestions");
+  const Document document = ReportOf(search);
+  const Table& table = TableOf(document, "suggestions");
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(TextAt(table, 1, "state"), "pruned");
   EXPECT_EQ(NumberAt(table, 1, "value"), 98);
