@@ -14,6 +14,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/report_program.hpp"
+#include "cli/search_text.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
@@ -103,6 +104,7 @@ class BatchText {
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
+      if (plan_.search && !args_.quiet) std::fputs(SearchText(plan_, request_.out).c_str(), stdout);
       if (args_.quiet) {
         fmt::print("{}\n{}", CountsLine(plan_, report_), made_.value_or(""));
       } else if (made_) {
@@ -119,7 +121,7 @@ class BatchText {
  private:
   void PrintChecks() const {
     if (report_.checks.empty()) return;
-    const std::vector<SaidOnce> errors = SayOnce(plan_, report_.checks);
+    const std::vector<SaidOnce> errors = SayOnce(plan_.Checked(), report_.checks);
     size_t in_file = 0;
     for (const SaidOnce& said : errors) {
       PrintErrors({said.diagnostic});

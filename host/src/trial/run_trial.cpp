@@ -112,6 +112,7 @@ ExitReason TrialProcess::RunToItsEnd() {
       return {};
     }
     RunLoop();
+    if (loop_->pruned()) return {kExitOk, Outcome::kPruned, "", ""};
     return loop_->stopped_early() ? ExitReason{kExitTemp, Outcome::kKilled, "", "stopped on request"} : ExitReason{};
   } catch (...) {
     ExitReason failed = ReasonOfCurrentException();
@@ -193,7 +194,8 @@ void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) measured_ = loop_->Result();
   end_.trial_id = spec_.trial_id;
   end_.attempt = spec_.attempt;
-  end_.state = failed.exit == kExitOk     ? TrialState::kCompleted
+  end_.state = failed.outcome == Outcome::kPruned ? TrialState::kPruned
+               : failed.exit == kExitOk     ? TrialState::kCompleted
                : failed.exit == kExitTemp ? TrialState::kKilled
                                           : TrialState::kFailed;
   end_.outcome = failed.outcome;
