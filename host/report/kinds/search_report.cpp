@@ -55,6 +55,15 @@ std::optional<Attachment> BestFile(const SearchParts& parts, const std::string& 
   return std::nullopt;
 }
 
+// What is searched, and how many seeds, is the search's own business: a change of it would be another search.
+void LeaveOutSearched(const Study& study, Diagnosis* diagnosis) {
+  for (Finding& finding : diagnosis->findings)
+    std::erase_if(finding.fixes, [&](const Fix& fix) {
+      const auto is_path = [&](const SearchedOption& option) { return option.path == fix.path; };
+      return fix.path.starts_with("sweep.") || std::any_of(study.space.begin(), study.space.end(), is_path);
+    });
+}
+
 Section Results(const Document& document, const SearchParts& parts, const ReportContext& context) {
   Section section{"results", "Results", {}};
   if (!document.figures.empty() && document.figures.front().name == kBestSoFar)
@@ -86,6 +95,7 @@ Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& c
   if (std::optional<Attachment> file = BestFile(parts, document.name, document.verdict.front()))
     document.attachments.push_back(std::move(*file));
   Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
+  if (!study.method.empty()) LeaveOutSearched(study, &diagnosis);
   AddTryCommands({set}, context.program, &diagnosis);
   if (diagnosis.Lead()) document.verdict.push_back("First finding: " + diagnosis.Lead()->title + ".");
   document.sections = {Results(document, parts, context), FindingsSection(diagnosis)};
