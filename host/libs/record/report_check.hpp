@@ -18,7 +18,6 @@ struct ComparedMeasure {
 
   static void Fields(auto& self, auto&& visit) {
     visit("metric", self.metric);
-    visit("undirected", self.undirected);
     visit("direction", self.direction);
   }
 };
@@ -73,6 +72,7 @@ struct ReportCheckAnswer {
   static void Fields(auto& self, auto&& visit) {
     visit("errors", self.errors);
     visit("misnamed", self.misnamed);
+    visit("undirected", self.undirected);
     visit("direction", self.direction);
   }
 };

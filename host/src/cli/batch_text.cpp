@@ -229,8 +229,10 @@ class BatchText {
     fmt::print("  results in {}\n", request_.out.string());
     if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
     const std::string same = SameCommand(args_, plan_.compare ? "compare" : "run");
-    if (report_.Count(TrialState::kPlanned) > 0) fmt::print("  go on:  {}\n", same);
+    if (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted) fmt::print("  go on:  {}\n", same);
     if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
+    if (plan_.search && report_.Count(TrialState::kPruned) > 0)
+      fmt::print("  stopped early:  {} --only-pruned lets them go on\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 

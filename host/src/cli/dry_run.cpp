@@ -166,9 +166,9 @@ class DryRunText {
   // "walk: a search by tpe for the best eval/return; 12 of 40 trials are there, then 15 confirm the best 3"
   std::string SearchLine() const {
     const SearchTerms& terms = *plan_.search;
-    std::string line = fmt::format("{}: a search by {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name,
-                                   terms.method, terms.metric, terms.trials,
-                                   terms.Prunes() ? ", weak ones stopped early" : "", ToCome());
+    std::string line =
+        fmt::format("{}: a search by {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
+                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones stopped early" : "", ToCome());
     if (terms.confirm_top > 0)
       line += fmt::format("; {} of them run the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
                           terms.confirm_top);

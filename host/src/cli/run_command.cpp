@@ -92,7 +92,8 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--only-damaged", &args->only_damaged,
             "Run finished trials whose files are missing, shorter or altered again, and nothing else")
       .Excludes(only_failed);
-  add->Flag("--only-pruned", &args->only_pruned, "Let trials go on to their end that a search has stopped, and run nothing else")
+  add->Flag("--only-pruned", &args->only_pruned,
+            "Let trials go on to their end that a search has stopped, and run nothing else")
       .Excludes(only_failed);
   add->Flag("--adopt-history", &args->adopt_history,
             "Go on with a search whose suggestions would be others today, as with another version of Optuna");

@@ -43,8 +43,8 @@ std::map<std::string, Confirmed> ConfirmedPoints(const Plan& plan, const Results
 std::string ValuesText(const json& params) {
   std::string text;
   for (const auto& [path, value] : params.items())
-    text += fmt::format("    {}: {}\n", path, value.is_number_float() ? fmt::format("{:.6g}", value.get<double>())
-                                                                      : JsonText(value));
+    text += fmt::format("    {}: {}\n", path,
+                        value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : JsonText(value));
   return text;
 }
 
@@ -71,8 +71,8 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   }
   if (known.suggestions.empty()) return "";
   const std::string& metric = plan.search->metric;
-  std::string text = fmt::format("search: {} complete, {} pruned, {} failed", states["complete"], states["pruned"],
-                                 states["fail"]);
+  std::string text =
+      fmt::format("search: {} complete, {} pruned, {} failed", states["complete"], states["pruned"], states["fail"]);
   if (states["open"] > 0) text += fmt::format(", {} not at their end", states["open"]);
   if (states["none"] > 0) text += fmt::format(", {} suggestions that are no point", states["none"]);
   text += "\n";

@@ -408,8 +408,8 @@ TrialEnd CommandTrial::EndOf(const ExitReason& end) const {
   TrialEnd told;
   told.trial_id = spec_.trial_id;
   told.attempt = spec_.attempt;
-  told.state = end.outcome == Outcome::kPruned                                   ? TrialState::kPruned
-               : end.exit == kExitOk                                                ? TrialState::kCompleted
+  told.state = end.outcome == Outcome::kPruned                                    ? TrialState::kPruned
+               : end.exit == kExitOk                                              ? TrialState::kCompleted
                : end.outcome == Outcome::kKilled || end.outcome == Outcome::kTemp ? TrialState::kKilled
                                                                                   : TrialState::kFailed;
   told.outcome = end.outcome;

@@ -85,8 +85,8 @@ json SideProcess::Ask(const json& request) {
   if (error == reply.end()) return reply;
   const std::string what = error->is_string() ? error->get<std::string>() : JsonText(*error);
   if (reply.contains("missing"))
-    throw SearchError(fmt::format("sweep.search is answered by Optuna, which {} does not have ({}): {}", python_, what,
-                                  kInstallSearch));
+    throw SearchError(
+        fmt::format("sweep.search is answered by Optuna, which {} does not have ({}): {}", python_, what, kInstallSearch));
   throw SearchError(fmt::format("sweep.search: Optuna refuses '{}': {}", request.value("op", ""), what));
 }
 

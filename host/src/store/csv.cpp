@@ -135,8 +135,8 @@ bool IsSearched(const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.trial->number.has_value(); });
 }
 
-std::vector<std::string> Fields(const Row& row, bool searched, const std::vector<std::string>& paths, const std::vector<std::string>& names,
-                                const std::vector<std::string>& times) {
+std::vector<std::string> Fields(const Row& row, bool searched, const std::vector<std::string>& paths,
+                                const std::vector<std::string>& names, const std::vector<std::string>& times) {
   std::vector<std::string> fields = {row.trial->trial_id, row.trial->name};
   if (searched) fields.insert(fields.end(), {Text(row.trial->number), row.trial->confirms ? "1" : "0"});
   AddValues(row, paths, &fields);

@@ -147,8 +147,7 @@ void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
     if (line.dropped) {
       continue;
     }
-    Run(trial, line.trial_id, place++, line.point_id, line.name, line.seed, line.number,
-        static_cast<uint64_t>(line.confirms));
+    Run(trial, line.trial_id, place++, line.point_id, line.name, line.seed, line.number, static_cast<uint64_t>(line.confirms));
     Run(forget, line.trial_id);
     for (const auto& [path, swept] : line.values) {
       PutValue(value, line.trial_id, path, swept);

@@ -312,11 +312,9 @@ class Batch {
     for (const FailedCheck& check : checked.failed) display_.Detail("refused before the start: " + check.error);
     report_.checks = std::move(checked.failed);
     if (checked.recorded && request_.check_names) {
-      for (FailedCheck& misnamed : request_.check_names(plan, *checked.recorded))
-        report_.checks.push_back(std::move(misnamed));
+      for (FailedCheck& misnamed : request_.check_names(plan, *checked.recorded)) report_.checks.push_back(std::move(misnamed));
     }
-    if (Searches() && request_.direction)
-      direction_ = request_.direction(plan, checked.recorded.value_or(RecordedMeasures()));
+    if (Searches() && request_.direction) direction_ = request_.direction(plan, checked.recorded.value_or(RecordedMeasures()));
     report_.while_checking = checked.interrupted;
     PassInterrupts();
   }
@@ -433,9 +431,8 @@ class Batch {
       if (!room) return false;
       resource_pool_.Give(*room);
       AskSearch([&] { grown = search_->Grow(schedule_); });
-    } else {
-      grown = search_->Confirm();
     }
+    if (!grown && !search_->WantsMore()) grown = search_->Confirm();
     if (!grown) return false;
     TakeInNew();
     WritePlanFile(ResultsFolder{request_.out}.plan(), PlanLines(plan_));
@@ -594,7 +591,8 @@ class Batch {
   BatchReport Report() {
     for (size_t i = 0; i < plan_.trials.size(); ++i)
       if (const TrialRecord* record = RecordOf(i)) report_.trials[i] = ToldOf(*record);
-    report_.interrupted = report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0);
+    report_.interrupted =
+        report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0 || Searches());
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
                                 report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
                                 report_.interrupted ? ", interrupted" : ""));

@@ -37,8 +37,8 @@ struct BatchRequest {
   bool quiet = false;  // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else
-  bool only_pruned = false;   // let pruned trials go on to their end, and nothing else
-  bool adopt_history = false;  // go on with a search that would answer otherwise today
+  bool only_pruned = false;              // let pruned trials go on to their end, and nothing else
+  bool adopt_history = false;            // go on with a search that would answer otherwise today
   bool only_damaged = false;             // run finished trials whose files are damaged again, and nothing else
   std::filesystem::path program;         // what answers to `run-trial` and `keep`
   std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
@@ -55,7 +55,7 @@ struct BatchReport {
   };
   std::vector<Trial> trials;        // as in the plan
   std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
-  bool refused_file = false;  // `refused` is about the experiment file, or about what it asks for
+  bool refused_file = false;        // `refused` is about the experiment file, or about what it asks for
   std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
   std::string paused;               // why the batch stopped before its end
   bool interrupted = false;         // by Ctrl-C, before the end

@@ -22,9 +22,12 @@ bool WasAsked(const Suggestion& suggestion) { return !suggestion.params.is_null(
 BatchSearch::BatchSearch(Plan* plan, std::filesystem::path out) : plan_(*plan), terms_(*plan->search), out_(std::move(out)) {}
 
 json BatchSearch::OpenRequest(const std::string& direction) const {
-  json open = {{"op", "open"},           {"name", plan_.base.experiment.name},
-               {"method", terms_.method}, {"seed", terms_.seed},
-               {"metric", terms_.metric}, {"space", plan_.search_space},
+  json open = {{"op", "open"},
+               {"name", plan_.base.experiment.name},
+               {"method", terms_.method},
+               {"seed", terms_.seed},
+               {"metric", terms_.metric},
+               {"space", plan_.search_space},
                {"pruner", terms_.pruner}};
   if (!direction.empty()) open["direction"] = direction;
   return open;
@@ -82,9 +85,10 @@ void BatchSearch::Begin(EventLog* log, int direction) {
   std::string word = terms_.direction.value_or(direction == 0 ? "" : direction > 0 ? "maximize" : "minimize");
   if (!known.open.is_null() && word.empty()) word = known.open.value("direction", "");
   if (word.empty())
-    throw SearchError(fmt::format("{}: nobody says whether up or down is better of '{}': wanted "
-                                  "sweep.search.objective.direction\nnothing was started",
-                                  Place(terms_.metric_mark), terms_.metric));
+    throw SearchError(
+        fmt::format("{}: nobody says whether up or down is better of '{}': wanted "
+                    "sweep.search.objective.direction\nnothing was started",
+                    Place(terms_.metric_mark), terms_.metric));
   if (known.open.is_null()) {
     session_->Open(OpenRequest(word), log_);
   } else if (adopts_) {
@@ -115,9 +119,10 @@ bool BatchSearch::Grow(const Schedule& schedule) {
     if (!suggested.point) {
       Fail(number);
       if (dropped_in_a_row_ >= kMostDroppedInARow)
-        throw SearchError(fmt::format("sweep.search: {} suggestions in a row came to nothing, the last one for: {}; `derive` "
-                                      "holds by construction where `where` takes nearly all away",
-                                      dropped_in_a_row_, suggested.why));
+        throw SearchError(
+            fmt::format("sweep.search: {} suggestions in a row came to nothing, the last one for: {}; `derive` "
+                        "holds by construction where `where` takes nearly all away",
+                        dropped_in_a_row_, suggested.why));
       continue;
     }
     if (suggested.is_new) return true;

@@ -32,8 +32,8 @@ class BatchSearch {
   std::string Start(const SearchRecord& known, const std::filesystem::path& log);
   // After SearchDiffers: with what is known, whatever it would answer today.
   void AdoptHistory() { adopts_ = true; }
-  // From here on messages go into the log. `direction`: 1 up is better, -1 down, of the measure itself. Throws SearchError where
-  // nobody says it.
+  // From here on messages go into the log. `direction`: 1 up is better, -1 down, of the measure itself. Throws SearchError
+  // where nobody says it.
   void Begin(EventLog* log, int direction);
 
   // Asks until the plan has new trials, which are its last ones. False: it has not, and nothing more is to be asked. Throws

@@ -35,9 +35,7 @@ double WallSeconds(const AttemptRecord& attempt) { return attempt.end.wall_s.val
 
 }  // namespace
 
-BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) {
-  Refresh();
-}
+BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) { Refresh(); }
 
 void BatchView::TakePlan() {
   std::error_code error;

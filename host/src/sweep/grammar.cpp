@@ -103,17 +103,21 @@ class SweepReader {
   void CheckSearch(const Node& section) {
     for (const char* key : {"grid", "zip", "list", "files", "random", "memory_axes"}) {
       if (const Entry* beside = FindEntry(section, key))
-        errors_->Add(beside->mark, fmt::format("sweep.{} beside sweep.search: a search chooses all points itself; put what it is "
-                                               "to try into sweep.search.space", key));
+        errors_->Add(beside->mark,
+                     fmt::format("sweep.{} beside sweep.search: a search chooses all points itself; put what it is "
+                                 "to try into sweep.search.space",
+                                 key));
     }
     for (const ShortAxis& axis : short_)
-      errors_->Add(axis.mark, fmt::format("'{}' cannot be swept beside sweep.search: put it into sweep.search.space, or --set it",
-                                          axis.path));
+      errors_->Add(
+          axis.mark,
+          fmt::format("'{}' cannot be swept beside sweep.search: put it into sweep.search.space, or --set it", axis.path));
     short_.clear();
     if (sweep_.search->Prunes() && sweep_.seeds && sweep_.seeds->n > 1)
       errors_->Add(sweep_.search->pruner_mark,
                    fmt::format("sweep.search.pruner: a pruner stops single trials and wants one seed a point, found {} "
-                               "(sweep.seeds.n); sweep.search.confirm runs the best with more", sweep_.seeds->n));
+                               "(sweep.seeds.n); sweep.search.confirm runs the best with more",
+                               sweep_.seeds->n));
   }
 
   bool Wants(const Entry& entry, bool fits, const char* wanted) {

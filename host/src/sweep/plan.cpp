@@ -69,8 +69,8 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   if (!errors.empty() && (stage_section || !text->set_in_stages.empty())) return {std::nullopt, errors.Sorted()};
   Errors of_the_points;
   const nlohmann::json section_text = sweep.search ? PlainJson(section->value) : nlohmann::json();
-  auto memory = std::make_shared<PlanMemory>(std::make_shared<PointResolver>(*std::move(text), std::move(sweep),
-                                                                             std::move(stages), options.lookup, options.defaults));
+  auto memory = std::make_shared<PlanMemory>(
+      std::make_shared<PointResolver>(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults));
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   const auto planner =
       std::make_shared<Planner>(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points);

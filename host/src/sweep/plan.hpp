@@ -88,8 +88,8 @@ class Plan {
   nlohmann::json search_section;         // `sweep:` as it is written
   // Of a search: points that stand for those that it may suggest, so that their plugins can be asked before the first one.
   std::shared_ptr<const Plan> probes;
-  std::string metric_place;              // of compare.metric, or of `compare:` where that is left out; empty: no comparison
-  std::vector<std::string> notes;        // sentences for the user that are no errors
+  std::string metric_place;        // of compare.metric, or of `compare:` where that is left out; empty: no comparison
+  std::vector<std::string> notes;  // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
   // Both are for trials of this plan only, and for one thread at a time: copies of a plan share what they resolve with.
@@ -101,8 +101,8 @@ class Plan {
   std::string PlaceOf(const std::string& path) const;
   // The id of the trial whose learner it starts from; empty: of none.
   std::string IdBefore(const PlannedTrial& trial) const { return trial.after ? trials[*trial.after].id : ""; }
-  // A plan whose `probes` are set grows: the point that `params`, {path: value}, stand for, with its trials; or trials of a point
-  // with seeds that the search does not see. No other copy of the plan may grow afterwards.
+  // A plan whose `probes` are set grows: the point that `params`, {path: value}, stand for, with its trials; or trials of a
+  // point with seeds that the search does not see. No other copy of the plan may grow afterwards.
   Suggested Suggest(uint64_t number, const nlohmann::json& params);
   void Confirm(size_t point, uint64_t seeds);
   // What can be asked of plugins before any trial: of itself, or of its probes.

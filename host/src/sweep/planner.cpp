@@ -194,10 +194,9 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
   for (const Built& one : built) {
     if (one.loaded.experiment.HasCommand() && !stages().empty()) {
       const auto origin = one.loaded.origin.find("learner.command");
-      errors_->AddFile(
-          origin == one.loaded.origin.end() ? "learner.command" : origin->second,
-          "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
-          "them, found a command");
+      errors_->AddFile(origin == one.loaded.origin.end() ? "learner.command" : origin->second,
+                       "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
+                       "them, found a command");
       return std::nullopt;
     }
     try {

@@ -30,7 +30,8 @@ class Lent {
 
 Plan Planner::MakeSearched() {
   if (!stages().empty()) {
-    errors_->Add(stages().front().mark, "stages: wanted none in an experiment with sweep.search, whose points are single trials");
+    errors_->Add(stages().front().mark,
+                 "stages: wanted none in an experiment with sweep.search, whose points are single trials");
     return {};
   }
   if (sweep().space.empty()) return {};  // it was said why
@@ -78,8 +79,7 @@ void Planner::AddProbes() {
       if (std::exchange(values[i], choice) != choice) add(std::move(values));
     }
     for (const double end : {0.0, kHighest}) {
-      if (searched.choices.empty())
-        Check(Drawn([&](const SearchedPath& each) { return &each == &searched ? end : kMiddle; }));
+      if (searched.choices.empty()) Check(Drawn([&](const SearchedPath& each) { return &each == &searched ? end : kMiddle; }));
     }
   }
   const uint64_t seed = sweep().search->seed;

@@ -29,8 +29,8 @@ class SearchReader {
       return out_;
     }
     static const std::map<std::string, void (SearchReader::*)(const Entry&)> readers = {
-        {"method", &SearchReader::ReadMethod},   {"trials", &SearchReader::ReadTrials},
-        {"seed", &SearchReader::ReadSeed},       {"space", &SearchReader::ReadSpace},
+        {"method", &SearchReader::ReadMethod},       {"trials", &SearchReader::ReadTrials},
+        {"seed", &SearchReader::ReadSeed},           {"space", &SearchReader::ReadSpace},
         {"objective", &SearchReader::ReadObjective}, {"pruner", &SearchReader::ReadPruner},
         {"confirm", &SearchReader::ReadConfirm}};
     for (const Entry& entry : section_.value.entries) {
@@ -73,8 +73,8 @@ class SearchReader {
     if (entry.value.IsMap() && !entry.value.entries.empty()) {
       out_.space = &entry.value;
     } else {
-      errors_->Add(entry.value.mark, "sweep.search.space: wanted a mapping of paths to distributions, found " +
-                                         Describe(entry.value));
+      errors_->Add(entry.value.mark,
+                   "sweep.search.space: wanted a mapping of paths to distributions, found " + Describe(entry.value));
     }
   }
 

@@ -62,14 +62,13 @@ json SearchSchema() {
                                                  {"warmup_steps", Count(0)}}));
   const json objective =
       Required({"metric"}, Closed({{"metric", Type("string")}, {"direction", Enum({"maximize", "minimize"})}}));
-  return Required({"trials", "space", "objective"},
-                  Closed({{"method", Enum({"tpe", "gp", "cmaes", "qmc", "random"})},
-                          {"trials", Count(1)},
-                          {"seed", Count(0)},
-                          {"space", NotEmpty(PathsTo(DistributionSchema()))},
-                          {"objective", objective},
-                          {"pruner", Either(pruners, pruner)},
-                          {"confirm", Closed({{"top", Count(1)}, {"seeds", Count(1)}})}}));
+  return Required({"trials", "space", "objective"}, Closed({{"method", Enum({"tpe", "gp", "cmaes", "qmc", "random"})},
+                                                            {"trials", Count(1)},
+                                                            {"seed", Count(0)},
+                                                            {"space", NotEmpty(PathsTo(DistributionSchema()))},
+                                                            {"objective", objective},
+                                                            {"pruner", Either(pruners, pruner)},
+                                                            {"confirm", Closed({{"top", Count(1)}, {"seeds", Count(1)}})}}));
 }
 
 json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); }

@@ -195,9 +195,9 @@ void TrialProcess::SetEnd(const ExitReason& failed) {
   end_.trial_id = spec_.trial_id;
   end_.attempt = spec_.attempt;
   end_.state = failed.outcome == Outcome::kPruned ? TrialState::kPruned
-               : failed.exit == kExitOk     ? TrialState::kCompleted
-               : failed.exit == kExitTemp ? TrialState::kKilled
-                                          : TrialState::kFailed;
+               : failed.exit == kExitOk           ? TrialState::kCompleted
+               : failed.exit == kExitTemp         ? TrialState::kKilled
+                                                  : TrialState::kFailed;
   end_.outcome = failed.outcome;
   end_.on_device = failed.exit == kExitGpuOom;
   if (!failed.error.empty()) end_.error = Bounded(failed.error);
