@@ -35,7 +35,8 @@ function wordsOf(figure) {
       for (const other of boxes.slice(i + 1)) {
         const wide = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
         const high = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
-        if (wide > 1 && high > 3) { found.texts.push(`${text} lies on ${other.text}`); }
+        const halo = text === other.text && box.left === other.box.left && box.top === other.box.top;  // its own, behind it
+        if (wide > 1 && high > 3 && !halo) { found.texts.push(`${text} lies on ${other.text}`); }
       }
     });
   }

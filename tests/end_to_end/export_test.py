@@ -3,6 +3,7 @@
 
   export_test.py PROGRAM
 """
+import json
 import pathlib
 import sqlite3
 import subprocess
@@ -45,9 +46,14 @@ def main():
         call("export", "tb", "outputs/two", "--to", "elsewhere")
         assert len(list(folder.glob("elsewhere/*/*tfevents*"))) == 4
 
-        assert "not served" in call("export", "optuna", "outputs/two", expect=2).stderr
+        assert "2 trials by return" in call("export", "optuna", "outputs/two").stdout
+        journal = [json.loads(line) for line in (folder / "outputs/two/optuna.journal").read_text().splitlines()]
+        assert [line["user_attrs"]["seeds"] for line in journal if line["op_code"] == 4] == [[0, 1], [0, 1]]
+        call("export", "optuna", "outputs/two", "--to", "other.journal")
+        assert (folder / "other.journal").read_bytes() == (folder / "outputs/two/optuna.journal").read_bytes()
+
         assert "no results folder" in call("export", "tb", ".", expect=2).stderr
-    print("tb and sqlite are served, wrong calls refused")
+    print("tb, sqlite and optuna are served, wrong calls refused")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import made_search
 from chromium import WORDS
 
 EXPERIMENT = """
@@ -51,7 +52,7 @@ async function probe() {
     }
     await wait(20);
     found.tip = document.querySelector('#vg-tooltip-element')?.textContent ?? '';
-    if (/seeds/.test(found.tip)) { break; }
+    if (/seeds|state/.test(found.tip)) { break; }
   }
   const legend = document.querySelector('.live .role-legend-entry .role-legend-symbol path, .live .role-legend-symbol path');
   if (legend) {
@@ -64,7 +65,7 @@ async function probe() {
     await wait(500);
     found.faded = document.querySelectorAll('.live [opacity="0.08"]').length - before;
   }
-  const curves = figures.find(figure => figure.querySelector('.tools select'));
+  const curves = figures.find(figure => figure.querySelector('.tools select') && figure.querySelector('.tools input'));
   if (curves) {
     const drawn = () => [...curves.querySelectorAll('.live .mark-line path')].map(path => path.getAttribute('d')).join();
     const change = async input => {
@@ -116,10 +117,15 @@ def main(program, chromium=None):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for kind, more, figure in (("parallel_efficiency", "", "parallel_efficiency_analysis"),
-                                   ("comparison", ", baseline: {rollout.num_env_runners: 1, rollout.num_envs_per_env_runner: 1}", "training_curves")):
+                                   ("comparison", ", baseline: {rollout.num_env_runners: 1, rollout.num_envs_per_env_runner: 1}", "training_curves"),
+                                   ("search", "", "best_so_far")):
             (folder / "walk.yaml").write_text(EXPERIMENT % (kind, more))
             out = folder / kind
-            subprocess.run([program, "run", "walk.yaml", "--quiet", "--out", str(out)], cwd=folder, check=True)
+            if kind == "search":
+                made_search.make(out, trials=40, options=8)
+                subprocess.run([program, "report", str(out)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            else:
+                subprocess.run([program, "run", "walk.yaml", "--quiet", "--out", str(out)], cwd=folder, check=True)
             page = out / "report" / f"{kind}_report.html"
             text = page.read_text()
             page.write_text(text.replace("<body>", f"<body><script>{PROBE}</script>", 1))
@@ -129,7 +135,7 @@ def main(program, chromium=None):
                 check(not found["errors"], where + f"scripts fail: {found['errors']}")
                 check(figure in found["live"] and set(found["live"].values()) == {"yes"}, where + f"figures: {found['live']}")
                 check(not found["texts"], where + "; ".join(found["texts"][:8]))
-                check("seeds" in found["tip"], where + f"a pointer learns '{found['tip']}'")
+                check(("number" if kind == "search" else "seeds") in found["tip"], where + f"a pointer learns '{found['tip']}'")
                 check(found.get("faded", 0) > 0, where + "a click on the legend fades nothing")
                 if kind == "comparison":
                     check(found["smooths"] and found["logs"], where + "smoothing or the log axis changes no curve")

@@ -50,6 +50,8 @@ struct SweepPaused {
 //   ask     {} -> {number, params: {path: value}}
 //   report  {number, step, value} -> {prune}
 //   tell    {number, state: complete|pruned|fail, value} -> {}
+//   adopt   {params, state, value, values: [[step, value]]} -> {number}: of an earlier search, state "" while it is not told
+// What stands before the last `open` is of a search that another one has taken the place of, with its suggestions.
 struct SearchMessage {
   static constexpr char kKind[] = "search.message";
   nlohmann::json request, reply;

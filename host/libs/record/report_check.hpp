@@ -67,11 +67,13 @@ struct ReportCheckAnswer {
   std::vector<ReportError> errors;
   std::vector<Misnamed> misnamed;
   bool undirected = false;  // nobody says whether up or down is better of what is compared
+  int direction = 0;        // what those who record it say: 1 up is better, -1 down, 0 neither
 
   static void Fields(auto& self, auto&& visit) {
     visit("errors", self.errors);
     visit("misnamed", self.misnamed);
     visit("undirected", self.undirected);
+    visit("direction", self.direction);
   }
 };
 

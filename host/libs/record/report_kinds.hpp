@@ -23,12 +23,13 @@ struct ReportKind {
 
 // A new one: its row here, and a file in host/report/kinds with the function that builds it, called by the row's first word
 // (ComparisonReport). One speed says nothing of the next run, so parallel_efficiency has two seeds. ab is
-// of `compare:` alone, which sets it.
+// of `compare:` alone, which sets it; search what a sweep with `search` has by itself.
 #define BACKPLANE_REPORT_KINDS(ROW)                                                          \
   ROW(ParallelEfficiency, .name = "parallel_efficiency", .measures_speed = true, .seeds = 2, \
       .keys_of_its_own = {"report.precision", "report.max_time"})                            \
   ROW(Comparison, .name = "comparison", .takes_timing = true, .takes_columns = true)         \
-  ROW(Ab, .name = "ab", .takes_timing = true, .takes_columns = true, .in_turn = true)
+  ROW(Ab, .name = "ab", .takes_timing = true, .takes_columns = true, .in_turn = true)        \
+  ROW(Search, .name = "search")
 
 #define BACKPLANE_ROW(builder, ...) ReportKind{__VA_ARGS__},
 inline constexpr ReportKind kReportKinds[] = {BACKPLANE_REPORT_KINDS(BACKPLANE_ROW)};

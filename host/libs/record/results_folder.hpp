@@ -24,6 +24,7 @@ struct AttemptFolder {
   std::filesystem::path fingerprints() const { return folder / "fingerprints.bin"; }
   std::filesystem::path result() const { return folder / "result.json"; }
   std::filesystem::path status() const { return folder / "status"; }
+  std::filesystem::path prune() const { return folder / "prune"; }    // of the supervisor: the trial is to end, saved
   std::filesystem::path stacks() const { return folder / "stacks"; }  // of a crash or a hang, until they are in the record
   std::filesystem::path standard_output() const { return folder / "stdout.log"; }
   std::filesystem::path standard_error() const { return folder / "stderr.log"; }
@@ -98,7 +99,8 @@ struct ResultsFolder {
   std::filesystem::path logs() const { return out / "logs"; }
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
-  std::filesystem::path check() const { return out / "check"; }  // of the options, before the first trial
+  std::filesystem::path check() const { return out / "check"; }               // of the options, before the first trial
+  std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the process that a search asks
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {
     std::filesystem::path file;

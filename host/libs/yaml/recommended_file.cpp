@@ -6,15 +6,15 @@
 
 namespace backplane {
 
-std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments) {
+std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments,
+                            OfBudget budget) {
   const std::string name = Text(At(config, "experiment")) + suffix;
   SetAtPath(&config, "experiment", name);
   SetAtPath(&config, "output.dir", "outputs/" + name);
   SetAtPath(&config, "resources.exclusive", false);
-  // Files of the batch; its preset, whose values stand here, some of them replaced; its question; and its budget, as that of a
-  // measurement is none of a training.
-  for (const char* path : {"output.report_dir", "output.progress_file", "preset", "report", "budget"})
-    RemoveAtPath(&config, path);
+  // Files of the batch; its preset, whose values stand here, some of them replaced; and its question.
+  for (const char* path : {"output.report_dir", "output.progress_file", "preset", "report"}) RemoveAtPath(&config, path);
+  if (budget == OfBudget::kLeftOut) RemoveAtPath(&config, "budget");
   std::string text;
   for (std::string comment : comments) {
     if (comment.empty()) continue;
@@ -23,6 +23,7 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
     }
     text += "# " + comment + "\n";
   }
+  if (budget == OfBudget::kKept) return text + YamlText(config, {});
   // A command ends by itself; what a budget counts of it is its reports.
   const bool is_command = At(config, "learner").contains("command");
   text += is_command ? "# The setting without a budget: it is trained until its command ends.\n"

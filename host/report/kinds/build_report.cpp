@@ -42,8 +42,9 @@ std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
   return ReadTolerantly<CompareTerms>(compare);
 }
 
-// Where the sweep was over runners or rows, that is the question.
+// What was searched is the question; else, where the sweep was over runners or rows, these.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
+  if (std::any_of(sets.begin(), sets.end(), [](const ResultSet& set) { return set.study.has_value(); })) return "search";
   if (sets.size() == 1 && sets.front().trials.size() == 1 && sets.front().trials.front().values.empty()) return kRun;
   for (const ResultSet& set : sets) {
     for (const TrialData& trial : set.trials) {
@@ -237,14 +238,15 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
 
 MadeReport MakeReport(const ReportRequest& request) {
   const std::vector<ResultSet> sets = ReadSets(request.folders);
-  const ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
+  ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
   MadeReport made;
+  made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
+  context.folder = made.folder;
   made.document = BuilderOf(*context.report.kind)(sets, context);
   if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
   for (const ResultSet& set : sets) SayHowToGoOn(set, request.program, &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
   AddFilms(sets, &made.document);
-  made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);
   for (const ResultSet& set : sets)
     for (auto& file : FilesOf(set.out)) made.results.push_back(std::move(file));
   if (sets.size() == 1 && (request.form == "page" || At(At(sets.front().config, "output"), "page") != false))

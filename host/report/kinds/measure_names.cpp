@@ -74,13 +74,18 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
 }
 
 bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded) {
-  const std::optional<MeasureSpec> measure = MeasureOfText(compared.metric);
-  if (!measure || compared.direction || measure->direction != 0) return false;
-  const auto reduced = measure->IsOneName() ? SplitReducedName(compared.metric) : std::nullopt;
-  const std::string curve = reduced ? reduced->curve : compared.metric;
+  return MeasureOfText(compared.metric) && !compared.direction && DirectionOf(compared.metric, recorded) == 0;
+}
+
+int DirectionOf(const std::string& metric, const RecordedMeasures& recorded) {
+  const std::optional<MeasureSpec> measure = MeasureOfText(metric);
+  if (!measure || measure->direction != 0) return measure ? measure->direction : 0;
+  const auto reduced = measure->IsOneName() ? SplitReducedName(metric) : std::nullopt;
+  const std::string curve = reduced ? reduced->curve : metric;
   const auto told = recorded.find(curve);
-  if (told != recorded.end() && told->second != 0) return false;
-  return std::ranges::none_of(kHostMetrics, [&](const HostMetric& own) { return own.name == curve && own.direction != 0; });
+  if (told != recorded.end() && told->second != 0) return told->second;
+  const auto* const own = std::ranges::find(kHostMetrics, curve, &HostMetric::name);
+  return own != std::end(kHostMetrics) ? own->direction : 0;
 }
 
 }  // namespace backplane

@@ -17,6 +17,7 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
                                    const std::set<std::string>& recorded, const std::string& compared = "");
 
 // Whether neither the file, nor the host, nor a plugin says whether up or down is better of what is compared.
+int DirectionOf(const std::string& metric, const RecordedMeasures& recorded);  // 1 up is better, -1 down, 0 nobody says
 bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded);
 
 }  // namespace backplane

@@ -1,6 +1,7 @@
 // What every kind of report is built from, beside the results themselves.
 #pragma once
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct ReportContext {
   Comparison compare;
   std::vector<OptionHelp> option_help;          // of the plugins that the trials ran with
   std::set<std::string> outside_identity = {};  // as in ReportRequest
+  std::filesystem::path folder = {};            // where the report will lie
 };
 
 }  // namespace backplane

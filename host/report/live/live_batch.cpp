@@ -1,6 +1,7 @@
 #include "live/live_batch.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
@@ -27,8 +28,19 @@ LiveBatch::LiveBatch(const std::filesystem::path& out)
       config_(folder_.config()),
       progress_file_(folder_.progress(Text(At(At(head_.config, "output"), "progress_file")))),
       events_(folder_.events()) {
-  for (PlanLine& line : ReadPlanFile(folder_.plan()))
-    if (!line.dropped) plan_.emplace(line.trial_id, std::move(line));
+  ReadPlan();
+}
+
+// That of a search grows.
+void LiveBatch::ReadPlan() {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(folder_.plan(), error);
+  if (error || bytes == plan_bytes_) return;
+  plan_ = ReadPlanFile(folder_.plan());
+  plan_bytes_ = bytes;
+  lines_.clear();
+  for (size_t i = 0; i < plan_.size(); ++i)
+    if (!plan_[i].dropped) lines_.emplace(plan_[i].trial_id, i);
 }
 
 LiveTrial* LiveBatch::Find(const std::string& trial_id) {
@@ -47,6 +59,10 @@ bool LiveBatch::ReadProgress() {
 
 bool LiveBatch::Read(size_t most_bytes) {
   events_.Read();
+  try {
+    ReadPlan();
+  } catch (const std::runtime_error&) {  // its last line was not whole yet: the next look reads it
+  }
   if (!ReadProgress()) return false;
   size_t left = most_bytes;
   const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
@@ -73,11 +89,11 @@ size_t LiveBatch::ReadTrial(const TrialProgress& trial, size_t most_bytes) {
 
 size_t LiveBatch::ReadEnded(const TrialProgress& trial) {
   unsigned& judged = judged_[trial.id];
-  const auto line = plan_.find(trial.id);
-  if (judged == trial.attempt || line == plan_.end() || record().Find(trial.id) == nullptr) return 0;
+  const auto line = lines_.find(trial.id);
+  if (judged == trial.attempt || line == lines_.end() || record().Find(trial.id) == nullptr) return 0;
   judged = trial.attempt;
   std::erase_if(ended_, [&](const TrialData& known) { return known.trial_id == trial.id; });
-  ended_.push_back(backplane::ReadTrial(folder_, line->second, config_, record()));
+  ended_.push_back(backplane::ReadTrial(folder_, plan_[line->second], config_, record()));
   std::erase_if(ended_.back().curves, [](const auto& curve) { return !IsRuled(curve.first); });
   if (ended_.size() > kMostEnded) ended_.pop_front();
   ++changes_;

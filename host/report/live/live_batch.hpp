@@ -27,12 +27,14 @@ class LiveBatch {
   const ProgressHead& progress() const { return progress_; }
   const std::vector<TrialProgress>& trials() const { return trials_; }
   const BatchRecord& record() const { return events_.record(); }
+  const std::vector<PlanLine>& plan() const { return plan_; }
   LiveTrial* Find(const std::string& trial_id);
   // Of the trials that have ended the latest, in full: what rules look at.
   const std::deque<TrialData>& ended() const { return ended_; }
   size_t changes() const { return changes_; }  // of `ended`, so far
 
  private:
+  void ReadPlan();
   bool ReadProgress();
   size_t ReadTrial(const TrialProgress& trial, size_t most_bytes);
   size_t ReadEnded(const TrialProgress& trial);
@@ -42,7 +44,9 @@ class LiveBatch {
   ResultSet head_;
   BatchConfig config_;
   std::filesystem::path progress_file_;
-  std::map<std::string, PlanLine> plan_;
+  std::vector<PlanLine> plan_;
+  uintmax_t plan_bytes_ = 0;
+  std::map<std::string, size_t> lines_;  // of plan_, by trial
   EventReader events_;
   ProgressHead progress_;
   std::vector<TrialProgress> trials_;

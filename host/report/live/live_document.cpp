@@ -15,6 +15,9 @@
 #include "kinds/build_report.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/phases_figure.hpp"
+#include "kinds/search_figures.hpp"
+#include "kinds/search_headline.hpp"
+#include "kinds/search_tables.hpp"
 #include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/sparkline.hpp"
@@ -104,6 +107,27 @@ class Builder {
                                    fmt::join(left_out, ", ")));
   }
 
+  // Of a search what a report of it begins with; nothing of another batch.
+  std::optional<Section> Search() {
+    const std::optional<Study> study = StudyOfSearch(batch_.plan(), batch_.record());
+    if (!study) return std::nullopt;
+    // Those that have ended and are still read: the scores of fresh seeds among them.
+    ResultSet set = batch_.head();
+    set.trials.assign(batch_.ended().begin(), batch_.ended().end());
+    const Combined combined = Combine({set});
+    const SearchParts parts = PartsOf(*study, combined);
+    const std::vector<std::string> verdict = SearchVerdict(parts);
+    document_.verdict.insert(document_.verdict.end(), verdict.begin(), verdict.end());
+    Section section{"search", "Search", {}};
+    for (Figure& figure : SearchFigures(parts, ImportanceOfOptions(*study))) {
+      section.blocks.emplace_back(FigureUse{figure.name});
+      document_.figures.push_back(std::move(figure));
+    }
+    if (std::optional<Table> best = BestTable(parts)) section.blocks.emplace_back(std::move(*best));
+    section.blocks.emplace_back(SuggestionsTable(parts, ResultsFolder{batch_.head().out}.trials().string()));
+    return section;
+  }
+
   // Of the best trial.
   std::string Spark() {
     const TrialProgress* best = Best();
@@ -141,7 +165,7 @@ class Builder {
   Section Further() const {
     Section section{"machine", "Further curves, resources and phases", {}};
     for (const Figure& figure : document_.figures)
-      if (figure.name != "curves") section.blocks.emplace_back(FigureUse{figure.name});
+      if (figure.name != "curves" && figure.picks != Figure::Picks::kNone) section.blocks.emplace_back(FigureUse{figure.name});
     return section;
   }
 
@@ -338,9 +362,11 @@ Document LiveDocument::Of(LiveBatch* batch) {
   Builder builder(batch, &document);
   builder.Head();
   builder.Curves();
+  std::optional<Section> search = builder.Search();
   document.sections = {builder.Trials(), FindingsSection(Findings(*batch)), builder.Further(), builder.Logs()};
   if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial that has ended has been read yet."}};
   document.sparkline = builder.Spark();
+  if (search) document.sections.insert(document.sections.begin(), std::move(*search));
   std::erase_if(document.sections, [](const Section& section) { return section.blocks.empty(); });
   document.main_table = "trials";
   return document;

@@ -374,7 +374,8 @@ async function show(figure) {
       panels[i].height = Math.round(Math.min(Math.max(clientWidth * 0.55, 190), 300));  // rows of names keep theirs
     }
     const besides = typeof names?.[0] === 'string' ? Math.max(...names.map(name => name.length)) * 6.9 + 40 : 0;
-    panels[i].width = besides + 180 < clientWidth ? 'container' : 180;  // where names leave no room the panel scrolls
+    const least = Number(/^least(\d+)/.exec(panels[i].name)?.[1] ?? 180);
+    panels[i].width = besides + least < clientWidth ? 'container' : least;  // where names leave no room the panel scrolls
     if (panels[i].width !== 'container') { panels[i].autosize = 'pad'; }
     const {view} = await vegaEmbed(place.children[i], panels[i], embedding);
     figure.views.push(view);

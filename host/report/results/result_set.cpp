@@ -91,6 +91,7 @@ TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const Bat
   trial.point_id = line.point_id;
   trial.point = line.name;
   trial.seed = line.seed;
+  trial.confirms = line.confirms;
   trial.values = line.values;
   trial.files = line.files;
   trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);
@@ -122,7 +123,9 @@ ResultSet ReadResultSet(const std::filesystem::path& out) {
   set.why_ended = !record.paused.empty()    ? "paused: " + record.paused
                   : record.sessions.empty() ? ""
                                             : record.sessions.back().why_ended;
-  for (const PlanLine& line : ReadPlanFile(folder.plan())) {
+  const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
+  set.study = StudyOfSearch(plan, record);
+  for (const PlanLine& line : plan) {
     if (line.dropped) {
       set.dropped.emplace_back(ValuesText(line.values), line.why.empty() ? line.rule : line.why);
     } else {

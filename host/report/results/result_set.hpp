@@ -46,6 +46,7 @@
 #include "record/plan_line.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
+#include "record/study.hpp"
 #include "results/point_config.hpp"
 #include "text/number.hpp"
 
@@ -63,6 +64,7 @@ struct TrialData {
   std::string point;       // its name, as it can be typed; empty: the only point of its experiment
   std::string label = {};  // what a report calls the point, where it has a shorter word for it
   uint64_t seed = 0;
+  bool confirms = false;                                       // with a seed that the search did not see
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and stages name, in the file's order
   nlohmann::json config;  // complete, as in trial.json; of a trial that never started, put together from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there
@@ -98,6 +100,7 @@ struct ResultSet {
   std::string why_ended;                                     // the last session; empty: it was killed, or it still runs
   std::vector<TrialData> trials;                             // of the current plan, in its order
   std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
+  std::optional<Study> study;                                // absent: nothing was searched
 };
 
 // The head of a set, without its trials, and one trial of its plan, as ReadResultSet puts them together: for those who read a

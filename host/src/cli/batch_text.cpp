@@ -14,6 +14,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/report_program.hpp"
+#include "cli/search_text.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
@@ -103,6 +104,7 @@ class BatchText {
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
     } else {
+      if (plan_.search && !args_.quiet) std::fputs(SearchText(plan_, request_.out).c_str(), stdout);
       if (args_.quiet) {
         fmt::print("{}\n{}", CountsLine(plan_, report_), made_.value_or(""));
       } else if (made_) {
@@ -119,7 +121,7 @@ class BatchText {
  private:
   void PrintChecks() const {
     if (report_.checks.empty()) return;
-    const std::vector<SaidOnce> errors = SayOnce(plan_, report_.checks);
+    const std::vector<SaidOnce> errors = SayOnce(plan_.Checked(), report_.checks);
     size_t in_file = 0;
     for (const SaidOnce& said : errors) {
       PrintErrors({said.diagnostic});
@@ -227,8 +229,10 @@ class BatchText {
     fmt::print("  results in {}\n", request_.out.string());
     if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
     const std::string same = SameCommand(args_, plan_.compare ? "compare" : "run");
-    if (report_.Count(TrialState::kPlanned) > 0) fmt::print("  go on:  {}\n", same);
+    if (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted) fmt::print("  go on:  {}\n", same);
     if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
+    if (plan_.search && report_.Count(TrialState::kPruned) > 0)
+      fmt::print("  stopped early:  {} --only-pruned lets them go on\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 

@@ -83,14 +83,17 @@ int ConfigCheckCommand(const CheckArgs& args) {
   }
   const Plan& plan = *result.plan;
   if (!args.file_only) {
-    if (const auto exit = Refused(plan, file)) return *exit;
+    if (const auto exit = Refused(plan.Checked(), file)) return *exit;
   }
   for (const std::string& note : plan.notes) {
     LogInfo("{}", note);
   }
   std::string stages;
   for (const std::string& stage : plan.stages) stages += (stages.empty() ? "; stages: " : ", then ") + stage;
-  if (plan.swept) {
+  if (plan.search) {
+    std::printf("%s: ok (a search: %llu trials by %s over %zu paths)\n", file.c_str(),
+                static_cast<unsigned long long>(plan.search->trials), plan.search->method.c_str(), plan.search_space.size());
+  } else if (plan.swept) {
     std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu%s)\n", file.c_str(), plan.points.size(),
                 plan.trials.size(), plan.dropped.size(), plan.generated, stages.c_str());
   } else if (plan.base.experiment.HasCommand()) {

@@ -80,6 +80,7 @@ struct PlanPreview {
   size_t generated = 0, points = 0;
   std::vector<TrialPreview> trials;
   std::vector<DroppedPreview> dropped;
+  size_t to_come = 0;  // trials that a search will add, at most
   size_t at_once = 0;
   Estimate estimate;
 
@@ -88,6 +89,7 @@ struct PlanPreview {
     visit("points", self.points);
     visit("trials", self.trials);
     visit("dropped", self.dropped);
+    visit("to_come", LeftOutIfEmpty(self.to_come));
     visit("at_once", self.at_once);
     visit("estimate", self.estimate);
   }
@@ -121,7 +123,7 @@ class DryRunText {
   }
 
   nlohmann::json Json() const {
-    PlanPreview preview{plan_.generated, plan_.points.size(), {}, {}, at_once_, Estimated()};
+    PlanPreview preview{plan_.generated, plan_.points.size(), {}, {}, ToCome(), at_once_, Estimated()};
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const PlannedTrial& trial = plan_.trials[i];
       const PlannedPoint& point = plan_.points[trial.point];
@@ -134,13 +136,14 @@ class DryRunText {
 
   void Print() const {
     const std::string& name = plan_.base.experiment.name;
-    Say("", fmt::format("{}: {} {}, {} {} ({} generated, {} dropped)", name, plan_.points.size(),
-                        plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
-                        plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size()));
+    Say("", plan_.search ? SearchLine()
+                         : fmt::format("{}: {} {}, {} {} ({} generated, {} dropped)", name, plan_.points.size(),
+                                       plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
+                                       plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size()));
     if (!plan_.stages.empty())
       Say("  ", fmt::format("{}, each from the end of the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
                             fmt::join(plan_.stages, ", ")));
-    PrintTrials();
+    if (!plan_.trials.empty() || !plan_.search) PrintTrials();
     PrintDropped();
     fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
@@ -160,9 +163,35 @@ class DryRunText {
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.Load(trial).experiment.resources; }
 
+  // "walk: a search by tpe for the best eval/return; 12 of 40 trials are there, then 15 confirm the best 3"
+  std::string SearchLine() const {
+    const SearchTerms& terms = *plan_.search;
+    std::string line =
+        fmt::format("{}: a search by {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
+                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones stopped early" : "", ToCome());
+    if (terms.confirm_top > 0)
+      line += fmt::format("; {} of them run the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
+                          terms.confirm_top);
+    return line;
+  }
+
+  size_t ToCome() const {
+    if (!plan_.search) return 0;
+    const Plan& probes = plan_.Checked();
+    const size_t seeds = probes.trials.size() / std::max<size_t>(probes.points.size(), 1);
+    const size_t all = plan_.search->trials * seeds + plan_.search->confirm_top * plan_.search->confirm_seeds;
+    return all - std::min(all, plan_.trials.size());
+  }
+
   // As many of the first trials as there is room for.
   size_t AtOnce() {
     std::vector<Allocation> taken;
+    if (plan_.search) {
+      const ResourceConfig& resources = plan_.base.experiment.resources;
+      while (auto allocation = resource_pool_.Take(resources, resources.exclusive)) taken.push_back(*std::move(allocation));
+      for (const Allocation& allocation : taken) resource_pool_.Give(allocation);
+      return taken.size();
+    }
     for (const PlannedTrial& trial : plan_.trials) {
       if (trial.after) continue;  // it waits for another one's end
       const ResourceConfig resources = ResourcesOf(trial);
@@ -194,7 +223,7 @@ class DryRunText {
   Estimate Estimated() const {
     Estimate estimate;
     double sum = 0;
-    size_t left = 0;
+    size_t left = ToCome();
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       left += WouldRun(i) ? 1 : 0;
       const TrialRecord* record = record_.Find(plan_.trials[i].id);

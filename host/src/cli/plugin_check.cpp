@@ -73,6 +73,12 @@ std::string PointsText(const Plan& plan, const std::vector<size_t>& trials) {
   return fmt::format(" ({} {})", points.size() == 1 ? "point" : "points", names);
 }
 
+// What arms are compared by, or points searched.
+ComparedMeasure MeasureJudgedBy(const Plan& plan) {
+  if (plan.search) return {plan.search->metric, plan.search->direction};
+  return plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
+}
+
 }  // namespace
 
 std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed) {
@@ -100,6 +106,10 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
   return once;
 }
 
+int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded) {
+  return CheckMeasures(plan.base.experiment, MeasureJudgedBy(plan), recorded).direction;
+}
+
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded) {
   const auto is_path = [&](const std::string& name) {
     if (!AtPath(ToJson(plan.base.experiment), name).is_null()) return true;
@@ -111,13 +121,16 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   const auto add = [&](const std::string& path, const std::string& message, const std::string& more) {
     wrong.push_back({{}, "", "", Outcome::kConfig, message + more, "", path, plan.PlaceOf(path), {}, message});
   };
-  const ComparedMeasure compared =
-      plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
+  const ComparedMeasure compared = MeasureJudgedBy(plan);
   const ReportCheckAnswer answer = CheckMeasures(plan.base.experiment, compared, recorded);
   bool may_be_told_later = false;
-  for (const Misnamed& one : answer.misnamed) {
+  for (Misnamed one : answer.misnamed) {
     if (is_path(one.name)) continue;
     may_be_told_later = may_be_told_later || one.path == kComparedMetric;
+    if (plan.search && one.path == kComparedMetric) {
+      one.path = kSearchMetric;
+      one.message = fmt::format("{}: nothing records '{}'", kSearchMetric, one.name);
+    }
     if (one.near.empty()) {
       LogInfo("note: {}", one.message);
     } else {
@@ -125,8 +138,10 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
     }
   }
   if (answer.undirected && !may_be_told_later)
-    add(kComparedMetric,
-        fmt::format("nobody says whether up or down is better of '{}': wanted compare.direction", compared.metric), "");
+    add(plan.search ? kSearchMetric : kComparedMetric,
+        fmt::format("nobody says whether up or down is better of '{}': wanted {}", compared.metric,
+                    plan.search ? "sweep.search.objective.direction" : "compare.direction"),
+        "");
   return wrong;
 }
 

@@ -24,6 +24,10 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
 // which nobody says whether up or down is better.
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded);
 
+// Whether up (1) or down (-1) is better of what the plan searches for, where the file leaves it to who records it; 0: nobody
+// says.
+int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded);
+
 // After a Ctrl-C, for a person.
 inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
 

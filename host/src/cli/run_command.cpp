@@ -21,9 +21,11 @@
 #include "cli/start_batch.hpp"
 #include "config/host_keys.hpp"
 #include "log/log.hpp"
+#include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_told.hpp"
 #include "supervise/batch.hpp"
+#include "supervise/batch_search.hpp"
 #include "supervise/engine.hpp"
 #include "yaml/recommended_file.hpp"
 
@@ -39,7 +41,7 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
                                      [](const FailedCheck& check) { return check.outcome == Outcome::kConfig; });
     return is_file && report.started == 0 ? kUsage : kFailed;
   }
-  if (!report.refused.empty()) return kFailed;
+  if (!report.refused.empty()) return report.refused_file ? kUsage : kFailed;
   if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
 }
@@ -69,6 +71,11 @@ void TellStarter(const BatchRequest& request) {
   unsetenv(kTellVariable);  // it is nobody's below us
 }
 
+// What a search has suggested so far.
+void PlanAgain(Plan* plan, const std::filesystem::path& out) {
+  BatchSearch(plan, out).Regrow(ReadBatchRecord(ResultsFolder{out}.events()).search);
+}
+
 void Declare(RunArgs* args, Arguments* add) {
   args->typed_program = add->program();
   add->File(&args->input, /*or_results=*/true);
@@ -85,6 +92,11 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--only-damaged", &args->only_damaged,
             "Run finished trials whose files are missing, shorter or altered again, and nothing else")
       .Excludes(only_failed);
+  add->Flag("--only-pruned", &args->only_pruned,
+            "Let trials go on to their end that a search has stopped, and run nothing else")
+      .Excludes(only_failed);
+  add->Flag("--adopt-history", &args->adopt_history,
+            "Go on with a search whose suggestions would be others today, as with another version of Optuna");
   add->Flag("--accept-change", &args->accept_change, "Run finished points again whose plugin or data files have changed");
   add->Flag("--skip-invalid", &args->skip_invalid, "Leave out the points that their plugins refuse, run the rest");
   add->Add("--apply", "FINDING", &args->apply,
@@ -135,7 +147,7 @@ int RunExperiment(const RunArgs& args) {
   std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, limits);
   if (!resource_pool) return kUsage;
   if (args.dry_run) {
-    const PluginsAsked asked = AskPlugins(request.plan, &*resource_pool);
+    const PluginsAsked asked = AskPlugins(request.plan.Checked(), &*resource_pool);
     if (asked.interrupted) {
       std::fputs(kStoppedWhileChecking, stderr);
       return kInterrupted;
@@ -143,6 +155,7 @@ int RunExperiment(const RunArgs& args) {
     for (const std::string& note : asked.notes) LogInfo("note: {}", note);
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
+    if (request.plan.search && !args.fresh) PlanAgain(&request.plan, request.out);
     return DryRun(request.plan, request.out, *resource_pool, args);
   }
   FillRequest(args, &request);
@@ -150,7 +163,7 @@ int RunExperiment(const RunArgs& args) {
   request.typed_program = args.typed_program;
   if (base.page) request.report_program = ReportProgram().file();
   const auto engine = MakeEngine(kLocalEngine, request.program);
-  const BatchReport report = RunBatch(request, engine.get(), &*resource_pool);
+  const BatchReport report = RunBatch(&request, engine.get(), &*resource_pool);
   PrintBatch(request, report, ReportAfterRun(request, report, args), args);
   return ExitOf(report, args.skip_invalid);
 }

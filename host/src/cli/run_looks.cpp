@@ -40,12 +40,12 @@ std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
   request.typed_program = looks.run.typed_program;
   if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
   const auto engine = MakeEngine(kLocalEngine, request.program);
-  BatchReport report = RunBatch(request, engine.get(), &*pool);
+  BatchReport report = RunBatch(&request, engine.get(), &*pool);
   if (WasCutShort(report)) {
     // What a signal or a busy machine ended says nothing of the arm: the same seed again.
     request.fresh = false;
     request.only_failed = {Word(Outcome::kSignal), Word(Outcome::kTemp)};
-    report = RunBatch(request, engine.get(), &*pool);
+    report = RunBatch(&request, engine.get(), &*pool);
   }
   if (report.interrupted) {
     fmt::print(looks.run.json ? stderr : stdout, "interrupted\n  go on:  {}\n", looks.same);

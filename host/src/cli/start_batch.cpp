@@ -26,12 +26,13 @@ std::optional<ResourcePool> ResourcePoolFor(const Plan& plan, const ResourceLimi
       }
     };
     look(plan.base.experiment);
-    for (const PlannedTrial& trial : plan.trials) {
-      const auto& values = plan.points[trial.point].values;
+    const Plan& checked = plan.Checked();
+    for (const PlannedTrial& trial : checked.trials) {
+      const auto& values = checked.points[trial.point].values;
       const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
         return value.first.starts_with("resources") || value.first.starts_with("rollout");
       });
-      if (own) look(plan.Load(trial).experiment);
+      if (own) look(checked.Load(trial).experiment);
     }
     return resource_pool;
   } catch (const std::runtime_error& error) {
@@ -55,9 +56,12 @@ void FillRequest(const RunArgs& args, BatchRequest* request) {
   request->accept_change = args.accept_change;
   request->skip_invalid = args.skip_invalid;
   request->check_names = MisnamedMeasures;
+  request->direction = DirectionOfSearch;
   request->quiet = args.quiet;
   request->only_failed = args.only_failed;
   request->only_damaged = args.only_damaged;
+  request->only_pruned = args.only_pruned;
+  request->adopt_history = args.adopt_history;
   request->program = OwnProgram();
   request->torch_lib = FindTorchLib();
 }

@@ -2,14 +2,18 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "store/csv.hpp"
 #include "store/database.hpp"
+#include "store/optuna_export.hpp"
 #include "store/tb_export.hpp"
 #include "supervise/layout.hpp"
+#include "yaml/errors.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -21,7 +25,7 @@ struct RebuildArgs {
 struct ExportArgs {
   std::string format;  // csv, tb, sqlite, optuna
   std::filesystem::path out;
-  std::filesystem::path to;  // empty: standard output, OUT/tb for tb; given for sqlite
+  std::filesystem::path to;  // empty: standard output, OUT/tb for tb, OUT/optuna.journal for optuna; given for sqlite
 };
 
 // Says so if it is none.
@@ -62,6 +66,35 @@ int ExportSqlite(const ExportArgs& args) {
   return kOk;
 }
 
+nlohmann::json ConfigOf(const ResultsFolder& folder) {
+  const std::string text = ReadFile(folder.config()).value_or("");
+  Errors errors;
+  const std::optional<Node> root = ParseDocument(text, MakeSource(folder.config().string(), "", text, 0), &errors);
+  return root && errors.empty() ? PlainJson(*root) : nlohmann::json();
+}
+
+// Of a sweep without a search by the metric that its report selects by, if that is one.
+int ExportOptuna(const ExportArgs& args) {
+  const ResultsFolder folder{args.out};
+  const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
+  const BatchRecord record = ReadBatchRecord(folder.events());
+  std::optional<Study> study = StudyOfSearch(plan, record);
+  if (!study) {
+    const nlohmann::json config = ConfigOf(folder);
+    const nlohmann::json& selects = At(At(config, "report"), "select");
+    const nlohmann::json& select = selects.is_array() && !selects.empty() ? selects.front() : selects;
+    const std::string direction = Text(At(select, "direction"));
+    study = StudyOfSweep(folder, plan, record, Text(At(select, "metric")),
+                         direction.empty() ? std::nullopt : std::optional(direction == "maximize"));
+    study->name = Text(At(config, "experiment"), "experiment");
+  }
+  const std::filesystem::path to = args.to.empty() ? args.out / "optuna.journal" : args.to;
+  WriteFileAtomic(to, FormatOptunaJournal(*study, folder, record));
+  std::printf("%s: %zu trials by %s; optuna-dashboard %s shows them\n", to.c_str(), study->trials.size(), study->metric.c_str(),
+              to.c_str());
+  return kOk;
+}
+
 int StoreRebuildCommand(const RebuildArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
@@ -76,15 +109,13 @@ int StoreRebuildCommand(const RebuildArgs& args) {
 }
 
 int ExportCommand(const ExportArgs& args) {
-  if (args.format == "optuna") {
-    LogError("backplane: export optuna is not served yet; `backplane export csv` is, and {} holds all numbers",
-             ResultsFolder{args.out}.database().string());
-    return kUsage;
-  }
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
-  const int code = args.format == "tb" ? ExportTb(args) : args.format == "sqlite" ? ExportSqlite(args) : ExportCsv(args);
+  const int code = args.format == "tb"       ? ExportTb(args)
+                   : args.format == "sqlite" ? ExportSqlite(args)
+                   : args.format == "optuna" ? ExportOptuna(args)
+                                             : ExportCsv(args);
   const ResultsFolder folder{args.out};
   const bool damaged = SayDamage(DamageIn(folder, ReadBatchRecord(folder.events()), ReadPlanFile(folder.plan())));
   return damaged ? static_cast<int>(kFailed) : code;
@@ -107,7 +138,7 @@ std::vector<Command> ExportCommands() {
       {"csv", "A table with a row per trial", "File to write instead of standard output", "FILE"},
       {"tb", "TensorBoard event files, a folder per trial", "Folder to write to instead of OUT/tb", "FOLDER"},
       {"sqlite", "A copy of results.sqlite that is whole in one file", "File to write", "FILE"},
-      {"optuna", "A journal for Optuna (not served yet)", "File to write", "FILE"}};
+      {"optuna", "A study that Optuna and optuna-dashboard open", "File to write instead of OUT/optuna.journal", "FILE"}};
   std::vector<Command> commands = {{"export", "The results in another form", nullptr}};
   for (const Format& format : formats) {
     const auto declare = [format](ExportArgs* args, Arguments* add) {

@@ -234,7 +234,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, {});
   if (!resource_pool) throw std::runtime_error(file.string() + " can not be run on this machine");
   const auto engine = MakeEngine(kLocalEngine, request.program);
-  const BatchReport report = RunBatch(request, engine.get(), &*resource_pool);
+  const BatchReport report = RunBatch(&request, engine.get(), &*resource_pool);
   ran.interrupted = report.interrupted;
   if (!report.refused.empty())
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");

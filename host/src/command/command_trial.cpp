@@ -190,6 +190,7 @@ class CommandTrial {
 
   const TrialSpec spec_;
   const AttemptFolder folder_;
+  const fs::path prune_ = folder_.prune();
   StatusWriter status_;
   ReportBook book_;
   LineMeasures measures_;
@@ -204,6 +205,7 @@ class CommandTrial {
   std::optional<double> kill_at_s_;
   bool asked_ = false;    // the command, to end
   bool reached_ = false;  // its budget
+  bool pruned_ = false;   // the supervisor wants no more of it
   long oom_kills_before_ = 0;
 };
 
@@ -332,6 +334,7 @@ void CommandTrial::CheckTime() {
     next_look_s_ = book_.attempt_s() + kLook_s;
   }
   if (!reached_ && Reached(spec_.experiment.budget, book_.SpentNow())) reached_ = true, Ask();
+  if (!asked_ && fs::exists(prune_)) pruned_ = true, Ask();
   if (kill_at_s_ && book_.attempt_s() >= *kill_at_s_) {
     kill_at_s_.reset();
     child_->Signal(SIGKILL);
@@ -371,6 +374,7 @@ void CommandTrial::EndWhatIsLeft() {
 ExitReason CommandTrial::ReasonNow(const ChildExit& exit) const {
   // A stop may come together with the end of what was asked for: then it has come to its end.
   if (reached_) return {};
+  if (pruned_ && !g_asked_to_stop) return {kExitOk, Outcome::kPruned, "", ""};
   if (g_asked_to_stop) return {kExitTemp, Outcome::kKilled, "", "stopped on request"};
   return ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_);
 }
@@ -404,7 +408,8 @@ TrialEnd CommandTrial::EndOf(const ExitReason& end) const {
   TrialEnd told;
   told.trial_id = spec_.trial_id;
   told.attempt = spec_.attempt;
-  told.state = end.exit == kExitOk                                                ? TrialState::kCompleted
+  told.state = end.outcome == Outcome::kPruned                                    ? TrialState::kPruned
+               : end.exit == kExitOk                                              ? TrialState::kCompleted
                : end.outcome == Outcome::kKilled || end.outcome == Outcome::kTemp ? TrialState::kKilled
                                                                                   : TrialState::kFailed;
   told.outcome = end.outcome;

@@ -128,9 +128,17 @@ void AddTimes(const Row& row, const std::vector<std::string>& names, std::vector
   }
 }
 
-std::vector<std::string> Fields(const Row& row, const std::vector<std::string>& paths, const std::vector<std::string>& names,
-                                const std::vector<std::string>& times) {
+// Of a search: which suggestion, and whether the trial runs with a seed that the search did not see.
+const std::vector<std::string> kOfSearch = {"number", "confirms"};
+
+bool IsSearched(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.trial->number.has_value(); });
+}
+
+std::vector<std::string> Fields(const Row& row, bool searched, const std::vector<std::string>& paths,
+                                const std::vector<std::string>& names, const std::vector<std::string>& times) {
   std::vector<std::string> fields = {row.trial->trial_id, row.trial->name};
+  if (searched) fields.insert(fields.end(), {Text(row.trial->number), row.trial->confirms ? "1" : "0"});
   AddValues(row, paths, &fields);
   const std::vector<std::string> rest = {std::to_string(row.trial->seed),
                                          Word(row.record.state),
@@ -159,16 +167,19 @@ std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& 
     }
   }
   statistics.insert(statistics.end(), times.begin(), times.end());
+  const bool searched = IsSearched(rows);
+  if (searched) others.insert(others.end(), kOfSearch.begin(), kOfSearch.end());
   others.insert(others.end(), kAfter.begin(), kAfter.end());
   others.insert(others.end(), statistics.begin(), statistics.end());
   std::vector<std::string> head = kBefore;
+  if (searched) head.insert(head.end(), kOfSearch.begin(), kOfSearch.end());
   const std::vector<std::string> values = ShortNames(paths, others);
   head.insert(head.end(), values.begin(), values.end());
   head.insert(head.end(), kAfter.begin(), kAfter.end());
   head.insert(head.end(), statistics.begin(), statistics.end());
   std::string text = Line(head);
   for (const Row& row : rows) {
-    text += Line(Fields(row, paths, names, times));
+    text += Line(Fields(row, searched, paths, names, times));
   }
   return text;
 }

@@ -59,6 +59,10 @@ Database::Database(const std::filesystem::path& out, const std::vector<PlanLine>
 
 Database::~Database() = default;
 
+void Database::Grow(const std::vector<PlanLine>& plan, const BatchRecord& record) {
+  if (tables_) Guard([&] { tables_->CatchUp(plan, record); });
+}
+
 void Database::Update(const BatchRecord& record) {
   if (tables_) {
     Guard([&] { tables_->Update(record); });

@@ -1,7 +1,9 @@
 // results.sqlite: the batch as tables, for whoever wants to ask questions. Derived: it can be made anew at any time from the
 // events, the plan and the trials' own files, and nothing that the host does depends on it.
 //
-//   trials        one row per trial; `planned` is its place in the current plan, NULL for one that left it
+//   trials        one row per trial; `planned` is its place in the current plan, NULL for one that left it; of a search
+//   `number`
+//                 is the suggestion's, and `confirms` is 1 for a run with a fresh seed after it
 //   trial_values  what the sweep set: JSON text for anything but numbers and strings
 //   results       mean, sd, se, n by name: "return", metrics, "eval/...", floors; of the last attempt
 //   iterations    metrics.jsonl, one value a row
@@ -31,6 +33,8 @@ class Database {
   Database(const std::filesystem::path& out, const std::vector<PlanLine>& plan, const BatchRecord& record, Warn warn);
   ~Database();
 
+  // The plan has grown.
+  void Grow(const std::vector<PlanLine>& plan, const BatchRecord& record);
   // After attempts ended or trials' states changed: takes in all events that are not in yet. Never throws.
   void Update(const BatchRecord& record);
 

@@ -8,14 +8,16 @@
 namespace backplane {
 namespace {
 
-// 2: no column changed, but of schema 1 there are files that lack the end of a trial and say they have read it.
-constexpr char kSchema[] = "2";
+// Another schema is made anew. 2: no column changed, but of schema 1 there are files that lack the end of a trial and say they
+// have read it. 3: number and confirms.
+constexpr char kSchema[] = "3";
 
 constexpr char kTables[] = R"(
 CREATE TABLE trials (
   id TEXT PRIMARY KEY, planned INTEGER, point_id TEXT, name TEXT, seed,
   state TEXT NOT NULL DEFAULT 'PLANNED', outcome TEXT NOT NULL DEFAULT '', why TEXT NOT NULL DEFAULT '',
-  attempts INTEGER NOT NULL DEFAULT 0, wall_s REAL, sps REAL, sampling_sps REAL, iterations REAL, env_steps REAL, episodes REAL);
+  attempts INTEGER NOT NULL DEFAULT 0, wall_s REAL, sps REAL, sampling_sps REAL, iterations REAL, env_steps REAL, episodes REAL,
+  number INTEGER, confirms INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE trial_values (trial_id TEXT NOT NULL, path TEXT NOT NULL, value, PRIMARY KEY (trial_id, path)) WITHOUT ROWID;
 CREATE TABLE results (
   trial_id TEXT NOT NULL, name TEXT NOT NULL, mean REAL, sd REAL, se REAL, n INTEGER, PRIMARY KEY (trial_id, name)) WITHOUT ROWID;
@@ -135,8 +137,9 @@ void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
   database_.exec("UPDATE trials SET planned = NULL");
   SQLite::Statement trial(
       database_,
-      "INSERT INTO trials (id, planned, point_id, name, seed) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
-      "SET planned = excluded.planned, point_id = excluded.point_id, name = excluded.name, seed = excluded.seed");
+      "INSERT INTO trials (id, planned, point_id, name, seed, number, confirms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) "
+      "DO UPDATE SET planned = excluded.planned, point_id = excluded.point_id, name = excluded.name, seed = excluded.seed, "
+      "number = excluded.number, confirms = excluded.confirms");
   SQLite::Statement forget(database_, "DELETE FROM trial_values WHERE trial_id = ?");
   SQLite::Statement value(database_, "INSERT INTO trial_values VALUES (?, ?, ?)");
   uint64_t place = 0;
@@ -144,7 +147,7 @@ void DatabaseTables::PutPlan(const std::vector<PlanLine>& plan) {
     if (line.dropped) {
       continue;
     }
-    Run(trial, line.trial_id, place++, line.point_id, line.name, line.seed);
+    Run(trial, line.trial_id, place++, line.point_id, line.name, line.seed, line.number, static_cast<uint64_t>(line.confirms));
     Run(forget, line.trial_id);
     for (const auto& [path, swept] : line.values) {
       PutValue(value, line.trial_id, path, swept);

@@ -21,6 +21,7 @@
 #include "supervise/attempt.hpp"
 #include "supervise/batch_display.hpp"
 #include "supervise/batch_files.hpp"
+#include "supervise/batch_search.hpp"
 #include "supervise/failure_policy.hpp"
 #include "supervise/folder_watch.hpp"
 #include "supervise/interrupt.hpp"
@@ -52,7 +53,7 @@ constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] =
 
 class Batch {
  public:
-  Batch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool)
+  Batch(BatchRequest& request, Engine* engine, ResourcePool* resource_pool)
       : request_(request),
         plan_(request.plan),
         resource_pool_(*resource_pool),
@@ -60,7 +61,8 @@ class Batch {
         jobs_(engine, resource_pool),
         schedule_(plan_),
         failure_policy_(plan_.base.experiment.on_failure),
-        stop_rules_(plan_.base.experiment.stop_sweep, plan_.trials.size()),
+        search_(plan_.search ? std::make_unique<BatchSearch>(&plan_, request.out) : nullptr),
+        stop_rules_(plan_.base.experiment.stop_sweep, search_ ? search_->most_trials() : plan_.trials.size()),
         display_(request),
         names_(DisplayNames(plan_)) {
     report_.trials.resize(plan_.trials.size());
@@ -110,6 +112,7 @@ class Batch {
   bool MakeRoom() {
     std::vector<size_t> all(plan_.trials.size());
     std::iota(all.begin(), all.end(), size_t{0});
+    if (!StartSearch({})) return false;
     AskPlugins(all);
     if (stopping() || !MayStart()) return false;
     log_.reset(), watch_.reset(), session_log_.reset(), lock_.reset();
@@ -120,6 +123,7 @@ class Batch {
 
   // True: the plan must not run on these results, because files changed under finished trials.
   bool Refused() {
+    if (!GoOnWithSearch()) return true;
     const std::filesystem::path last_plan = ResultsFolder{request_.out}.plan();
     if (!std::filesystem::exists(last_plan)) return false;
     const std::vector<PlanLine> before = ReadPlanFile(last_plan);
@@ -143,9 +147,9 @@ class Batch {
     display_.Begin();
     const auto& sessions = log_->record().sessions;
     const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
-    if (schedule_.waiting() > 0 || !nothing_new) {
-      log_->Append(ThisSession(plan_.trials.size()));
-      const bool taken = CheckBefore();
+    if (schedule_.waiting() > 0 || !nothing_new || Searches()) {
+      log_->Append(ThisSession(search_ ? search_->most_trials() : plan_.trials.size()));
+      const bool taken = CheckBefore() && BeginSearch();
       LetGoOfEnded();
       if (taken) RunTrials();
       log_->Append(SessionEnd{!report_.paused.empty() ? "paused"
@@ -190,8 +194,9 @@ class Batch {
     SayWhatIsNotInThePlan();
   }
 
-  bool OnlySome() const { return request_.only_failed || request_.only_damaged; }
+  bool OnlySome() const { return request_.only_failed || request_.only_damaged || request_.only_pruned; }
   bool Meant(const TrialRecord& record) const {
+    if (request_.only_pruned) return MeantByOnlyPruned(record);
     return request_.only_failed ? MeantByOnlyFailed(record, *request_.only_failed) : MeantByOnlyDamaged(record);
   }
 
@@ -291,9 +296,15 @@ class Batch {
     return untried;
   }
 
-  void AskPlugins(const std::vector<size_t>& trials) {
+  void AskPlugins(std::vector<size_t> trials) {
     asked_plugins_ = true;
-    CheckedOptions checked = CheckOptions(plan_, trials, PlaceHere(), engine_, &resource_pool_);
+    // Of a search nobody knows yet what will be suggested.
+    const Plan& plan = Searches() ? plan_.Checked() : plan_;
+    if (Searches()) {
+      trials.resize(plan.trials.size());
+      std::iota(trials.begin(), trials.end(), size_t{0});
+    }
+    CheckedOptions checked = CheckOptions(plan, trials, PlaceHere(), engine_, &resource_pool_);
     for (const std::string& note : checked.notes) LogInfo("note: {}", note);
     unsaved_ = std::move(checked.unsaved);
     for (const std::string& learner : unsaved_)
@@ -301,9 +312,9 @@ class Batch {
     for (const FailedCheck& check : checked.failed) display_.Detail("refused before the start: " + check.error);
     report_.checks = std::move(checked.failed);
     if (checked.recorded && request_.check_names) {
-      for (FailedCheck& misnamed : request_.check_names(plan_, *checked.recorded))
-        report_.checks.push_back(std::move(misnamed));
+      for (FailedCheck& misnamed : request_.check_names(plan, *checked.recorded)) report_.checks.push_back(std::move(misnamed));
     }
+    if (Searches() && request_.direction) direction_ = request_.direction(plan, checked.recorded.value_or(RecordedMeasures()));
     report_.while_checking = checked.interrupted;
     PassInterrupts();
   }
@@ -314,6 +325,7 @@ class Batch {
   bool CheckBefore() {
     if (!asked_plugins_) AskPlugins(Untried());
     if (stopping() || !MayStart()) return false;
+    if (Searches()) return true;  // what was asked stands for others; a trial that is refused tells so itself
     std::vector<std::pair<size_t, std::string>> skipped;
     for (const FailedCheck& check : report_.checks) {
       for (const size_t trial : check.trials) {
@@ -341,6 +353,7 @@ class Batch {
       std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
       LookAfterFolder();
       for (const JobTable::Ended& one : ended) Finish(one);
+      AskSearch([this] { search_->Look(jobs_); });
       const bool any_ended = !ended.empty();
       ended.clear();  // lets go of the trials' folders: what is tried again at once locks its own anew
       PassInterrupts();
@@ -352,9 +365,95 @@ class Batch {
     }
   }
 
+  // Whether this session asks a search: one that is over stays as it is, and so does one of which only some trials are run.
+  bool Searches() const { return search_ && !OnlySome() && !search_->IsOver(log_->record().search); }
+
+  // What was suggested is planned again. False: it can not go on from that, and it was said why.
+  bool GoOnWithSearch() {
+    if (!search_) return true;
+    search_->Regrow(log_->record().search);
+    TakeInNew();
+    return !Searches() || StartSearch(log_->record().search);
+  }
+
+  bool StartSearch(const SearchRecord& known) {
+    if (!search_) return true;
+    if (request_.adopt_history) search_->AdoptHistory();
+    try {
+      report_.refused = search_->Start(known, ResultsFolder{request_.out}.search_log());
+      report_.refused_file = !report_.refused.empty();
+    } catch (const SearchDiffers& differs) {
+      report_.refused = differs.what();
+    } catch (const SearchError& error) {
+      report_.refused = std::string(error.what()) + "\nnothing was started\n";
+      report_.refused_file = true;
+    }
+    return report_.refused.empty();
+  }
+
+  bool BeginSearch() {
+    if (!Searches()) return true;
+    try {
+      search_->Begin(log_.get(), direction_);
+      search_->TellEnded(schedule_);
+      return true;
+    } catch (const SearchError& error) {
+      report_.refused = std::string(error.what()) + "\n";
+      report_.refused_file = true;
+      return false;
+    }
+  }
+
+  // What can not be asked any more pauses the batch: what runs may come to its end, and the same command goes on.
+  template <class Ask>
+  void AskSearch(Ask ask) {
+    if (!search_) return;
+    try {
+      ask();
+    } catch (const SearchError& error) {
+      Pause(error.what());
+    }
+  }
+
+  std::optional<size_t> NextTrial() {
+    std::optional<size_t> trial = schedule_.Next(Now());
+    while (!trial && schedule_.waiting() == 0 && GrowPlan()) trial = schedule_.Next(Now());
+    return trial;
+  }
+
+  // One more suggestion where a trial could start now, and after the last one what confirms the best.
+  bool GrowPlan() {
+    if (!search_ || OnlySome() || stopping()) return false;
+    bool grown = false;
+    if (search_->WantsMore()) {
+      const ResourceConfig& resources = plan_.base.experiment.resources;
+      const auto room = resource_pool_.Take(resources, resources.exclusive);
+      if (!room) return false;
+      resource_pool_.Give(*room);
+      AskSearch([&] { grown = search_->Grow(schedule_); });
+    }
+    if (!grown && !search_->WantsMore()) grown = search_->Confirm();
+    if (!grown) return false;
+    TakeInNew();
+    WritePlanFile(ResultsFolder{request_.out}.plan(), PlanLines(plan_));
+    database_->Grow(PlanLines(plan_), log_->record());
+    AskSearch([this] { search_->TellEnded(schedule_); });
+    return true;
+  }
+
+  // Trials that the plan has at its end since the last call; what another plan has run of them counts.
+  void TakeInNew() {
+    const size_t before = report_.trials.size();
+    schedule_.Grow();
+    report_.trials.resize(plan_.trials.size());
+    names_ = DisplayNames(plan_);
+    for (size_t i = before; i < plan_.trials.size(); ++i)
+      if (const TrialRecord* record = RecordOf(i)) schedule_.Set(i, record->state);
+  }
+
   void Launch() {
     while (!stopping()) {
-      const auto trial = schedule_.Next(Now());
+      const auto trial = NextTrial();
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
       const ResourceConfig& resources = next_->second.experiment.resources;
@@ -442,6 +541,7 @@ class Batch {
                                 Word(next.state), Word(verdict.outcome), verdict.why.empty() ? "" : ": ", verdict.why));
     schedule_.Set(trial, next.state);
     if (IsFinal(next.state)) ended_.push_back(trial);
+    if (IsFinal(next.state)) AskSearch([this] { search_->TellEnded(schedule_); });
     if (next.state == TrialState::kPlanned) {
       if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
       next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);
@@ -491,7 +591,8 @@ class Batch {
   BatchReport Report() {
     for (size_t i = 0; i < plan_.trials.size(); ++i)
       if (const TrialRecord* record = RecordOf(i)) report_.trials[i] = ToldOf(*record);
-    report_.interrupted = report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0);
+    report_.interrupted =
+        report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0 || Searches());
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
                                 report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
                                 report_.interrupted ? ", interrupted" : ""));
@@ -499,15 +600,16 @@ class Batch {
   }
 
   const BatchRequest& request_;
-  const Plan& plan_;
+  Plan& plan_;
   ResourcePool& resource_pool_;
   Engine* engine_;
   JobTable jobs_;
   Schedule schedule_;
   FailurePolicy failure_policy_;
+  std::unique_ptr<BatchSearch> search_;  // NULL: all points stand in the file
   StopRules stop_rules_;
   BatchDisplay display_;
-  const std::vector<std::string> names_;  // [trials]
+  std::vector<std::string> names_;  // [trials]
   const Clock::time_point start_ = Clock::now();
   std::unique_ptr<OutLock> lock_;
   std::optional<SessionLog> session_log_;
@@ -524,6 +626,7 @@ class Batch {
   VersionWatch versions_;
   bool knows_versions_ = false;  // those of earlier sessions
   int interrupts_ = 0;
+  int direction_ = 0;  // of what is searched for, as who records it says
   BatchReport report_;
 };
 
@@ -534,8 +637,8 @@ size_t BatchReport::Count(TrialState state) const {
       std::count_if(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
 }
 
-BatchReport RunBatch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool) {
-  return Batch(request, engine, resource_pool).Run();
+BatchReport RunBatch(BatchRequest* request, Engine* engine, ResourcePool* resource_pool) {
+  return Batch(*request, engine, resource_pool).Run();
 }
 
 }  // namespace backplane

@@ -21,7 +21,7 @@
 namespace backplane {
 
 struct BatchRequest {
-  Plan plan;
+  Plan plan;  // that of a search grows while it runs
   std::filesystem::path config_file;
   std::vector<std::string> set, sweep;  // for run.json: how the file was overridden
   std::optional<TypedArguments> arguments = {};
@@ -32,9 +32,13 @@ struct BatchRequest {
   // What of the file names a measure that no trial will record, of those that they will, or says too little of one. Empty:
   // nobody looks.
   std::function<std::vector<FailedCheck>(const Plan&, const RecordedMeasures& recorded)> check_names;
+  // Whether up (1) or down (-1) is better of what a search looks for, by those that will record it; 0: nobody says.
+  std::function<int(const Plan&, const RecordedMeasures& recorded)> direction;
   bool quiet = false;  // nothing on stderr while it runs
   std::optional<std::set<std::string>>
       only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else
+  bool only_pruned = false;              // let pruned trials go on to their end, and nothing else
+  bool adopt_history = false;            // go on with a search that would answer otherwise today
   bool only_damaged = false;             // run finished trials whose files are damaged again, and nothing else
   std::filesystem::path program;         // what answers to `run-trial` and `keep`
   std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
@@ -51,6 +55,7 @@ struct BatchReport {
   };
   std::vector<Trial> trials;        // as in the plan
   std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
+  bool refused_file = false;        // `refused` is about the experiment file, or about what it asks for
   std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
   std::string paused;               // why the batch stopped before its end
   bool interrupted = false;         // by Ctrl-C, before the end
@@ -62,6 +67,6 @@ struct BatchReport {
 
 // `engine` runs the trials, `resource_pool` says what there is to grant. Throws std::runtime_error if nothing could be started
 // (folder in use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
-BatchReport RunBatch(const BatchRequest& request, Engine* engine, ResourcePool* resource_pool);
+BatchReport RunBatch(BatchRequest* request, Engine* engine, ResourcePool* resource_pool);
 
 }  // namespace backplane

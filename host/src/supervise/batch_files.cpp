@@ -22,12 +22,12 @@ namespace {
 std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
   std::vector<LoadedExperiment> experiments = {plan.base};
   std::set<std::pair<std::string, std::string>> seen;
-  for (const PlannedTrial& trial : plan.trials) {
+  for (const PlannedTrial& trial : plan.Checked().trials) {
     const auto file = [&](const char* place) {
       const auto found = trial.files.find(place);
       return found != trial.files.end() ? found->second : std::string();
     };
-    if (seen.emplace(file("env.plugin"), file("learner.plugin")).second) experiments.push_back(plan.Load(trial));
+    if (seen.emplace(file("env.plugin"), file("learner.plugin")).second) experiments.push_back(plan.Checked().Load(trial));
   }
   return experiments;
 }
@@ -149,6 +149,10 @@ nlohmann::json CompleteConfig(const Plan& plan) {
   config.erase("preset");  // its values stand here, and some may have been replaced
   if (!plan.stages.empty()) config["stages"] = CompleteStages(plan);
   if (!plan.swept) return config;
+  if (plan.search) {
+    config["sweep"] = plan.search_section;
+    return config;
+  }
   nlohmann::json list = nlohmann::json::array();
   std::set<size_t> seen;
   for (const PlannedTrial& trial : plan.trials) {

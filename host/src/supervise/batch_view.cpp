@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 #include "base/printable.hpp"
@@ -34,18 +35,34 @@ double WallSeconds(const AttemptRecord& attempt) { return attempt.end.wall_s.val
 
 }  // namespace
 
-BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) {
+BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) { Refresh(); }
+
+void BatchView::TakePlan() {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(folder_.plan(), error);
+  if (!error && written == plan_written_) return;
   const std::vector<PlanLine> plan = ReadPlan(folder_);
+  plan_written_ = written;
+  std::map<std::string, size_t> known;
+  for (size_t i = 0; i < trials_.size(); ++i) known[trials_[i].plan.trial_id] = i;
+  std::vector<Trial> trials;
+  std::vector<BatchRow> rows;
   const TrialNames names = ShortTrialNames(plan);
   totals_.heading = Printable(names.heading);
-  for (const std::string& name : names.names) rows_.emplace_back().name = Printable(name);
   for (const PlanLine& line : plan) {
-    if (!line.dropped) trials_.emplace_back().plan = line;
+    if (line.dropped) continue;
+    const auto found = known.find(line.trial_id);
+    trials.push_back(found != known.end() ? std::move(trials_[found->second]) : Trial{});
+    rows.push_back(found != known.end() ? std::move(rows_[found->second]) : BatchRow{});
+    trials.back().plan = line;
+    rows.back().name = Printable(names.names[rows.size() - 1]);
   }
-  Refresh();
+  trials_ = std::move(trials);
+  rows_ = std::move(rows);
 }
 
 void BatchView::Refresh() {
+  TakePlan();
   events_.Read();
   running_ = FindSupervisor(folder_.out).has_value();
   now_ = Now();
@@ -53,6 +70,10 @@ void BatchView::Refresh() {
     RefreshTrial(trials_[i], rows_[i]);
   }
   CountSessions();
+  const auto& sessions = record().sessions;
+  totals_.to_come = running_ && !sessions.empty() && !sessions.back().ended && sessions.back().start.trials > rows_.size()
+                        ? sessions.back().start.trials - rows_.size()
+                        : 0;
   totals_.left_s = TimeLeft();
   const std::string state = State();
   totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
@@ -175,6 +196,7 @@ std::optional<double> BatchView::TimeLeft() const {
     }
     evidence.waiting += row.state == TrialState::kPlanned;
   }
+  evidence.waiting += totals_.to_come;
   evidence.at_once = evidence.running.size();
   return EstimateTimeLeft(evidence);
 }

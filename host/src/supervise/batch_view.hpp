@@ -40,6 +40,8 @@ class BatchView {
     bool measured_ended = false;
     std::unique_ptr<StatusReader> status;  // of measured_attempt while it runs
   };
+  // The plan of a search grows.
+  void TakePlan();
   void CountSessions();
   double EndOf(size_t session) const;  // seconds since 1970
   void RefreshTrial(Trial& trial, BatchRow& row);
@@ -49,6 +51,7 @@ class BatchView {
   std::optional<double> TimeLeft() const;
 
   ResultsFolder folder_;
+  std::filesystem::file_time_type plan_written_;  // that was read
   EventReader events_;
   std::vector<Trial> trials_;
   std::vector<BatchRow> rows_;

@@ -41,6 +41,10 @@ class JobTable {
   bool All(Holds holds) const {
     return std::all_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return holds(entry.second); });
   }
+  template <typename Use>
+  void ForEach(Use use) const {
+    for (const auto& [id, job] : jobs_) use(job);
+  }
   bool empty() const { return jobs_.empty(); }
   const Job* Only() const { return jobs_.size() == 1 ? &jobs_.begin()->second : nullptr; }  // NULL: none, or several
 

@@ -155,6 +155,13 @@ bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& cl
   });
 }
 
+bool MeantByOnlyPruned(const TrialRecord& trial) {
+  if (trial.state == TrialState::kPruned) return true;
+  return trial.state == TrialState::kPlanned &&
+         std::any_of(trial.attempts.begin(), trial.attempts.end(),
+                     [](const AttemptRecord& attempt) { return attempt.end.outcome == Outcome::kPruned; });
+}
+
 bool MeantByOnlyDamaged(const TrialRecord& trial) {
   return !IsFinished(trial.state) &&
          std::any_of(trial.attempts.begin(), trial.attempts.end(), [](const AttemptRecord& attempt) {

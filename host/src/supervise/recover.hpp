@@ -27,6 +27,9 @@ void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePol
 // Whether --only-failed of these classes (none: all) means this trial: it failed, or it was under way again after it had.
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes);
 
+// Whether --only-pruned means this trial: a search had it stopped, or it was under way again after that.
+bool MeantByOnlyPruned(const TrialRecord& trial);
+
 // Whether --only-damaged means this trial, which is not finished (any more): it was, and its files were found damaged.
 bool MeantByOnlyDamaged(const TrialRecord& trial);
 

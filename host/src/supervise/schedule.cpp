@@ -19,6 +19,17 @@ Schedule::Schedule(const Plan& plan)
   }
 }
 
+void Schedule::Grow() {
+  frontier_ = MemoryFrontier(plan_);
+  trials_of_.resize(plan_.points.size());
+  for (size_t i = states_.size(); i < plan_.trials.size(); ++i) {
+    trials_of_[plan_.trials[i].point].push_back(i);
+    ready_.insert(i);
+  }
+  states_.resize(plan_.trials.size(), TrialState::kPlanned);
+  not_before_.resize(plan_.trials.size(), 0);
+}
+
 void Schedule::Set(size_t trial, TrialState state) {
   states_[trial] = state;
   if (state == TrialState::kPlanned) {

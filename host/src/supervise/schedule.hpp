@@ -18,6 +18,9 @@ class Schedule {
   // Every trial starts as PLANNED.
   explicit Schedule(const Plan& plan);
 
+  // The plan has more trials than it had, at its end: they are PLANNED. Not for one with memory axes or stages.
+  void Grow();
+
   void Set(size_t trial, TrialState state);
   TrialState state(size_t trial) const { return states_[trial]; }
   // A planned trial that this session leaves alone (--only-failed), or one that must not start before `time_s`.

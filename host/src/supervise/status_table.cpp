@@ -248,12 +248,13 @@ std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& t
     failed += row.state == TrialState::kFailed;
     infeasible += row.state == TrialState::kInfeasible;
   }
-  std::string line = fmt::format("{} of {} done", done, rows.size());
+  const size_t all = rows.size() + totals.to_come;
+  std::string line = fmt::format("{} of {} done", done, all);
   for (const auto& [count, word] : {std::pair(running, "running"), {failed, "failed"}, {infeasible, "infeasible"}}) {
     line += count > 0 ? fmt::format(", {} {}", count, word) : "";
   }
   line += "   " + FormatClock(totals.elapsed_s);
-  line += totals.left_s && done < rows.size() ? ", about " + FormatClock(*totals.left_s) + " left" : "";
+  line += totals.left_s && done < all ? ", about " + FormatClock(*totals.left_s) + " left" : "";
   return totals.note.empty() ? line : line + "   " + totals.note;
 }
 

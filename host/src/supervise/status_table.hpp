@@ -23,6 +23,7 @@ struct BatchRow {
 struct BatchTotals {
   double elapsed_s = 0;  // of all sessions
   std::optional<double> left_s;
+  size_t to_come = 0;             // trials that a search will add, at most; they have no rows yet
   std::string note;               // "paused: 3 failures in 60 s"; stands behind the figures
   std::string heading = "trial";  // of the column of names
 };

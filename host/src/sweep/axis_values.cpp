@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "config/value.hpp"
 #include "text/units.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -190,6 +191,20 @@ Node Distribution::Draw(double uniform) const {
   }
   value = std::clamp(value, low_, high_);
   return NumberNode(step > 0 ? Rounded(value) : value, mark_);
+}
+
+Node Distribution::Given(double value) const { return NumberNode(value, mark_); }
+
+nlohmann::json Distribution::Json() const {
+  nlohmann::json values = nlohmann::json::array();
+  for (const Node& choice : choices_) values.push_back(PlainJson(choice));
+  if (choices_.empty()) {
+    const bool integer = kind_.ends_with("int");
+    for (const double bound : {low_, high_}) values.push_back(integer ? nlohmann::json(int64_t(bound)) : nlohmann::json(bound));
+  }
+  nlohmann::json json = {{kind_, std::move(values)}};
+  if (step_ > 0) json["step"] = step_;
+  return json;
 }
 
 }  // namespace backplane

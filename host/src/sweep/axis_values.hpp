@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ class Distribution {
   static double Uniform(uint64_t seed, uint64_t draw, const std::string& path);
   size_t Choose(double uniform) const;
   Node Draw(double uniform) const;  // not of `choice`
+  // A value that somebody else has drawn.
+  Node Given(double value) const;
+  // As the file has it, without `when`: {"int": [1, 9], "step": 2}.
+  nlohmann::json Json() const;
 
  private:
   bool ReadBounds(const Node& node, const std::string& path, Errors* errors);

@@ -63,7 +63,7 @@ class SweepReader {
                                                           {"where", &SweepReader::ReadWhere},
                                                           {"seeds", &SweepReader::ReadSeeds},
                                                           {"memory_axes", &SweepReader::ReadMemoryAxes},
-                                                          {"search", &SweepReader::RefuseSearch}};
+                                                          {"search", &SweepReader::ReadSearch}};
     for (const Entry& entry : node.entries) {
       auto reader = readers.find(entry.key);
       if (reader != readers.end()) {
@@ -75,10 +75,49 @@ class SweepReader {
       errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key,
                                            errors_->WantsHint(entry.mark) ? DidYouMean(Nearest(entry.key, names)) : ""));
     }
+    if (sweep_.search) CheckSearch(node);
   }
 
-  void RefuseSearch(const Entry& entry) {
-    errors_->Add(entry.mark, "search: this version plans all points before it starts; searching comes in a later version");
+  void ReadSearch(const Entry& section) {
+    const SearchSection search = ReadSearchSection(section, errors_);
+    sweep_.search = search.terms;
+    for (size_t i = 0; search.space && i < search.space->entries.size(); ++i) ReadSearched(search.space->entries[i]);
+  }
+
+  void ReadSearched(const Entry& entry) {
+    std::optional<Distribution> distribution = Distribution::Read(entry.value, entry.key, errors_);
+    if (!Claim(entry.key, entry.mark) || !distribution) return;
+    if (sweep_.search->method == "cmaes" && !distribution->choices().empty()) {
+      errors_->Add(entry.value.mark,
+                   fmt::format("{}: method cmaes searches numbers alone; wanted no choice, or another method", entry.key));
+      return;
+    }
+    AddPath(entry.key);
+    SearchedPath searched{entry.key, entry.mark, *std::move(distribution), {}};
+    for (const Node& choice : searched.distribution.choices())
+      searched.choices.push_back(Assign(entry.key, entry.mark, choice, searched.distribution.when()));
+    sweep_.space.push_back(std::move(searched));
+  }
+
+  // A search chooses its points itself, one after the other.
+  void CheckSearch(const Node& section) {
+    for (const char* key : {"grid", "zip", "list", "files", "random", "memory_axes"}) {
+      if (const Entry* beside = FindEntry(section, key))
+        errors_->Add(beside->mark,
+                     fmt::format("sweep.{} beside sweep.search: a search chooses all points itself; put what it is "
+                                 "to try into sweep.search.space",
+                                 key));
+    }
+    for (const ShortAxis& axis : short_)
+      errors_->Add(
+          axis.mark,
+          fmt::format("'{}' cannot be swept beside sweep.search: put it into sweep.search.space, or --set it", axis.path));
+    short_.clear();
+    if (sweep_.search->Prunes() && sweep_.seeds && sweep_.seeds->n > 1)
+      errors_->Add(sweep_.search->pruner_mark,
+                   fmt::format("sweep.search.pruner: a pruner stops single trials and wants one seed a point, found {} "
+                               "(sweep.seeds.n); sweep.search.confirm runs the best with more",
+                               sweep_.seeds->n));
   }
 
   bool Wants(const Entry& entry, bool fits, const char* wanted) {

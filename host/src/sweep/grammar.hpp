@@ -9,6 +9,7 @@
 
 #include "config/overrides.hpp"
 #include "expression/expression.hpp"
+#include "sweep/search_section.hpp"
 
 namespace backplane {
 
@@ -57,6 +58,8 @@ struct Sweep {
   std::vector<Axis> axes;         // the first one varies slowest: grid, zip, files, random
   std::vector<AxisValue> list;
   std::vector<PointAxis> point_axes;
+  std::optional<SearchTerms> search;  // then there are no axes, no list and no files
+  std::vector<SearchedPath> space;    // of the search
   std::vector<SweptFile> files;
   std::vector<Derived> derive;  // each after those it needs
   std::vector<Expression> where;

@@ -3,369 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
-#include "base/files.hpp"
-#include "base/format_count.hpp"
-#include "base/suggest.hpp"
 #include "record/compare_looks.hpp"
-#include "record/plan_line.hpp"
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
-#include "sweep/identity.hpp"
-#include "sweep/point_resolver.hpp"
+#include "sweep/planner.hpp"
+#include "sweep/report_default.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
-namespace {
 
 using nlohmann::json;
-
-// As many as are planned within seconds and within the memory of a small machine.
-constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
-// Points that could not be resolved, after which no other is looked at: most often all have the same fault.
-constexpr size_t kMaxBadPoints = 200;
-
-// A seed of its own for every point, of 32 bits so that a person can type it again.
-uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
-  return std::stoull(Sha256(fmt::format("{}/{}", point_id, number)).substr(0, 8), nullptr, 16);
-}
-
-// Trials of a point.
-uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment) {
-  if (!sweep.given_seeds.empty()) return sweep.given_seeds.size();
-  if (sweep.passes > 0) return sweep.passes;
-  return sweep.seeds ? sweep.seeds->n : experiment.report.DefaultSeeds();
-}
-
-// The product of all axes, the first one varying slowest.
-class Product {
- public:
-  explicit Product(const std::vector<Axis>& axes) : axes_(axes), at_(axes.size()) {}
-
-  Combination Get() const {
-    Combination combination;
-    for (size_t i = 0; i < axes_.size(); ++i) {
-      const AxisValue& value = axes_[i][at_[i]];
-      combination.steps.push_back(&value);
-      combination.file = std::max(combination.file, value.file);
-    }
-    return combination;
-  }
-
-  // False: that was the last one.
-  bool Next() {
-    for (size_t i = axes_.size(); i-- > 0;) {
-      if (++at_[i] < axes_[i].size()) return true;
-      at_[i] = 0;
-    }
-    return false;
-  }
-
- private:
-  const std::vector<Axis>& axes_;
-  std::vector<size_t> at_;
-};
-
-}  // namespace
-
-// What a plan needs to make its trials' experiments again.
-class PlanMemory {
- public:
-  explicit PlanMemory(PointResolver of_points) : resolver(std::move(of_points)) {}
-  PointResolver resolver;
-  std::vector<PointWrites> writes;                 // of each point
-  std::vector<std::map<std::string, json>> swept;  // of each point: left-out keys that belong to it
-};
-
-class Planner {
- public:
-  // `text_is_good`: false only looks for what else is wrong; what has an error already is not said again, and gives no
-  // experiment.
-  Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors)
-      : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone), text_is_good_(text_is_good) {
-    plan_.swept = swept;
-    plan_.memory_axes = sweep().memory_axes;
-    plan_.whole_files = !sweep().files.empty();
-    for (const Stage& stage : stages()) plan_.stages.push_back(stage.name);
-    plan_.stage_paths = memory_->resolver.stage_paths();
-    if (const auto& seeds = sweep().seeds) plan_.seeds = {{"n", seeds->n}, {"first", seeds->first}, {"paired", seeds->paired}};
-  }
-
-  Plan Make() {
-    if (!Generate() || !text_is_good_) return {};
-    if (errors_->empty() && plan_.points.empty()) SayThatNoneIsLeft();
-    if (!errors_->empty()) return {};
-    if (auto base = memory_->resolver.Base()) {
-      plan_.base = *std::move(base);
-    } else {
-      plan_.base = memory_->resolver.Load(memory_->writes.front());
-    }
-    OrderTrials();
-    plan_.memory_ = memory_;
-    return std::move(plan_);
-  }
-
- private:
-  const Sweep& sweep() const { return memory_->resolver.sweep(); }
-
-  bool Generate() {
-    // A list alone is all points there are: no axis, no product.
-    const bool only_list = sweep().axes.empty() && !sweep().list.empty();
-    size_t count = only_list ? 0 : 1;
-    for (const Axis& axis : sweep().axes) {
-      count = std::min(count * axis.size(), kMaxPoints + 1);
-    }
-    count += sweep().list.size();
-    if (count > kMaxPoints) {
-      SayThatThereAreTooMany();
-      return false;
-    }
-    // Points that are dropped later count here: they cost as much to look at.
-    const uint64_t seeds = sweep().seeds ? sweep().seeds->n : std::max<uint64_t>(sweep().passes, 1);
-    const uint64_t trials = count * std::max<size_t>(stages().size(), 1) * seeds;
-    if (trials > kMaxTrials) {
-      errors_->Add(sweep().mark,
-                   fmt::format("sweep: {} trials ({} points{}, {} seeds); a plan has at most {}", FormatCount(trials),
-                               FormatCount(count), stages().empty() ? "" : fmt::format(", {} stages", stages().size()),
-                               FormatCount(seeds), FormatCount(kMaxTrials)));
-      return false;
-    }
-    if (!only_list) {
-      Product product(sweep().axes);
-      do {
-        AddPoint(product.Get(), /*listed=*/false);
-      } while (bad_points_ < kMaxBadPoints && product.Next());
-    }
-    for (const AxisValue& entry : sweep().list) {
-      if (bad_points_ < kMaxBadPoints) AddPoint({{&entry}, 0}, /*listed=*/true);
-    }
-    AddVariants();
-    return true;
-  }
-
-  // One point or, with stages, one for each of them, in their order.
-  using Chain = std::vector<ResolvedPoint>;
-
-  void AddPoint(const Combination& combination, bool listed) {
-    ++plan_.generated;
-    std::optional<Chain> chain = Resolve(combination);
-    if (!chain || !text_is_good_) ++bad_points_;
-    if (!chain) return;
-    ResolvedPoint& last = chain->back();
-    if (HasVariants(last.name, listed)) varied_.push_back({combination, last.name, listed});
-    if (!last.dropped_by.empty()) {
-      const std::string& stage = StageOf(chain->size() - 1);
-      if (!stage.empty()) last.why = "in stage " + stage + (last.why.empty() ? "" : ": " + last.why);
-      plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
-      return;
-    }
-    if (text_is_good_) AddChain(*std::move(chain), listed);
-  }
-
-  // Up to the first one that a rule drops. Absent after errors.
-  std::optional<Chain> Resolve(const Combination& combination) {
-    Chain chain;
-    for (size_t k = 0; k < std::max<size_t>(stages().size(), 1); ++k) {
-      const Stage* stage = stages().empty() ? nullptr : &stages()[k];
-      std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, stage, errors_);
-      if (!point) return std::nullopt;
-      chain.push_back(*std::move(point));
-      if (!chain.back().dropped_by.empty()) break;
-    }
-    return chain;
-  }
-
-  const std::vector<Stage>& stages() const { return memory_->resolver.stages(); }
-  const std::string& StageOf(size_t place) const {
-    static const std::string none;
-    return stages().empty() ? none : stages()[place].name;
-  }
-
-  void AddChain(Chain chain, bool listed) {
-    struct Built {
-      LoadedExperiment loaded;
-      std::map<std::string, json> swept;
-      std::string identity, id;
-    };
-    std::vector<Built> built;
-    for (size_t k = 0; k < chain.size(); ++k) {
-      Built one;
-      one.swept = memory_->resolver.SweptKeys(chain[k].read, stages().empty() ? nullptr : &stages()[k]);
-      one.loaded = Resolver::Build(std::move(chain[k].read));
-      one.identity = PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : "").dump();
-      one.id = IdOfText(one.identity);
-      built.push_back(std::move(one));
-    }
-    // The last one's identity holds those before it.
-    if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
-      plan_.dropped.push_back({std::move(chain.back().values), "same as another point", plan_.points[known->second].name});
-      return;
-    }
-    std::vector<size_t> places;
-    for (size_t k = 0; k < chain.size(); ++k) {
-      const auto [known, fresh] = by_id_.emplace(built[k].id, plan_.points.size());
-      const std::optional<size_t> after = k > 0 ? std::optional(places.back()) : std::nullopt;
-      places.push_back(known->second);
-      if (!fresh) continue;  // chains may begin alike
-      AddNotes(built[k].loaded.notes);
-      const std::string& stage = StageOf(k);
-      plan_.points.push_back(
-          {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
-      memory_->writes.push_back(std::move(chain[k].writes));
-      memory_->swept.push_back(std::move(built[k].swept));
-    }
-    if (points_alone_) return;
-    std::vector<std::map<std::string, std::string>> files;
-    for (const Built& one : built) {
-      if (one.loaded.experiment.HasCommand() && !stages().empty()) {
-        const auto origin = one.loaded.origin.find("learner.command");
-        return errors_->AddFile(
-            origin == one.loaded.origin.end() ? "learner.command" : origin->second,
-            "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
-            "them, found a command");
-      }
-      try {
-        files.push_back(hashes_.Of(one.loaded));
-      } catch (const NoDataFile& error) {
-        const auto origin = one.loaded.origin.find(error.path);
-        return errors_->AddFile(origin == one.loaded.origin.end() ? error.path : origin->second, error.what());
-      }
-    }
-    const std::optional<Seeds>& seeds = sweep().seeds;
-    const Experiment& first = built.front().loaded.experiment;
-    for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
-      const uint64_t number = seeds ? seeds->first + i : 0;
-      // All stages have the seed of the first, whichever other chains begin with it.
-      const uint64_t own = !seeds ? first.seed + i : seeds->paired ? number : SeedOfPoint(built.front().id, number);
-      const uint64_t seed = sweep().given_seeds.empty() ? own : sweep().given_seeds[i];
-      std::optional<size_t> after;
-      for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
-    }
-  }
-
-  // The index of the trial, which may be there already.
-  size_t AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
-                  const std::map<std::string, std::string>& files, std::optional<size_t> after) {
-    const size_t next = plan_.trials.size();
-    if (!stages().empty()) {
-      const auto [known, fresh] = by_point_and_pass_.try_emplace({point, pass}, next);
-      if (!fresh) return known->second;
-    }
-    const std::string id = TrialIdOf(identity, seed, files, after ? plan_.trials[*after].id : "");
-    plan_.trials.push_back({id, point, seed, files, after});
-    passes_.push_back(pass);
-    return next;
-  }
-
-  static bool IsOf(const PointAxis& axis, const std::string& name, bool listed) {
-    return axis.point.empty() ? listed : axis.point == name;
-  }
-
-  bool HasVariants(const std::string& name, bool listed) const {
-    const auto& axes = sweep().point_axes;
-    return std::any_of(axes.begin(), axes.end(), [&](const PointAxis& axis) { return IsOf(axis, name, listed); });
-  }
-
-  // After all points that there are without them, so that these keep their order.
-  void AddVariants() {
-    const std::vector<Varied> varied = std::exchange(varied_, {});
-    for (const PointAxis& axis : sweep().point_axes) {
-      const auto is_of = [&](const Varied& one) { return IsOf(axis, one.name, one.listed); };
-      if (errors_->empty() && std::none_of(varied.begin(), varied.end(), is_of)) SayThatNoneIsCalled(axis);
-    }
-    for (const Varied& one : varied) {
-      std::vector<Axis> axes;
-      for (const PointAxis& axis : sweep().point_axes) {
-        if (IsOf(axis, one.name, one.listed)) axes.push_back(axis.axis);
-      }
-      Product product(axes);
-      do {
-        if (plan_.generated >= kMaxPoints || plan_.trials.size() >= kMaxTrials) return SayThatThereAreTooMany();
-        const Combination changes = product.Get();
-        Combination combination = one.combination;
-        combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
-        AddPoint(combination, /*listed=*/false);
-      } while (bad_points_ < kMaxBadPoints && product.Next());
-    }
-  }
-
-  void SayThatThereAreTooMany() {
-    errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", FormatCount(kMaxPoints)));
-  }
-
-  void SayThatNoneIsCalled(const PointAxis& axis) {
-    std::vector<std::string> names;
-    for (const PlannedPoint& point : plan_.points) names.push_back(point.name);
-    errors_->Add(axis.mark,
-                 fmt::format("no point is called '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
-  }
-
-  void AddNotes(const std::vector<std::string>& notes) {
-    for (const std::string& note : notes) {
-      if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
-    }
-  }
-
-  // Where times are compared all points run once per seed, every second pass backwards, so that a drift of the machine does not
-  // look like an effect.
-  void OrderTrials() {
-    if (!plan_.base.experiment.report.RunsInTurn()) return;
-    std::vector<std::vector<size_t>> passes(SeedsOf(sweep(), plan_.base.experiment));
-    for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
-    std::vector<size_t> order;
-    std::vector<bool> placed(plan_.trials.size(), false);
-    // The stages of a trial stay one after the other, whichever way a pass goes.
-    const auto place = [&](size_t trial, const auto& self) -> void {
-      if (placed[trial]) return;
-      if (plan_.trials[trial].after) self(*plan_.trials[trial].after, self);
-      placed[trial] = true;
-      order.push_back(trial);
-    };
-    for (size_t pass = 0; pass < passes.size(); ++pass) {
-      if (pass % 2 == 1) std::reverse(passes[pass].begin(), passes[pass].end());
-      for (const size_t trial : passes[pass]) place(trial, place);
-    }
-    std::vector<size_t> now(order.size());
-    for (size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
-    std::vector<PlannedTrial> ordered;
-    for (const size_t trial : order) {
-      ordered.push_back(std::move(plan_.trials[trial]));
-      if (ordered.back().after) ordered.back().after = now[*ordered.back().after];
-    }
-    plan_.trials = std::move(ordered);
-  }
-
-  void SayThatNoneIsLeft() {
-    std::map<std::string, size_t> rules;
-    for (const DroppedPoint& point : plan_.dropped) ++rules[point.rule];
-    std::string counts;
-    for (const auto& [rule, count] : rules) counts += fmt::format("{}{} by {}", counts.empty() ? "" : ", ", count, rule);
-    errors_->Add(sweep().mark, fmt::format("sweep: no point is left: {} generated, dropped {}", plan_.generated, counts));
-  }
-
-  std::shared_ptr<PlanMemory> memory_;
-  Errors* errors_;
-  bool points_alone_;  // no trials of them
-  bool text_is_good_;
-  size_t bad_points_ = 0;
-  Plan plan_;
-  FileHashes hashes_;
-  std::unordered_map<std::string, size_t> by_id_;
-  std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
-  std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
-
-  struct Varied {
-    Combination combination;
-    std::string name;
-    bool listed = false;
-  };
-  std::vector<Varied> varied_;  // points that have variants
-};
 
 LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
 
 std::string Plan::PlaceOf(const std::string& path) const {
+  if (search && path == kSearchMetric) return Place(search->metric_mark);
   return compare && path == kComparedMetric ? metric_place : memory_->resolver.PlaceOf(path);
 }
 
@@ -385,6 +39,10 @@ json Plan::Identity(const PlannedTrial& trial) const {
                        trial.files, IdBefore(trial));
 }
 
+Suggested Plan::Suggest(uint64_t number, const json& params) { return planner_->Suggest(this, number, params); }
+
+void Plan::Confirm(size_t point, uint64_t seeds) { planner_->Confirm(this, point, seeds); }
+
 PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options) {
   Errors errors;
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
@@ -397,6 +55,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   }
   const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
+  SetReportOfSearch(&*text);
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
   Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
@@ -409,13 +68,18 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   CheckStagePaths(sweep, stages, &errors);
   if (!errors.empty() && (stage_section || !text->set_in_stages.empty())) return {std::nullopt, errors.Sorted()};
   Errors of_the_points;
+  const nlohmann::json section_text = sweep.search ? PlainJson(section->value) : nlohmann::json();
   auto memory = std::make_shared<PlanMemory>(
-      PointResolver(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults));
+      std::make_shared<PointResolver>(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults));
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
-  Plan plan = Planner(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points).Make();
+  const auto planner =
+      std::make_shared<Planner>(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points);
+  Plan plan = planner->Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
+  plan.search_section = section_text;
+  if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;
   const bool sets_seed =
       std::any_of(options.set.begin(), options.set.end(), [](const std::string& set) { return set.starts_with("seed="); });

@@ -18,6 +18,7 @@
 
 #include "config/loader.hpp"
 #include "record/compare_terms.hpp"
+#include "sweep/search_section.hpp"
 
 namespace backplane {
 
@@ -42,6 +43,7 @@ struct PlannedPoint {
   std::string stage;            // its name, which ends `name` too; empty: the experiment has no stages
   std::optional<size_t> after;  // index of the point of the stage before
   size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the stages
+  std::optional<uint64_t> number = {};  // of the suggestion that came to it first; absent: it is of no search
 };
 
 struct PlannedTrial {
@@ -50,6 +52,7 @@ struct PlannedTrial {
   uint64_t seed = 0;
   std::map<std::string, std::string> files;  // "env.plugin", "learner.options.corpus" -> SHA-256 of the file named there
   std::optional<size_t> after;               // index of the trial, an earlier one, whose learner it starts from
+  bool confirms = false;                     // with a seed that the search did not see
 };
 
 struct DroppedPoint {
@@ -57,6 +60,15 @@ struct DroppedPoint {
   std::string rule;  // "where #1", "derive learner.options.x", "same as another point"
   std::string why;   // "64 / 3 is no integer"; empty where the rule says it all
 };
+
+// What became of a suggestion.
+struct Suggested {
+  std::optional<size_t> point;  // index into points; absent: none, for the reason in `why`
+  bool is_new = false;          // the point was not there before; its trials are the last ones
+  std::string why;              // "where #1", or what the point has against its values
+};
+
+struct PlanResult;
 
 class Plan {
  public:
@@ -71,8 +83,13 @@ class Plan {
   nlohmann::json seeds;                  // {n, first, paired} of `sweep.seeds`; null: from the experiment's own seed on
   bool swept = false;                    // the file has a `sweep:` or `compare:`, or --sweep was given
   std::optional<CompareTerms> compare;   // the file has a `compare:`, and the points are its arms
-  std::string metric_place;              // of compare.metric, or of `compare:` where that is left out; empty: no comparison
-  std::vector<std::string> notes;        // sentences for the user that are no errors
+  std::optional<SearchTerms> search;     // the points are suggested: there are none at first, and trials come with them
+  nlohmann::json search_space;           // as the search is told it: {path: {"log_uniform": [1e-5, 1e-2]}}
+  nlohmann::json search_section;         // `sweep:` as it is written
+  // Of a search: points that stand for those that it may suggest, so that their plugins can be asked before the first one.
+  std::shared_ptr<const Plan> probes;
+  std::string metric_place;        // of compare.metric, or of `compare:` where that is left out; empty: no comparison
+  std::vector<std::string> notes;  // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
   // Both are for trials of this plan only, and for one thread at a time: copies of a plan share what they resolve with.
@@ -84,12 +101,20 @@ class Plan {
   std::string PlaceOf(const std::string& path) const;
   // The id of the trial whose learner it starts from; empty: of none.
   std::string IdBefore(const PlannedTrial& trial) const { return trial.after ? trials[*trial.after].id : ""; }
+  // A plan whose `probes` are set grows: the point that `params`, {path: value}, stand for, with its trials; or trials of a
+  // point with seeds that the search does not see. No other copy of the plan may grow afterwards.
+  Suggested Suggest(uint64_t number, const nlohmann::json& params);
+  void Confirm(size_t point, uint64_t seeds);
+  // What can be asked of plugins before any trial: of itself, or of its probes.
+  const Plan& Checked() const { return probes ? *probes : *this; }
   // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.
   nlohmann::json Identity(const PlannedTrial& trial) const;
 
  private:
   friend class Planner;
+  friend PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options);
   std::shared_ptr<const class PlanMemory> memory_;
+  std::shared_ptr<class Planner> planner_;  // of one that grows
 };
 
 struct PlanResult {

@@ -17,6 +17,8 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
     line.files = trial.files;
     line.stage = point.stage;
     line.after = plan.IdBefore(trial);
+    line.number = point.number;
+    line.confirms = trial.confirms;
     lines.push_back(std::move(line));
   }
   for (const DroppedPoint& point : plan.dropped) {

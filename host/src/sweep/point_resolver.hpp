@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/resolver.hpp"
@@ -54,6 +55,8 @@ class PointResolver {
   std::optional<ResolvedPoint> Resolve(const Combination& combination, const Stage* stage, Errors* errors) const;
   // A point that resolved without errors before.
   LoadedExperiment Load(const PointWrites& writes) const;
+  // A value that nobody knew when the sweep was read; it stays.
+  const Assigned* Keep(Assigned assigned) { return &sweep_.assigned.emplace_back(std::move(assigned)); }
   // Values of keys that belong to the identity only because the sweep names them.
   std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point, const Stage* stage) const;
 

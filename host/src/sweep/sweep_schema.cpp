@@ -52,6 +52,25 @@ json DistributionSchema() {
   return AnyOf(std::move(any));
 }
 
+json SearchSchema() {
+  const json pruners = Enum({"none", "median", "asha", "hyperband"});
+  const json pruner = Required({"type"}, Closed({{"type", pruners},
+                                                 {"min_resource", Count(1)},
+                                                 {"max_resource", Count(1)},
+                                                 {"reduction", Count(2)},
+                                                 {"startup_trials", Count(0)},
+                                                 {"warmup_steps", Count(0)}}));
+  const json objective =
+      Required({"metric"}, Closed({{"metric", Type("string")}, {"direction", Enum({"maximize", "minimize"})}}));
+  return Required({"trials", "space", "objective"}, Closed({{"method", Enum({"tpe", "gp", "cmaes", "qmc", "random"})},
+                                                            {"trials", Count(1)},
+                                                            {"seed", Count(0)},
+                                                            {"space", NotEmpty(PathsTo(DistributionSchema()))},
+                                                            {"objective", objective},
+                                                            {"pruner", Either(pruners, pruner)},
+                                                            {"confirm", Closed({{"top", Count(1)}, {"seeds", Count(1)}})}}));
+}
+
 json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); }
 
 json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object())))); }
@@ -85,6 +104,7 @@ nlohmann::json SweepSchema() {
        {"files", AtLeast(1, texts)},
        {"random", Required({"trials", "space"},
                            Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(DistributionSchema())}}))},
+       {"search", SearchSchema()},
        {"derive", Keys(Pattern(PathPattern()), MapTo(ExpressionText()))},
        {"where", AnyOf({ExpressionText(), List(ExpressionText())})},
        {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", Type("boolean")}})},

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+
+#include "record/results_folder.hpp"
+#include "trial/held_folders.hpp"
 
 namespace backplane {
 
@@ -92,13 +96,20 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s())) return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);
   checkpointing_.BeginIteration(request);
-  if (parts_.cancelled) {
+  pruned_ = !parts_.cancelled && IsPruned();
+  if (parts_.cancelled || pruned_) {
     stopped_ = true;
     return false;
   }
   const uint64_t every = experiment.checkpoint_every_iterations, done = state_.count.iterations;
   if (done > 0 && every > 0 && done % every == 0) checkpointing_.Save();
   return true;
+}
+
+// Once an iteration, where a checkpoint can be taken: it costs a microsecond.
+bool TrialLoop::IsPruned() const {
+  std::error_code error;
+  return std::filesystem::exists(AttemptFolder(WhereHeld(parts_.spec.attempt_dir)).prune(), error);
 }
 
 bool TrialLoop::Collect(const bp_request& request) {

@@ -22,6 +22,7 @@ class TrialLoop {
   // CheckpointRefused before anything was recorded.
   void Run();
   bool stopped_early() const { return stopped_; }
+  bool pruned() const { return pruned_; }  // the supervisor wanted no more of it
   // The fields of result.json that come from the loop; may be asked for after a failure too.
   LoopResult Result() const;
   // Those of them to which monitors may still add when the loop has ended.
@@ -36,6 +37,7 @@ class TrialLoop {
   void RunRequests();
   void End();
   void StopClock();
+  bool IsPruned() const;
   bool StartIteration(const bp_request& request);
   bool Collect(const bp_request& request);
   void CloseIteration();
@@ -54,7 +56,7 @@ class TrialLoop {
   Ticks ticks_;
   TrialEvaluation evaluation_;
   TrialSpeed speed_;
-  bool stopped_ = false;
+  bool stopped_ = false, pruned_ = false;
 };
 
 }  // namespace backplane

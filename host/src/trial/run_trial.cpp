@@ -108,6 +108,7 @@ ExitReason TrialProcess::RunToItsEnd() {
       return {};
     }
     RunLoop();
+    if (loop_->pruned()) return {kExitOk, Outcome::kPruned, "", ""};
     return loop_->stopped_early() ? ExitReason{kExitTemp, Outcome::kKilled, "", "stopped on request"} : ExitReason{};
   } catch (...) {
     ExitReason failed = ReasonOfCurrentException();
@@ -203,9 +204,10 @@ void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) measured_ = loop_->Result();
   end_.trial_id = spec_.trial_id;
   end_.attempt = spec_.attempt;
-  end_.state = failed.exit == kExitOk     ? TrialState::kCompleted
-               : failed.exit == kExitTemp ? TrialState::kKilled
-                                          : TrialState::kFailed;
+  end_.state = failed.outcome == Outcome::kPruned ? TrialState::kPruned
+               : failed.exit == kExitOk           ? TrialState::kCompleted
+               : failed.exit == kExitTemp         ? TrialState::kKilled
+                                                  : TrialState::kFailed;
   end_.outcome = failed.outcome;
   end_.on_device = failed.exit == kExitGpuOom;
   if (!failed.error.empty()) end_.error = Bounded(failed.error);

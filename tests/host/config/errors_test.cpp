@@ -150,7 +150,7 @@ TEST_F(ErrorsTest, FailurePoliciesFitTheirClass) {
 TEST_F(ErrorsTest, AReportNeedsAKind) {
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {baseline: before}\n"), ElementsAre(HasSubstr("5:10 missing key 'report.kind'")));
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {kind: best}\n"),
-              ElementsAre("5:16 report.kind: wanted one of parallel_efficiency|comparison|ab, found 'best'"));
+              ElementsAre("5:16 report.kind: wanted one of parallel_efficiency|comparison|ab|search, found 'best'"));
 }
 
 TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {

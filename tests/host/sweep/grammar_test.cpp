@@ -156,11 +156,6 @@ TEST_F(GrammarTest, SeedsAndMemoryAxes) {
       ElementsAre("5:54 memory_axes: 'env.options.leg' is no path that this sweep names; did you mean 'env.options.legs'?"));
 }
 
-TEST_F(GrammarTest, SearchComesLater) {
-  EXPECT_THAT(PlanErrors("sweep: {search: {method: tpe}}\n"),
-              ElementsAre(HasSubstr("5:9 search: this version plans all points")));
-}
-
 TEST_F(GrammarTest, APlanWithoutPointsSaysWhichRulesTookThem) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: [2, 3]}, where: [\"env.options.legs > 5\"]}\n"),
               ElementsAre("5:1 sweep: no point is left: 2 generated, dropped 2 by where #1"));

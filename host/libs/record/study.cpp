@@ -1,0 +1,83 @@
+#include "record/study.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/json_fields.hpp"
+
+namespace backplane {
+namespace {
+
+// What the plan and the events know of the trials of one suggestion.
+void AddTrials(const std::vector<PlanLine>& plan, const BatchRecord& record, StudyTrial* of) {
+  if (of->point_id.empty()) return;
+  for (const PlanLine& line : plan) {
+    if (line.dropped || line.point_id != of->point_id) continue;
+    if (line.confirms) {
+      of->confirming.push_back(line.trial_id);
+      continue;
+    }
+    of->trials.push_back(line.trial_id);
+    of->seeds.push_back(line.seed);
+    of->point = line.name;
+    const TrialRecord* known = record.Find(line.trial_id);
+    if (!known) continue;
+    if (known->state == TrialState::kRunning && of->state == StudyState::kWaiting) of->state = StudyState::kRunning;
+    if (of->why.empty() && !IsFinished(known->state)) of->why = known->why;
+    for (const AttemptRecord& attempt : known->attempts)
+      if (of->started == 0 || attempt.started < of->started) of->started = attempt.started;
+  }
+}
+
+StudyState StateOf(const std::string& told) {
+  return told == "complete" ? StudyState::kComplete
+         : told == "pruned" ? StudyState::kPruned
+         : told.empty()     ? StudyState::kWaiting
+                            : StudyState::kFailed;
+}
+
+}  // namespace
+
+const StudyTrial* Study::Best() const {
+  const StudyTrial* best = nullptr;
+  for (const StudyTrial& trial : trials)
+    if (trial.state == StudyState::kComplete && (!best || IsBetter(*trial.value, *best->value))) best = &trial;
+  return best;
+}
+
+size_t Study::Count(StudyState state) const {
+  return static_cast<size_t>(std::count_if(trials.begin(), trials.end(), [&](const auto& one) { return one.state == state; }));
+}
+
+std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record) {
+  const nlohmann::json& open = record.search.open;
+  if (!open.is_object()) return std::nullopt;
+  Study study;
+  study.name = Text(At(open, "name"));
+  study.method = Text(At(open, "method"), "search");
+  study.metric = Text(At(open, "metric"));
+  study.maximize = Text(At(open, "direction")) != "minimize";
+  study.space = ReadSearchSpace(At(open, "space"));
+  for (const auto& [number, suggestion] : record.search.suggestions) {
+    StudyTrial trial;
+    trial.number = number;
+    trial.point_id = suggestion.point_id;
+    trial.params = suggestion.params;
+    trial.state = StateOf(suggestion.state);
+    trial.started = suggestion.asked;
+    trial.ended = suggestion.told;
+    for (const auto& [step, value] : suggestion.values)
+      if (std::isfinite(value)) trial.steps.emplace_back(step, value);
+    if (trial.state == StudyState::kComplete) {
+      trial.value = suggestion.value;
+      if (!trial.value || !std::isfinite(*trial.value)) trial.state = StudyState::kFailed, trial.value.reset();
+    }
+    AddTrials(plan, record, &trial);
+    if (trial.point_id.empty() && trial.state == StudyState::kFailed) trial.why = "left out by the experiment file's `where`";
+    if (trial.state != StudyState::kFailed) trial.why.clear();
+    study.trials.push_back(std::move(trial));
+  }
+  return study;
+}
+
+}  // namespace backplane

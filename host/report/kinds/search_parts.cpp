@@ -1,0 +1,111 @@
+#include "kinds/search_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "kinds/figure_rows.hpp"
+#include "text/format_number.hpp"
+#include "text/short_names.hpp"
+
+namespace backplane {
+namespace {
+
+// What plugins and the host say of it.
+MeasureSpec MetricOfStudy(const Study& study, const Combined& combined) {
+  std::optional<MeasureSpec> known = MeasureOfText(study.metric);
+  if (!known)
+    throw std::runtime_error(fmt::format("the objective of the search should be a measure, found '{}'", study.metric));
+  MeasureSpec metric = std::move(*known);
+  for (const CombinedTrial& trial : combined.trials) {
+    const auto said = trial.data.registered.find(study.metric);
+    if (said != trial.data.registered.end() && metric.unit.empty()) metric.unit = said->second.unit;
+  }
+  metric.title = MeasureWords(study.metric);
+  metric.direction = study.maximize ? 1 : -1;
+  return metric;
+}
+
+// As the search takes it: of what is measured in iterations alone the last one.
+std::optional<double> ScoreOf(const TrialData& data, const MeasureSpec& metric) {
+  const std::string& name = metric.expression.text();
+  const auto curve = data.curves.find(name);
+  const bool summed_up = name == "return" || name == "SPS" || name.starts_with("eval/") || name.starts_with("ep/");
+  if (!summed_up && curve != data.curves.end() && !curve->second.empty()) return curve->second.back().value;
+  const std::optional<nlohmann::json> value = EvaluateIn(data, metric.expression);
+  return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+ConfirmedSetting ConfirmedOf(const StudyTrial& trial, const Combined& combined, const MeasureSpec& metric) {
+  ConfirmedSetting confirmed{&trial, {}, trial.confirming.size(), 0};
+  for (const CombinedTrial& one : combined.trials) {
+    const TrialData& data = one.data;
+    if (std::find(trial.confirming.begin(), trial.confirming.end(), data.trial_id) == trial.confirming.end()) continue;
+    confirmed.over += IsFinal(data.state) ? 1 : 0;
+    const std::optional<double> score = data.usable() ? ScoreOf(data, metric) : std::nullopt;
+    if (score && std::isfinite(*score)) confirmed.values.push_back(*score);
+  }
+  return confirmed;
+}
+
+double MeanScore(const ConfirmedSetting& one) { return Mean(one.values, "seeds").value; }
+
+}  // namespace
+
+std::string NumberName(const StudyTrial& trial) { return fmt::format("number {}", trial.number); }
+
+const StudyTrial* SearchParts::Best() const {
+  if (is_confirmed && !confirmed.empty() && !confirmed.front().values.empty()) return confirmed.front().trial;
+  return study.Best();
+}
+
+const ConfirmedSetting* SearchParts::Confirmed(const StudyTrial& trial) const {
+  for (const ConfirmedSetting& one : confirmed)
+    if (one.trial == &trial && !one.values.empty()) return &one;
+  return nullptr;
+}
+
+std::string SearchParts::Value(double value) const { return FormatNumber(Reading(value), metric.digits); }
+std::string SearchParts::Value(const ConfirmedSetting& one) const {
+  return FormatNumber(Mean(one.values, "seeds"), metric.digits);
+}
+
+std::string SearchParts::Said(const std::string& path, const nlohmann::json& value) const {
+  const auto option = std::find_if(study.space.begin(), study.space.end(), [&](const auto& one) { return one.path == path; });
+  const bool is_choice = option != study.space.end() && option->is_choice();
+  return value.is_number() && !is_choice ? FormatNumber(Reading(value.get<double>()), 3) : ChoiceWords(value);
+}
+
+std::string SearchParts::Setting(const StudyTrial& trial) const {
+  std::vector<std::string> words;
+  for (const SearchedOption& option : study.space)
+    if (trial.params.contains(option.path))
+      words.push_back(names.at(option.path) + " " + Said(option.path, trial.params.at(option.path)));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+SearchParts PartsOf(const Study& study, const Combined& combined) {
+  SearchParts parts{study, combined, MetricOfStudy(study, combined), {}, {}, false, false};
+  std::vector<std::string> paths;
+  for (const SearchedOption& option : study.space) paths.push_back(option.path);
+  const std::vector<std::string> names = ShortNames(paths, {"number", "state", "value", "trials", "x", "place"});
+  for (size_t i = 0; i < paths.size(); ++i) parts.names[paths[i]] = names[i];
+  std::vector<std::string> seen;  // several suggestions may be of one point
+  for (const StudyTrial& trial : study.trials) {
+    if (trial.confirming.empty() || std::find(seen.begin(), seen.end(), trial.point_id) != seen.end()) continue;
+    seen.push_back(trial.point_id);
+    parts.confirmed.push_back(ConfirmedOf(trial, combined, parts.metric));
+  }
+  parts.confirms = !parts.confirmed.empty();
+  parts.is_confirmed = parts.confirms && std::all_of(parts.confirmed.begin(), parts.confirmed.end(),
+                                                     [](const ConfirmedSetting& one) { return one.over == one.seeds; });
+  std::stable_sort(parts.confirmed.begin(), parts.confirmed.end(), [&](const ConfirmedSetting& a, const ConfirmedSetting& b) {
+    if (a.values.empty() || b.values.empty()) return !a.values.empty() && b.values.empty();
+    return study.IsBetter(MeanScore(a), MeanScore(b));
+  });
+  return parts;
+}
+
+}  // namespace backplane

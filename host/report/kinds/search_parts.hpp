@@ -1,0 +1,49 @@
+// What a report of a search has found out before its text, tables and figures are made.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kinds/comparison_points.hpp"
+#include "kinds/comparison_spec.hpp"
+#include "record/study.hpp"
+#include "results/combine.hpp"
+
+namespace backplane {
+
+// A suggestion that was run again with seeds that the search did not see.
+struct ConfirmedSetting {
+  const StudyTrial* trial = nullptr;
+  std::vector<double> values;  // of those seeds that came to a score
+  size_t seeds = 0;            // all
+  size_t over = 0;             // of these have ended, whatever the end
+};
+
+struct SearchParts {
+  const Study& study;
+  const Combined& combined;
+  MeasureSpec metric;
+  std::map<std::string, std::string> names;  // of the options, by path
+  std::vector<ConfirmedSetting> confirmed;   // the best mean first; those without a score last
+  bool confirms = false;                     // it is to be confirmed
+  bool is_confirmed = false;                 // all of that has ended
+
+  // By fresh seeds where they all have ended, else of the search; NULL: nothing is complete.
+  const StudyTrial* Best() const;
+  // NULL: it was not run again, or came to no score.
+  const ConfirmedSetting* Confirmed(const StudyTrial& trial) const;
+  double Lead(double a, double b) const { return study.maximize ? a - b : b - a; }  // of a
+
+  std::string Value(double value) const;                 // "443"
+  std::string Value(const ConfirmedSetting& one) const;  // "431 ± 12"
+  std::string Said(const std::string& path, const nlohmann::json& value) const;
+  std::string Setting(const StudyTrial& trial) const;  // "lr 0.0012, num_epochs 7"
+};
+
+// Both outlive the result. Throws std::runtime_error: the objective is no measure.
+SearchParts PartsOf(const Study& study, const Combined& combined);
+
+std::string NumberName(const StudyTrial& trial);  // "number 23"
+
+}  // namespace backplane

@@ -1,0 +1,91 @@
+#include "cli/search_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/json_text.hpp"
+#include "record/batch_record.hpp"
+#include "search/objective.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+// With the seeds that the search did not see.
+struct Confirmed {
+  std::vector<double> values;
+
+  double mean() const {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+  }
+};
+
+std::map<std::string, Confirmed> ConfirmedPoints(const Plan& plan, const ResultsFolder& folder) {
+  std::map<std::string, Confirmed> points;
+  for (const PlannedTrial& trial : plan.trials) {
+    const TrialFolder at = folder.trial(trial.id);
+    const unsigned last = trial.confirms ? at.LastAttempt() : 0;
+    if (last == 0) continue;
+    if (const auto value = ObjectiveOf(at.attempt(last), plan.search->metric))
+      points[plan.points[trial.point].id].values.push_back(*value);
+  }
+  return points;
+}
+
+std::string ValuesText(const json& params) {
+  std::string text;
+  for (const auto& [path, value] : params.items())
+    text += fmt::format("    {}: {}\n", path,
+                        value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : JsonText(value));
+  return text;
+}
+
+}  // namespace
+
+std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
+  const ResultsFolder folder{out};
+  const SearchRecord known = ReadBatchRecord(folder.events()).search;
+  std::map<std::string, size_t> states;
+  const double sign = known.open.value("direction", "") == "minimize" ? -1 : 1;
+  const std::map<std::string, Confirmed> confirmed = ConfirmedPoints(plan, folder);
+  const auto confirmed_at = [&](const Suggestion& one) {
+    const auto found = confirmed.find(one.point_id);
+    return found != confirmed.end() ? std::optional(found->second.mean()) : std::nullopt;
+  };
+  const Suggestion *best = nullptr, *surest = nullptr;
+  uint64_t best_number = 0, surest_number = 0;
+  for (const auto& [number, one] : known.suggestions) {
+    ++states[one.point_id.empty() ? "none" : one.state.empty() ? "open" : one.state];
+    if (one.state != "complete" || !one.value) continue;
+    if (best == nullptr || sign * (*one.value - *best->value) > 0) best = &one, best_number = number;
+    const auto mean = confirmed_at(one);
+    if (mean && (surest == nullptr || sign * (*mean - *confirmed_at(*surest)) > 0)) surest = &one, surest_number = number;
+  }
+  if (known.suggestions.empty()) return "";
+  const std::string& metric = plan.search->metric;
+  std::string text =
+      fmt::format("search: {} complete, {} pruned, {} failed", states["complete"], states["pruned"], states["fail"]);
+  if (states["open"] > 0) text += fmt::format(", {} not at their end", states["open"]);
+  if (states["none"] > 0) text += fmt::format(", {} suggestions that are no point", states["none"]);
+  text += "\n";
+  if (best == nullptr) return text;
+  text += fmt::format("  best {}: {:.6g}, by suggestion {}\n", metric, *best->value, best_number);
+  if (surest != nullptr) {
+    const Confirmed& runs = confirmed.at(surest->point_id);
+    text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, by suggestion {}", runs.mean(), runs.values.size(),
+                        surest_number);
+    text += fmt::format(" ({:.6g} while it was searched)\n", *surest->value);
+    best = surest;
+  }
+  return text + ValuesText(best->params);
+}
+
+}  // namespace backplane

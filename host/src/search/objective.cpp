@@ -1,0 +1,66 @@
+#include "search/objective.hpp"
+
+#include <cmath>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "record/attempt_json.hpp"
+#include "record/measurements.hpp"
+#include "record/metric_series.hpp"
+
+namespace backplane {
+namespace {
+
+std::optional<double> Finite(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::optional<double> ValueIn(const Iteration& line, const std::string& metric) {
+  for (const MetricValue& one : MetricSeries(line))
+    if (one.name == metric) return one.value;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric) {
+  const Measurements found = ReadMeasurements(attempt);
+  const auto spread = found.statistics.find(metric);
+  if (spread != found.statistics.end() && spread->second.mean) return Finite(spread->second.mean);
+  if (metric == "SPS") return Finite(found.result.sps);
+  std::optional<double> last;
+  ForEachIteration(attempt.metrics(), [&](const Iteration& line) {
+    if (const auto value = ValueIn(line, metric)) last = value;
+  });
+  return Finite(last);
+}
+
+void MetricFollower::Read(const std::function<bool(uint64_t, double)>& use) {
+  while (!enough_) {
+    // Looked at first: an attempt that has a successor writes nothing more.
+    const bool has_next = std::filesystem::exists(trial_.attempt(attempt_ + 1).folder);
+    enough_ = !ReadAttempt(trial_.attempt(attempt_).metrics(), use);
+    if (enough_ || !has_next) return;
+    ++attempt_;
+    offset_ = 0;
+  }
+}
+
+bool MetricFollower::ReadAttempt(const std::filesystem::path& metrics, const std::function<bool(uint64_t, double)>& use) {
+  std::ifstream stream = OpenStream(metrics);
+  if (!stream) return true;
+  stream.seekg(static_cast<std::streamoff>(offset_));
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {
+    offset_ += text.size() + 1;
+    const nlohmann::json json = ParseAttemptJson(text);
+    if (!json.is_object()) continue;
+    const Iteration line = ReadTolerantly<Iteration>(json);
+    const std::optional<double> value = Finite(ValueIn(line, metric_));
+    if (!line.iteration || !value || *line.iteration <= last_step_) continue;
+    last_step_ = *line.iteration;
+    if (!use(last_step_, *value)) return false;
+  }
+  return true;
+}
+
+}  // namespace backplane

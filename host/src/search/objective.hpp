@@ -1,0 +1,39 @@
+// What a trial came to, and while it runs: the measure that a search looks for.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "record/results_folder.hpp"
+
+namespace backplane {
+
+// Of an attempt that ended: the mean that its result has of the measure, else the last value in its metrics. Absent: none, or
+// it is not finite.
+std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
+
+// Reads on in the metrics of a trial's attempts, one after the other, where it stopped.
+class MetricFollower {
+ public:
+  MetricFollower(TrialFolder trial, std::string metric) : trial_(std::move(trial)), metric_(std::move(metric)) {}
+
+  // Calls `use` with each finite value that has come since the last call, and its iteration, from 1 on; until it returns false,
+  // which is remembered. What an attempt repeats of an earlier one is passed over.
+  void Read(const std::function<bool(uint64_t step, double value)>& use);
+  // Nothing up to this step is new.
+  void Skip(uint64_t step) { last_step_ = step; }
+
+ private:
+  bool ReadAttempt(const std::filesystem::path& metrics, const std::function<bool(uint64_t, double)>& use);
+
+  TrialFolder trial_;
+  std::string metric_;
+  unsigned attempt_ = 1;
+  uint64_t offset_ = 0, last_step_ = 0;
+  bool enough_ = false;
+};
+
+}  // namespace backplane

@@ -1,0 +1,101 @@
+#include "search/search_session.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+bool Is(const json& request, const char* op) { return request.value("op", "") == op; }
+
+std::string VersionOf(const json& reply) { return reply.value("version", "?"); }
+
+// Of a request that had another reply than it has now.
+std::string SayThatItDiffers(const SearchMessage& was, const json& now, const json& opened, const json& opens) {
+  const std::string versions = VersionOf(opened) == VersionOf(opens)
+                                   ? "Optuna " + VersionOf(opens)
+                                   : "Optuna " + VersionOf(opens) + " (then " + VersionOf(opened) + ")";
+  return fmt::format(
+      "sweep.search: {} now answers {} with {}, and answered {} when these results were made\n"
+      "nothing was started. --adopt-history goes on with the results that there are, --fresh moves them away and starts anew\n",
+      versions, JsonText(was.request), JsonText(now), JsonText(was.reply));
+}
+
+}  // namespace
+
+SearchSession::SearchSession(const std::filesystem::path& log, const json& open)
+    : log_file_(log), process_(std::make_unique<SideProcess>(log)) {
+  process_->Ask(open);
+}
+
+void SearchSession::Replay(const std::filesystem::path& events_file) {
+  const std::vector<SearchMessage> messages = SearchMessagesOf(events_file);
+  json opens;
+  for (const SearchMessage& message : messages) {
+    const json reply = process_->Ask(message.request);
+    if (Is(message.request, "open")) {
+      opens = reply;
+    } else if (reply != message.reply) {
+      throw SearchDiffers(SayThatItDiffers(message, reply, messages.front().reply, opens));
+    }
+  }
+}
+
+void SearchSession::Adopt(const SearchRecord& known, const json& open, EventLog* log) {
+  process_ = std::make_unique<SideProcess>(log_file_);
+  std::vector<json> requests = {open};
+  for (const auto& [number, suggestion] : known.suggestions) {
+    json adopted = {{"op", "adopt"}, {"params", suggestion.params}, {"state", suggestion.state}, {"values", json::array()}};
+    if (suggestion.value) adopted["value"] = *suggestion.value;
+    for (const auto& [step, value] : suggestion.values) adopted["values"].push_back({step, value});
+    requests.push_back(std::move(adopted));
+  }
+  SendAll(requests, log);
+}
+
+json SearchSession::Send(const json& request, EventLog* log) { return SendAll({request}, log).front(); }
+
+std::vector<json> SearchSession::SendAll(const std::vector<json>& requests, EventLog* log) {
+  std::vector<json> replies;
+  std::vector<EventLog::Entry> entries;
+  for (const json& request : requests) {
+    replies.push_back(process_->Ask(request));
+    entries.push_back({SearchMessage{request, replies.back()}, "", 0});
+  }
+  log->Append(entries);
+  return replies;
+}
+
+std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file) {
+  std::vector<SearchMessage> messages;
+  std::ifstream stream = OpenStream(events_file);
+  const std::string kind = fmt::format("\"{}\"", SearchMessage::kKind);
+  for (std::string line; std::getline(stream, line) && !stream.eof();) {
+    if (line.find(kind) == std::string::npos) continue;
+    Event event = RecordFromJson<Event>(json::parse(line));
+    auto* const message = std::get_if<SearchMessage>(&event.body);
+    if (!message) continue;
+    if (Is(message->request, "open")) messages.clear();
+    messages.push_back(std::move(*message));
+  }
+  return messages;
+}
+
+std::string WhatChanged(const json& before, const json& now) {
+  std::string changes;
+  for (const char* key : {"name", "method", "seed", "metric", "direction", "pruner", "space"}) {
+    const json was = before.value(key, json()), is = now.value(key, json());
+    if (was == is || (is.is_null() && std::string(key) == "direction")) continue;
+    changes += fmt::format("{}{} was {}, is {}", changes.empty() ? "" : "; ", key, JsonText(was), JsonText(is));
+  }
+  return changes;
+}
+
+}  // namespace backplane

@@ -1,0 +1,52 @@
+// A search that is asked, told, and written down: every message is in the events before anything follows from it, so that a
+// later session can bring another process to the same state.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "search/side_process.hpp"
+#include "store/event_log.hpp"
+
+namespace backplane {
+
+// The same messages have other replies than they had: another version of Optuna, mostly.
+class SearchDiffers : public SearchError {
+ public:
+  using SearchError::SearchError;
+};
+
+class SearchSession {
+ public:
+  // Starts the process, which stays without a study. Throws SearchError, also where Optuna is missing: `open` is tried.
+  SearchSession(const std::filesystem::path& log, const nlohmann::json& open);
+
+  // Sends what `events_file` says was sent, from the last `open` on, and compares. Throws SearchDiffers, SearchError.
+  void Replay(const std::filesystem::path& events_file);
+  // Begins anew with what is known of each suggestion, whatever the replies would be. Into the log.
+  void Adopt(const SearchRecord& known, const nlohmann::json& open, EventLog* log);
+  // A search that has not begun yet.
+  void Open(const nlohmann::json& open, EventLog* log) { Send(open, log); }
+
+  // The reply, once it is written down.
+  nlohmann::json Send(const nlohmann::json& request, EventLog* log);
+
+ private:
+  // Several, written down together.
+  std::vector<nlohmann::json> SendAll(const std::vector<nlohmann::json>& requests, EventLog* log);
+
+  std::filesystem::path log_file_;
+  std::unique_ptr<SideProcess> process_;
+};
+
+// From the last `open` on, in order. Throws std::runtime_error where the file is no events.
+std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file);
+
+// What has changed from one `open` to another: "method was tpe, is gp"; empty: nothing. A direction that `now` lacks is the one
+// that there was.
+std::string WhatChanged(const nlohmann::json& before, const nlohmann::json& now);
+
+}  // namespace backplane

@@ -1,0 +1,325 @@
+#include "sweep/planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/format_count.hpp"
+#include "base/suggest.hpp"
+#include "record/plan_line.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+// As many as are planned within seconds and within the memory of a small machine.
+constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
+// Points that could not be resolved, after which no other is looked at: most often all have the same fault.
+constexpr size_t kMaxBadPoints = 200;
+
+// A seed of its own for every point, of 32 bits so that a person can type it again.
+uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
+  return std::stoull(Sha256(fmt::format("{}/{}", point_id, number)).substr(0, 8), nullptr, 16);
+}
+
+// The product of all axes, the first one varying slowest.
+class Product {
+ public:
+  explicit Product(const std::vector<Axis>& axes) : axes_(axes), at_(axes.size()) {}
+
+  Combination Get() const {
+    Combination combination;
+    for (size_t i = 0; i < axes_.size(); ++i) {
+      const AxisValue& value = axes_[i][at_[i]];
+      combination.steps.push_back(&value);
+      combination.file = std::max(combination.file, value.file);
+    }
+    return combination;
+  }
+
+  // False: that was the last one.
+  bool Next() {
+    for (size_t i = axes_.size(); i-- > 0;) {
+      if (++at_[i] < axes_[i].size()) return true;
+      at_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const std::vector<Axis>& axes_;
+  std::vector<size_t> at_;
+};
+
+}  // namespace
+
+uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment) {
+  if (!sweep.given_seeds.empty()) return sweep.given_seeds.size();
+  if (sweep.passes > 0) return sweep.passes;
+  return sweep.seeds ? sweep.seeds->n : experiment.report.DefaultSeeds();
+}
+
+Planner::Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors)
+    : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone), text_is_good_(text_is_good) {
+  plan_.swept = swept;
+  plan_.memory_axes = sweep().memory_axes;
+  plan_.whole_files = !sweep().files.empty();
+  for (const Stage& stage : stages()) plan_.stages.push_back(stage.name);
+  plan_.stage_paths = memory_->resolver.stage_paths();
+  if (const auto& seeds = sweep().seeds) plan_.seeds = {{"n", seeds->n}, {"first", seeds->first}, {"paired", seeds->paired}};
+}
+
+Plan Planner::Make() {
+  if (sweep().search) return MakeSearched();
+  if (!Generate() || !text_is_good_) return {};
+  if (errors_->empty() && plan_.points.empty()) SayThatNoneIsLeft();
+  if (!errors_->empty()) return {};
+  if (auto base = memory_->resolver.Base()) {
+    plan_.base = *std::move(base);
+  } else {
+    plan_.base = memory_->resolver.Load(memory_->writes.front());
+  }
+  OrderTrials();
+  plan_.memory_ = memory_;
+  return std::move(plan_);
+}
+
+bool Planner::Generate() {
+  // A list alone is all points there are: no axis, no product.
+  const bool only_list = sweep().axes.empty() && !sweep().list.empty();
+  size_t count = only_list ? 0 : 1;
+  for (const Axis& axis : sweep().axes) {
+    count = std::min(count * axis.size(), kMaxPoints + 1);
+  }
+  count += sweep().list.size();
+  if (count > kMaxPoints) {
+    SayThatThereAreTooMany();
+    return false;
+  }
+  // Points that are dropped later count here: they cost as much to look at.
+  const uint64_t seeds = sweep().seeds ? sweep().seeds->n : std::max<uint64_t>(sweep().passes, 1);
+  const uint64_t trials = count * std::max<size_t>(stages().size(), 1) * seeds;
+  if (trials > kMaxTrials) {
+    errors_->Add(sweep().mark,
+                 fmt::format("sweep: {} trials ({} points{}, {} seeds); a plan has at most {}", FormatCount(trials),
+                             FormatCount(count), stages().empty() ? "" : fmt::format(", {} stages", stages().size()),
+                             FormatCount(seeds), FormatCount(kMaxTrials)));
+    return false;
+  }
+  if (!only_list) {
+    Product product(sweep().axes);
+    do {
+      AddPoint(product.Get(), /*listed=*/false);
+    } while (bad_points_ < kMaxBadPoints && product.Next());
+  }
+  for (const AxisValue& entry : sweep().list) {
+    if (bad_points_ < kMaxBadPoints) AddPoint({{&entry}, 0}, /*listed=*/true);
+  }
+  AddVariants();
+  return true;
+}
+
+void Planner::AddPoint(const Combination& combination, bool listed) {
+  ++plan_.generated;
+  std::optional<Chain> chain = Resolve(combination);
+  if (!chain || !text_is_good_) ++bad_points_;
+  if (!chain) return;
+  ResolvedPoint& last = chain->back();
+  if (HasVariants(last.name, listed)) varied_.push_back({combination, last.name, listed});
+  if (!last.dropped_by.empty()) {
+    const std::string& stage = StageOf(chain->size() - 1);
+    if (!stage.empty()) last.why = "in stage " + stage + (last.why.empty() ? "" : ": " + last.why);
+    plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
+    return;
+  }
+  if (text_is_good_) AddChain(*std::move(chain), listed);
+}
+
+std::optional<Planner::Chain> Planner::Resolve(const Combination& combination) {
+  Chain chain;
+  for (size_t k = 0; k < std::max<size_t>(stages().size(), 1); ++k) {
+    const Stage* stage = stages().empty() ? nullptr : &stages()[k];
+    std::optional<ResolvedPoint> point = memory_->resolver.Resolve(combination, stage, errors_);
+    if (!point) return std::nullopt;
+    chain.push_back(*std::move(point));
+    if (!chain.back().dropped_by.empty()) break;
+  }
+  return chain;
+}
+
+const std::string& Planner::StageOf(size_t place) const {
+  static const std::string none;
+  return stages().empty() ? none : stages()[place].name;
+}
+
+std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
+  struct Built {
+    LoadedExperiment loaded;
+    std::map<std::string, json> swept;
+    std::string identity, id;
+  };
+  std::vector<Built> built;
+  for (size_t k = 0; k < chain.size(); ++k) {
+    Built one;
+    one.swept = memory_->resolver.SweptKeys(chain[k].read, stages().empty() ? nullptr : &stages()[k]);
+    one.loaded = Resolver::Build(std::move(chain[k].read));
+    one.identity = PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : "").dump();
+    one.id = IdOfText(one.identity);
+    built.push_back(std::move(one));
+  }
+  // The last one's identity holds those before it.
+  if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
+    // What is suggested twice is one point with two numbers.
+    if (!sweep().search)
+      plan_.dropped.push_back({std::move(chain.back().values), "same as another point", plan_.points[known->second].name});
+    return known->second;
+  }
+  std::vector<size_t> places;
+  for (size_t k = 0; k < chain.size(); ++k) {
+    const auto [known, fresh] = by_id_.emplace(built[k].id, plan_.points.size());
+    const std::optional<size_t> after = k > 0 ? std::optional(places.back()) : std::nullopt;
+    places.push_back(known->second);
+    if (!fresh) continue;  // chains may begin alike
+    AddNotes(built[k].loaded.notes);
+    const std::string& stage = StageOf(k);
+    plan_.points.push_back(
+        {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
+    memory_->writes.push_back(std::move(chain[k].writes));
+    memory_->swept.push_back(std::move(built[k].swept));
+  }
+  if (points_alone_) return places.back();
+  std::vector<std::map<std::string, std::string>> files;
+  for (const Built& one : built) {
+    if (one.loaded.experiment.HasCommand() && !stages().empty()) {
+      const auto origin = one.loaded.origin.find("learner.command");
+      errors_->AddFile(origin == one.loaded.origin.end() ? "learner.command" : origin->second,
+                       "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
+                       "them, found a command");
+      return std::nullopt;
+    }
+    try {
+      files.push_back(hashes_.Of(one.loaded));
+    } catch (const NoDataFile& error) {
+      const auto origin = one.loaded.origin.find(error.path);
+      errors_->AddFile(origin == one.loaded.origin.end() ? error.path : origin->second, error.what());
+      return std::nullopt;
+    }
+  }
+  const Experiment& first = built.front().loaded.experiment;
+  for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
+    // All stages have the seed of the first, whichever other chains begin with it.
+    const uint64_t seed = SeedOf(first, built.front().id, i);
+    std::optional<size_t> after;
+    for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
+  }
+  return places.back();
+}
+
+uint64_t Planner::SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const {
+  const std::vector<uint64_t>& given = sweep().given_seeds;
+  if (pass < given.size()) return given[pass];
+  if (!given.empty()) return *std::max_element(given.begin(), given.end()) + 1 + pass - given.size();
+  const std::optional<Seeds>& seeds = sweep().seeds;
+  if (!seeds) return experiment.seed + pass;
+  return seeds->paired ? seeds->first + pass : SeedOfPoint(point_id, seeds->first + pass);
+}
+
+size_t Planner::AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
+                         const std::map<std::string, std::string>& files, std::optional<size_t> after) {
+  const size_t next = plan_.trials.size();
+  if (!stages().empty()) {
+    const auto [known, fresh] = by_point_and_pass_.try_emplace({point, pass}, next);
+    if (!fresh) return known->second;
+  }
+  const std::string id = TrialIdOf(identity, seed, files, after ? plan_.trials[*after].id : "");
+  plan_.trials.push_back({id, point, seed, files, after});
+  passes_.push_back(pass);
+  return next;
+}
+
+bool Planner::IsOf(const PointAxis& axis, const std::string& name, bool listed) {
+  return axis.point.empty() ? listed : axis.point == name;
+}
+
+bool Planner::HasVariants(const std::string& name, bool listed) const {
+  const auto& axes = sweep().point_axes;
+  return std::any_of(axes.begin(), axes.end(), [&](const PointAxis& axis) { return IsOf(axis, name, listed); });
+}
+
+void Planner::AddVariants() {
+  const std::vector<Varied> varied = std::exchange(varied_, {});
+  for (const PointAxis& axis : sweep().point_axes) {
+    const auto is_of = [&](const Varied& one) { return IsOf(axis, one.name, one.listed); };
+    if (errors_->empty() && std::none_of(varied.begin(), varied.end(), is_of)) SayThatNoneIsCalled(axis);
+  }
+  for (const Varied& one : varied) {
+    std::vector<Axis> axes;
+    for (const PointAxis& axis : sweep().point_axes) {
+      if (IsOf(axis, one.name, one.listed)) axes.push_back(axis.axis);
+    }
+    Product product(axes);
+    do {
+      if (plan_.generated >= kMaxPoints || plan_.trials.size() >= kMaxTrials) return SayThatThereAreTooMany();
+      const Combination changes = product.Get();
+      Combination combination = one.combination;
+      combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
+      AddPoint(combination, /*listed=*/false);
+    } while (bad_points_ < kMaxBadPoints && product.Next());
+  }
+}
+
+void Planner::SayThatThereAreTooMany() {
+  errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", FormatCount(kMaxPoints)));
+}
+
+void Planner::SayThatNoneIsCalled(const PointAxis& axis) {
+  std::vector<std::string> names;
+  for (const PlannedPoint& point : plan_.points) names.push_back(point.name);
+  errors_->Add(axis.mark,
+               fmt::format("no point is called '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
+}
+
+void Planner::AddNotes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
+  }
+}
+
+void Planner::OrderTrials() {
+  if (!plan_.base.experiment.report.RunsInTurn()) return;
+  std::vector<std::vector<size_t>> passes(SeedsOf(sweep(), plan_.base.experiment));
+  for (size_t i = 0; i < plan_.trials.size(); ++i) passes[passes_[i]].push_back(i);
+  std::vector<size_t> order;
+  std::vector<bool> placed(plan_.trials.size(), false);
+  // The stages of a trial stay one after the other, whichever way a pass goes.
+  const auto place = [&](size_t trial, const auto& self) -> void {
+    if (placed[trial]) return;
+    if (plan_.trials[trial].after) self(*plan_.trials[trial].after, self);
+    placed[trial] = true;
+    order.push_back(trial);
+  };
+  for (size_t pass = 0; pass < passes.size(); ++pass) {
+    if (pass % 2 == 1) std::reverse(passes[pass].begin(), passes[pass].end());
+    for (const size_t trial : passes[pass]) place(trial, place);
+  }
+  std::vector<size_t> now(order.size());
+  for (size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
+  std::vector<PlannedTrial> ordered;
+  for (const size_t trial : order) {
+    ordered.push_back(std::move(plan_.trials[trial]));
+    if (ordered.back().after) ordered.back().after = now[*ordered.back().after];
+  }
+  plan_.trials = std::move(ordered);
+}
+
+void Planner::SayThatNoneIsLeft() {
+  std::map<std::string, size_t> rules;
+  for (const DroppedPoint& point : plan_.dropped) ++rules[point.rule];
+  std::string counts;
+  for (const auto& [rule, count] : rules) counts += fmt::format("{}{} by {}", counts.empty() ? "" : ", ", count, rule);
+  errors_->Add(sweep().mark, fmt::format("sweep: no point is left: {} generated, dropped {}", plan_.generated, counts));
+}
+
+}  // namespace backplane

@@ -1,0 +1,103 @@
+// Makes a plan, and lets that of a search grow.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sweep/identity.hpp"
+#include "sweep/plan.hpp"
+#include "sweep/point_resolver.hpp"
+
+namespace backplane {
+
+// What a plan needs to make its trials' experiments again.
+class PlanMemory {
+ public:
+  explicit PlanMemory(std::shared_ptr<PointResolver> of_points) : owner(std::move(of_points)), resolver(*owner) {}
+  const std::shared_ptr<PointResolver> owner;
+  PointResolver& resolver;
+  std::vector<PointWrites> writes;                           // of each point
+  std::vector<std::map<std::string, nlohmann::json>> swept;  // of each point: left-out keys that belong to it
+};
+
+// Trials of a point.
+uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment);
+
+class Planner {
+ public:
+  // `text_is_good`: false only looks for what else is wrong; what has an error already is not said again, and gives no
+  // experiment.
+  Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors);
+
+  Plan Make();
+
+  // Of a plan that Make has made for a search, and that nobody else has copied and grown.
+  Suggested Suggest(Plan* plan, uint64_t number, const nlohmann::json& params);
+  void Confirm(Plan* plan, size_t point, uint64_t seeds);
+
+ private:
+  const Sweep& sweep() const { return memory_->resolver.sweep(); }
+
+  // One point or, with stages, one for each of them, in their order.
+  using Chain = std::vector<ResolvedPoint>;
+  bool Generate();
+  void AddPoint(const Combination& combination, bool listed);
+  // Up to the first one that a rule drops. Absent after errors.
+  std::optional<Chain> Resolve(const Combination& combination);
+
+  const std::vector<Stage>& stages() const { return memory_->resolver.stages(); }
+  const std::string& StageOf(size_t place) const;
+
+  // The place of its last point, which may have been there before; absent after errors.
+  std::optional<size_t> AddChain(Chain chain, bool listed);
+  uint64_t SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const;
+  // The index of the trial, which may be there already.
+  size_t AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
+                  const std::map<std::string, std::string>& files, std::optional<size_t> after);
+  static bool IsOf(const PointAxis& axis, const std::string& name, bool listed);
+  bool HasVariants(const std::string& name, bool listed) const;
+
+  // After all points that there are without them, so that these keep their order.
+  void AddVariants();
+  void SayThatThereAreTooMany();
+  void SayThatNoneIsCalled(const PointAxis& axis);
+  void AddNotes(const std::vector<std::string>& notes);
+
+  // Where times are compared all points run once per seed, every second pass backwards, so that a drift of the machine does not
+  // look like an effect.
+  void OrderTrials();
+  void SayThatNoneIsLeft();
+
+  // Of a search (planner_search.cpp).
+  Plan MakeSearched();
+  void AddProbes();
+  std::vector<const Assigned*> Drawn(const std::function<double(const SearchedPath&)>& uniform);
+  AxisValue Given(const nlohmann::json& params);
+  void Check(const std::vector<const Assigned*>& values);
+
+  std::shared_ptr<PlanMemory> memory_;
+  Errors* errors_;
+  bool points_alone_;  // no trials of them
+  bool text_is_good_;
+  size_t bad_points_ = 0;
+  Plan plan_;
+  FileHashes hashes_;
+  std::unordered_map<std::string, size_t> by_id_;
+  std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
+  std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
+
+  struct Varied {
+    Combination combination;
+    std::string name;
+    bool listed = false;
+  };
+  std::vector<Varied> varied_;  // points that have variants
+};
+
+}  // namespace backplane

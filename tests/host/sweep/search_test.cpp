@@ -1,0 +1,115 @@
+// A plan that grows by what a search suggests.
+#include <gmock/gmock.h>
+
+#include "sweep_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class SearchTest : public SweepTest {
+ protected:
+  // `space` and more keys of the search, then lines of the sweep.
+  static std::string Search(const std::string& space, const std::string& more = "", const std::string& beside = "") {
+    return "sweep:\n  search: {trials: 4, objective: {metric: eval/return}, space: {" + space + "}" + more + "}\n" + beside;
+  }
+  static const json& ValueOf(const Plan& plan, size_t point) { return plan.points[point].values.front().second; }
+};
+
+TEST_F(SearchTest, BeginsWithoutPointsAndGrowsByOneForEachSuggestion) {
+  Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}"));
+  EXPECT_THAT(plan.points, IsEmpty());
+  const Suggested first = plan.Suggest(0, {{"env.options.legs", 3}}), second = plan.Suggest(1, {{"env.options.legs", 5}});
+  ASSERT_TRUE(first.point && second.point);
+  EXPECT_TRUE(first.is_new && second.is_new);
+  ASSERT_EQ(plan.trials.size(), 2u);
+  EXPECT_EQ(ValueOf(plan, *second.point), 5);
+  EXPECT_EQ(plan.Load(plan.trials[1]).experiment.env.options["legs"], 5);
+  EXPECT_EQ(plan.points[*second.point].number, 1u);
+  EXPECT_EQ(plan.search_space, json({{"env.options.legs", {{"int", {2, 8}}}}}));
+}
+
+// The same settings have the same ids, whoever thought of them.
+TEST_F(SearchTest, ASuggestionIsThePointThatTheFileWouldNameByHand) {
+  Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}, learner: {choice: [{plugin: climber}, {plugin: hopper}]}"));
+  plan.Suggest(0, {{"env.options.legs", 3}, {"learner", {{"plugin", "hopper"}}}});
+  const Plan by_hand = GoodPlan("sweep: {list: [{env.options.legs: 3, learner: {plugin: hopper}}]}\n");
+  EXPECT_EQ(Ids(plan), Ids(by_hand));
+}
+
+TEST_F(SearchTest, ASuggestionThatWasThereIsThatPoint) {
+  Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}"));
+  const Suggested first = plan.Suggest(0, {{"env.options.legs", 3}}), again = plan.Suggest(1, {{"env.options.legs", 3}});
+  EXPECT_EQ(first.point, again.point);
+  EXPECT_FALSE(again.is_new);
+  EXPECT_EQ(plan.trials.size(), 1u);
+  EXPECT_EQ(plan.points.front().number, 0u);
+}
+
+TEST_F(SearchTest, RulesHoldForSuggestions) {
+  Plan plan = GoodPlan(Search("learner.options.micro: {int: [1, 16]}", "",
+                              "  derive: {learner.options.accum: \"16 / learner.options.micro\"}\n"
+                              "  where: [\"learner.options.micro < 16\"]\n"));
+  const Suggested fits = plan.Suggest(0, {{"learner.options.micro", 4}});
+  ASSERT_TRUE(fits.point);
+  EXPECT_EQ(plan.Load(plan.trials.back()).experiment.learner.options["accum"], 4);
+  EXPECT_EQ(plan.Suggest(1, {{"learner.options.micro", 16}}).why, "where #1");
+  EXPECT_THAT(plan.Suggest(2, {{"learner.options.micro", 3}}).why, HasSubstr("16 / 3 is no integer"));
+  EXPECT_EQ(plan.trials.size(), 1u);
+  EXPECT_EQ(plan.dropped.size(), 2u);
+}
+
+TEST_F(SearchTest, ConfirmsWithSeedsThatWereNotSearched) {
+  Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}", "", "  seeds: {n: 2, first: 10}\n"));
+  const Suggested one = plan.Suggest(0, {{"env.options.legs", 3}});
+  plan.Confirm(*one.point, 3);
+  EXPECT_THAT(SeedsOf(plan), ElementsAre(10, 11, 12, 13, 14));
+  EXPECT_FALSE(plan.trials[1].confirms);
+  EXPECT_TRUE(plan.trials[2].confirms);
+  std::vector<std::string> ids = Ids(plan);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+// What the plugins are asked before the first suggestion: the middle, and each choice.
+TEST_F(SearchTest, ProbesHaveEachChoiceOnce) {
+  const Plan plan = GoodPlan(
+      Search("env.options.legs: {int: [2, 8]}, learner: {choice: [{plugin: climber}, {plugin: hopper}, {plugin: climber, "
+             "options: {micro: 2}}]}"));
+  std::vector<std::string> learners;
+  for (const PlannedTrial& trial : plan.Checked().trials)
+    learners.push_back(plan.Checked().Load(trial).experiment.learner.plugin);
+  EXPECT_THAT(learners, UnorderedElementsAre("climber", "hopper", "climber"));
+}
+
+TEST_F(SearchTest, ErrorsHavePlaces) {
+  EXPECT_THAT(
+      PlanErrors("sweep: {search: {method: tpe}}\n"),
+      ElementsAre(HasSubstr("5:9 sweep.search: missing key 'trials'"), HasSubstr("5:9 sweep.search: missing key 'space'"),
+                  HasSubstr("5:9 sweep.search: missing key 'objective'")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", method: bayes")),
+              ElementsAre(HasSubstr("sweep.search.method")));
+  EXPECT_THAT(PlanErrors(Search("env.options.leg: {int: [2, 8]}")), ElementsAre(HasSubstr("did you mean")));
+  // The ends of a range are read before anything runs.
+  EXPECT_THAT(PlanErrors(Search("learner.options.micro: {int: [-3, 9]}")), ElementsAre(HasSubstr("6:")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  grid: {learner.options.micro: [1, 2]}\n")),
+              ElementsAre(HasSubstr("7:3 sweep.grid beside sweep.search")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}"), {"learner.options.micro=1,2"}),
+              ElementsAre(HasSubstr("cannot be swept beside sweep.search")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: asha", "  seeds: {n: 2}\n")),
+              ElementsAre(HasSubstr("wants one seed a point, found 2")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: {type: asha, startup_trials: 3}")),
+              ElementsAre(HasSubstr("asha has min_resource, reduction; found 'startup_trials'")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {choice: [2, 8]}", ", method: cmaes")),
+              ElementsAre(HasSubstr("method cmaes searches numbers alone")));
+  EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  where: [\"env.options.legs > 9\"]\n")),
+              ElementsAre(HasSubstr("the rules leave none of")));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,179 @@
+// The report of a search, from suggestions made by hand.
+#include <gmock/gmock.h>
+
+#include "kinds/report_builders.hpp"
+#include "made_study.hpp"
+#include "report_parts.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::AttachmentOf;
+using test_support::Context;
+using test_support::FigureOf;
+using test_support::MadeSearch;
+using test_support::NumberAt;
+using test_support::RowsOf;
+using test_support::TableOf;
+using test_support::TextAt;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+Document ReportOf(const MadeSearch& search) { return SearchReport({search.Results()}, Context("search")); }
+
+bool HasFigure(const Document& document, const std::string& name) {
+  return std::any_of(document.figures.begin(), document.figures.end(),
+                     [&](const Figure& figure) { return figure.name == name; });
+}
+
+// Twelve that score by their learning rate alone.
+MadeSearch ByRate() {
+  MadeSearch search;
+  for (int i = 0; i < 12; ++i) search.Complete(std::pow(10, -4.5 + 0.25 * i), i % 2 == 0 ? "ppo" : "ars", 100 + i);
+  return search;
+}
+
+TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443)
+      .Complete(1e-4, "ars", 431)
+      .Ended(1e-2, StudyState::kPruned, {{1, 900}})
+      .Ended(1e-2, StudyState::kFailed);
+  const Document document = ReportOf(search);
+  EXPECT_EQ(document.verdict[0],
+            "Best setting: lr 0.001, plugin ppo (number 0): return 443, the highest of 2 complete trials.");
+  EXPECT_THAT(document.verdict, Contains("4 suggestions by tpe: 2 complete, 1 pruned, 1 failed."));
+  EXPECT_THAT(document.verdict, Contains(HasSubstr("One seed a point")));
+  EXPECT_THAT(document.verdict, Contains(StartsWith("Of 2 complete trials no option's importance")));
+  search.study().maximize = false;
+  EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("plugin ars (number 1): return 431, the lowest of 2"));
+}
+
+TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
+  MadeSearch search;
+  search.Ended(1e-3, StudyState::kRunning, {{1, 5}, {2, 6}});
+  EXPECT_EQ(ReportOf(search).verdict[0], "No trial is complete yet, 1 is running: there is no best setting yet.");
+  search.Complete(1e-3, "ppo", 7);
+  EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("the highest of 1 complete trial."));
+  EXPECT_THAT(ReportOf(MadeSearch()).verdict, Contains("Nothing has been suggested yet."));
+}
+
+// By hand: the lead of 12 over number 1 shrank to 3.
+TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
+  const Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
+  EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds."));
+  EXPECT_THAT(document.verdict[1],
+              StartsWith("0.75 of its lead of 12 over number 1 was luck: with 3 fresh seeds it scores 431"));
+  EXPECT_THAT(document.verdict[1], HasSubstr("(443 in the search), number 1 428"));
+  EXPECT_THAT(document.verdict[2],
+              StartsWith("The order of the best two (number 0 before number 1) is certain: they differ by 3"));
+  EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("One seed a point"))));
+  const Table& table = TableOf(document, "confirmed");
+  EXPECT_EQ(NumberAt(table, 0, "luck"), 12);
+  EXPECT_EQ(NumberAt(table, 1, "luck"), 3);
+}
+
+TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 410, 420}).Confirm(1, {410, 420, 435});
+  const Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict[0], HasSubstr("plugin ars (number 1, of 2 trials)"));
+  EXPECT_THAT(document.verdict[1], StartsWith("All of the lead of number 0 of 12 over number 1 was luck"));
+  EXPECT_THAT(document.verdict[2], HasSubstr("is not certain"));
+  EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
+}
+
+TEST(SearchReport, UntilAllFreshSeedsHaveEndedTheSearchsBestStands) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, std::nan("")}).Confirm(1, {500, 501});
+  const Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0): return 443"));
+  EXPECT_THAT(document.verdict, Contains("The best 2 are run again with fresh seeds: 3 of 4 trials have ended."));
+}
+
+TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
+  MadeSearch search;
+  search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);
+  EXPECT_THAT(
+      ReportOf(search).verdict,
+      Contains("The best setting lies at the upper edge of its space: learner.options.lr = 0.099, of 1e-5 to 0.1; better "
+               "ones may lie beyond."));
+  MadeSearch inside;
+  inside.Complete(1e-3, "ppo", 2);
+  EXPECT_THAT(ReportOf(inside).verdict, Not(Contains(HasSubstr("edge"))));
+}
+
+TEST(SearchReport, TheBestSettingIsAFileThatRunsAsItWasSearched) {
+  const std::string file = AttachmentOf(ReportOf(ByRate()), "best_search.yaml");
+  EXPECT_THAT(file, HasSubstr("experiment: walk_best\n"));
+  EXPECT_THAT(file, HasSubstr("iterations: 3"));
+  EXPECT_THAT(file, Not(HasSubstr("without a budget")));
+  EXPECT_THAT(file, HasSubstr("number 11"));
+  EXPECT_EQ(AttachmentOf(ReportOf(MadeSearch()), "best_search.yaml"), "none");
+}
+
+TEST(SearchReport, TheOptionThatDecidesIsTheMostImportant) {
+  const Document document = ReportOf(ByRate());
+  const Table& table = TableOf(document, "importance");
+  EXPECT_EQ(TextAt(table, 0, "option"), "learner.options.lr");
+  EXPECT_GT(NumberAt(table, 0, "share_pct"), 70);
+  EXPECT_LT(NumberAt(table, 1, "share_pct"), 20);
+  EXPECT_TRUE(HasFigure(document, "importance"));
+  MadeSearch few;
+  for (int i = 0; i < 9; ++i) few.Complete(1e-3 * (1 + i), "ppo", i);
+  EXPECT_FALSE(HasFigure(ReportOf(few), "importance"));
+}
+
+TEST(SearchReport, TheBestSoFarNeverFallsAndPrunedTrialsDoNotRaiseIt) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 5).Ended(1e-2, StudyState::kPruned, {{1, 99}}).Complete(1e-4, "ars", 3).Complete(1e-4, "ars", 8);
+  search.Ended(1e-2, StudyState::kFailed);
+  const Document document = ReportOf(search);
+  const Figure& figure = FigureOf(document, "best_so_far");
+  std::vector<std::pair<double, double>> steps;
+  for (const nlohmann::json& row : RowsOf(figure, "By number", "best")) steps.emplace_back(row["x"], row["value"]);
+  EXPECT_THAT(steps, ElementsAre(std::pair(0, 5), std::pair(3, 8), std::pair(4, 8)));
+  const std::vector<nlohmann::json> trials = RowsOf(figure, "By number", "trial");
+  ASSERT_EQ(trials.size(), 5u);
+  EXPECT_EQ(trials[1]["state"], "pruned");
+  EXPECT_EQ(trials[1]["place"], 99);
+  EXPECT_EQ(trials[1]["_lr"], "0.01");
+  EXPECT_TRUE(trials[4]["value"].is_null());
+  EXPECT_EQ(trials[4]["place"], 3) << "at the lowest, where it is in sight";
+}
+
+TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 5).Complete(1e-5, "ars", 3).Ended(1e-2, StudyState::kPruned, {{1, 4}});
+  const Document document = ReportOf(search);
+  const Figure& figure = FigureOf(document, "parallel_coordinates");
+  const std::vector<nlohmann::json> best = RowsOf(figure, "A line for each trial", "best");
+  ASSERT_EQ(best.size(), 3u);
+  EXPECT_EQ(best[0]["place"], 0.5) << "half of four decades";
+  EXPECT_EQ(best[1]["said"], "ppo");
+  EXPECT_EQ(best[2]["place"], 1);
+  EXPECT_EQ(RowsOf(figure, "A line for each trial", "pruned").back()["place"], 0.5);
+  EXPECT_EQ(RowsOf(figure, "A line for each trial", "complete").front()["standing"], 1) << "the worst of two";
+}
+
+TEST(SearchReport, EachSuggestionIsARow) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 5).Ended(1e-2, StudyState::kPruned, {{1, 99}, {7, 98}});
+  const Document document = ReportOf(search);
+  const Table& table = TableOf(document, "suggestions");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(TextAt(table, 1, "state"), "pruned");
+  EXPECT_EQ(NumberAt(table, 1, "value"), 98);
+  EXPECT_EQ(NumberAt(table, 1, "steps"), 7);
+  EXPECT_EQ(NumberAt(table, 0, "seconds"), 10);
+  EXPECT_THAT(table.emphasised, ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace backplane
