@@ -26,7 +26,8 @@ def say(**what):
 
 def sentence(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:300]
+    first = lines[0] if lines else type(error).__name__
+    return first.split(". ")[0].rstrip(".")[:300]
 
 
 def look(folder, token):
@@ -135,7 +136,7 @@ class Driver:
         self.told_at = 0
 
     def open(self, folder, token, shared, out):
-        self.folder, self.token, self.out = folder, token, out
+        self.folder, self.token, self.out = folder, token, out.rstrip("/")
         if shared:
             seen = self.ask_nodes(folder, token)
             blind = [node for node, sees in seen.items() if not sees]

@@ -165,7 +165,7 @@ std::string RayEngine::Open() {
                   {{"folder", at().folder},
                    {"token", token()},
                    {"shared", request_.config.shared},
-                   {"out", std::filesystem::absolute(out()).lexically_normal()}}}});
+                   {"out", std::filesystem::absolute(out())}}}});
   const nlohmann::json reply = driver_->Await({"opened"}, kNodesLook, [this] { BeAlive(); });
   if (reply.is_object()) return reply["opened"].get<std::string>();
   return InterruptScope::Count() > 0 ? "" : "Ray's nodes did not answer when they were asked for the results folder";
