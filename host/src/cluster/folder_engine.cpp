@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kBeatEvery{2};
 constexpr int kLookForEnds_ms = 10;
+constexpr int kRemoveTries = 100;
 
 // What is said to workers and need not be: where the folder is gone they end by themselves, and the batch finds it out as well.
 void Tell(const std::filesystem::path& file, const std::string& text) {
@@ -186,7 +187,11 @@ void FolderEngine::TellEnd(const char* how) const {
 void FolderEngine::RemoveFolder() const {
   std::error_code error;
   if (at_.folder.empty()) return;
-  std::filesystem::remove_all(at_.folder, error);
+  // A worker that still says its last word may make a file meanwhile.
+  for (int tries = 0; tries < kRemoveTries && std::filesystem::exists(at_.folder, error); ++tries) {
+    std::filesystem::remove_all(at_.folder, error);
+    if (error) poll(nullptr, 0, kLookForEnds_ms);
+  }
   std::filesystem::remove(at_.folder.parent_path(), error);  // if no other is left
 }
 

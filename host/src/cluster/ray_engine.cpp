@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kJoins{120};     // a first import of Ray from a cold disk
 constexpr std::chrono::seconds kNodesLook{60};  // at the folder
 constexpr std::chrono::seconds kEndIsSeen{10};  // between the end of a task and what its node has written
+constexpr size_t kWaiting = 8;
 constexpr int kLookForReplies_ms = 100;
 constexpr int kDriverEnds_ms = 5000;
 
@@ -148,7 +149,9 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
                                          needs.gpus, cpus, gpus));
   double room = cpus / static_cast<double>(needs.cpus);
   if (needs.gpus > 0) room = std::min(room, gpus / needs.gpus);
-  at_once_ = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
+  const auto places = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
+  // A few more wait in Ray's own queue, so that a place is filled again without a word from us.
+  at_once_ = places + std::min(places, kWaiting);
   if (request.jobs) at_once_ = std::min<size_t>(at_once_, *request.jobs);
 }
 

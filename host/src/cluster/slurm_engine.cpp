@@ -48,6 +48,7 @@ SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.ou
 }
 
 SlurmEngine::~SlurmEngine() {
+  if (answer_.valid()) answer_.wait();
   TellEnd("ask");
   CancelJobs(jobs_, /*only_pending=*/true);
   const auto until = Clock::now() + kWorkersLeave;
@@ -93,35 +94,54 @@ std::string SlurmEngine::Open() {
   return "";
 }
 
+std::optional<SlurmTasks> SlurmEngine::Hear() {
+  if (answer_.valid()) {
+    if (answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
+    asked_ = Clock::now();
+    return answer_.get();
+  }
+  if (Clock::now() - asked_ >= kAskEvery) answer_ = std::async(std::launch::async, AskSlurm, jobs_);
+  return std::nullopt;
+}
+
 // A worker is gone when Slurm says so twice: what it wrote last may come to us later than that.
-std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
-  if (jobs() == 0 || Clock::now() - asked_ < kAskEvery) return {};
-  asked_ = Clock::now();
-  const auto tasks = AskSlurm(jobs_);
-  if (!tasks) return {};
+std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks) {
   std::vector<Lost> lost;
   std::set<std::string> gone;
+  std::error_code error;
   for (const std::string& name : NamesIn(at().taken())) {
     const auto job = WorkFolder::Job(name);
     const std::string worker = WorkerOf(name);
-    if (!job || !IsRunning(*job) || tasks->running.contains(worker)) continue;
+    if (!job || !IsRunning(*job) || tasks.running.contains(worker)) continue;
     gone.insert(worker);
     if (!suspects_.contains(worker)) continue;
     lost.push_back({*job, fmt::format("its node was lost: Slurm's job {} has ended under it", worker)});
-    std::error_code error;
-    std::filesystem::remove(at().workers() / worker, error);
     std::filesystem::remove(at().taken() / name, error);
   }
+  for (const std::string& worker : NamesIn(at().workers())) {
+    if (tasks.running.contains(worker)) continue;
+    gone.insert(worker);
+    if (suspects_.contains(worker)) std::filesystem::remove(at().workers() / worker, error);
+  }
   suspects_ = std::move(gone);
+  return lost;
+}
+
+std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
+  if (jobs() == 0) return {};
+  const std::optional<SlurmTasks> tasks = Hear();
+  if (!tasks) return {};
+  std::vector<Lost> lost = LostWorkers(*tasks);
   // Workers leave when there was nothing to do for a while, or with their node.
   const size_t there = tasks->running.size() + tasks->pending.size();
-  if (NamesIn(at().orders()).empty() || there >= tasks_) return lost;
+  const std::vector<std::string> waiting = NamesIn(at().orders());
+  if (waiting.empty() || there >= tasks_) return lost;
   in_vain_ = AnyWorker() || there > 0 ? 0 : in_vain_ + 1;
   if (in_vain_ > kMostInVain) {
-    for (const std::string& name : NamesIn(at().orders()))
+    for (const std::string& name : waiting)
       if (const auto job = WorkFolder::Job(name))
-        lost.push_back({*job, fmt::format("Slurm ends the workers as soon as it has started them (job {}, logs in {})",
-                                          jobs_.back(), at().logs().string())});
+        lost.push_back({*job, fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})", jobs_.back(),
+                                          at().logs().string())});
     return lost;
   }
   try {

@@ -2,6 +2,8 @@
 // short trial costs no turn in the queue.
 #pragma once
 
+#include <future>
+
 #include "cluster/engine_needs.hpp"
 #include "cluster/folder_engine.hpp"
 #include "cluster/slurm.hpp"
@@ -20,6 +22,10 @@ class SlurmEngine : public FolderEngine {
  private:
   void Ordered(const WorkOrder&) override {}
   std::vector<Lost> FindLost() override;
+  // What Slurm last said of our tasks, once for each answer; asks every few seconds, in a thread, as an answer of a controller
+  // that is busy or down takes longer than the workers may wait for a sign of life.
+  std::optional<SlurmTasks> Hear();
+  std::vector<Lost> LostWorkers(const SlurmTasks& tasks);
   void Submit(size_t tasks);
   bool AnyWorker() const { return !NamesIn(at().workers()).empty(); }
 
@@ -29,6 +35,7 @@ class SlurmEngine : public FolderEngine {
   std::vector<std::string> jobs_;   // arrays, by Slurm's numbers
   std::set<std::string> suspects_;  // workers that Slurm did not know when it was asked last
   std::chrono::steady_clock::time_point asked_, submitted_;
+  std::future<std::optional<SlurmTasks>> answer_;
   size_t in_vain_ = 0;  // arrays of which no worker came
 };
 

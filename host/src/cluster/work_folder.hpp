@@ -109,12 +109,23 @@ struct WorkFolder {
     const std::string number = std::to_string(job);
     return std::string(std::max<size_t>(kDigits, number.size()) - number.size(), '0') + number;
   }
-  // Of a name that begins with a job's; absent: another file, one that is being made for example.
+  // Of what is named by a job alone, or by it and a worker. Absent: another file, such as one that is being made.
   static std::optional<JobId> Job(const std::string& name) {
-    if (name.size() < kDigits ||
-        !std::all_of(name.begin(), name.begin() + kDigits, [](char c) { return c >= '0' && c <= '9'; }))
+    const std::string number = name.substr(0, name.find('@'));
+    if (number.size() < kDigits || !std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return std::nullopt;
-    return std::stoull(name.substr(0, name.find_first_not_of("0123456789")));
+    return std::stoull(number);
+  }
+  struct StopOrder {
+    JobId job;
+    StopHow how;
+  };
+  static std::optional<StopOrder> Stop(const std::string& name) {
+    const size_t dot = name.find('.');
+    const std::optional<JobId> job = Job(name.substr(0, dot));
+    for (const StopHow how : {StopHow::kAsk, StopHow::kKill, StopHow::kWhere})
+      if (job && dot != std::string::npos && name.substr(dot + 1) == Word(how)) return StopOrder{*job, how};
+    return std::nullopt;
   }
 
  private:

@@ -18,6 +18,7 @@
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "cluster/core_claims.hpp"
+#include "cluster/work_arguments.hpp"
 #include "cluster/work_folder.hpp"
 #include "config/unknown_keys.hpp"
 #include "record/results_folder.hpp"
@@ -40,37 +41,6 @@ constexpr std::chrono::seconds kSupervisorGone{30};
 constexpr std::chrono::seconds kLockPatience{
     40};  // of a worker whose node the cluster has given up, and that still ends its trial
 constexpr std::chrono::seconds kFlushEvery{1};
-
-struct WorkArguments {
-  WorkFolder at;
-  std::string token, worker;
-  size_t slots = 1;
-  std::optional<JobId> only;
-};
-
-WorkArguments ReadWorkArguments(const std::vector<std::string>& arguments) {
-  WorkArguments read;
-  for (const std::string& argument : arguments) {
-    const size_t equals = argument.find('=');
-    const std::string key = argument.substr(0, equals), value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    const std::optional<int64_t> number = ParseInteger(value);
-    if (key == "--folder") {
-      read.at.folder = value;
-    } else if (key == "--token") {
-      read.token = value;
-    } else if (key == "--worker") {
-      read.worker = value;
-    } else if (key == "--slots" && number && *number > 0) {
-      read.slots = static_cast<size_t>(*number);
-    } else if (key == "--job" && number && *number > 0) {
-      read.only = static_cast<JobId>(*number);
-    } else {
-      throw std::runtime_error("work: wrong argument '" + argument + "'; this command is for engines only");
-    }
-  }
-  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: wanted --folder=DIR and --worker=NAME");
-  return read;
-}
 
 // Which devices the cluster has given to this process, as it says by the variable that CUDA reads.
 std::vector<std::string> GivenGpus() {
@@ -212,11 +182,11 @@ class Worker {
 
   void HearStops() {
     for (const std::string& name : NamesIn(at_.stop())) {
-      const auto job = WorkFolder::Job(name);
-      const auto found = std::find_if(running_.begin(), running_.end(), [&](const auto& one) { return one.second.job == job; });
-      if (!job || found == running_.end() || !heard_.insert(name).second) continue;
-      for (const StopHow how : {StopHow::kAsk, StopHow::kKill, StopHow::kWhere})
-        if (name.ends_with(WorkFolder::Word(how))) engine_.Stop(found->first, how);
+      const auto order = WorkFolder::Stop(name);
+      if (!order) continue;
+      const auto found =
+          std::find_if(running_.begin(), running_.end(), [&](const auto& one) { return one.second.job == order->job; });
+      if (found != running_.end() && heard_.insert(name).second) engine_.Stop(found->first, order->how);
     }
   }
 
@@ -305,15 +275,6 @@ class Worker {
 };
 
 }  // namespace
-
-std::vector<std::string> NamesIn(const std::filesystem::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    names.push_back(it->path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 int Work(const std::vector<std::string>& arguments) {
   try {

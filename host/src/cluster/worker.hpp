@@ -8,11 +8,7 @@
 
 namespace backplane {
 
-// `arguments`: what follows `backplane work`:
-//   --folder=DIR --token=TEXT   the session's folder and what its file `session` says
-//   --worker=NAME               this one's, which no other has
-//   --slots=N                   orders at once
-//   --job=N                     this order alone, and then the end; else it takes orders until it is told to end
+// `arguments`: what follows `backplane work` (work_arguments.hpp).
 // Ends when it is told to, when nothing was to do for a minute, when its parent process dies, and, after what it runs, when the
 // supervisor gives no sign of life. [the main thread of a process with no other thread]
 int Work(const std::vector<std::string>& arguments);

@@ -87,6 +87,17 @@ TEST_F(FolderEngineTest, WorkersShareTheOrdersAndEachIsRunOnce) {
   EXPECT_THAT(NamesIn(cluster_.at().ended()), IsEmpty());
 }
 
+TEST(WorkFolder, WhatIsBeingMadeIsNoOrderAndNoEnd) {
+  EXPECT_EQ(WorkFolder::Job("00000012"), 12u);
+  EXPECT_EQ(WorkFolder::Job("00000012@3.1"), 12u);
+  EXPECT_EQ(WorkFolder::Job("123456789"), 123456789u) << "more digits than most";
+  EXPECT_EQ(WorkFolder::Stop("00000012.kill")->job, 12u);
+  for (const char* name : {"00000012.tmp", "00000012.tmp-77", "00000012.ask", "12", "", "x0000012", "session"})
+    EXPECT_EQ(WorkFolder::Job(name), std::nullopt) << name;
+  for (const char* name : {"00000012", "00000012.ask.tmp", "00000012.asked", ".ask"})
+    EXPECT_FALSE(WorkFolder::Stop(name)) << name;
+}
+
 TEST_F(FolderEngineTest, ASignalThatEndsATrialIsTold) {
   const auto worker = StartWorker("a");
   cluster_.Start(Trial("1", {"die", std::to_string(SIGSEGV)}));
