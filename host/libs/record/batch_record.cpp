@@ -42,7 +42,7 @@ struct Applied {
 
   void operator()(const UnknownEvent&) const {}
   void operator()(const SessionStart& start) const {
-    record.sessions.push_back({event.t, std::nullopt, start, event.boot_id, ""});
+    record.sessions.push_back({event.t, std::nullopt, start, event.boot_id, "", {}});
     record.paused.clear();
   }
   void operator()(const SessionEnd& end) const {
@@ -53,6 +53,9 @@ struct Applied {
   void operator()(const SweepPaused& pause) const { record.paused = pause.why; }
   void operator()(const SearchMessage& message) const { record.search.Apply(message, event.t); }
   void operator()(const SearchPoint& point) const { record.search.Apply(point); }
+  void operator()(const EngineJob& job) const {
+    if (!record.sessions.empty()) record.sessions.back().jobs.push_back(job);
+  }
   void operator()(const AttemptStart& start) const {
     TrialRecord& trial = Trial();
     // One that could not even make its folder leaves its number to the next.

@@ -35,6 +35,7 @@ struct SessionRecord {
   std::optional<double> ended;
   SessionStart start;
   std::string boot_id, why_ended;
+  std::vector<EngineJob> jobs;  // that it had in a cluster's queue
 };
 
 struct BatchRecord {

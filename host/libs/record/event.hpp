@@ -76,6 +76,17 @@ struct SearchPoint {
   }
 };
 
+// A job of this session in a cluster's queue, by the cluster's own name: a later session ends what is left of it.
+struct EngineJob {
+  static constexpr char kKind[] = "engine.job";
+  std::string engine, job;  // "slurm", "4711"
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("engine", DefaultIfMissing(self.engine));
+    visit("job", DefaultIfMissing(self.job));
+  }
+};
+
 struct AttemptStart {
   static constexpr char kKind[] = "attempt.start";
   std::vector<int> cores;
@@ -94,6 +105,7 @@ struct AttemptEnd {
   bool adopted = false;     // a later session found its result
   std::optional<int> exit;  // absent, as what else the engine tells: it never ran, or nobody saw its end
   std::optional<AttemptFiles> files;
+  std::optional<std::string> host;  // where it ran, if on another machine or as a job of a cluster
   std::optional<std::string> memory_enforced_by;
   std::optional<Outcome> outcome;
   std::optional<uint64_t> peak_memory_bytes, peak_rss_bytes;
@@ -106,6 +118,7 @@ struct AttemptEnd {
     visit("adopted", LeftOutIfEmpty(self.adopted));
     visit("exit", AbsentIfMisfit(self.exit));
     visit("files", AbsentIfMisfit(self.files));
+    visit("host", AbsentIfMisfit(self.host));
     visit("memory_enforced_by", AbsentIfMisfit(self.memory_enforced_by));
     visit("outcome", AbsentIfMisfit(self.outcome));
     visit("peak_memory_bytes", AbsentIfMisfit(self.peak_memory_bytes));
@@ -136,8 +149,8 @@ struct UnknownEvent {
   static constexpr void Fields(auto&, auto&&) {}
 };
 
-using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, SearchMessage, SearchPoint, AttemptStart,
-                               AttemptEnd, StateChange>;
+using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, SearchMessage, SearchPoint, EngineJob,
+                               AttemptStart, AttemptEnd, StateChange>;
 
 inline constexpr int kEventVersion = 1;
 

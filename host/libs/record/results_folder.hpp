@@ -40,6 +40,8 @@ struct TrialFolder {
   std::filesystem::path checkpoint_before(unsigned number) const {
     return folder / ("checkpoint.before-" + AttemptName(number));
   }
+  // Held with flock by whoever runs it on a node of a cluster, where the supervisor's own lock of the folder does not reach.
+  std::filesystem::path node_lock() const { return folder / "node.lock"; }
   AttemptFolder attempt(unsigned number) const { return folder / AttemptName(number); }
 
   // Where the trial is run again beside its record: a trial's folder and its only attempt's in one.
@@ -100,6 +102,7 @@ struct ResultsFolder {
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
   std::filesystem::path check() const { return out / "check"; }               // of the options, before the first trial
+  std::filesystem::path engine() const { return out / "engine"; }             // what supervisor and nodes of a cluster say to each other
   std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the process that a search asks
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {

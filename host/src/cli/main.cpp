@@ -5,14 +5,19 @@
 #include "cli/parse.hpp"
 #include "cli/play.hpp"
 #include "cli/plugin_search.hpp"
+#include "cluster/worker.hpp"
 #include "supervise/keeper.hpp"
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   std::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody's end could be waited for
-  // Not for people, so not among the commands of the parser, and a process for each trial should start without building one.
+  // Neither is for people, so not among the commands of the parser, and a process for each trial should start without building
+  // one.
   if (argc > 1 && std::string_view(argv[1]) == "keep") {
     return backplane::Keep({argv + 2, argv + argc});
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "work") {
+    return backplane::Work({argv + 2, argv + argc});
   }
   backplane::OwnProgram();
   if (argc > 1 && std::string_view(argv[1]) == "play") {  // started by a trial, as `keep` is by an engine

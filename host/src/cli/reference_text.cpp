@@ -99,6 +99,7 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kSize: return "size";
     case ValueType::kPercent: return "percentage";
     case ValueType::kName: return "name";
+    case ValueType::kTextList: return "list of texts";
     case ValueType::kPathList: return "list of paths";
     case ValueType::kMeasureList: return "list of measures";
     case ValueType::kWords: return "list of words";

@@ -19,6 +19,7 @@
 #include "cli/report_program.hpp"
 #include "cli/split_commas.hpp"
 #include "cli/start_batch.hpp"
+#include "cluster/make_engine.hpp"
 #include "config/host_keys.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
@@ -102,11 +103,57 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Add("--apply", "FINDING", &args->apply,
            "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try");
   add->Add("--jobs", "N", &args->jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Add("--engine", "KIND", "Where trials run: local, slurm or ray; as engine.kind in the file",
+           [args](const std::string& text) {
+             args->input.set.push_back("engine.kind=" + text);
+             return std::string();
+           });
   add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
            [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
   add->Flag("--json", &args->json, "Print the result as JSON");
   const Argument quiet = add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
   add->Flag("--verbose", &args->verbose, "Say on stderr, too, what OUT/logs/session-N.log says of the trials").Excludes(quiet);
+}
+
+void Complete(const RunArgs& args, BatchRequest* request) {
+  FillRequest(args, request);
+  TellStarter(*request);
+  request->typed_program = args.typed_program;
+  request->end_jobs = EndClusterJobs;
+  if (request->plan.base.experiment.page) request->report_program = ReportProgram().file();
+}
+
+int RunAndTell(const RunArgs& args, BatchRequest* request, Engine* engine, ResourcePool* resource_pool) {
+  const BatchReport report = RunBatch(request, engine, resource_pool);
+  if (!report.no_engine.empty()) {
+    LogError("backplane: {}\nnothing was started", report.no_engine);
+    return kUsage;
+  }
+  PrintBatch(*request, report, ReportAfterRun(*request, report, args), args);
+  return ExitOf(report, args.skip_invalid);
+}
+
+// The plugins are asked here and the trials run there.
+int RunOnCluster(const RunArgs& args, BatchRequest* request) {
+  const Experiment& base = request->plan.base.experiment;
+  std::optional<ClusterEngine> cluster;
+  const EngineNeeds needs = NeedsOf(request->plan);
+  const auto slots_for = [&needs](size_t at_once) {
+    return ResourcePool(SlotsOf(needs, at_once), {.jobs = static_cast<unsigned>(at_once), .gpus = {}});
+  };
+  if (args.dry_run) return DryRun(request->plan, request->out, slots_for(args.jobs.value_or(base.engine.nodes)), args);
+  try {
+    cluster.emplace(MakeClusterEngine({base.engine, needs, args.jobs, request->out, OwnProgram(), base.name}));
+  } catch (const std::runtime_error& error) {
+    LogError("backplane: {}\nnothing was started", error.what());
+    return kUsage;
+  }
+  Complete(args, request);
+  const auto engine = MakeEngine(kLocalEngine, request->program);
+  ResourcePool here(ThisMachine(), {});
+  request->check_here = {engine.get(), &here};
+  ResourcePool slots = slots_for(cluster->at_once);
+  return RunAndTell(args, request, cluster->engine.get(), &slots);
 }
 
 }  // namespace
@@ -144,6 +191,7 @@ int RunExperiment(const RunArgs& args) {
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
   for (const std::string& note : request.plan.notes) LogInfo("{}", note);
+  if (base.engine.kind != kLocalEngine) return RunOnCluster(args, &request);
   std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, limits);
   if (!resource_pool) return kUsage;
   if (args.dry_run) {
@@ -158,14 +206,9 @@ int RunExperiment(const RunArgs& args) {
     if (request.plan.search && !args.fresh) PlanAgain(&request.plan, request.out);
     return DryRun(request.plan, request.out, *resource_pool, args);
   }
-  FillRequest(args, &request);
-  TellStarter(request);
-  request.typed_program = args.typed_program;
-  if (base.page) request.report_program = ReportProgram().file();
+  Complete(args, &request);
   const auto engine = MakeEngine(kLocalEngine, request.program);
-  const BatchReport report = RunBatch(&request, engine.get(), &*resource_pool);
-  PrintBatch(request, report, ReportAfterRun(request, report, args), args);
-  return ExitOf(report, args.skip_invalid);
+  return RunAndTell(args, &request, engine.get(), &*resource_pool);
 }
 
 std::vector<Command> RunCommands() {

@@ -18,6 +18,8 @@ namespace backplane {
 std::optional<ResourcePool> ResourcePoolFor(const Plan& plan, const ResourceLimits& limits) {
   try {
     ResourcePool resource_pool(ThisMachine(), limits);
+    if (const std::string& kind = plan.base.experiment.engine.kind; kind != kLocalEngine)
+      LogInfo("note: engine.kind {} is `run`'s alone: these trials run on this machine", kind);
     std::set<std::string> said;
     const auto look = [&](const Experiment& experiment) {
       resource_pool.Require(experiment.resources);

@@ -117,6 +117,16 @@ struct StopSweep {
   double max_failed_fraction = 1.0;
 };
 
+// Where trials run (module cluster); changes no number, and so no trial's identity.
+struct EngineConfig {
+  std::string kind = "local";
+  uint64_t nodes = 1;                                      // slurm: jobs of the array, each on one node
+  std::optional<std::string> partition, account, address;  // of slurm, of slurm, of ray
+  std::optional<std::string> python;                       // ray: the interpreter that has the package
+  std::vector<std::string> options;                        // slurm: further ones of sbatch
+  bool shared = true;                                      // ray: the nodes see the results folder
+};
+
 struct Experiment {
   std::string name;
   std::optional<std::string> preset;  // whose values are among these; recorded only
@@ -132,6 +142,7 @@ struct Experiment {
   ReportConfig report;
   OnFailure on_failure;
   StopSweep stop_sweep;
+  EngineConfig engine;
   std::string output_dir;                                // default outputs/<name>
   std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
   bool page = true;                                      // keep output_dir/index.html

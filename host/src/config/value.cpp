@@ -68,6 +68,7 @@ const char* Wanted(ValueType type) {
     case ValueType::kPercent: return "a percentage such as 5% or 0.5%";
     case ValueType::kPath: return "a path";
     case ValueType::kPathList: return "a list of paths";
+    case ValueType::kTextList: return "a list of texts";
     case ValueType::kMeasureList: return "a list of measures";
     case ValueType::kFlapping: return "a limit such as '3 in 60s', or 0";
     case ValueType::kScalar: return "a number, true or false, or text";
@@ -87,6 +88,7 @@ class ValueReader {
       case ValueType::kNumberList: return ReadList(node, ValueType::kNumber);
       case ValueType::kIntegerList: return ReadList(node, ValueType::kInteger);
       case ValueType::kPathList: return ReadList(node, ValueType::kPath);
+      case ValueType::kTextList: return ReadList(node, ValueType::kText);
       case ValueType::kMeasureList: return ReadMeasures(node);
       case ValueType::kFailurePolicy: return ReadFailurePolicy(node);
       case ValueType::kJson: return PlainJson(node);

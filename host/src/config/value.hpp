@@ -29,6 +29,7 @@ enum class ValueType {
   kPercent,     // JSON: text such as "5%"
   kName,        // text that can be a folder's name
   kPathList,
+  kTextList,
   kMeasureList,  // names of measures, each once, at most kMaxLive
   kScalar,       // a number, a flag or text, as it is
   kWords,        // of a command: a list of one or more, each with its placeholders (config/command.hpp); JSON: texts

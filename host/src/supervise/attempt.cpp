@@ -155,6 +155,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
                 end.peak_rss_bytes, allocation_.memory_bytes, end.not_started};
   ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
   ending.wall_time_s = spec_.experiment.resources.wall_time_s;
+  ending.lost = end.lost;
   ending.has_checkpoint = CanGoOn(spec_.experiment, folder_);
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}, {}};

@@ -100,6 +100,9 @@ class Batch {
     watch_ = std::make_unique<FolderWatch>(request_.out, *lock_);
     log_ = std::make_unique<EventLog>(ResultsFolder{request_.out}.events());
     seq_before_ = log_->record().last_seq;
+    // First, as what follows kills: these may save themselves.
+    if (const std::string jobs = request_.end_jobs ? request_.end_jobs(request_.out, log_->record()) : ""; !jobs.empty())
+      display_.Note(jobs);
     // Where the last session came to its end, so did its processes.
     const auto& sessions = log_->record().sessions;
     const std::string left = sessions.empty() || sessions.back().ended ? "" : EndLeftovers(request_.out);
@@ -149,7 +152,7 @@ class Batch {
     const bool nothing_new = log_->record().last_seq == seq_before_ && !sessions.empty() && sessions.back().ended;
     if (schedule_.waiting() > 0 || !nothing_new || Searches()) {
       log_->Append(ThisSession(search_ ? search_->most_trials() : plan_.trials.size()));
-      const bool taken = CheckBefore() && BeginSearch();
+      const bool taken = CheckBefore() && BeginSearch() && OpenEngine();
       LetGoOfEnded();
       if (taken) RunTrials();
       log_->Append(SessionEnd{!report_.paused.empty() ? "paused"
@@ -304,7 +307,9 @@ class Batch {
       trials.resize(plan.trials.size());
       std::iota(trials.begin(), trials.end(), size_t{0});
     }
-    CheckedOptions checked = CheckOptions(plan, trials, PlaceHere(), engine_, &resource_pool_);
+    const auto& here = request_.check_here;
+    CheckedOptions checked = CheckOptions(plan, here ? CheckableHere(plan, trials) : trials, PlaceHere(),
+                                          here ? here->engine : engine_, here ? here->resource_pool : &resource_pool_);
     for (const std::string& note : checked.notes) LogInfo("note: {}", note);
     unsaved_ = std::move(checked.unsaved);
     for (const std::string& learner : unsaved_)
@@ -317,6 +322,19 @@ class Batch {
     if (Searches() && request_.direction) direction_ = request_.direction(plan, checked.recorded.value_or(RecordedMeasures()));
     report_.while_checking = checked.interrupted;
     PassInterrupts();
+  }
+
+  // What asks for more than this machine has is asked by its trial, on a node.
+  std::vector<size_t> CheckableHere(const Plan& plan, std::vector<size_t> trials) const {
+    std::erase_if(trials, [&](size_t trial) {
+      try {
+        request_.check_here->resource_pool->Require(plan.Load(plan.trials[trial]).experiment.resources);
+        return false;
+      } catch (const std::runtime_error&) {
+        return true;
+      }
+    });
+    return trials;
   }
 
   // What the plugins take is all there is to run, or the rest of it is to be run.
@@ -338,6 +356,18 @@ class Batch {
     return true;
   }
 
+  bool OpenEngine() {
+    if (schedule_.waiting() == 0) return true;
+    report_.no_engine = engine_->Open();
+    RecordJobs();
+    PassInterrupts();
+    return report_.no_engine.empty();
+  }
+
+  void RecordJobs() {
+    for (const EngineJob& job : engine_->NewJobs()) log_->Append(job);
+  }
+
   AttemptPlace PlaceHere() const { return {request_.out, request_.program, request_.torch_lib, lock_->fds(), watch_.get()}; }
 
   std::unique_ptr<Attempt> Make(size_t trial, LoadedExperiment loaded, const Allocation& allocation) {
@@ -352,6 +382,7 @@ class Batch {
       if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
       std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
       LookAfterFolder();
+      if (!watch_->lost()) RecordJobs();
       for (const JobTable::Ended& one : ended) Finish(one);
       AskSearch([this] { search_->Look(jobs_); });
       const bool any_ended = !ended.empty();
@@ -477,11 +508,17 @@ class Batch {
       return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
     }
     const unsigned number = attempt->number();
-    log_->Append(AttemptStart{allocation.cores, allocation.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
-    display_.Detail(fmt::format("{} starts: attempt {} of trial {}{}, cores {}{}", names_[trial], number,
-                                plan_.trials[trial].id, attempt->resumed() ? ", from its checkpoint" : "",
-                                fmt::join(allocation.cores, ","),
-                                allocation.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(allocation.gpus, ","))));
+    Allocation here = allocation;
+    if (engine_->IsElsewhere()) {  // a node gives out its own: only how many is known here
+      std::iota(here.cores.begin(), here.cores.end(), 0);
+      here.gpus.clear();
+    }
+    log_->Append(AttemptStart{here.cores, here.gpus, attempt->resumed()}, plan_.trials[trial].id, number);
+    display_.Detail(fmt::format("{} starts: attempt {} of trial {}{}, {}{}", names_[trial], number, plan_.trials[trial].id,
+                                attempt->resumed() ? ", from its checkpoint" : "",
+                                engine_->IsElsewhere() ? fmt::format("on a node, with {} cores", allocation.cores.size())
+                                                       : fmt::format("cores {}", fmt::join(allocation.cores, ",")),
+                                here.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(here.gpus, ","))));
     schedule_.Set(trial, TrialState::kRunning);
     ++report_.started;
     try {
@@ -513,6 +550,7 @@ class Batch {
     told.peak_memory_bytes = ended.end.peak_memory_bytes;
     told.memory_enforced_by = ended.end.memory_enforced_by;
     told.files = ended.how.files;
+    if (!ended.end.host.empty()) told.host = ended.end.host;
     Settle(ended.job.trial, ended.job.attempt->number(), ended.how.verdict, std::move(told));
   }
 

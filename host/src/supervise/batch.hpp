@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "record/batch_record.hpp"
 #include "record/run_info.hpp"
 #include "record/trial_state.hpp"
 #include "supervise/engine.hpp"
@@ -44,6 +45,15 @@ struct BatchRequest {
   std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
   std::string typed_program;             // as a person types it
   std::filesystem::path torch_lib;       // empty: none known
+  // Where the plugins are asked before the first trial, if trials run elsewhere; absent: where they run.
+  struct CheckHere {
+    Engine* engine;
+    ResourcePool* resource_pool;
+  };
+  std::optional<CheckHere> check_here = {};
+  // Ends what the jobs of an earlier session still run in a cluster, before anything is concluded from what that has left; a
+  // sentence of it, or nothing. Empty: nobody has any.
+  std::function<std::string(const std::filesystem::path& out, const BatchRecord& record)> end_jobs = {};
 };
 
 struct BatchReport {
@@ -56,6 +66,7 @@ struct BatchReport {
   std::vector<Trial> trials;        // as in the plan
   std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
   bool refused_file = false;        // `refused` is about the experiment file, or about what it asks for
+  std::string no_engine;            // why no trial can run where they were to run, nothing was started; empty: they can
   std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
   std::string paused;               // why the batch stopped before its end
   bool interrupted = false;         // by Ctrl-C, before the end

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/child.hpp"
+#include "record/event.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -19,6 +20,7 @@ struct Allocation {
   std::vector<int> cores;
   std::vector<std::string> gpus;         // UUIDs; none: the trial sees no GPU
   std::optional<uint64_t> memory_bytes;  // of all its processes together
+  double gpu_share = 0;                  // resources.gpus: a part of one, or how many
 };
 
 struct TrialCommand {
@@ -43,6 +45,8 @@ struct JobEnd {
   bool over_memory = false;          // ended because it went beyond its allocation, or by the kernel's out-of-memory killer
   std::string memory_enforced_by;    // "cgroup", "rlimit and watcher"; empty without a limit
   std::optional<StatusFile> status;  // as the trial left it
+  std::string host;                  // on which it ran; empty: this machine
+  std::string lost;                  // why nobody knows how it ended, "its node ..."; empty: it is known
 };
 
 enum class StopHow {
@@ -62,6 +66,16 @@ class Engine {
   // Those that ended since the last call, each once, together with everything they started. Waits for the first one for at most
   // `timeout_ms`, less if a signal handler ran.
   virtual std::vector<JobEnd> Wait(int timeout_ms) = 0;
+
+  // Before the first Start of a session: gets hold of the nodes. Why nothing can run there, a sentence; empty: it can, or a
+  // Ctrl-C came first.
+  virtual std::string Open() { return ""; }
+  // The cluster's jobs that are new since the last call, for the events.
+  virtual std::vector<EngineJob> NewJobs() { return {}; }
+  // Trials run on other machines: what is granted to one is counted there.
+  virtual bool IsElsewhere() const { return false; }
+  // False while it waits for a node: until then no time of it counts.
+  virtual bool HasBegun(JobId) { return true; }
 };
 
 inline constexpr char kLocalEngine[] = "local";

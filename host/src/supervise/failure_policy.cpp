@@ -8,6 +8,7 @@
 namespace backplane {
 namespace {
 
+constexpr unsigned kMostLost = 3;  // nodes, of one trial in a session
 constexpr double kFirstRetry_s = 1, kLongestRetry_s = 60;
 
 // NULL: on_failure does not speak of it, so it is a failure.
@@ -28,6 +29,9 @@ const FailureRule* RuleFor(const OnFailure& rules, const AttemptVerdict& verdict
 
 FailureDecision FailurePolicy::After(const std::string& trial_id, const AttemptVerdict& verdict) {
   if (IsFinished(verdict.state)) return {verdict.state, std::nullopt};
+  // A node was lost under it: it runs again elsewhere, unless it is the trial that takes its nodes down.
+  if (verdict.outcome == Outcome::kStale && tries_[{trial_id, verdict.outcome}]++ < kMostLost)
+    return {TrialState::kPlanned, 0.0};
   if (verdict.outcome == Outcome::kKilled || verdict.outcome == Outcome::kStale) return {TrialState::kPlanned, std::nullopt};
   const FailureRule* rule = RuleFor(rules_, verdict);
   if (rule == nullptr) return {TrialState::kFailed, std::nullopt};

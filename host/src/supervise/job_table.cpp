@@ -12,7 +12,7 @@ void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Alloc
     resource_pool_.Give(allocation);
     throw;
   }
-  jobs_[id] = {trial, std::move(attempt), allocation, Clock::now()};
+  jobs_[id] = {trial, std::move(attempt), allocation, Clock::now(), false};
 }
 
 std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
@@ -27,6 +27,10 @@ std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
     ended.push_back({std::move(job), own, std::move(how)});
   }
   for (auto& [id, job] : jobs_) {
+    if (!job.begun && !(job.begun = engine_.HasBegun(id))) {
+      job.started = Clock::now();
+      continue;
+    }
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - job.started).count();
     if (const auto how = job.attempt->Look(engine_.Status(id), elapsed_s)) engine_.Stop(id, *how);
   }

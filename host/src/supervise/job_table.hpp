@@ -20,6 +20,7 @@ class JobTable {
     std::unique_ptr<Attempt> attempt;
     Allocation allocation;
     std::chrono::steady_clock::time_point started;
+    bool begun = false;
   };
   struct Ended {
     Job job;

@@ -112,6 +112,8 @@ AttemptVerdict Classify(const Ending& ending) {
   if (!ending.not_started.empty()) {
     return {Outcome::kTemp, TrialState::kFailed, "could not be started: " + ending.not_started, ""};
   }
+  if (!ending.lost.empty() && !(ending.result_state && IsFinished(*ending.result_state)))
+    return {Outcome::kStale, TrialState::kKilled, ending.lost, ""};
   // With its result a trial has come to its end and only monitors still run: whoever ended the process then came too late.
   const bool whole = ending.result_state && IsFinished(*ending.result_state);
   if (whole && (ending.exit.signal != 0 || !IsOfTheContract(ending.exit.code))) {

@@ -22,7 +22,8 @@ struct Ending {
   std::optional<double> hang_timeout_s = {},
                         wall_time_s = {};  // the limits that it may have broken, where they are of the file
   bool has_checkpoint = true;
-  std::string plugin;  // in whose code it was, by its last status; empty: an orderly end, or not known
+  std::string lost = {};  // why nobody saw its end; empty: it is known
+  std::string plugin;     // in whose code it was, by its last status; empty: an orderly end, or not known
 };
 
 struct AttemptVerdict {

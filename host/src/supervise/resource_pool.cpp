@@ -164,6 +164,7 @@ std::optional<Allocation> ResourcePool::Take(const ResourceConfig& resources, bo
   Allocation allocation;
   allocation.cores = ChooseCores(cpus_, free_cpus_, CoresWanted(resources));
   allocation.memory_bytes = resources.memory_bytes;
+  allocation.gpu_share = wanted;
   for (const size_t i : *devices) {
     devices_[i].free -= ShareOfEach(wanted);
     allocation.gpus.push_back(devices_[i].gpu.uuid);
@@ -200,6 +201,7 @@ std::optional<uint64_t> ResourcePool::DeviceMemory(const ResourceConfig& resourc
   }
   const auto device = std::find_if(devices_.begin(), devices_.end(),
                                    [&](const Device& candidate) { return candidate.gpu.uuid == allocation.gpus.front(); });
+  if (device->gpu.memory_bytes == 0) return std::nullopt;  // of a node: nobody here knows
   return static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes));
 }
 

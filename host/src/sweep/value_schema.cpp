@@ -83,6 +83,7 @@ nlohmann::json SchemaOf(const ValueRule& rule) {
     }
     case ValueType::kNumberList: return List(Ranged(Type("number"), rule.range));
     case ValueType::kIntegerList: return List(Ranged(Type("integer"), rule.range));
+    case ValueType::kTextList:
     case ValueType::kPathList: return List(Type("string"));
     case ValueType::kMeasureList:
       return With(AtMost(kMaxLive, List(With(With(Type("string"), "minLength", 1), "maxLength", kMaxLiveName))), "uniqueItems",

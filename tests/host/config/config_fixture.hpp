@@ -37,6 +37,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kFlag: return key.def && std::string_view(key.def) == "true" ? "false" : "true";
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";
+    case ValueType::kTextList: return "[--qos=long]";
     case ValueType::kPathList: return key.of_command ? "[/bin/sh]" : "[/a, /b]";  // those of a command are read
     case ValueType::kWords: return "[other, \"{seed}\"]";
     case ValueType::kPatterns: return "{return: \"return=([0-9]+)\"}";
@@ -44,7 +45,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
     case ValueType::kMonitors: return "[plotter]";
-    case ValueType::kEnum: return "parallel_efficiency";
+    case ValueType::kEnum: return key.path == "engine.kind" ? "slurm" : "parallel_efficiency";
     case ValueType::kPercent: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";

@@ -129,7 +129,7 @@ TEST_F(ManyTrials, ComeToTheirEndAndTheEventsSayTheSame) {
   ResourcePool pool(machine, {16u, std::nullopt});
   DiceEngine engine;
   const double before = ResidentMiB();
-  const BatchReport report = RunBatch(request, &engine, &pool);
+  const BatchReport report = RunBatch(&request, &engine, &pool);
   const double grown = ResidentMiB() - before;
 
   EXPECT_EQ(report.paused, "");

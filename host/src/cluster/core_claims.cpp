@@ -1,0 +1,44 @@
+#include "cluster/core_claims.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace backplane {
+
+std::filesystem::path CoreClaims::DefaultFolder() {
+  return std::filesystem::temp_directory_path() / ("backplane-cores-" + std::to_string(getuid()));
+}
+
+CoreClaims::CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::filesystem::path& folder) {
+  if (cpus.size() <= wanted) {
+    if (cpus.size() == wanted) cores_ = cpus;
+    return;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  for (const int cpu : cpus) {
+    if (cores_.size() == wanted) return;
+    const int fd = open((folder / std::to_string(cpu)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+      fds_.push_back(fd);
+      cores_.push_back(cpu);
+    } else {
+      close(fd);
+    }
+  }
+  if (cores_.size() < wanted) Release();
+}
+
+CoreClaims::~CoreClaims() { Release(); }
+
+void CoreClaims::Release() {
+  for (const int fd : fds_) close(fd);
+  fds_.clear();
+  cores_.clear();
+}
+
+}  // namespace backplane

@@ -1,0 +1,198 @@
+#include "cluster/folder_engine.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kBeatEvery{2};
+constexpr int kLookForEnds_ms = 10;
+constexpr int kRemoveTries = 100;
+
+// What is said to workers and need not be: where the folder is gone they end by themselves, and the batch finds it out as well.
+void Tell(const std::filesystem::path& file, const std::string& text) {
+  try {
+    ReplaceFile(file, text);
+  } catch (const std::exception&) {
+  }
+}
+
+}  // namespace
+
+void FolderEngine::MakeFolder() {
+  const std::filesystem::path engine = std::filesystem::absolute(ResultsFolder{out_}.engine());
+  unsigned number = 1;
+  for (; std::filesystem::exists(engine / std::to_string(number)); ++number) {
+  }
+  at_.folder = engine / std::to_string(number);
+  for (const auto& folder : {at_.orders(), at_.taken(), at_.stop(), at_.ended(), at_.workers(), at_.logs()})
+    std::filesystem::create_directories(folder);
+  const ProcessId self = ThisProcess();
+  token_ = fmt::format("{}-{}-{}", self.boot_id, self.pid, self.pid_start);
+  ReplaceFile(at_.session(), token_);
+  BeAlive();
+}
+
+JobId FolderEngine::Start(const TrialCommand& command) {
+  // The lock that keeps the trial's folder is the node's from now on (a file: locks of folders do not reach across machines).
+  if (command.trial_lock_fd >= 0) flock(command.trial_lock_fd, LOCK_UN);
+  WorkOrder order;
+  order.job = ++last_;
+  order.program = command.child.program;
+  order.arguments = command.child.arguments;
+  order.environment = command.child.environment;
+  order.stdout_file = command.child.stdout_file;
+  order.stderr_file = command.child.stderr_file;
+  order.status_file = command.status_file;
+  order.lock_file = TrialFolder{command.status_file.parent_path().parent_path()}.node_lock();
+  order.cores = command.allocation.cores.size();
+  order.gpus = command.allocation.gpu_share;
+  order.memory_bytes = command.allocation.memory_bytes;
+  order.grace_s = command.grace_s;
+  ReplaceFile(at_.order(order.job), ToJson(order).dump());
+  jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file)};
+  Ordered(order);
+  return order.job;
+}
+
+void FolderEngine::Stop(JobId job, StopHow how) {
+  if (!jobs_.contains(job)) return;
+  std::error_code taken;
+  // Nobody is at it yet: it ends here, as if it had been stopped before it began.
+  const std::filesystem::path back = at_.taken_by(job, "supervisor");
+  std::filesystem::rename(at_.order(job), back, taken);
+  if (!taken) {
+    std::filesystem::remove(back, taken);
+    WorkEnd end;
+    end.code = 0;
+    return Tell(at_.ended(job), ToJson(end).dump());
+  }
+  Tell(at_.stop(job, how), "");
+}
+
+std::optional<StatusFile> FolderEngine::Status(JobId job) {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? std::nullopt : found->second.status->Read();
+}
+
+bool FolderEngine::HasBegun(JobId job) {
+  std::error_code error;
+  return !std::filesystem::exists(at_.order(job), error);
+}
+
+std::vector<JobEnd> FolderEngine::Wait(int timeout_ms) {
+  const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms);
+  for (;;) {
+    BeAlive();
+    std::vector<JobEnd> ended = TakeEnded();
+    std::vector<Lost> lost = FolderIsThere() ? FindLost() : AllLost();
+    if (!lost.empty()) {
+      // What they had to say before they were lost.
+      for (JobEnd& end : TakeEnded()) ended.push_back(std::move(end));
+      for (const Lost& one : lost) {
+        if (!jobs_.contains(one.job)) continue;
+        WorkEnd told;
+        told.code = -1;
+        told.lost = one.why;
+        // Where the cluster is wrong and it still runs, it is to end: another attempt begins.
+        Tell(at_.stop(one.job, StopHow::kKill), "");
+        std::error_code error;
+        std::filesystem::remove(at_.order(one.job), error);
+        ended.push_back(EndOf(one.job, told));
+        jobs_.erase(one.job);
+      }
+    }
+    if (!ended.empty() || Clock::now() >= until) return ended;
+    if (poll(nullptr, 0, kLookForEnds_ms) != 0) return {};  // a signal handler ran
+  }
+}
+
+bool FolderEngine::FolderIsThere() const {
+  std::error_code error;
+  return std::filesystem::exists(at_.session(), error) || error;
+}
+
+std::vector<FolderEngine::Lost> FolderEngine::AllLost() const {
+  std::vector<Lost> lost;
+  for (const auto& [id, job] : jobs_) lost.push_back({id, "the results folder was moved away under its node"});
+  return lost;
+}
+
+std::vector<JobId> FolderEngine::Running() const {
+  std::vector<JobId> ids;
+  for (const auto& [id, job] : jobs_) ids.push_back(id);
+  return ids;
+}
+
+std::vector<JobEnd> FolderEngine::TakeEnded() {
+  std::vector<JobEnd> ended;
+  for (const std::string& name : NamesIn(at_.ended())) {
+    const auto job = WorkFolder::Job(name);
+    if (!job) continue;
+    const auto json = nlohmann::json::parse(ReadFile(at_.ended() / name).value_or(""), nullptr, /*allow_exceptions=*/false);
+    std::error_code error;
+    std::filesystem::remove(at_.ended() / name, error);
+    const auto told = RecordOrNothing<WorkEnd>(json);
+    if (!told || !jobs_.contains(*job)) continue;  // of one that counts as lost
+    ended.push_back(EndOf(*job, *told));
+    Forget(*job);
+  }
+  return ended;
+}
+
+JobEnd FolderEngine::EndOf(JobId id, const WorkEnd& told) {
+  Job& job = jobs_.at(id);
+  JobEnd end;
+  end.job = id;
+  end.exit = {told.code, told.signal, told.peak_rss_bytes};
+  end.not_started = told.not_started;
+  end.lost = told.lost;
+  end.wall_s = told.wall_s > 0 ? told.wall_s : std::chrono::duration<double>(Clock::now() - job.start).count();
+  end.peak_rss_bytes = told.peak_rss_bytes;
+  end.peak_memory_bytes = told.peak_memory_bytes;
+  end.over_memory = told.over_memory;
+  end.memory_enforced_by = told.memory_enforced_by;
+  end.status = job.status->Read();
+  end.host = told.host;
+  return end;
+}
+
+void FolderEngine::Forget(JobId job) {
+  jobs_.erase(job);
+  std::error_code error;
+  for (const StopHow how : {StopHow::kAsk, StopHow::kKill, StopHow::kWhere}) std::filesystem::remove(at_.stop(job, how), error);
+}
+
+void FolderEngine::BeAlive() {
+  if (beats_ > 0 && Clock::now() - last_beat_ < kBeatEvery) return;
+  last_beat_ = Clock::now();
+  Tell(at_.alive(), std::to_string(++beats_));
+}
+
+void FolderEngine::TellEnd(const char* how) const {
+  if (!at_.folder.empty()) Tell(at_.end(), how);
+}
+
+void FolderEngine::RemoveFolder() const {
+  std::error_code error;
+  if (at_.folder.empty()) return;
+  // A worker that still says its last word may make a file meanwhile.
+  for (int tries = 0; tries < kRemoveTries && std::filesystem::exists(at_.folder, error); ++tries) {
+    std::filesystem::remove_all(at_.folder, error);
+    if (error) poll(nullptr, 0, kLookForEnds_ms);
+  }
+  std::filesystem::remove(at_.folder.parent_path(), error);  // if no other is left
+}
+
+}  // namespace backplane

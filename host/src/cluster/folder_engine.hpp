@@ -1,0 +1,74 @@
+// What the engines of clusters have in common: the supervisor's side of a work folder (work_folder.hpp). How workers come to be
+// on the nodes, and whether they still live, the engine of each cluster knows.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "cluster/work_folder.hpp"
+#include "supervise/status_reader.hpp"
+
+namespace backplane {
+
+class FolderEngine : public Engine {
+ public:
+  // `out`: the results folder, in which a work folder of this session is made by Open.
+  explicit FolderEngine(std::filesystem::path out) : out_(std::move(out)) {}
+
+  JobId Start(const TrialCommand& command) override;
+  void Stop(JobId job, StopHow how) override;
+  std::optional<StatusFile> Status(JobId job) override;
+  std::vector<JobEnd> Wait(int timeout_ms) override;
+  std::vector<EngineJob> NewJobs() override { return std::exchange(new_jobs_, {}); }
+  bool IsElsewhere() const override { return true; }
+  bool HasBegun(JobId job) override;
+
+ protected:
+  struct Lost {
+    JobId job = 0;
+    std::string why;
+  };
+
+  void MakeFolder();
+  // Called after an order was written.
+  virtual void Ordered(const WorkOrder& order) = 0;
+  // Jobs that nobody is at any more, found since the last call; called again and again. What they have left in `ended` counts.
+  virtual std::vector<Lost> FindLost() = 0;
+  // The workers are told to end, and their folder is theirs no longer. For destructors.
+  void TellEnd(const char* how) const;
+  void RemoveFolder() const;
+
+  const WorkFolder& at() const { return at_; }
+  const std::filesystem::path& out() const { return out_; }
+  const std::string& token() const { return token_; }
+  size_t jobs() const { return jobs_.size(); }
+  bool IsRunning(JobId job) const { return jobs_.contains(job); }
+  std::vector<JobId> Running() const;
+  void Announce(EngineJob job) { new_jobs_.push_back(std::move(job)); }
+  void BeAlive();  // said to the workers, every now and then
+
+ private:
+  struct Job {
+    std::chrono::steady_clock::time_point start;
+    std::unique_ptr<StatusReader> status;
+  };
+
+  bool FolderIsThere() const;
+  std::vector<Lost> AllLost() const;
+  std::vector<JobEnd> TakeEnded();
+  JobEnd EndOf(JobId id, const WorkEnd& told);
+  void Forget(JobId job);
+
+  std::filesystem::path out_;
+  WorkFolder at_;
+  std::string token_;
+  std::map<JobId, Job> jobs_;
+  std::vector<EngineJob> new_jobs_;
+  JobId last_ = 0;
+  uint64_t beats_ = 0;
+  std::chrono::steady_clock::time_point last_beat_;
+};
+
+}  // namespace backplane

@@ -1,0 +1,89 @@
+#include "cluster/make_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "base/files.hpp"
+#include "base/process.hpp"
+#include "cluster/ray_engine.hpp"
+#include "cluster/slurm_engine.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTrialsSave{40};  // as long as the lock of the results folder is waited for
+constexpr std::chrono::milliseconds kLookForLeft{100};
+
+template <class E>
+ClusterEngine MakeOf(const EngineRequest& request) {
+  auto engine = std::make_unique<E>(request);
+  const size_t at_once = engine->at_once();
+  return {std::move(engine), at_once};
+}
+
+struct ClusterKind {
+  std::string_view name;
+  ClusterEngine (*make)(const EngineRequest& request);
+};
+
+constexpr ClusterKind kClusters[] = {{"slurm", MakeOf<SlurmEngine>}, {"ray", MakeOf<RayEngine>}};
+
+// One of another machine counts as alive: its hello is removed when it ends.
+bool IsWorkerAlive(const std::filesystem::path& hello) {
+  const auto json = nlohmann::json::parse(ReadFile(hello).value_or(""), nullptr, /*allow_exceptions=*/false);
+  const auto worker = RecordOrNothing<WorkerHello>(json);
+  if (!worker) return false;
+  return worker->host != ThisProcess().hostname || kill(static_cast<pid_t>(worker->pid), 0) == 0;
+}
+
+bool AnyWorkerAlive(const WorkFolder& at) {
+  for (const std::string& name : NamesIn(at.workers()))
+    if (IsWorkerAlive(at.workers() / name)) return true;
+  return false;
+}
+
+}  // namespace
+
+ClusterEngine MakeClusterEngine(const EngineRequest& request) {
+  for (const ClusterKind& kind : kClusters)
+    if (kind.name == request.config.kind) return kind.make(request);
+  throw std::runtime_error("there is no engine '" + request.config.kind + "'");
+}
+
+std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& record) {
+  const std::filesystem::path engine = ResultsFolder{out}.engine();
+  std::vector<WorkFolder> left;
+  for (const std::string& name : NamesIn(engine)) left.push_back({engine / name});
+  std::vector<std::string> slurm;
+  if (!record.sessions.empty() && !record.sessions.back().ended)
+    for (const EngineJob& job : record.sessions.back().jobs)
+      if (job.engine == "slurm") slurm.push_back(job.job);
+  if (left.empty() && slurm.empty()) return "";
+  for (const WorkFolder& at : left) ReplaceFile(at.end(), "ask");
+  CancelJobs(slurm, /*only_pending=*/true);
+  const auto until = Clock::now() + kTrialsSave;
+  size_t alive = 0;
+  bool any = false;
+  for (;;) {
+    alive = 0;
+    for (const WorkFolder& at : left) alive += AnyWorkerAlive(at) ? 1 : 0;
+    any = any || alive > 0;
+    if (alive == 0 || Clock::now() > until) break;
+    std::this_thread::sleep_for(kLookForLeft);
+  }
+  if (alive > 0)
+    for (const WorkFolder& at : left) ReplaceFile(at.end(), "kill");
+  CancelJobs(slurm, /*only_pending=*/false);
+  std::error_code error;
+  std::filesystem::remove_all(engine, error);
+  return any ? "ended what an earlier run still had in its cluster; what its trials have finished and saved counts" : "";
+}
+
+}  // namespace backplane

@@ -1,0 +1,25 @@
+// The engines of clusters, by the word of `engine.kind`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cluster/engine_needs.hpp"
+#include "record/batch_record.hpp"
+#include "supervise/engine.hpp"
+
+namespace backplane {
+
+struct ClusterEngine {
+  std::unique_ptr<Engine> engine;
+  size_t at_once = 1;  // trials, for which it has room
+};
+
+// Of any kind but "local". Throws std::runtime_error with a sentence if there is no such cluster here.
+ClusterEngine MakeClusterEngine(const EngineRequest& request);
+
+// Ends what an earlier session that was killed still has in a cluster: its workers are asked to end their trials with a
+// checkpoint, and what does not end is cancelled. What was done, a sentence; empty: there was nothing.
+std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& record);
+
+}  // namespace backplane

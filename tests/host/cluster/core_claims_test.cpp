@@ -1,0 +1,46 @@
+#include "cluster/core_claims.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class CoreClaimsTest : public testing::Test {
+ protected:
+  ~CoreClaimsTest() override { std::filesystem::remove_all(folder_); }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("core_claims_test_" + std::to_string(getpid()));
+};
+
+TEST_F(CoreClaimsTest, WorkersOfAMachineGetCoresOfTheirOwnUntilThereAreNoMore) {
+  const CoreClaims first({4, 5, 6, 7, 8}, 2, folder_), second({4, 5, 6, 7, 8}, 2, folder_);
+  EXPECT_THAT(first.cores(), ElementsAre(4, 5));
+  EXPECT_THAT(second.cores(), ElementsAre(6, 7));
+  const CoreClaims third({4, 5, 6, 7, 8}, 2, folder_);
+  EXPECT_THAT(third.cores(), IsEmpty()) << "one is left, and half of what was granted is no grant";
+  const CoreClaims fourth({4, 5, 6, 7, 8}, 1, folder_);
+  EXPECT_THAT(fourth.cores(), ElementsAre(8)) << "the third has let go of it";
+}
+
+TEST_F(CoreClaimsTest, AreFreeWhenTheirWorkerHasEnded) {
+  { const CoreClaims first({0, 1}, 1, folder_); }
+  const CoreClaims second({0, 1}, 1, folder_);
+  EXPECT_THAT(second.cores(), ElementsAre(0));
+}
+
+TEST_F(CoreClaimsTest, WhatTheClusterHasGivenAloneNeedsNoClaim) {
+  const CoreClaims first({2, 3}, 2, folder_), second({2, 3}, 2, folder_);
+  EXPECT_THAT(first.cores(), ElementsAre(2, 3));
+  EXPECT_THAT(second.cores(), ElementsAre(2, 3)) << "another affinity says that they are others' cores: nobody asks";
+  EXPECT_FALSE(std::filesystem::exists(folder_));
+}
+
+}  // namespace
+}  // namespace backplane

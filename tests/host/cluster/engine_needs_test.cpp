@@ -1,0 +1,49 @@
+#include "cluster/engine_needs.hpp"
+
+#include "../sweep/sweep_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+class EngineNeedsTest : public SweepTest {};
+
+TEST_F(EngineNeedsTest, AreTheLargestOfAllTrials) {
+  const EngineNeeds needs = NeedsOf(GoodPlan(R"(
+resources: {cpus: 2, memory: 1GiB, wall_time: 10m}
+sweep:
+  grid: {resources.cpus: [1, 3], resources.memory: [512MiB, 2GiB]}
+  seeds: {n: 2}
+)"));
+  EXPECT_EQ(needs.cpus, 3u);
+  EXPECT_EQ(needs.memory_bytes, uint64_t{2} << 30);
+  EXPECT_EQ(needs.wall_time_s, 600);
+  EXPECT_EQ(needs.trials, 8u);
+  EXPECT_FALSE(needs.exclusive);
+}
+
+TEST_F(EngineNeedsTest, HaveNoLimitWhereNoTrialHasOne) {
+  const EngineNeeds needs = NeedsOf(GoodPlan("sweep: {seeds: {n: 2}}\n"));
+  EXPECT_EQ(needs.cpus, 1u);
+  EXPECT_EQ(needs.memory_bytes, std::nullopt);
+  EXPECT_EQ(needs.wall_time_s, std::nullopt);
+}
+
+TEST_F(EngineNeedsTest, SlotsHoldSoManyTrialsAtOnceWithPartsOfDevices) {
+  EngineNeeds needs;
+  needs.cpus = 2;
+  needs.gpus = 0.5;
+  ResourcePool slots(SlotsOf(needs, 3), {.jobs = 3, .gpus = {}});
+  ResourceConfig trial;
+  trial.gpus = 0.5;
+  for (int i = 0; i < 3; ++i) {
+    const auto allocation = slots.Take(trial, /*exclusive=*/false);
+    ASSERT_TRUE(allocation) << i;
+    EXPECT_EQ(allocation->cores.size(), 2u) << "auto: what the largest asks for";
+    EXPECT_EQ(allocation->gpu_share, 0.5);
+    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of a device that nobody here knows";
+  }
+  EXPECT_FALSE(slots.Take(trial, /*exclusive=*/false));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,136 @@
+// A long plan on a cluster that is made up: trials that fail in every way and nodes that are lost under them, and no process.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <random>
+
+#include "../sweep/sweep_fixture.hpp"
+#include "base/files.hpp"
+#include "cluster/engine_needs.hpp"
+#include "record/batch_record.hpp"
+#include "record/results_folder.hpp"
+#include "supervise/batch.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr char kCompleted[] = R"({"schema": 1, "state": "COMPLETED", "outcome": "ok", "iterations": 1, "env_steps": 1})";
+
+class SimulatedCluster : public Engine {
+ public:
+  JobId Start(const TrialCommand& command) override {
+    running_.emplace_back(++last_, command.status_file.parent_path());
+    return last_;
+  }
+  void Stop(JobId, StopHow) override {}
+  std::optional<StatusFile> Status(JobId) override { return std::nullopt; }
+  bool IsElsewhere() const override { return true; }
+  std::vector<EngineJob> NewJobs() override { return std::exchange(jobs_, {}); }
+
+  std::vector<JobEnd> Wait(int) override {
+    std::vector<JobEnd> ended;
+    for (size_t n = running_.empty() ? 0 : 1 + random_() % running_.size(); n > 0; --n) {
+      std::swap(running_.front(), running_[random_() % running_.size()]);
+      JobEnd end;
+      end.job = running_.front().first;
+      end.host = "node" + std::to_string(random_() % 16);
+      Decide(running_.front().second, &end);
+      running_.pop_front();
+      ended.push_back(end);
+    }
+    return ended;
+  }
+
+ private:
+  void Decide(const std::filesystem::path& attempt, JobEnd* end) {
+    const auto dice = random_() % 100;
+    if (dice < 80) {
+      std::ofstream(AttemptFolder(attempt).result()) << kCompleted;
+      if (dice < 3) end->lost = "its node was lost after the trial's end";
+    } else if (dice < 88) {
+      end->exit.code = -1;
+      end->lost = "its node was lost";
+    } else if (dice < 93) {
+      end->exit.signal = 11;
+    } else if (dice < 97) {
+      end->exit.code = 103;
+    } else {
+      end->exit.code = 101;
+    }
+  }
+
+  std::mt19937_64 random_{7};
+  std::deque<std::pair<JobId, std::filesystem::path>> running_;
+  std::vector<EngineJob> jobs_{{"simulated", "1"}};
+  JobId last_ = 0;
+};
+
+class Simulated : public SweepTest {
+ protected:
+  Simulated() { std::filesystem::remove_all(out_); }
+  ~Simulated() override { std::filesystem::remove_all(out_); }
+
+  static uint64_t ResidentBytes() {
+    std::ifstream statm("/proc/self/statm");
+    uint64_t size = 0, resident = 0;
+    statm >> size >> resident;
+    return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  }
+  // The check of options is left out: it asks for more cores than there are where it would be made.
+  BatchReport Run(const Plan& plan, Engine* engine) {
+    BatchRequest request;
+    request.plan = plan;
+    request.out = out_;
+    request.quiet = true;
+    request.program = "/bin/false";
+    const EngineNeeds needs = NeedsOf(plan);
+    ResourcePool none(SlotsOf({}, 1), {}), slots(SlotsOf(needs, 64), {.jobs = 64, .gpus = {}});
+    request.check_here = {engine, &none};
+    return RunBatch(request, engine, &slots);
+  }
+
+  const std::filesystem::path out_ = std::filesystem::path(testing::TempDir()) / ("simulated_test_" + std::to_string(getpid()));
+};
+
+// BACKPLANE_SIMULATED_TRIALS=10000 is what docs/decisions/0049-engines.md speaks of.
+TEST_F(Simulated, APlanComesToItsEndAndNothingIsLostOrRunTwice) {
+  const char* const wanted = std::getenv("BACKPLANE_SIMULATED_TRIALS");
+  const auto trials = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 500;
+  const Plan plan = GoodPlan(
+      "resources: {cpus: 2}\nstop_sweep: {flapping: 0, initial_failures: 0}\noutput: {page: false}\nsweep: {seeds: {n: " +
+      std::to_string(trials) + "}}\n");
+  SimulatedCluster cluster;
+  const uint64_t before = ResidentBytes();
+  const BatchReport report = Run(plan, &cluster);
+  const uint64_t grown = ResidentBytes() - before;
+  const auto begun = std::chrono::steady_clock::now();
+  const BatchRecord record = ReadBatchRecord(ResultsFolder{out_}.events());
+  const std::chrono::duration<double> replayed = std::chrono::steady_clock::now() - begun;
+  RecordProperty("replayed_ms", static_cast<int>(replayed.count() * 1000));
+  RecordProperty("grown_kib", static_cast<int>(grown / 1024));
+  EXPECT_EQ(record.trials.size(), trials);
+  EXPECT_THAT(record.sessions.back().jobs, testing::SizeIs(1));
+  size_t stale = 0, left = 0;
+  for (const auto& [id, trial] : record.trials) {
+    size_t finished = 0, lost = 0;
+    for (const AttemptRecord& attempt : trial.attempts) {
+      ASSERT_TRUE(attempt.ended) << id;
+      EXPECT_EQ(finished, 0u) << id << " was started again after it had finished";
+      finished += attempt.end.outcome == Outcome::kOk ? 1 : 0;
+      lost += attempt.end.outcome == Outcome::kStale ? 1 : 0;
+    }
+    stale += lost;
+    EXPECT_EQ(finished == 1, trial.state == TrialState::kCompleted) << id;
+    // Nodes that are lost are no fault of the trial's, unless they are four.
+    EXPECT_EQ(trial.state == TrialState::kPlanned, lost > 3) << id;
+    left += trial.state == TrialState::kPlanned ? 1 : 0;
+  }
+  EXPECT_GT(stale, trials / 20);
+  EXPECT_EQ(report.Count(TrialState::kPlanned), left);
+}
+
+}  // namespace
+}  // namespace backplane
