@@ -89,7 +89,7 @@ class Simulated : public SweepTest {
     const EngineNeeds needs = NeedsOf(plan);
     ResourcePool none(SlotsOf({}, 1), {}), slots(SlotsOf(needs, 64), {.jobs = 64, .gpus = {}});
     request.check_here = {engine, &none};
-    return RunBatch(request, engine, &slots);
+    return RunBatch(&request, engine, &slots);
   }
 
   const std::filesystem::path out_ = std::filesystem::path(testing::TempDir()) / ("simulated_test_" + std::to_string(getpid()));
