@@ -57,7 +57,8 @@ def main():
         return say(failed=f"{sys.executable} has no package ray")
     try:
         ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
-        say(node=ray.util.get_node_ip_address())
+        own = ray.get_runtime_context().get_node_id()
+        say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))
     except Exception as error:  # whatever Ray throws
         return say(failed=f"cannot join the cluster at {sys.argv[2]}: {error}")
     order = json.loads(lines.readline())
