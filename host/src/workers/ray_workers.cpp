@@ -15,6 +15,7 @@
 
 #include "base/child.hpp"
 #include "base/json_text.hpp"
+#include "rollout/failure.hpp"
 #include "workers/frame.hpp"
 #include "workers/listener.hpp"
 #include "workers/ray_program.hpp"
@@ -68,11 +69,11 @@ class RayDriver {
     const auto* bytes = reinterpret_cast<const std::byte*>(line.data());
     SendAll(fd_, {bytes, bytes + line.size()});
   }
-  // Throws std::runtime_error where it has failed or is gone.
-  std::string AwaitNode() {
-    for (const auto until = Clock::now() + kToJoin; node_.empty() && Clock::now() < until;) Listen(kLook_ms);
-    if (node_.empty())
-      throw std::runtime_error(fmt::format("Ray's driver has not joined the cluster in {} s", kToJoin.count()));
+  // The address of this machine's node; empty if cancelled. Throws std::runtime_error where it has failed or is gone.
+  const std::string& AwaitNode(const std::atomic<bool>& cancelled) {
+    for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms))
+      if (Clock::now() > until)
+        throw std::runtime_error(fmt::format("workers on Ray: the cluster was not joined within {} s", kToJoin.count()));
     return node_;
   }
   void Listen(int timeout_ms) {
@@ -97,7 +98,11 @@ class RayDriver {
   void Take(const std::string& line) {
     const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
     if (!said.is_object()) throw std::runtime_error("Ray's driver: wanted an object in a line, found " + line.substr(0, 200));
-    if (said.contains("failed")) throw std::runtime_error("Ray: " + said["failed"].get<std::string>());
+    if (said.contains("failed")) {
+      const std::string why = "workers on Ray: " + said["failed"].get<std::string>();
+      if (said.value("lasting", false)) throw TrialFailure(BP_E_CONFIG, "", why);  // another try would find the same
+      throw std::runtime_error(why);
+    }
     node_ = said.value("node", node_);
     if (said.contains("ended")) ends_[said["ended"].get<uint64_t>()] = {said.value("how", "it ended"), said.value("words", "")};
   }
@@ -141,52 +146,60 @@ class StartedOnRay : public StartedWorkers {
  public:
   StartedOnRay(const std::string& python, const std::string& address, const WorkerOrder& order, uint64_t workers,
                uint64_t threads)
-      : workers_(workers), threads_(threads), driver_(std::make_shared<RayDriver>(python, address)), token_(RandomToken()) {
-    listener_ = std::make_unique<WorkerListener>(driver_->AwaitNode(), token_);
-    nlohmann::json arguments = nlohmann::json::array();
-    for (uint64_t i = 0; i < workers; ++i) {
-      WorkerOrder one = order;
-      one.number = i + 1, one.threads = threads, one.connect = listener_->at();
-      arguments.push_back(ToArguments(one));
-    }
-    driver_->Say({{"program", order.program.string()}, {"arguments", arguments}, {"threads", threads}, {"token", token_}});
-  }
+      : order_(order),
+        workers_(workers),
+        threads_(threads),
+        driver_(std::make_shared<RayDriver>(python, address)),
+        token_(RandomToken()) {}
 
   const std::string& token() const override { return token_; }
   WorkerLinks Links(const std::atomic<bool>& cancelled) override {
+    const std::string& node = driver_->AwaitNode(cancelled);
+    if (node.empty()) return {};
+    WorkerListener listener(node, token_);
+    AskForActors(listener.at());
     WorkerLinks links(workers_);
     const auto until = Clock::now() + kToStart;
-    for (uint64_t there = 0; there < workers_ && !cancelled;) {
+    for (uint64_t there = 0; there < workers_;) {
+      if (cancelled) return {};
       driver_->Listen(0);
-      for (uint64_t i = 0; i < workers_; ++i) {
-        if (links[i]) continue;
-        if (const RayDriver::End* end = driver_->EndOf(i + 1))
-          throw std::runtime_error(fmt::format("worker {}: {} before it had called the trial{}", i + 1, end->how,
-                                               end->words.empty() ? "" : "; the last it printed: " + end->words));
-      }
+      for (uint64_t i = 0; i < workers_; ++i)
+        if (!links[i]) CheckIsComing(i + 1);
       if (Clock::now() > until)
         throw std::runtime_error(
             fmt::format("Ray has started {} of {} workers in {} s; each asks for {} CPUs: see `ray status`", there, workers_,
                         kToStart.count(), threads_));
-      const auto caller = listener_->Await(kLook_ms);
+      const auto caller = listener.Await(kLook_ms);
       if (!caller) continue;
-      const bool wanted = caller->number >= 1 && caller->number <= workers_ && !links[caller->number - 1];
-      if (!wanted) {
-        close(caller->fd);
-        continue;
-      }
-      links[caller->number - 1] = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
+      auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
+      if (caller->number < 1 || caller->number > workers_ || links[caller->number - 1]) continue;  // which hangs up
+      links[caller->number - 1] = std::move(link);
       ++there;
     }
-    if (cancelled) links.clear();
     return links;
   }
 
  private:
+  void AskForActors(const std::string& at) {
+    nlohmann::json arguments = nlohmann::json::array();
+    for (uint64_t i = 0; i < workers_; ++i) {
+      WorkerOrder one = order_;
+      one.number = i + 1, one.threads = threads_, one.connect = at;
+      arguments.push_back(ToArguments(one));
+    }
+    driver_->Say({{"program", order_.program.string()}, {"arguments", arguments}, {"threads", threads_}, {"token", token_}});
+  }
+  void CheckIsComing(uint64_t number) const {
+    const RayDriver::End* const end = driver_->EndOf(number);
+    if (end == nullptr) return;
+    throw std::runtime_error(fmt::format("worker {}: {} before it had called the trial{}", number, end->how,
+                                         end->words.empty() ? "" : "; the last it printed: " + end->words));
+  }
+
+  const WorkerOrder order_;
   const uint64_t workers_, threads_;
   const std::shared_ptr<RayDriver> driver_;
   const std::string token_;
-  std::unique_ptr<WorkerListener> listener_;
 };
 
 }  // namespace

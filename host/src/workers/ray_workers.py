@@ -3,7 +3,7 @@
 usage: ray_workers.py FD ADDRESS
 
 It says {"node": IP} when it is in the cluster, is told {"program", "arguments", "threads", "token"} with the arguments of each
-worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, and ends when the socket does: with it go the actors.
+worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, or {"failed": SENTENCE}, and ends when the socket does: with it go the actors.
 """
 import json
 import os
@@ -54,10 +54,11 @@ def main():
     try:
         import ray
     except ImportError:
-        return say(failed=f"{sys.executable} has no package ray")
+        return say(failed=f"{sys.executable} has no package ray; name a Python that has it in BACKPLANE_PYTHON", lasting=True)
     try:
         ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
-        say(node=ray.util.get_node_ip_address())
+        own = ray.get_runtime_context().get_node_id()
+        say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))
     except Exception as error:  # whatever Ray throws
         return say(failed=f"cannot join the cluster at {sys.argv[2]}: {error}")
     order = json.loads(lines.readline())
