@@ -47,27 +47,17 @@ std::string LuckOf(const SearchParts& parts) {
   if (order.empty()) return "";
   const ConfirmedSetting& first = *order[0];
   const auto mean = [](const ConfirmedSetting& one) { return Mean(one.values, "seeds").value; };
-  const std::string who =
-      first.trial == parts.Best() ? "It" : fmt::format("{}, the best in the search,", NumberName(*first.trial));
-  const std::string scores =
-      fmt::format("with {} {} scores {} ({} in the search)", Seeds(first.values.size()),
-                  who == "It" ? "it" : NumberName(*first.trial), parts.Value(first), parts.Value(*first.trial->value));
-  if (order.size() < 2)
-    return fmt::format("{}{}.", static_cast<char>(std::toupper(static_cast<unsigned char>(scores[0]))), scores.substr(1));
+  const std::string scores = fmt::format("{} {} scores {} ({} in the search)", Seeds(first.values.size()),
+                                         NumberName(*first.trial), parts.Value(first), parts.Value(*first.trial->value));
+  if (order.size() < 2) return fmt::format("With {}.", scores);
   const ConfirmedSetting& second = *order[1];
   const double led = parts.Lead(*first.trial->value, *second.trial->value), leads = parts.Lead(mean(first), mean(second));
-  const std::string whose = who == "It" ? "its lead" : fmt::format("the lead of {}", NumberName(*first.trial));
-  std::string lead;
-  if (led <= 0)
-    lead = fmt::format("In the search it was level with {}", NumberName(*second.trial));
-  else if (leads <= 0)
-    lead = fmt::format("All of {} of {} over {} was luck", whose, Gap(led), NumberName(*second.trial));
-  else if (leads >= led)
-    lead = fmt::format("None of {} of {} over {} was luck", whose, Gap(led), NumberName(*second.trial));
-  else
-    lead = fmt::format("{} of {} of {} over {} was luck", FormatNumber(Reading(1 - leads / led), 2), whose, Gap(led),
-                       NumberName(*second.trial));
-  return fmt::format("{}: {}, {} {} ({}).", lead, scores, NumberName(*second.trial), parts.Value(second),
+  const std::string share = leads <= 0 ? "All" : leads >= led ? "None" : FormatNumber(Reading(1 - leads / led), 2);
+  const std::string lead =
+      led > 0 ? fmt::format("{} of the {} by which {} led {} in the search was luck", share, Gap(led), NumberName(*first.trial),
+                            NumberName(*second.trial))
+              : fmt::format("In the search {} and {} were level", NumberName(*first.trial), NumberName(*second.trial));
+  return fmt::format("{}: with {}, {} {} ({}).", lead, scores, NumberName(*second.trial), parts.Value(second),
                      parts.Value(*second.trial->value));
 }
 
