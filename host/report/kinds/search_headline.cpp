@@ -84,7 +84,8 @@ std::string Counts(const SearchParts& parts) {
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });
   if (no_point > 0) counts.push_back(fmt::format("of these {} left out by `where`", no_point));
-  return fmt::format("{} {}{}: {}.", study.trials.size(), study.method.empty() ? "points" : "suggestions by ", study.method,
+  const std::string what = study.method.empty() ? "point" : "suggestion", by = study.method.empty() ? "" : " by " + study.method;
+  return fmt::format("{} {}{}{}: {}.", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
                      fmt::join(counts, ", "));
 }
 
@@ -125,7 +126,8 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
         fmt::format("Of {} complete trials no option's importance is shown: that takes {}.", complete, kLeastToRank));
   const bool one_seed =
       std::all_of(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.trials.size() <= 1; });
-  if (one_seed && !parts.confirms && complete > 1)
+  const bool goes_on = study.Count(StudyState::kRunning) + study.Count(StudyState::kWaiting) > 0;
+  if (one_seed && !parts.confirms && !goes_on && complete > 1)
     sentences.push_back(fmt::format(
         "One seed a point, and no fresh ones: the best of {} noisy scores looks better than it is (sweep.search.confirm).",
         complete));
