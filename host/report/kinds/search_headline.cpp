@@ -84,7 +84,8 @@ std::string Counts(const SearchParts& parts) {
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });
   if (no_point > 0) counts.push_back(fmt::format("of these {} left out by `where`", no_point));
-  const std::string what = study.method.empty() ? "point" : "suggestion", by = study.method.empty() ? "" : " by " + study.method;
+  const std::string what = study.method.empty() ? "point" : "suggestion",
+                    by = study.method.empty() ? "" : " by " + study.method;
   return fmt::format("{} {}{}{}: {}.", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
                      fmt::join(counts, ", "));
 }
