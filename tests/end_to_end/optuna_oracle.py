@@ -86,7 +86,7 @@ def main():
             )
             study.tell(trials[request["number"]], request.get("value"), state=state)
     print(f"{same} of {asked} suggestions and {agreed} of {reported} decisions to prune are Optuna's ({optuna.__version__})")
-    sys.exit(not asked or same < asked or agreed < reported)
+    sys.exit(1 if not asked or same < asked or agreed < reported else 0)
 
 
 main()

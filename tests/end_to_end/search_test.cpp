@@ -34,16 +34,19 @@ class Search : public BatchTest {
           "import sys\n"
           "x, y, kind = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3]\n"
           "for i in (1, 2, 3): print(f'score={-((x - 2) ** 2) - abs(y - 20) / 20 - (kind != \"b\") - 3 + i}', flush=True)\n");
-    Write("quick.yaml", R"(
+    const std::string all =
+        "learner.options.x: {uniform: [-5, 5]}, learner.options.y: {log_int: [1, 100]}, "
+        "learner.options.kind: {choice: [a, b, c]}";
+    Write("quick.yaml", R"yaml(
 learner:
   command: [python3, quick.py, "{x}", "{y}", "{kind}"]
   options: {x: 0.0, y: 1, kind: a}
-  metrics: {score: "score=([-0-9.e]+)"
-  }
-  sweep : search : seed : 3 objective : {metric : score, direction : maximize} space : {)" + (space.empty()
-                      ? "learner.options.x: {uniform: [-5, 5]}, learner.options.y: {log_int: [1, 100]}, "
-                        "learner.options.kind: {choice: [a, b, c]}"
-                      : space) +
+  metrics: {score: "score=([-0-9.e]+)"}
+sweep:
+  search:
+    seed: 3
+    objective: {metric: score, direction: maximize}
+    space: {)yaml" + (space.empty() ? all : space) +
                             "}\n" + more);
   }
 
@@ -133,29 +136,28 @@ TEST_F(Search, StopsWeakTrialsWhichCanGoOnLater) {
         "    print(f'score={-float(sys.argv[1])}', flush=True)\n"
         "    time.sleep(0.05)\n");
   // The first draw of this seed is far from the worst, so that one after it is stopped at its first report.
-  Write("slow.yaml", R"(
-learner: {command: [python3, slow.py, "{x}"], options: {x: 1.0}, metrics: {score: "score=([-0-9.e]+)"
-}
-}
+  Write("slow.yaml", R"yaml(
+learner: {command: [python3, slow.py, "{x}"], options: {x: 1.0}, metrics: {score: "score=([-0-9.e]+)"}}
 budget: {iterations: 30}
 sweep:
-  search: {trials: 5, method: random, seed: 1, pruner: {type: median, startup_trials: 1}, space: {learner.options.x: {uniform: [0, 1]}},
-           objective: {metric: score, direction: maximize}}
-)");
+  search:
+    {trials: 5, method: random, seed: 1, pruner: {type: median, startup_trials: 1}, space: {learner.options.x: {uniform: [0, 1]}},
+     objective: {metric: score, direction: maximize}}
+)yaml");
   const Finished run = Run("run slow.yaml");
-ASSERT_EQ(run.exit, 0) << run.err << run.out;
-std::set<std::string> stopped;
-for (const json& event : Events("slow"))
-  if (event["kind"] == "attempt.end" && event["state"] == "PRUNED") stopped.insert(event["trial_id"]);
-ASSERT_FALSE(stopped.empty()) << run.out;
-for (const std::string& id : stopped)
-  EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it ran to its end";
-const size_t messages = Messages("slow", "tell").size() + Messages("slow", "report").size();
-const Finished later = Run("run slow.yaml --only-pruned");
-ASSERT_EQ(later.exit, 0) << later.err << later.out;
-for (const std::string& id : stopped)
-  EXPECT_EQ(json::parse(ReadFile(Out("slow") / "trials" / id / "attempt-2/result.json"))["state"], "COMPLETED");
-EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "nobody was asked";
+  ASSERT_EQ(run.exit, 0) << run.err << run.out;
+  std::set<std::string> stopped;
+  for (const json& event : Events("slow"))
+    if (event["kind"] == "attempt.end" && event["state"] == "PRUNED") stopped.insert(event["trial_id"]);
+  ASSERT_FALSE(stopped.empty()) << run.out;
+  for (const std::string& id : stopped)
+    EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it ran to its end";
+  const size_t messages = Messages("slow", "tell").size() + Messages("slow", "report").size();
+  const Finished later = Run("run slow.yaml --only-pruned");
+  ASSERT_EQ(later.exit, 0) << later.err << later.out;
+  for (const std::string& id : stopped)
+    EXPECT_EQ(json::parse(ReadFile(Out("slow") / "trials" / id / "attempt-2/result.json"))["state"], "COMPLETED");
+  EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "nobody was asked";
 }
 
 TEST_F(Search, IsRefusedWhereItCanNotGoOnAsItWas) {

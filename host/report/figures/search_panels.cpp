@@ -21,8 +21,9 @@ json AtPlace(const char* field, const std::string& title) {
 
 json Along(const std::string& title) {
   json x = Quantity("x", title);
-  x.update({{"scale", {{"nice", false}, {"padding", 8}}},
-            {"axis", {{"tickCount", 6}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}}}});
+  x.update(
+      {{"scale", {{"nice", false}, {"padding", 8}}},
+       {"axis", {{"tickCount", 6}, {"tickMinStep", 1}, {"grid", false}, {"labelOverlap", "greedy"}, {"labelSeparation", 8}}}});
   return x;
 }
 
@@ -111,7 +112,8 @@ double LeastWidth(const std::vector<ParallelAxis>& axes) {
   double pitch = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     if (i + 2 < axes.size())
-      pitch = std::max(pitch, (static_cast<double>(Columns(axes[i].title) + Columns(axes[i + 2].title)) * kLetter / 2 + kGap) / 2);
+      pitch =
+          std::max(pitch, (static_cast<double>(Columns(axes[i].title) + Columns(axes[i + 2].title)) * kLetter / 2 + kGap) / 2);
     for (const auto& [place, word] : axes[i].ticks)
       pitch = std::max(pitch, static_cast<double>(Columns(word)) * kTickLetter + kGap);
   }

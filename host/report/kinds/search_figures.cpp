@@ -82,7 +82,7 @@ void AddBestSoFar(const SearchParts& parts, const std::string& panel, std::vecto
     figure->rows.push_back(std::move(row));
     const bool better = trial->state == StudyState::kComplete && (!best || parts.study.IsBetter(*trial->value, *best));
     if (!better) continue;
-    best = *trial->value;
+    best = trial->value;
     step(x);
   }
   if (best) step(along.back().first);

@@ -47,27 +47,17 @@ std::string LuckOf(const SearchParts& parts) {
   if (order.empty()) return "";
   const ConfirmedSetting& first = *order[0];
   const auto mean = [](const ConfirmedSetting& one) { return Mean(one.values, "seeds").value; };
-  const std::string who =
-      first.trial == parts.Best() ? "It" : fmt::format("{}, the best in the search,", NumberName(*first.trial));
-  const std::string scores =
-      fmt::format("with {} {} scores {} ({} in the search)", Seeds(first.values.size()),
-                  who == "It" ? "it" : NumberName(*first.trial), parts.Value(first), parts.Value(*first.trial->value));
-  if (order.size() < 2)
-    return fmt::format("{}{}.", static_cast<char>(std::toupper(static_cast<unsigned char>(scores[0]))), scores.substr(1));
+  const std::string scores = fmt::format("{} {} scores {} ({} in the search)", Seeds(first.values.size()),
+                                         NumberName(*first.trial), parts.Value(first), parts.Value(*first.trial->value));
+  if (order.size() < 2) return fmt::format("With {}.", scores);
   const ConfirmedSetting& second = *order[1];
   const double led = parts.Lead(*first.trial->value, *second.trial->value), leads = parts.Lead(mean(first), mean(second));
-  const std::string whose = who == "It" ? "its lead" : fmt::format("the lead of {}", NumberName(*first.trial));
-  std::string lead;
-  if (led <= 0)
-    lead = fmt::format("In the search it was level with {}", NumberName(*second.trial));
-  else if (leads <= 0)
-    lead = fmt::format("All of {} of {} over {} was luck", whose, Gap(led), NumberName(*second.trial));
-  else if (leads >= led)
-    lead = fmt::format("None of {} of {} over {} was luck", whose, Gap(led), NumberName(*second.trial));
-  else
-    lead = fmt::format("{} of {} of {} over {} was luck", FormatNumber(Reading(1 - leads / led), 2), whose, Gap(led),
-                       NumberName(*second.trial));
-  return fmt::format("{}: {}, {} {} ({}).", lead, scores, NumberName(*second.trial), parts.Value(second),
+  const std::string share = leads <= 0 ? "All" : leads >= led ? "None" : FormatNumber(Reading(1 - leads / led), 2);
+  const std::string lead =
+      led > 0 ? fmt::format("{} of the {} by which {} led {} in the search was luck", share, Gap(led), NumberName(*first.trial),
+                            NumberName(*second.trial))
+              : fmt::format("In the search {} and {} were level", NumberName(*first.trial), NumberName(*second.trial));
+  return fmt::format("{}: with {}, {} {} ({}).", lead, scores, NumberName(*second.trial), parts.Value(second),
                      parts.Value(*second.trial->value));
 }
 
@@ -94,7 +84,9 @@ std::string Counts(const SearchParts& parts) {
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });
   if (no_point > 0) counts.push_back(fmt::format("of these {} left out by `where`", no_point));
-  return fmt::format("{} {}{}: {}.", study.trials.size(), study.method.empty() ? "points" : "suggestions by ", study.method,
+  const std::string what = study.method.empty() ? "point" : "suggestion",
+                    by = study.method.empty() ? "" : " by " + study.method;
+  return fmt::format("{} {}{}{}: {}.", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
                      fmt::join(counts, ", "));
 }
 
@@ -135,7 +127,8 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
         fmt::format("Of {} complete trials no option's importance is shown: that takes {}.", complete, kLeastToRank));
   const bool one_seed =
       std::all_of(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.trials.size() <= 1; });
-  if (one_seed && !parts.confirms && complete > 1)
+  const bool goes_on = study.Count(StudyState::kRunning) + study.Count(StudyState::kWaiting) > 0;
+  if (one_seed && !parts.confirms && !goes_on && complete > 1)
     sentences.push_back(fmt::format(
         "One seed a point, and no fresh ones: the best of {} noisy scores looks better than it is (sweep.search.confirm).",
         complete));

@@ -68,8 +68,10 @@ TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
   EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds."));
-  EXPECT_THAT(document.verdict[1],
-              StartsWith("0.75 of its lead of 12 over number 1 was luck: with 3 fresh seeds it scores 431"));
+  EXPECT_THAT(
+      document.verdict[1],
+      StartsWith(
+          "0.75 of the 12 by which number 0 led number 1 in the search was luck: with 3 fresh seeds number 0 scores 431"));
   EXPECT_THAT(document.verdict[1], HasSubstr("(443 in the search), number 1 428"));
   EXPECT_THAT(document.verdict[2],
               StartsWith("The order of the best two (number 0 before number 1) is certain: they differ by 3"));
@@ -84,7 +86,10 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 410, 420}).Confirm(1, {410, 420, 435});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], HasSubstr("plugin ars (number 1, of 2 trials)"));
-  EXPECT_THAT(document.verdict[1], StartsWith("All of the lead of number 0 of 12 over number 1 was luck"));
+  EXPECT_THAT(
+      document.verdict[1],
+      StartsWith(
+          "All of the 12 by which number 0 led number 1 in the search was luck: with 3 fresh seeds number 0 scores 410"));
   EXPECT_THAT(document.verdict[2], HasSubstr("is not certain"));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
 }
