@@ -402,6 +402,9 @@ class Batch {
   // What was suggested is planned again. False: it can not go on from that, and it was said why.
   bool GoOnWithSearch() {
     if (!search_) return true;
+    report_.refused = search_->WhyNotTheSame(log_->record().search);
+    report_.refused_file = !report_.refused.empty();
+    if (report_.refused_file) return false;
     search_->Regrow(log_->record().search);
     TakeInNew();
     return !Searches() || StartSearch(log_->record().search);
@@ -411,8 +414,7 @@ class Batch {
     if (!search_) return true;
     if (request_.adopt_history) search_->AdoptHistory();
     try {
-      report_.refused = search_->Start(known, ResultsFolder{request_.out}.search_log());
-      report_.refused_file = !report_.refused.empty();
+      search_->Start(known, ResultsFolder{request_.out}.search_log());
     } catch (const SearchDiffers& differs) {
       report_.refused = differs.what();
     } catch (const SearchError& error) {

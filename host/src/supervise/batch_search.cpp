@@ -63,20 +63,19 @@ bool BatchSearch::IsOver(const SearchRecord& known) const {
   return with_point_ >= terms_.trials && untold_.empty() && !known.open.is_null();
 }
 
-std::string BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log) {
-  const bool is_new = known.open.is_null();
-  const json open = OpenRequest(terms_.direction.value_or(""));
-  if (!is_new) {
-    const std::string changes = WhatChanged(known.open, open);
-    if (!changes.empty())
-      return fmt::format(
-          "sweep.search has changed since these results were made: {}\n"
-          "nothing was started. --fresh moves the old results away and starts anew\n",
-          changes);
-  }
+std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
+  if (known.open.is_null()) return "";
+  const std::string changes = WhatChanged(known.open, OpenRequest(terms_.direction.value_or("")));
+  if (changes.empty()) return "";
+  return fmt::format(
+      "sweep.search has changed since these results were made: {}\n"
+      "nothing was started. --fresh moves the old results away and starts anew\n",
+      changes);
+}
+
+void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log) {
   session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"));  // whether it can be asked at all
-  if (!is_new && !adopts_) session_->Replay(ResultsFolder{out_}.events());
-  return "";
+  if (!known.open.is_null() && !adopts_) session_->Replay(ResultsFolder{out_}.events());
 }
 
 void BatchSearch::Begin(EventLog* log, int direction) {

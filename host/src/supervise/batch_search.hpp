@@ -27,9 +27,10 @@ class BatchSearch {
   void Regrow(const SearchRecord& known);
   // Whether something is to be asked yet, or told.
   bool IsOver(const SearchRecord& known) const;
-  // Why it can not go on from what is known; empty: it can. Starts the process that answers, and brings it to where the last
-  // session left it. Throws SearchError, SearchDiffers.
-  std::string Start(const SearchRecord& known, const std::filesystem::path& log);
+  // Why it is another search than the one that is known; empty: it is not. A refusal, whole lines.
+  std::string WhyNotTheSame(const SearchRecord& known) const;
+  // Starts the process that answers, and brings it to where the last session left it. Throws SearchError, SearchDiffers.
+  void Start(const SearchRecord& known, const std::filesystem::path& log);
   // After SearchDiffers: with what is known, whatever it would answer today.
   void AdoptHistory() { adopts_ = true; }
   // From here on messages go into the log. `direction`: 1 up is better, -1 down, of the measure itself. Throws SearchError

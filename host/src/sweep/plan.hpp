@@ -122,8 +122,8 @@ struct PlanResult {
   std::vector<Diagnostic> errors;  // in file order
 };
 
-// Runs no plugin code and starts nothing; `lookup` is not called again after it. Throws std::runtime_error if a plugin or data
-// file cannot be read.
+// Runs no plugin code and starts nothing; `lookup` is not called again after it, but while the plan of a search grows. Throws
+// std::runtime_error if a plugin or data file cannot be read.
 PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& options);
 
 }  // namespace backplane
