@@ -189,7 +189,7 @@ class RayCluster:
         self.address = f"127.0.0.1:{self.port}"
         self.options = ("--set", f"engine.address={self.address}", "--set", f"engine.python={self.python}")
         self.env = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_health_check_initial_delay_ms": "1000",
-                    "RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "3", "RAY_ADDRESS": self.address}
+                    "RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "15", "RAY_ADDRESS": self.address}
         self.processes = {}
 
     def __enter__(self):

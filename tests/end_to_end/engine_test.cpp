@@ -33,11 +33,14 @@ sweep: {seeds: {n: 2}}
   }
   // Slurm that takes arrays, and lists of them what squeue is to print.
   void FakeSlurm(const std::string& squeue) {
-    Script("sbatch", "test \"$1\" = --version && exec echo slurm 22\nprintf '%s\\n' \"$@\" > sbatch.words; cat > sbatch.script; echo 12");
+    Script("sbatch",
+           "test \"$1\" = --version && exec echo slurm 22\nprintf '%s\\n' \"$@\" > sbatch.words; cat > sbatch.script; echo 12");
     Script("squeue", squeue);
     Script("scancel", "echo \"$@\" >> scancel.words");
   }
-  bool NothingStarted() const { return !std::filesystem::exists(Out("two") / "trials") || std::filesystem::is_empty(Out("two") / "trials"); }
+  bool NothingStarted() const {
+    return !std::filesystem::exists(Out("two") / "trials") || std::filesystem::is_empty(Out("two") / "trials");
+  }
 };
 
 TEST_F(EngineOption, ThatThereIsNoneOfIsAnErrorWithItsPlace) {
@@ -94,8 +97,10 @@ TEST_F(EngineOption, WhatSbatchRefusesIsSaidInItsWords) {
 // Slurm in a line: the array's script runs beside the batch, as a node would run it.
 TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   FakeSlurm("kill -0 \"$(cat worker.pid)\" 2>/dev/null && echo 12 0 RUNNING; true");
-  Script("sbatch", "test \"$1\" = --version && exec echo slurm 22\ncat > sbatch.script\n"
-                   "SLURM_ARRAY_JOB_ID=12 SLURM_ARRAY_TASK_ID=0 setsid sh sbatch.script >worker.log 2>&1 & echo $! > worker.pid; echo 12");
+  Script(
+      "sbatch",
+      "test \"$1\" = --version && exec echo slurm 22\ncat > sbatch.script\n"
+      "SLURM_ARRAY_JOB_ID=12 SLURM_ARRAY_TASK_ID=0 setsid sh sbatch.script >worker.log 2>&1 & echo $! > worker.pid; echo 12");
   const Finished run = Run("run two.yaml --engine slurm");
   EXPECT_EQ(run.exit, 0) << run.err << ReadFile(dir_ / "worker.log");
   int jobs = 0, ends = 0;
@@ -114,9 +119,9 @@ TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
 }
 
 TEST_F(EngineOption, ADryRunAsksNoCluster) {
-  const Finished run = Run("run two.yaml --engine slurm --jobs 3 --set resources.gpus=2 --dry-run");
+  const Finished run = Run("run two.yaml --engine slurm --jobs 2 --set resources.gpus=2 --dry-run");
   EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("3 trials at once"));
+  EXPECT_THAT(run.out, HasSubstr("2 trials at once"));
 }
 
 }  // namespace

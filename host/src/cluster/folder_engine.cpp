@@ -62,7 +62,14 @@ JobId FolderEngine::Start(const TrialCommand& command) {
   order.grace_s = command.grace_s;
   ReplaceFile(at_.order(order.job), ToJson(order).dump());
   jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file)};
-  Ordered(order);
+  try {
+    Ordered(order);
+  } catch (...) {  // it was never started: nobody may hear of its end
+    std::error_code error;
+    std::filesystem::remove(at_.order(order.job), error);
+    jobs_.erase(order.job);
+    throw;
+  }
   return order.job;
 }
 

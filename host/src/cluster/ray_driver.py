@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,13 @@ def sentence(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
     return first.split(". ")[0].rstrip(".")[:300]
+
+
+def knock(address):
+    """Ray itself tries for minutes where nobody answers."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def look(folder, token):
@@ -227,6 +235,7 @@ def main():
         return say(error=f"engine.kind ray: {sys.executable} has no package ray; `{sys.executable} -m pip install ray` installs it, "
                          "engine.python names another interpreter")
     try:
+        knock(first["address"])
         ray.init(address=first["address"], log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except Exception as error:
         return say(error=f"engine.kind ray: no cluster answers at engine.address {first['address']}: {sentence(error)}; "

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds kSlurmPatience{30};  // a busy controller answers late
 constexpr double kMinute_s = 60, kMiB = 1 << 20;
+// Of a worker and its keepers: a trial is to meet its keeper's limit before Slurm ends them all.
+constexpr double kOwnMemory_mib = 128;
 
 ProcessEnd Call(std::vector<std::string> words, const std::string& input = "") {
   ProcessCall call;
@@ -38,8 +40,10 @@ std::vector<std::string> SbatchArguments(const EngineRequest& request, const Wor
                                      fmt::format("--cpus-per-task={}", slots * needs.cpus),
                                      "--no-requeue",  // a lost worker's trials are run again by others, and at once
                                      "--output=" + (at.logs() / "%A_%a.log").string()};
-  if (needs.memory_bytes)
-    arguments.push_back(fmt::format("--mem={}M", std::ceil(static_cast<double>(slots * *needs.memory_bytes) / kMiB)));
+  if (needs.memory_bytes) {
+    const double mib = std::ceil(static_cast<double>(slots * *needs.memory_bytes) / kMiB);
+    arguments.push_back(fmt::format("--mem={}M", mib + kOwnMemory_mib));
+  }
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", slots * static_cast<size_t>(std::ceil(needs.gpus))));
   if (needs.wall_time_s) {
     // Of all trials that a worker may come to run, one after the other, with a minute around each.

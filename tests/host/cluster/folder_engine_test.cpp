@@ -27,11 +27,14 @@ class FakeCluster : public FolderEngine {
   using FolderEngine::at;
   using FolderEngine::token;
   std::vector<Lost> lost;
+  bool refuses = false;
 
   void Lose(JobId job, const std::string& why) { lost.push_back({job, why}); }
 
  private:
-  void Ordered(const WorkOrder&) override {}
+  void Ordered(const WorkOrder&) override {
+    if (refuses) throw std::runtime_error("the cluster is gone");
+  }
   std::vector<Lost> FindLost() override { return std::exchange(lost, {}); }
 };
 
@@ -180,6 +183,14 @@ TEST_F(FolderEngineTest, AWorkerThatIsToldToEndAsksItsTrialsAndLeavesNothing) {
   }
   EXPECT_THAT(Left(), IsEmpty());
   EXPECT_THAT(NamesIn(cluster_.at().workers()), IsEmpty());
+}
+
+TEST_F(FolderEngineTest, OfWhatTheClusterDidNotTakeNobodyHearsAgain) {
+  cluster_.refuses = true;
+  EXPECT_THROW(cluster_.Start(Trial("1", {"exit", "7"})), std::runtime_error);
+  cluster_.Lose(1, "its node was lost");
+  EXPECT_THAT(cluster_.Wait(50), IsEmpty());
+  EXPECT_THAT(NamesIn(cluster_.at().orders()), IsEmpty());
 }
 
 TEST_F(FolderEngineTest, OfAFolderThatWasMovedAwayAllIsLost) {

@@ -23,7 +23,7 @@ EngineRequest Request() {
 
 const WorkFolder kAt{"/shared/it's here/engine/1"};
 
-TEST(SbatchArguments, AskForATasksCoresMemoryAndDevicesTimesItsSlots) {
+TEST(SbatchArguments, AskForCoresMemoryAndDevicesOfAllSlotsAndALittleMemoryOfTheirOwn) {
   EngineRequest request = Request();
   request.needs.cpus = 4;
   request.needs.memory_bytes = uint64_t{3} << 30;
@@ -31,7 +31,7 @@ TEST(SbatchArguments, AskForATasksCoresMemoryAndDevicesTimesItsSlots) {
   const auto words = SbatchArguments(request, kAt, 5, 2);
   EXPECT_THAT(words, Contains("--array=0-4"));
   EXPECT_THAT(words, Contains("--cpus-per-task=8"));
-  EXPECT_THAT(words, Contains("--mem=6144M"));
+  EXPECT_THAT(words, Contains("--mem=6272M"));
   EXPECT_THAT(words, Contains("--gres=gpu:2"));
   EXPECT_THAT(words, Contains("--nodes=1"));
   EXPECT_THAT(words, Not(Contains(StartsWith("--time"))));
