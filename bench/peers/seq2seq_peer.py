@@ -8,6 +8,8 @@ of `save_pretrained` that SETTINGS {"program": "prepare", "dropout": p} writes. 
   program        trainer: Seq2SeqTrainer as shipped. fixed: with a loss by tokens. loop: a plain PyTorch loop, by tokens
   micro_batch, steps   items at once; micro-batches of an update, of all processes together
   updates, threads, bf16, sampling   sampling: sequential (the order of order.json) or group_by_length
+{"program": "generate", "model": name, "texts": n, "batch": n, "beams": n, "threads": n} writes texts for the first rows with the model of
+that folder in FOLDER.
 Under torch.distributed.run the processes share an update's micro-batches.
 """
 import ctypes
@@ -134,6 +136,26 @@ def train_loop(model, items, s, collator, clock):
     return logged, {}
 
 
+def generate(folder, s):
+    """The time of writing alone, in batches padded to their longest, and what was written."""
+    model = BartForConditionalGeneration.from_pretrained(folder / s["model"]).eval()
+    _, *rows = (folder / "rows.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    header = (folder / "rows.tsv").read_text(encoding="utf-8").split("\n")[0].split("\t")
+    encode = sentencepiece.SentencePieceProcessor(str(folder / "spm.model")).encode
+    texts = [[BOS, *encode(row.split("\t")[header.index("document")])[:SOURCE_MAX - 2], EOS] for row in rows[:s["texts"]]]
+    written, wall, cpu = [], time.perf_counter(), time.process_time()
+    for begin in range(0, len(texts), s["batch"]):
+        batch = texts[begin:begin + s["batch"]]
+        width = max(map(len, batch))
+        ids = torch.tensor([text + [PAD] * (width - len(text)) for text in batch])
+        with torch.no_grad():
+            out = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), num_beams=s["beams"], max_length=TARGET_MAX,
+                                 do_sample=False)
+        # Without the start token, up to the end token.
+        written += [row[1:row.index(EOS, 1) + 1] if EOS in row[1:] else row[1:] for row in out.tolist()]
+    return {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "texts": written}
+
+
 def of_all_processes(mine):
     """What each process has, in the order of their ranks."""
     if not torch.distributed.is_initialized():
@@ -165,6 +187,9 @@ def main():
         sys.exit("this C library refuses the malloc settings that our trial has")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(s["threads"])
+    if s["program"] == "generate":
+        print(json.dumps(generate(folder, s)))
+        return
     if torch.distributed.is_torchelastic_launched():
         torch.distributed.init_process_group("gloo")
     model = BartForConditionalGeneration.from_pretrained(folder / "model")
