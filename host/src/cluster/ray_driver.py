@@ -49,7 +49,9 @@ def look(folder, token):
 def work(backplane, folder, token, job):
     """On a node: runs the trial. `backplane work` ends with this process, by the signal of its parent's death."""
     words = [backplane, "work", f"--folder={folder}", f"--token={token}", f"--worker=ray.{job}", f"--job={job}"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    # `rollout.workers` of the trial are actors of this cluster (trial/start_workers.cpp).
+    environment = {"BACKPLANE_WORKERS": "ray:auto", "BACKPLANE_PYTHON": sys.executable, **os.environ}
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, check=False)
     return done.returncode, done.stderr.decode(errors="replace")
 
 
