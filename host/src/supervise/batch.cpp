@@ -357,7 +357,7 @@ class Batch {
   }
 
   bool OpenEngine() {
-    if (schedule_.waiting() == 0) return true;
+    if (schedule_.waiting() == 0 && !Searches()) return true;
     report_.no_engine = engine_->Open();
     RecordJobs();
     PassInterrupts();
