@@ -101,8 +101,8 @@ struct ResultsFolder {
   std::filesystem::path logs() const { return out / "logs"; }
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
-  std::filesystem::path check() const { return out / "check"; }               // of the options, before the first trial
-  std::filesystem::path engine() const { return out / "engine"; }             // what supervisor and nodes of a cluster say to each other
+  std::filesystem::path check() const { return out / "check"; }    // of the options, before the first trial
+  std::filesystem::path engine() const { return out / "engine"; }  // what supervisor and nodes of a cluster say to each other
   std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the process that a search asks
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {
