@@ -65,8 +65,8 @@ TEST_F(ScopeTest, WhatChangesNoNumberIsWrittenDown) {
     if (key.scope == Scope::kBatch) batch.insert(top);
   }
   EXPECT_EQ(speed, (Paths{"checkpoint", "monitors", "resources", "rollout.pin_threads", "rollout.threads", "rollout.workers"}));
-  EXPECT_EQ(batch, (Paths{"base", "compare", "experiment", "on_failure", "output", "stages", "plugin_path", "preset", "report",
-                          "stop_sweep", "sweep"}));
+  EXPECT_EQ(batch, (Paths{"base", "compare", "engine", "experiment", "on_failure", "output", "stages", "plugin_path", "preset",
+                          "report", "stop_sweep", "sweep"}));
 }
 
 TEST_F(ScopeTest, OfASectionIsThatOfItsKeysIfTheyAgree) {
