@@ -163,7 +163,15 @@ class Driver:
         nodes = [node for node in self.ray.nodes() if node["Alive"]]
         refs = {node["NodeManagerHostname"] + " " + node["NodeID"][:6]: ask.options(
             scheduling_strategy=On(node_id=node["NodeID"], soft=False)).remote(folder, token) for node in nodes}
-        return {name: self.ray.get(ref) for name, ref in refs.items()}
+        answers, gone = {}, None
+        for name, ref in refs.items():
+            try:
+                answers[name] = self.ray.get(ref)
+            except self.ray.exceptions.RayError as error:
+                gone = error  # a node that has died may stand among those alive for a while
+        if gone and not answers:
+            raise gone
+        return answers
 
     def submit(self, job, cpus, gpus, memory):
         options = {"num_cpus": cpus, "num_gpus": gpus, "max_retries": 0, "name": f"backplane-{job}"}
