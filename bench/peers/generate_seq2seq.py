@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -42,8 +43,9 @@ def backplane(runner, cores, document):
 def train(runner, updates):
     learner = {"plugin": "seq2seq", "options": {"model_name_or_path": str(runner.folder / "model"), "effective_batch_size": GROUP,
                                                 "learning_rate": 1e-3, "lr_scheduler_type": "constant",
-                                                "save_pretrained": str(runner.folder / "trained")}}
-    backplane(runner, 2, experiment(runner, learner=learner, budget={"iterations": updates}, evaluation={"episodes": 0}))
+                                                "save_pretrained": "trained"}}
+    _, attempt = backplane(runner, 2, experiment(runner, learner=learner, budget={"iterations": updates}, evaluation={"episodes": 0}))
+    shutil.copytree(next(attempt.parent.rglob("trained")), runner.folder / "trained")
 
 
 def ours(runner, texts, beams, cores):

@@ -151,8 +151,8 @@ def generate(folder, s):
         with torch.no_grad():
             out = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), num_beams=s["beams"], max_length=TARGET_MAX,
                                  do_sample=False)
-        # Without the start token, up to the end token.
-        written += [row[1:row.index(EOS, 1) + 1] if EOS in row[1:] else row[1:] for row in out.tolist()]
+        # What a reader sees: without start, begin and end.
+        written += [[token for token in row if token not in (BOS, PAD, EOS)] for row in out.tolist()]
     return {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "texts": written}
 
 
