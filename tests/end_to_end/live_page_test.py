@@ -59,7 +59,12 @@ def wait_for(look, seconds, sentence):
 
 def look_at_running(browser, out, axe):
     page = out / "index.html"
-    browser.open(page.as_uri())
+
+    def has_two_curves():
+        browser.open(page.as_uri())
+        return browser.evaluate("picks.length") > 1
+
+    wait_for(has_two_curves, 90, "no page with the curves of two trials came")  # with one alone, a legend has nothing to fade
     rows = "[...document.querySelectorAll('table[data-id=trials] tbody tr:not(.more)')].filter(row => !row.hidden).length"
     check(browser.evaluate(rows) == 4, f"the table should have four trials, not {browser.evaluate(rows)}")
     browser.click("table[data-id=trials] th[data-key=state] button")
