@@ -22,6 +22,7 @@
 #include "record/attempt_json.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/interrupt.hpp"
+#include "supervise/local_engine.hpp"
 #include "supervise/option_check.hpp"
 #include "supervise/progress.hpp"
 #include "trial/checkpoint_folder.hpp"
@@ -110,12 +111,12 @@ class Dev {
         watch_(plugin, args.input.file, folder_.path()),
         search_(args.input.plugin_path),
         pool_(ThisMachine(), {}),
-        engine_(MakeEngine(kLocalEngine, OwnProgram())) {}
+        engine_(OwnProgram()) {}
 
   int Run() {
     Say(fmt::format("watching {}; Ctrl-C ends", plugin_.string()));
     while (InterruptScope::Count() == 0) {
-      for (const JobEnd& end : engine_->Wait(kTick_ms)) Ended(end);
+      for (const JobEnd& end : engine_.Wait(kTick_ms)) Ended(end);
       LookAtTrial();
       if (const std::optional<Build> build = watch_.Look()) {
         StopTrial();
@@ -187,13 +188,13 @@ class Dev {
   // there is none.
   std::optional<std::string> Check(const Plan& plan, const Build& build, AttemptPlace* place) {
     try {
-      CheckedOptions checked = CheckOptions(plan, {0}, *place, engine_.get(), &pool_);
+      CheckedOptions checked = CheckOptions(plan, {0}, *place, &engine_, &pool_);
       std::string not_taken = checked.not_taken;
       if (!checked.failed.empty() && place->start_from && !checked.interrupted) {
         // It may be the state that it cannot bear.
         const std::string error = checked.failed.front().error;
         place->start_from.reset();
-        checked = CheckOptions(plan, {0}, *place, engine_.get(), &pool_);
+        checked = CheckOptions(plan, {0}, *place, &engine_, &pool_);
         if (checked.failed.empty()) not_taken = error;
       }
       if (checked.interrupted) return std::nullopt;
@@ -226,7 +227,7 @@ class Dev {
     trial.allocation = allocation;
     try {
       trial.attempt = std::make_unique<Attempt>(place, loaded, planned.id, "", allocation);
-      trial.job = engine_->Start(trial.attempt->Command());
+      trial.job = engine_.Start(trial.attempt->Command());
     } catch (...) {
       pool_.Give(allocation);
       throw;
@@ -243,9 +244,9 @@ class Dev {
 
   void LookAtTrial() {
     if (!trial_) return;
-    const std::optional<StatusFile> status = engine_->Status(trial_->job);
+    const std::optional<StatusFile> status = engine_.Status(trial_->job);
     const double elapsed_s = BuildWatch::Now_s() - trial_->started_s;
-    if (const auto how = trial_->attempt->Look(status, elapsed_s)) engine_->Stop(trial_->job, *how);
+    if (const auto how = trial_->attempt->Look(status, elapsed_s)) engine_.Stop(trial_->job, *how);
     if (!status) return;
     if (!trial_->told_that_it_runs && status->phase[0] != '\0' && !std::string_view(status->phase).starts_with("load")) {
       trial_->told_that_it_runs = true;
@@ -268,12 +269,12 @@ class Dev {
     const double iteration_s = last && last->iteration > 0 ? runs_s / static_cast<double>(last->iteration) : 0;
     const double until_s = BuildWatch::Now_s() + std::clamp(3 * iteration_s, kLeastGrace_s, kMostGrace_s);
     trial_->attempt->Interrupted();
-    engine_->Stop(trial_->job, StopHow::kAsk);
+    engine_.Stop(trial_->job, StopHow::kAsk);
     const int interrupts = InterruptScope::Count();
     for (bool killed = false; trial_;) {
-      for (const JobEnd& end : engine_->Wait(kTick_ms)) Ended(end);
+      for (const JobEnd& end : engine_.Wait(kTick_ms)) Ended(end);
       if (!killed && trial_ && (BuildWatch::Now_s() > until_s || InterruptScope::Count() > interrupts)) {
-        engine_->Stop(trial_->job, StopHow::kKill);
+        engine_.Stop(trial_->job, StopHow::kKill);
         killed = true;
       }
     }
@@ -321,7 +322,7 @@ class Dev {
   BuildWatch watch_;
   PluginSearch search_;
   ResourcePool pool_;
-  std::unique_ptr<Engine> engine_;
+  LocalEngine engine_;
   std::optional<BuildTrial> trial_;  // that runs
   std::optional<BuildMeasures> before_;
   std::optional<StartFrom> state_;  // for the next build to begin with

@@ -14,7 +14,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
-#include "supervise/engine.hpp"
+#include "supervise/local_engine.hpp"
 #include "supervise/resource_pool.hpp"
 
 namespace backplane {
@@ -116,10 +116,10 @@ ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arg
   ResourcePool resource_pool(ThisMachine(), {});
   resource_pool.Require(trial.spec.experiment.resources);
   command.allocation = resource_pool.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
-  const auto engine = MakeEngine(kLocalEngine, command.child.program);
-  engine->Start(command);
+  LocalEngine engine(command.child.program);
+  engine.Start(command);
   for (;;) {
-    for (const JobEnd& end : engine->Wait(1000)) return end.exit;
+    for (const JobEnd& end : engine.Wait(1000)) return end.exit;
   }
 }
 

@@ -15,8 +15,8 @@
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
-#include "supervise/engine.hpp"
 #include "supervise/interrupt.hpp"
+#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -150,9 +150,9 @@ PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
-  const auto engine = MakeEngine(kLocalEngine, OwnProgram());
+  LocalEngine engine(OwnProgram());
   CheckedOptions report =
-      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, engine.get(), resource_pool);
+      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, resource_pool);
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }

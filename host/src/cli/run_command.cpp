@@ -27,7 +27,7 @@
 #include "record/run_told.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/batch_search.hpp"
-#include "supervise/engine.hpp"
+#include "supervise/local_engine.hpp"
 #include "yaml/recommended_file.hpp"
 
 namespace backplane {
@@ -149,9 +149,9 @@ int RunOnCluster(const RunArgs& args, BatchRequest* request) {
     return kUsage;
   }
   Complete(args, request);
-  const auto engine = MakeEngine(kLocalEngine, request->program);
+  LocalEngine engine(request->program);
   ResourcePool here(ThisMachine(), {});
-  request->check_here = {engine.get(), &here};
+  request->check_here = {&engine, &here};
   ResourcePool slots = slots_for(cluster->at_once);
   return RunAndTell(args, request, cluster->engine.get(), &slots);
 }
@@ -207,8 +207,8 @@ int RunExperiment(const RunArgs& args) {
     return DryRun(request.plan, request.out, *resource_pool, args);
   }
   Complete(args, &request);
-  const auto engine = MakeEngine(kLocalEngine, request.program);
-  return RunAndTell(args, &request, engine.get(), &*resource_pool);
+  LocalEngine engine(request.program);
+  return RunAndTell(args, &request, &engine, &*resource_pool);
 }
 
 std::vector<Command> RunCommands() {

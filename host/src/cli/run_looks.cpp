@@ -15,7 +15,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "supervise/batch.hpp"
-#include "supervise/engine.hpp"
+#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -39,13 +39,13 @@ std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
   if (looks.only_by_same) request.arguments->command = looks.same;
   request.typed_program = looks.run.typed_program;
   if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
-  const auto engine = MakeEngine(kLocalEngine, request.program);
-  BatchReport report = RunBatch(&request, engine.get(), &*pool);
+  LocalEngine engine(request.program);
+  BatchReport report = RunBatch(&request, &engine, &*pool);
   if (WasCutShort(report)) {
     // What a signal or a busy machine ended says nothing of the arm: the same seed again.
     request.fresh = false;
     request.only_failed = {Word(Outcome::kSignal), Word(Outcome::kTemp)};
-    report = RunBatch(&request, engine.get(), &*pool);
+    report = RunBatch(&request, &engine, &*pool);
   }
   if (report.interrupted) {
     fmt::print(looks.run.json ? stderr : stdout, "interrupted\n  go on:  {}\n", looks.same);

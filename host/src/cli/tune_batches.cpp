@@ -20,7 +20,7 @@
 #include "cli/start_batch.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/engine.hpp"
+#include "supervise/local_engine.hpp"
 #include "text/change_arguments.hpp"
 #include "yaml/yaml_text.hpp"
 
@@ -233,8 +233,8 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   FillRequest(args, &request);
   std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, {});
   if (!resource_pool) throw std::runtime_error(file.string() + " can not be run on this machine");
-  const auto engine = MakeEngine(kLocalEngine, request.program);
-  const BatchReport report = RunBatch(&request, engine.get(), &*resource_pool);
+  LocalEngine engine(request.program);
+  const BatchReport report = RunBatch(&request, &engine, &*resource_pool);
   ran.interrupted = report.interrupted;
   if (!report.refused.empty())
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");

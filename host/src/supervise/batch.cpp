@@ -15,7 +15,6 @@
 #include "record/attempt_json.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
-#include "store/damage.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
 #include "supervise/attempt.hpp"
@@ -30,9 +29,9 @@
 #include "supervise/leftovers.hpp"
 #include "supervise/recover.hpp"
 #include "supervise/schedule.hpp"
+#include "supervise/take_over.hpp"
 #include "supervise/version_watch.hpp"
 #include "sweep/plan_lines.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -47,9 +46,6 @@ std::string CommandLine() {
   for (std::string word; std::getline(words, word, '\0');) line += (line.empty() ? "" : " ") + ShellArgument(word);
   return line;
 }
-
-// How the reason of a trial begins that could not start from another; older results say "phase".
-constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] = "the phase before it, ";
 
 class Batch {
  public:
@@ -167,15 +163,15 @@ class Batch {
 
   // Brings the states of earlier sessions into the schedule.
   void TakeOver() {
-    TakeOverDamage();
-    std::vector<std::pair<size_t, std::string>> can_start;
+    std::vector<std::string> damages;
+    SetStates(TrialState::kPlanned, TakeDamagedBack(request_.out, plan_, log_->record(), names_, &damages));
+    for (const std::string& damage : damages) display_.Note(damage);
+    Reasons can_start;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
       if (record != nullptr) schedule_.Set(i, record->state);
       // What it starts from may have been run again since.
-      const bool lost = record != nullptr && record->state == TrialState::kSkipped &&
-                        (record->why.starts_with(kLostItsStart) || record->why.starts_with(kLostItsStartOlder));
-      const bool again = lost && !schedule_.LostItsStart(i);
+      const bool again = record != nullptr && LostItsStart(*record) && !schedule_.LostItsStart(i);
       if (!OnlySome()) {
         if (again) can_start.emplace_back(i, "the stage before it is run again");
         if (record != nullptr && failure_policy_.MayPassByNow(*record)) {
@@ -194,7 +190,8 @@ class Batch {
     SetStates(TrialState::kPlanned, can_start);
     Infer();
     SkipWhatNeverCan();
-    SayWhatIsNotInThePlan();
+    const std::string others = SayWhatIsNotInThePlan(plan_, log_->record());
+    if (!others.empty()) display_.Note(others);
   }
 
   bool OnlySome() const { return request_.only_failed || request_.only_damaged || request_.only_pruned; }
@@ -203,52 +200,11 @@ class Batch {
     return request_.only_failed ? MeantByOnlyFailed(record, *request_.only_failed) : MeantByOnlyDamaged(record);
   }
 
-  // A finished trial whose files are not what they were is still to do: from its beginning, as what it learned may have come to
-  // harm too. Those that start from it and have not run yet wait for it.
-  void TakeOverDamage() {
-    std::vector<std::pair<size_t, std::string>> damaged;
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      const TrialRecord* record = RecordOf(i);
-      if (record == nullptr || !IsFinished(record->state)) continue;
-      const std::vector<Damage> found = DamageOf(ResultsFolder{request_.out}, *record);
-      for (const Damage& one : found) display_.Note(names_[i] + " is damaged and still to do: " + SentenceOf(one));
-      if (found.empty()) continue;
-      SetCheckpointAside(FolderOf(i));  // first: an event without it would let the trial go on from its own end
-      damaged.emplace_back(i, "damaged: " + SentenceOf(found.front()));
-    }
-    SetStates(TrialState::kPlanned, damaged);
-  }
-
-  void SayWhatIsNotInThePlan() {
-    std::set<std::string> planned;
-    for (const PlannedTrial& trial : plan_.trials) planned.insert(trial.id);
-    const auto& known = log_->record().trials;
-    const auto n = std::count_if(known.begin(), known.end(), [&](const auto& trial) { return !planned.contains(trial.first); });
-    if (n > 0)
-      display_.Note(std::to_string(n) + (n == 1 ? " trial" : " trials") +
-                    " of other plans lie in this folder; they are kept (results.sqlite has them) and not shown");
-  }
-
-  void Infer() {
-    std::vector<std::pair<size_t, std::string>> states;
-    for (const auto& [trial, smaller] : schedule_.OutOfMemoryToo())
-      states.emplace_back(trial, "inferred: " + plan_.trials[smaller].id + " needs no more memory and did not fit");
-    SetStates(TrialState::kInfeasible, states);
-  }
-
-  void SkipWhatNeverCan() {
-    std::vector<std::pair<size_t, std::string>> skipped;
-    for (const size_t trial : schedule_.NeverCan()) {
-      const size_t before = *plan_.trials[trial].after;
-      const TrialState state = schedule_.state(before);  // PLANNED: one of these itself
-      skipped.emplace_back(
-          trial, kLostItsStart + names_[before] + ", is " + Word(state == TrialState::kPlanned ? TrialState::kSkipped : state));
-    }
-    SetStates(TrialState::kSkipped, skipped);
-  }
+  void Infer() { SetStates(TrialState::kInfeasible, InferredInfeasible(plan_, schedule_)); }
+  void SkipWhatNeverCan() { SetStates(TrialState::kSkipped, NeverStarting(plan_, schedule_, names_)); }
 
   // A state that no attempt brought about, with its reason.
-  void SetStates(TrialState state, const std::vector<std::pair<size_t, std::string>>& trials) {
+  void SetStates(TrialState state, const Reasons& trials) {
     if (trials.empty()) return;
     std::vector<EventLog::Entry> entries;
     for (const auto& [trial, why] : trials) entries.push_back({StateChange{state, why}, plan_.trials[trial].id});
@@ -281,22 +237,6 @@ class Batch {
 
   static BatchReport::Trial ToldOf(const TrialRecord& record) {
     return {record.state, record.outcome, record.why, static_cast<unsigned>(record.attempts.size())};
-  }
-
-  // What this session is to run of points of which nothing has run yet.
-  std::vector<size_t> Untried() const {
-    std::set<size_t> tried;
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      const TrialRecord* record = RecordOf(i);
-      // What was skipped in this session is no longer in the record, and may have a checkpoint of an earlier one.
-      if ((record != nullptr && record->state == TrialState::kCompleted) || HasCheckpoint(FolderOf(i).checkpoint()))
-        tried.insert(plan_.trials[i].point);
-    }
-    std::vector<size_t> untried;
-    for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      if (schedule_.Waits(i) && !tried.contains(plan_.trials[i].point)) untried.push_back(i);
-    }
-    return untried;
   }
 
   void AskPlugins(std::vector<size_t> trials) {
@@ -341,10 +281,10 @@ class Batch {
   bool MayStart() const { return request_.skip_invalid || report_.checks.empty(); }
 
   bool CheckBefore() {
-    if (!asked_plugins_) AskPlugins(Untried());
+    if (!asked_plugins_) AskPlugins(Untried(request_.out, plan_, schedule_, log_->record()));
     if (stopping() || !MayStart()) return false;
     if (Searches()) return true;  // what was asked stands for others; a trial that is refused tells so itself
-    std::vector<std::pair<size_t, std::string>> skipped;
+    Reasons skipped;
     for (const FailedCheck& check : report_.checks) {
       for (const size_t trial : check.trials) {
         if (FitsNever(check)) skipped.emplace_back(trial, "refused before the start: " + check.error);
@@ -580,8 +520,10 @@ class Batch {
     display_.Detail(fmt::format("{} ended: attempt {} of trial {}, {} ({}){}{}", names_[trial], attempt, plan_.trials[trial].id,
                                 Word(next.state), Word(verdict.outcome), verdict.why.empty() ? "" : ": ", verdict.why));
     schedule_.Set(trial, next.state);
-    if (IsFinal(next.state)) ended_.push_back(trial);
-    if (IsFinal(next.state)) AskSearch([this] { search_->TellEnded(schedule_); });
+    if (IsFinal(next.state)) {
+      ended_.push_back(trial);
+      AskSearch([this] { search_->TellEnded(schedule_); });
+    }
     if (next.state == TrialState::kPlanned) {
       if (next.retry_after_s) display_.Note(names_[trial] + ": " + verdict.why + "; it is tried again");
       next.retry_after_s ? schedule_.Delay(trial, Now() + *next.retry_after_s) : schedule_.Leave(trial);

@@ -1,10 +1,9 @@
-// Where trials run: starts a trial's command, tells when it ended, stops it. This machine is one engine; a cluster would be
-// another.
+// Where trials run: starts a trial's command, tells when it ended, stops it. This machine is one engine (local_engine.hpp), a
+// cluster another (cluster/make_engine.hpp).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -78,10 +77,6 @@ class Engine {
   virtual bool HasBegun(JobId) { return true; }
 };
 
-inline constexpr char kLocalEngine[] = "local";
-
-// Of one of the kinds that there are: "local". `backplane` is the program that the engine may need on its side. Throws
-// std::runtime_error where there is no such kind.
-std::unique_ptr<Engine> MakeEngine(const std::string& name, const std::filesystem::path& backplane);
+inline constexpr char kLocalEngine[] = "local";  // the word of `engine.kind` for this machine
 
 }  // namespace backplane

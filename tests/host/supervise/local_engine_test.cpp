@@ -42,16 +42,6 @@ TEST_F(EngineTest, StatusIsThatOfTheJobAlsoAfterItsEnd) {
   EXPECT_FALSE(Run({"exit", "0"}).status) << "a command without a status file";
 }
 
-TEST(Engines, AreMadeByTheirName) {
-  EXPECT_NE(MakeEngine("local", "/bin/true"), nullptr);
-  try {
-    MakeEngine("lokal", "/bin/true");
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "there is no engine 'lokal'; there is local");
-  }
-}
-
 struct FailureRow {
   std::vector<std::string> arguments;
   int code, signal;

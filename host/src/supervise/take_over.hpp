@@ -1,0 +1,38 @@
+// What earlier sessions left of a plan's trials, and what follows from it before any of them runs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/batch_record.hpp"
+#include "supervise/schedule.hpp"
+#include "sweep/plan.hpp"
+
+namespace backplane {
+
+// Trials by place in the plan, each with the reason for its new state.
+using Reasons = std::vector<std::pair<size_t, std::string>>;
+
+// Finished trials whose files are not what they were: these are still to do, from their beginning, as what they learned may
+// have come to harm too, and their checkpoints are set aside. `sentences` gets one for each damage. Those that start from such
+// a trial and have not run yet wait for it.
+Reasons TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                        const std::vector<std::string>& names, std::vector<std::string>* sentences);
+
+// True: it was skipped as the trial before it came to no end that it could start from.
+bool LostItsStart(const TrialRecord& record);
+
+// Planned trials that can not fit into memory, and those that can not start from the one before them.
+Reasons InferredInfeasible(const Plan& plan, const Schedule& schedule);
+Reasons NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
+
+// What is to run of points of which nothing has run yet.
+std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,
+                            const BatchRecord& record);
+
+// Of trials in the folder that the plan does not have; empty: there are none.
+std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record);
+
+}  // namespace backplane
