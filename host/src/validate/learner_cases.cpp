@@ -295,6 +295,22 @@ void StateContinues(Subject& subject, CaseResult*) {
   NeedSameRecord(learner, copy, "the next iteration after load, and without");
 }
 
+// As a worker's learner is, which gets the trial's state before each plan and consumes nothing itself.
+void StateReplaces(Subject& subject, CaseResult*) {
+  NeedTwoInstances(subject);
+  DrivenLearner learner(subject, {});
+  learner.Train(1);
+  const std::vector<std::byte> saved = NeedSaved(learner);
+  learner.Interrupt();
+  DrivenLearner further(subject, {});
+  further.Train(2);
+  further.Interrupt();
+  further.Load(saved);
+  further.GoOnAs(learner);
+  learner.Train(1), further.Train(1);
+  NeedSameRecord(learner, further, "the next iteration after load into a learner that was an iteration further, and without");
+}
+
 void StateIsRead(Subject& subject, CaseResult*) {
   std::vector<std::byte> saved;
   {
@@ -407,6 +423,10 @@ std::vector<Case> LearnerCases() {
        "Save and load every member that changes.", StateComesBack},
       {"state-continues", kOfLearners, "The iteration after `load` is bit for bit the one without.",
        "Save what the next update needs, too: moments, counters, the normaliser.", StateContinues},
+      {"state-replaces", kOfLearners,
+       "`load` into a learner that has gone on makes it the one that was saved: what it plans follows from the state and the "
+       "limits.",
+       "Let `load` set or clear every member, what `plan` has put by included.", StateReplaces},
       {"state-is-read", kOfLearners, "`load` refuses bytes that are missing or left over.",
        "Read each size before what follows it, and check it.", StateIsRead},
       {"names-its-tensors", kOfLearners, "Tensors have names that differ, and finite numbers.", "Call each once in Tensors().",

@@ -139,6 +139,7 @@ const Flaw kFlaws[] = {
     {kLearner, "state_lacks", "state-comes-back"},
     {kLearner, "state_has_noise", "state-comes-back"},
     {kLearner, "state_forgets_momentum", "state-continues"},
+    {kLearner, "plans_from_before_load", "state-replaces"},
     {kLearner, "load_takes_anything", "state-is-read"},
     {kLearner, "tensors_twice", "names-its-tensors"},
     {kLearner, "never_learns", "improves", CaseVerdict::kWarning},
