@@ -25,6 +25,7 @@ CompiledModel::CompiledModel(const std::filesystem::path& xml_path, const BuiltI
   for (int i = 0; i < nu(); ++i)
     Require(model_->actuator_ctrlrange[2 * i] < model_->actuator_ctrlrange[2 * i + 1],
             "a ctrlrange for every actuator, which bounds the actions", "none for actuator " + std::to_string(i));
+  DropIdleWork(model_.get());
 }
 
 int CompiledModel::Body(const char* option, const std::string& name) const {

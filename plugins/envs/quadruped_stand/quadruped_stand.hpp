@@ -17,6 +17,7 @@ struct World : RewardOptions {
         knee_noise(o.knee_noise),
         model_(mj::LoadText("quadruped_stand.xml", ModelXml())),
         fingerprint_(mj::Fingerprint(model())) {
+    mj::DropIdleWork(model_.get());
     RequireBand("z_lo", z_lo, "z_hi", z_hi);
     RequireBand("knee_lo", knee_lo, "knee_hi", knee_hi);
   }
