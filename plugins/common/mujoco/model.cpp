@@ -48,8 +48,4 @@ uint64_t Fingerprint(const mjModel* model) {
   return bp::detail::Fnv({bytes.data(), bytes.size()}, bp::detail::Fnv(mj_versionString()));
 }
 
-void DropIdleWork(mjModel* model) {
-  if (model->ntree == 1 && model->opt.noslip_iterations == 0) model->opt.disableflags |= mjDSBL_ISLAND;
-}
-
 }  // namespace mj

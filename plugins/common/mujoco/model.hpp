@@ -26,8 +26,4 @@ Data MakeData(const mjModel* model);
 // A number that differs for models of different compiled content and for different MuJoCo versions.
 uint64_t Fingerprint(const mjModel* model);
 
-// Turns off what costs time and changes no bit of a simulation: the search for islands where all joints hang together, since
-// the one island that it can find holds everything.
-void DropIdleWork(mjModel* model);
-
 }  // namespace mj

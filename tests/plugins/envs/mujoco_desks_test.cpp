@@ -2,12 +2,14 @@
 // bits, in the state and in all that tasks read.
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 #include <thread>
 
 #include "ant_model.hpp"
 #include "half_cheetah_model.hpp"
 #include "humanoid_model.hpp"
+#include "mujoco/collisions.hpp"
 #include "mujoco/simulation.hpp"
 
 namespace {
@@ -22,11 +24,7 @@ struct SharingTask {
 const SharingTask kSharing[] = {
     {"ant", ant::ModelXml, 1}, {"half_cheetah", half_cheetah::ModelXml, 1}, {"humanoid", humanoid::ModelXml, 0.4}};
 
-mj::Model Prepared(const std::string& xml) {
-  mj::Model model = mj::LoadText("task.xml", xml);
-  mj::DropIdleWork(model.get());
-  return model;
-}
+mj::Model Prepared(const std::string& xml) { return mj::Quickened(mj::LoadText("task.xml", xml), "task.xml", xml); }
 
 // A row, and beside it what it should be.
 struct BesidePlain {
@@ -153,11 +151,12 @@ constexpr char kTwoBalls[] = R"(
     <body pos='0 1 1'><freejoint/><geom size='0.1'/></body>
   </worldbody>
 </mujoco>)";
-mj::Model TwoBalls(const char* sleep) {
+std::string TwoBallsXml(const char* sleep) {
   char xml[sizeof kTwoBalls + 20];
   std::snprintf(xml, sizeof xml, kTwoBalls, sleep);
-  return mj::LoadText("balls.xml", xml);
+  return xml;
 }
+mj::Model TwoBalls(const char* sleep) { return mj::LoadText("balls.xml", TwoBallsXml(sleep)); }
 
 TEST(MuJoCoDesks, RowsWhoseStateIsNotWholeKeepTheirOwn) {
   const mj::Model model = TwoBalls("enable");
@@ -195,11 +194,37 @@ TEST(MuJoCoDesks, GoWithTheLastRow) {
   EXPECT_TRUE(desks.expired());
 }
 
+// Every pair that may touch, in the order of MuJoCo's own search; what else a simulation reads stays.
+TEST_P(SharedData, HasItsPairsWrittenOut) {
+  const std::map<std::string, int> pairs = {{"ant", 13}, {"half_cheetah", 8}, {"humanoid", 126}};
+  EXPECT_EQ(model_->npair, pairs.at(GetParam().name));
+  EXPECT_EQ(model_->nbody, plain_->nbody);
+  EXPECT_TRUE(std::equal(plain_->body_mass, plain_->body_mass + plain_->nbody, model_->body_mass));
+  EXPECT_TRUE(std::equal(plain_->body_inertia, plain_->body_inertia + 3 * plain_->nbody, model_->body_inertia));
+  EXPECT_TRUE(std::equal(plain_->geom_size, plain_->geom_size + 3 * plain_->ngeom, model_->geom_size));
+  EXPECT_EQ(model_->stat.meaninertia, plain_->stat.meaninertia);
+}
+
+// What a pair cannot say, or has no need to.
+TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
+  const auto pairs = [](const std::string& geom, const std::string& more = "") {
+    return Prepared("<mujoco><worldbody><geom type='plane' size='5 5 5'/><body pos='0 0 1'><freejoint/>" + geom +
+                    "</body></worldbody>" + more + "</mujoco>")
+        ->npair;
+  };
+  EXPECT_EQ(pairs("<geom name='a' size='0.1'/>"), 1);
+  EXPECT_EQ(pairs("<geom name='a' size='0.1' friction='2 1 1' solmix='3' solref='0.01 1' priority='1'/>"), 1);
+  EXPECT_EQ(pairs("<geom name='a' size='0.1' gap='0.1'/>"), 0);
+  EXPECT_EQ(pairs("<geom name='a' type='ellipsoid' size='0.1 0.2 0.3'/>"), 0);
+  EXPECT_EQ(pairs("<geom name='a' size='0.1' contype='0' conaffinity='0'/>"), 0);
+  EXPECT_EQ(pairs("<geom name='a' size='0.1'/>", "<option><flag contact='disable'/></option>"), 0);
+  EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the search for names does not expect
+}
+
 TEST(MuJoCoDesks, IslandsAreLookedForWhereThereCanBeSeveral) {
   const mj::Model one = Prepared(ant::ModelXml());
   EXPECT_TRUE(one->opt.disableflags & mjDSBL_ISLAND);
-  const mj::Model two = TwoBalls("disable");
-  mj::DropIdleWork(two.get());
+  const mj::Model two = Prepared(TwoBallsXml("disable"));
   EXPECT_FALSE(two->opt.disableflags & mjDSBL_ISLAND);
 }
 
