@@ -8,7 +8,8 @@
 #include <thread>
 
 namespace {
-const mjModel* g_model = nullptr;  // of the newest mjData
+const mjModel* g_model = nullptr;   // of the newest mjData
+const mjModel* g_loaded = nullptr;  // the newest one as its file says, a copy
 }
 
 // Stands in front of the library's own, so that a plugin's model becomes known without knowing the plugin.
@@ -16,6 +17,14 @@ extern "C" mjData* mj_makeData(const mjModel* model) {
   static const auto real = reinterpret_cast<mjData* (*)(const mjModel*)>(dlsym(RTLD_NEXT, "mj_makeData"));
   g_model = model;
   return real(model);
+}
+
+// Likewise. A plugin may turn off parts of its model that change no bit; the plain loop steps the model of the file.
+extern "C" mjModel* mj_loadXML(const char* name, const mjVFS* vfs, char* error, int error_size) {
+  static const auto real = reinterpret_cast<mjModel* (*)(const char*, const mjVFS*, char*, int)>(dlsym(RTLD_NEXT, "mj_loadXML"));
+  mjModel* const model = real(name, vfs, error, error_size);
+  if (model) mj_deleteModel(const_cast<mjModel*>(g_loaded)), g_loaded = mj_copyModel(nullptr, model);
+  return model;
 }
 
 namespace backplane::bench {
@@ -48,7 +57,7 @@ Trace Record(const Setting& setting) {
   if (g_model == nullptr || !host.options().contains("frame_skip"))
     throw std::runtime_error(host.id() + " is no MuJoCo task with a frame_skip");
   Trace trace;
-  trace.model = {mj_copyModel(nullptr, g_model), [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
+  trace.model = {mj_copyModel(nullptr, g_loaded ? g_loaded : g_model), [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
   trace.rows = setting.rows;
   trace.chunk_rows = setting.chunk_rows;
   trace.horizon = setting.horizon;

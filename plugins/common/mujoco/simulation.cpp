@@ -34,44 +34,116 @@ void Check(const char* raised) {
   throw bp::Error(BP_E_NUMERIC, std::string(where) + bad.advice);
 }
 
+void Steps(const mjModel* model, mjData* data, int64_t times, bool contact_forces) {
+  for (int64_t i = 0; i < times; ++i) mj_step(model, data);
+  if (contact_forces) mj_rnePostConstraint(model, data);
+}
+
+// After an error or a bad number the next row finds the desk as new.
+void Abandon(const mjModel* model, Desk& desk) {
+  desk.row = 0;
+  Catch([&] { mj_resetData(model, desk.data.get()); });
+}
+
 }  // namespace
 
-void Simulation::Clear(const mjModel* model) {
-  Check(Catch([&] { mj_resetData(model, data_.get()); }));
+Simulation::Simulation(const mjModel* model)
+    : model_(model),
+      desks_(Desks::Of(model)),
+      row_(desks_->NewRow()),
+      size_(mj_stateSize(model, mjSTATE_INTEGRATION)) {
+  states_ = std::make_unique<mjtNum[]>(2 * static_cast<size_t>(size_));
+  if (!StateIsWhole(model)) own_ = std::make_unique<Desk>(), own_->data = MakeData(model);
+  Clear(model);
+  TakeAway(model, Last::kNothing);
+}
+
+// The desk where this thread works on the row.
+Desk& Simulation::ToDesk() const {
+  if (own_) {
+    own_->owner.store(pthread_self(), std::memory_order_relaxed);
+    return *own_;
+  }
+  return desk_ && desk_->IsMine() ? *desk_ : desks_->Mine();
+}
+
+// To this thread's desk, the state alone. What other rows have derived there lies about until a step derives it anew.
+mjData* Simulation::Bring(const mjModel* model) {
+  if (IsSeated()) return desk_->data.get();
+  Desk& desk = ToDesk();
+  if (!own_) mj_setState(model, desk.data.get(), Now(), mjSTATE_INTEGRATION);
+  desk.row = row_;
+  desk_ = &desk;
+  return desk.data.get();
+}
+
+// For who looks at the row later, with all that was derived: the last call is made again.
+void Simulation::Seat() const {
+  Desk& desk = ToDesk();
+  desk_ = &desk;
+  desk.row = row_;
+  if (own_) return;
+  mjData* const data = desk.data.get();
+  desk.row = 0;
+  std::vector<mjtNum> ctrl(static_cast<size_t>(model_->nu));
+  mj_extractState(model_, Now(), mjSTATE_INTEGRATION, ctrl.data(), mjSTATE_CTRL);
+  Check(Catch([&] {
+    mj_resetData(model_, data);
+    mj_setState(model_, data, last_ == Last::kNothing ? Now() : Before(), mjSTATE_INTEGRATION);
+    mj_setState(model_, data, ctrl.data(), mjSTATE_CTRL);
+    if (last_ == Last::kForward) mj_forward(model_, data);
+    if (last_ == Last::kStep) Steps(model_, data, times_, contact_forces_);
+  }));
+  desk.row = row_;
+}
+
+// Back from the desk, where the row stays until another one comes.
+void Simulation::TakeAway(const mjModel* model, Last last) {
+  second_ = !second_;
+  mj_getState(model, desk_->data.get(), Now(), mjSTATE_INTEGRATION);
+  last_ = last;
+}
+
+mjData* Simulation::Clear(const mjModel* model) {
+  Desk& desk = ToDesk();
+  desk_ = &desk;
+  desk.row = 0;
+  Check(Catch([&] { mj_resetData(model, desk.data.get()); }));
+  desk.row = row_;
+  return desk.data.get();
 }
 
 void Simulation::Forward(const mjModel* model) {
-  Check(Catch([&] { mj_forward(model, data_.get()); }));
+  TakeAway(model, Last::kNothing);
+  if (const char* raised = Catch([&] { mj_forward(model, desk_->data.get()); })) Abandon(model, *desk_), Check(raised);
+  TakeAway(model, Last::kForward);
 }
 
 void Simulation::Step(const mjModel* model, int64_t times, bool contact_forces) {
-  mjData* data = data_.get();
+  mjData* data = desk_->data.get();
   const double time = data->time;
-  Check(Catch([&] {
-    for (int64_t i = 0; i < times; ++i) mj_step(model, data);
-    if (contact_forces) mj_rnePostConstraint(model, data);
-  }));
+  if (const char* raised = Catch([&] { Steps(model, data, times, contact_forces); })) Abandon(model, *desk_), Check(raised);
   for (const Bad& bad : kBad)
-    if (data->warning[bad.warning].number > 0) [[unlikely]]
-      ThrowBad(bad, data->warning[bad.warning].lastinfo, time);
+    if (data->warning[bad.warning].number > 0) [[unlikely]] {
+      const int index = data->warning[bad.warning].lastinfo;
+      Abandon(model, *desk_);
+      ThrowBad(bad, index, time);
+    }
+  times_ = times;
+  contact_forces_ = contact_forces;
+  TakeAway(model, Last::kStep);
 }
 
 uint64_t Simulation::StateBytes(const mjModel* model) { return mj_stateSize(model, mjSTATE_INTEGRATION) * sizeof(mjtNum); }
 
-// Through a copy, since the host's bytes need not be aligned for numbers.
-void Simulation::Save(const mjModel* model, void* out) const {
-  std::vector<mjtNum> state(mj_stateSize(model, mjSTATE_INTEGRATION));
-  mj_getState(model, data_.get(), state.data(), mjSTATE_INTEGRATION);
-  std::memcpy(out, state.data(), StateBytes(model));
-}
+// Bytes of the host need not be aligned for numbers.
+void Simulation::Save(const mjModel* model, void* out) const { std::memcpy(out, Now(), StateBytes(model)); }
 
 void Simulation::Load(const mjModel* model, const void* in) {
-  std::vector<mjtNum> state(mj_stateSize(model, mjSTATE_INTEGRATION));
-  std::memcpy(state.data(), in, StateBytes(model));
-  Check(Catch([&] {
-    mj_resetData(model, data_.get());
-    mj_setState(model, data_.get(), state.data(), mjSTATE_INTEGRATION);
-  }));
+  mjData* const data = Clear(model);
+  std::memcpy(Now(), in, StateBytes(model));
+  last_ = Last::kNothing;
+  Check(Catch([&] { mj_setState(model, data, Now(), mjSTATE_INTEGRATION); }));
 }
 
 }  // namespace mj

@@ -1,24 +1,34 @@
-// One simulated row: its mjData on the shared model, with errors contained.
+// One simulated row: its state, and its mjData while a call works on it, with errors contained.
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "mujoco/desks.hpp"
 #include "mujoco/world.hpp"
 
 namespace mj {
 
 class Simulation {
  public:
-  explicit Simulation(const mjModel* model) : data_(MakeData(model)) {}
-  const mjData& data() const { return *data_; }
+  // The row begins in the model's initial pose, without derived data. It ends before the model does.
+  explicit Simulation(const mjModel* model);
+
+  // As the last call left it, derived data included. Valid until this thread turns to another row of the model: then its steps
+  // work on the same mjData, and data() computes this row's last step once more, to the same bits. So within the calls of a
+  // row it costs nothing; take it once before a loop.
+  const mjData& data() const {
+    if (!IsSeated()) [[unlikely]] Seat();
+    return *desk_->data;
+  }
 
   // Back to the model's initial pose at rest, time 0, without derived data: `fill` may then change qpos [nq] and qvel [nv],
   // and mj_forward runs.
   template <class Fill>
   void Restart(const mjModel* model, const Fill& fill) {
-    Clear(model);
-    fill(data_->qpos, data_->qvel);
+    mjData* const data = Clear(model);
+    fill(data->qpos, data->qvel);
     Forward(model);
   }
 
@@ -27,7 +37,7 @@ class Simulation {
     return {{"qpos", static_cast<uint64_t>(model->nq)}, {"qvel", static_cast<uint64_t>(model->nv)}};
   }
   void GetState(const mjModel* model, double* out) const {
-    std::copy_n(data_->qvel, model->nv, std::copy_n(data_->qpos, model->nq, out));
+    std::copy_n(Now() + 1, model->nq + model->nv, out);  // behind the time
   }
   // For Restart: begins in such a state.
   static auto FillFrom(const mjModel* model, const double* values) {
@@ -42,7 +52,7 @@ class Simulation {
   // at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
   template <class Number>
   void Step(const mjModel* model, const Number* ctrl, int64_t times, bool contact_forces) {
-    std::copy_n(ctrl, model->nu, data_->ctrl);
+    std::copy_n(ctrl, model->nu, Bring(model)->ctrl);
     Step(model, times, contact_forces);
   }
 
@@ -53,11 +63,31 @@ class Simulation {
   void Load(const mjModel* model, const void* in);
 
  private:
-  void Clear(const mjModel* model);
+  // What made `Now` of `Before`, and derived data.
+  enum class Last { kNothing, kForward, kStep };
+
+  bool IsSeated() const { return desk_ && desk_->IsMine() && desk_->row == row_; }
+  void Seat() const;
+  Desk& ToDesk() const;
+  mjtNum* Now() const { return states_.get() + (second_ ? size_ : 0); }
+  mjtNum* Before() const { return states_.get() + (second_ ? 0 : size_); }
+  mjData* Bring(const mjModel* model);
+  mjData* Clear(const mjModel* model);
   void Forward(const mjModel* model);
   void Step(const mjModel* model, int64_t times, bool contact_forces);
+  void TakeAway(const mjModel* model, Last last);
 
-  Data data_;
+  const mjModel* model_;
+  std::shared_ptr<Desks> desks_;
+  std::unique_ptr<Desk> own_;      // of a row whose state is not whole
+  mutable Desk* desk_ = nullptr;   // where the row was last; its `row` says whether it still is there
+  uint64_t row_;                   // number among the rows of desks_
+  std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before the last call and after it
+  int size_;
+  bool second_ = false;  // which of them is now
+  Last last_ = Last::kNothing;
+  bool contact_forces_ = false;
+  int64_t times_ = 0;
 };
 
 }  // namespace mj

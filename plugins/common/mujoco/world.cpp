@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "mujoco/collisions.hpp"
+
 namespace mj {
 namespace {
 
@@ -25,6 +27,7 @@ CompiledModel::CompiledModel(const std::filesystem::path& xml_path, const BuiltI
   for (int i = 0; i < nu(); ++i)
     Require(model_->actuator_ctrlrange[2 * i] < model_->actuator_ctrlrange[2 * i + 1],
             "a ctrlrange for every actuator, which bounds the actions", "none for actuator " + std::to_string(i));
+  model_ = Quickened(std::move(model_), name_, xml_path.empty() ? built_in.xml : "");
 }
 
 int CompiledModel::Body(const char* option, const std::string& name) const {

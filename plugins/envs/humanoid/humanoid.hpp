@@ -75,21 +75,23 @@ class Humanoid : public mj::Task<Humanoid, World> {
 
   // The centre of mass: body after body in numerator, as np.einsum adds.
   mj::Point Place(const World& w) const {
+    const mjtNum* const centres = data().xipos;
     double x = 0, y = 0;
     for (int i = 0; i < w.nbody(); ++i) {
-      x += w.model()->body_mass[i] * data().xipos[3 * i];
-      y += w.model()->body_mass[i] * data().xipos[3 * i + 1];
+      x += w.model()->body_mass[i] * centres[3 * i];
+      y += w.model()->body_mass[i] * centres[3 * i + 1];
     }
     return {x / w.mass, y / w.mass};
   }
 
   // The control cost is that of data.ctrl and hence float64; contact forces are not clipped, their cost is.
   Terms Judge(const World& w, const float*) const {
-    const bool healthy = w.healthy_z_min < data().qpos[2] && data().qpos[2] < w.healthy_z_max;
-    const double contact = mj::Squares(w.contact_cost_weight, 6 * w.nbody(), [&](int i) { return data().cfrc_ext[i]; });
+    const mjData& now = data();
+    const bool healthy = w.healthy_z_min < now.qpos[2] && now.qpos[2] < w.healthy_z_max;
+    const double contact = mj::Squares(w.contact_cost_weight, 6 * w.nbody(), [&](int i) { return now.cfrc_ext[i]; });
     return {.forward = w.forward_reward_weight * velocity().x,
             .survive = (healthy ? 1.0 : 0.0) * w.healthy_reward,
-            .ctrl = -mj::Squares(w.ctrl_cost_weight, w.nu(), [&](int i) { return data().ctrl[i]; }),
+            .ctrl = -mj::Squares(w.ctrl_cost_weight, w.nu(), [&](int i) { return now.ctrl[i]; }),
             .contact = -mj::Clip(contact, w.contact_cost_min, w.contact_cost_max),
             .terminated = w.terminate_when_unhealthy && !healthy};
   }

@@ -1,6 +1,7 @@
 // A box on four legs, dropped from a little height, is paid for standing in a band of heights. See README.md for the formulas.
 #pragma once
 
+#include "mujoco/collisions.hpp"
 #include "mujoco/simulation.hpp"
 #include "reward.hpp"
 
@@ -17,6 +18,7 @@ struct World : RewardOptions {
         knee_noise(o.knee_noise),
         model_(mj::LoadText("quadruped_stand.xml", ModelXml())),
         fingerprint_(mj::Fingerprint(model())) {
+    model_ = mj::Quickened(std::move(model_), "quadruped_stand.xml", ModelXml());
     RequireBand("z_lo", z_lo, "z_hi", z_hi);
     RequireBand("knee_lo", knee_lo, "knee_hi", knee_hi);
   }

@@ -1,0 +1,173 @@
+#include "mujoco/collisions.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "mujoco/desks.hpp"
+#include "mujoco/errors.hpp"
+
+namespace mj {
+namespace {
+
+// So far apart geoms still count as touching when all pairs are asked for.
+constexpr mjtNum kEverywhere = 1e3;
+// More pairs than these are slower to go through than to search.
+constexpr size_t kMostPairs = 256;
+
+struct SpecDeleter {
+  void operator()(mjSpec* spec) const { mj_deleteSpec(spec); }
+};
+using Spec = std::unique_ptr<mjSpec, SpecDeleter>;
+
+Spec Parse(const std::string& name, const std::string& xml) {
+  char text[1000] = "";
+  mjSpec* spec = nullptr;
+  Catch([&] {
+    spec = xml.empty() ? mj_parseXML(name.c_str(), nullptr, text, sizeof text)
+                       : mj_parseXMLString(xml.c_str(), nullptr, text, sizeof text);
+  });
+  return Spec(spec);
+}
+
+Model Compile(mjSpec* spec) {
+  mjModel* model = nullptr;
+  Catch([&] { model = mj_compile(spec, nullptr); });
+  return Model(model);
+}
+
+bool AllZero(const mjtNum* values, int64_t n) {
+  return std::all_of(values, values + n, [](mjtNum value) { return value == 0; });
+}
+
+// Whether a contact has nothing but what a pair can say.
+bool IsSimple(const mjModel* m) {
+  const bool shapes = std::all_of(m->geom_type, m->geom_type + m->ngeom, [](int type) {
+    return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_BOX;
+  });
+  return shapes && StateIsWhole(m) && m->npair == 0 && m->nexclude == 0 && !(m->opt.enableflags & mjENBL_OVERRIDE) &&
+         AllZero(m->geom_gap, m->ngeom) && AllZero(m->geom_adhesion, m->ngeom) &&
+         AllZero(m->geom_surfacevel, 6 * static_cast<int64_t>(m->ngeom));
+}
+
+// How many pairs of geoms may touch, by MuJoCo's documented rules.
+size_t CountPairs(const mjModel* m) {
+  size_t count = 0;
+  for (int a = 0; a < m->ngeom; ++a)
+    for (int b = a + 1; b < m->ngeom; ++b) {
+      const int weld_a = m->body_weldid[m->geom_bodyid[a]], weld_b = m->body_weldid[m->geom_bodyid[b]];
+      const int parent_a = m->body_weldid[m->body_parentid[weld_a]], parent_b = m->body_weldid[m->body_parentid[weld_b]];
+      const bool related = (weld_a == parent_b || weld_b == parent_a) && weld_a != 0 && weld_b != 0 &&
+                           !(m->opt.disableflags & mjDSBL_FILTERPARENT);
+      count += weld_a != weld_b && !related &&
+               ((m->geom_contype[a] & m->geom_conaffinity[b]) || (m->geom_contype[b] & m->geom_conaffinity[a]));
+    }
+  return count;
+}
+
+// The contacts of a pose, in their order.
+std::vector<mjContact> Contacts(const mjModel* model, const std::vector<mjtNum>& qpos) {
+  const Data data = MakeData(model);
+  std::copy(qpos.begin(), qpos.end(), data->qpos);
+  const char* raised = Catch([&] { mj_kinematics(model, data.get()), mj_collision(model, data.get()); });
+  if (raised) return {};
+  return {data->contact, data->contact + data->ncon};
+}
+
+bool Same(const mjContact& a, const mjContact& b) {
+  const auto same = [](const auto& x, const auto& y) { return std::memcmp(&x, &y, sizeof x) == 0; };
+  return same(a.dist, b.dist) && same(a.pos, b.pos) && same(a.frame, b.frame) && same(a.includemargin, b.includemargin) &&
+         same(a.friction, b.friction) && same(a.solref, b.solref) && same(a.solreffriction, b.solreffriction) &&
+         same(a.solimp, b.solimp) && same(a.adhesion, b.adhesion) && same(a.surfacevel, b.surfacevel) && a.dim == b.dim &&
+         same(a.geom, b.geom) && a.exclude == b.exclude;
+}
+
+bool SameContacts(const mjModel* a, const mjModel* b, const std::vector<mjtNum>& qpos) {
+  const std::vector<mjContact> x = Contacts(a, qpos), y = Contacts(b, qpos);
+  return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), Same);
+}
+
+Model Copy(const mjModel* model) { return Model(mj_copyModel(nullptr, model)); }
+
+// One contact of each pair; empty if some pair has none.
+std::vector<mjContact> AllPairs(const mjModel* inflated, const std::vector<mjtNum>& qpos) {
+  std::vector<mjContact> pairs = Contacts(inflated, qpos);
+  const auto same_geoms = [](const mjContact& a, const mjContact& b) { return std::equal(a.geom, a.geom + 2, b.geom); };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), same_geoms), pairs.end());
+  if (pairs.size() != CountPairs(inflated) || pairs.size() > kMostPairs) pairs.clear();
+  return pairs;
+}
+
+// Names for all geoms of the spec, none of which is left to the search; "" where one has no place in the model.
+bool TakeOutOfSearch(mjSpec* spec, std::vector<std::string>* names) {
+  for (mjsElement* e = mjs_firstElement(spec, mjOBJ_GEOM); e; e = mjs_nextElement(spec, e)) {
+    const int id = mjs_getId(e);
+    if (id < 0 || id >= static_cast<int>(names->size())) return false;
+    std::string& name = (*names)[static_cast<size_t>(id)];
+    name = mjs_getString(mjs_getName(e));
+    if (name.empty() && mjs_setName(e, (name = "geom " + std::to_string(id)).c_str()) != 0) return false;
+    mjsGeom* const geom = mjs_asGeom(e);
+    geom->contype = geom->conaffinity = 0;
+  }
+  return std::none_of(names->begin(), names->end(), [](const std::string& name) { return name.empty(); });
+}
+
+void AddPair(mjSpec* spec, const mjContact& c, const std::vector<std::string>& names, mjtNum margin) {
+  mjsPair* const pair = mjs_addPair(spec, nullptr);
+  mjs_setString(pair->geomname1, names[static_cast<size_t>(c.geom[0])].c_str());
+  mjs_setString(pair->geomname2, names[static_cast<size_t>(c.geom[1])].c_str());
+  pair->condim = c.dim;
+  std::copy_n(c.solref, mjNREF, pair->solref);
+  std::copy_n(c.solreffriction, mjNREF, pair->solreffriction);
+  std::copy_n(c.solimp, mjNIMP, pair->solimp);
+  std::copy_n(c.friction, 5, pair->friction);
+  pair->margin = margin;
+  pair->gap = pair->adhesion = 0;
+}
+
+// A model whose contacts are those of `plain` in every number and in their order, or null where that is not sure or would not
+// pay: MuJoCo itself is asked for all pairs, their order and what it mixes for them, and whether the new model answers alike.
+Model WithPairs(const mjModel* plain, const std::string& name, const std::string& xml) {
+  if (!IsSimple(plain)) return nullptr;
+  const std::vector<mjtNum> start(plain->qpos0, plain->qpos0 + plain->nq);
+  const Model inflated = Copy(plain);
+  std::fill_n(inflated->geom_margin, plain->ngeom, kEverywhere);
+  std::fill_n(inflated->body_margin, plain->nbody, kEverywhere);
+  const std::vector<mjContact> pairs = AllPairs(inflated.get(), start);
+  if (pairs.empty()) return nullptr;
+  const mjtNum together = pairs[0].includemargin;  // of two such margins
+  if (together != kEverywhere && together != 2 * kEverywhere) return nullptr;
+  const auto margin = [&](const mjContact& c) {
+    const mjtNum a = plain->geom_margin[c.geom[0]], b = plain->geom_margin[c.geom[1]];
+    return together == kEverywhere ? std::max(a, b) : a + b;
+  };
+
+  const Spec spec = Parse(name, xml);
+  std::vector<std::string> names(static_cast<size_t>(plain->ngeom));
+  if (!spec || spec->compiler.discardvisual || !Compile(spec.get()) || !TakeOutOfSearch(spec.get(), &names)) return nullptr;
+  for (const mjContact& pair : pairs) AddPair(spec.get(), pair, names, margin(pair));
+  Model model = Compile(spec.get());
+  if (!model || model->npair != static_cast<int>(pairs.size()) || model->nq != plain->nq || model->ngeom != plain->ngeom ||
+      mj_stateSize(model.get(), mjSTATE_INTEGRATION) != mj_stateSize(plain, mjSTATE_INTEGRATION))
+    return nullptr;
+
+  const Model asked = Copy(model.get());
+  std::fill_n(asked->pair_margin, asked->npair, together);
+  std::vector<mjtNum> other = start;
+  for (size_t i = 0; i < other.size(); ++i) other[i] += 0.01 * static_cast<double>(i % 7) - 0.03;
+  const bool same = SameContacts(inflated.get(), asked.get(), start) && SameContacts(inflated.get(), asked.get(), other) &&
+                    SameContacts(plain, model.get(), start) && SameContacts(plain, model.get(), other);
+  return same ? std::move(model) : nullptr;
+}
+
+}  // namespace
+
+Model Quickened(Model plain, const std::string& name, const std::string& xml) {
+  Model paired = WithPairs(plain.get(), name, xml);
+  Model model = paired ? std::move(paired) : std::move(plain);
+  // The one island that there can be holds everything.
+  if (model->ntree == 1 && model->opt.noslip_iterations == 0) model->opt.disableflags |= mjDSBL_ISLAND;
+  return model;
+}
+
+}  // namespace mj
