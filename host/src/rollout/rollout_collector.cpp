@@ -48,9 +48,10 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
     std::optional<BoundsCheck> bounds;
     if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
-    const bp_status status = env_.Reset(static_cast<uint32_t>(horizon), 0, rows.size(), nullptr, rows.seeds.data());
+    const bp_status status = env_.Reset(buffers_.slot(horizon), 0, rows.size(), nullptr, rows.seeds.data());
     if (status != BP_OK) env_.Fail(status, "reset");
     if (bounds) bounds->Compare();
+    buffers_.TakeReset(horizon, 0, rows.size());
     started_ = true;
   } else {
     const PhaseSpan span(clock, Phase::kObsTransfer);
@@ -143,13 +144,15 @@ void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeAct(t, chunk.begin, chunk.end);
   if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
     RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
   if constexpr (kChecked) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
-  status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
+  status = env_.Step(buffers_.slot(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeStep(t, chunk.begin, chunk.end);
   if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
     ResetEnded<kChecked>(chunk);
@@ -163,10 +166,10 @@ void RolloutCollector::ResetEnded(const Chunk& chunk) {
   std::optional<BoundsCheck> bounds;
   if constexpr (kChecked)
     bounds = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
-  const bp_status status =
-      env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
+  const bp_status status = env_.Reset(buffers_.slot(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeReset(chunk.t, chunk.begin, chunk.end);
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 
