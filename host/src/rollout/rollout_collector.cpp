@@ -27,7 +27,11 @@ RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, R
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
-      recorder_(env, config.seed, wants_moments_),
+      recorder_(env, config.seed,
+                wants_moments_ ? env.resets_itself()  ? env.rows()
+                                 : config.moment_rows ? config.moment_rows
+                                                      : config.chunk_rows
+                               : 0),
       gate_(runners.threads) {}
 
 void RolloutCollector::Prepare(uint64_t horizon) {
