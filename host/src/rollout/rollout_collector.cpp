@@ -13,6 +13,12 @@ namespace {
 // thread waits for another. Long beside the cost of taking a chunk, which is below 1 us.
 constexpr int64_t kHoldNs = 100'000;
 
+uint64_t MomentRows(const EnvInstance& env, const LearnerInstance& learner, const RolloutCollectorConfig& config) {
+  if ((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) == 0) return 0;
+  if (env.resets_itself()) return env.rows();
+  return config.moment_rows > 0 ? config.moment_rows : config.chunk_rows;
+}
+
 }  // namespace
 
 RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners,
@@ -27,11 +33,7 @@ RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, R
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
-      recorder_(env, config.seed,
-                wants_moments_ ? env.resets_itself()  ? env.rows()
-                                 : config.moment_rows ? config.moment_rows
-                                                      : config.chunk_rows
-                               : 0),
+      recorder_(env, config.seed, MomentRows(env, learner, config)),
       gate_(runners.threads) {}
 
 void RolloutCollector::Prepare(uint64_t horizon) {
