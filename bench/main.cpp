@@ -3,6 +3,7 @@
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
 //   bench_host candidates FILE  the same for an evaluation of candidates: an episode of `horizon` steps for each row, actions 0
+//   bench_host cartpole FILE env.cartpole under the host against a plain C loop over the same episodes, in turn, one thread
 //   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
 //   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
 //   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
@@ -18,13 +19,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <stdexcept>
 
+#include "cartpole_loop.h"
 #include "keeper.hpp"
 #include "measure.hpp"
 #include "plan.hpp"
@@ -257,6 +261,50 @@ nlohmann::json RunCandidates(const Command& command) {
 }
 #endif
 
+// The states of the host's rows beside those of the loop's: {key, stream, x, x_dot, theta, theta_dot} of a snapshot.
+bool SameStates(Host& host, const std::vector<cartpole_row>& rows) {
+  for (uint64_t r = 0; r < rows.size(); ++r) {
+    const std::vector<char> snapshot = host.Snapshot(r);
+    constexpr size_t kState = sizeof(uint64_t) + sizeof(bp_rng), kBytes = 4 * sizeof(double);
+    if (snapshot.size() < kState + kBytes) return false;
+    const char* const state = &snapshot[kState];
+    if (!std::equal(state, state + kBytes, reinterpret_cast<const char*>(&rows[r]))) return false;
+  }
+  return true;
+}
+
+// Both write observations, rewards and ends of every step where a learner would read them. The host also adds up returns.
+nlohmann::json RunCartPole(const Command& command) {
+  const Setting& setting = command.setting;
+  Pairs pairs;
+  std::vector<double> host_us, loop_us;
+  Host host(setting);
+  std::vector<int32_t> actions(setting.rows * setting.horizon);
+  const std::vector<std::byte> recorded = host.Actions();
+  std::memcpy(actions.data(), recorded.data(), recorded.size());
+  std::vector<cartpole_row> rows(setting.rows);
+  for (uint64_t r = 0; r < rows.size(); ++r) cartpole_start(&rows[r], test_support::kEnvSeed, static_cast<uint32_t>(r));
+  std::vector<float> obs(4 * actions.size()), rewards(actions.size());
+  std::vector<uint8_t> ended(actions.size());
+  for (uint64_t i = 0; i <= command.pairs; ++i) {
+    const Cost a = Measure([&] { host.Collect(); });
+    const Cost b = Measure([&] {
+      cartpole_loop(rows.data(), setting.rows, setting.horizon, test_support::kEnvSeed, actions.data(), obs.data(),
+                    rewards.data(), ended.data());
+    });
+    if (!SameStates(host, rows))
+      throw std::runtime_error(host.id() + ": the plain loop does not end in the plugin's states; is it env.cartpole?");
+    if (i == 0) continue;  // the first one resets every row and touches the buffers
+    pairs.Add(a, b, {{"ratio_cpu", b.cpu_s / a.cpu_s}});
+    host_us.push_back(a.cpu_s * 1e6 / Steps(setting));
+    loop_us.push_back(b.cpu_s * 1e6 / Steps(setting));
+  }
+  nlohmann::json out = pairs.Json();
+  out["host_cpu_us"] = Spread(host_us);
+  out["loop_cpu_us"] = Spread(loop_us);
+  return out;
+}
+
 nlohmann::json RunCount(const Command& command) {
   const nlohmann::json out = {{"steps", Steps(command.setting)}};
 #ifdef HAS_MUJOCO
@@ -330,11 +378,13 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "events") return RunEvents(Parse({words.begin() + 1, words.end()}));
   if (words.size() < 2)
     throw std::runtime_error(
-        "usage: bench_host cost|raw|candidates|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host events "
+        "usage: bench_host cost|raw|candidates|cartpole|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host "
+        "events "
         "[pairs=N], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
   command.setting.file = words[1];
   if (words[0] == "cost") return RunCost(command);
+  if (words[0] == "cartpole") return RunCartPole(command);
   if (words[0] == "threads") return RunThreads(command);
   if (words[0] == "start") return RunStart(command);
   if (words[0] == "count") return RunCount(command);

@@ -24,7 +24,7 @@ BARS = {
     "E_env/1/ant": (0.97, 0.985), "E_env/1/humanoid": (0.97, 0.985),
     "S_2/64/ant": (0.95, 0.98), "S_2/8/ant": (0.90, 0.95), "S_2/2/ant": (0.85, 0.91),
     "plan_ms/10000": (1000, 500),
-    "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
+    "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "cartpole_over_loop": (0.9, 1.2), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
     "events_ms": (1000, 500), "uav_grid_M_per_s": (2, 4), "uav_grid_no_map_M_per_s": (2, 10),
 }
 LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant", "events_ms"}
@@ -91,8 +91,12 @@ def small_envs(report, pairs):
         found = report.bench("cost", tests / "env_null.so", "rows=64", "chunk_rows=64", "horizon=2000", f"pairs={pairs}")
         report.add("null_us", found["cpu_us"], found)
         report.add("null_allocations_per_step", found["allocations_per_step"])
+    if report.wants("cartpole_over_loop"):
+        found = report.bench("cartpole", plugins / "env_cartpole.so", "rows=1024", "chunk_rows=256", "horizon=128", f"pairs={pairs}")
+        report.add_ratio("cartpole_over_loop", found, "ratio_cpu")
+        report.add("cartpole_loop_M_per_s", inverse(found["loop_cpu_us"]))
     if report.wants("cartpole_M_per_s"):
-        found = report.bench("cost", plugins / "env_cartpole.so", "rows=1024", "chunk_rows=64", "horizon=128", f"pairs={pairs}")
+        found = report.bench("cost", plugins / "env_cartpole.so", "rows=1024", "chunk_rows=256", "horizon=128", f"pairs={pairs}")
         report.add("cartpole_M_per_s", inverse(found["cpu_us"]), found)
         report.add("cartpole_allocations_per_step", found["allocations_per_step"])
     if report.wants("agents_4096_over_64"):

@@ -52,6 +52,26 @@ budget: {iterations: 8}
 )");
 }
 
+// Calls of 64 rows, which CartPole asks for, in place of the grid's 16: of PPO the moments of observations depend on the grid.
+TEST_F(SameBits, PpoInCallsOfManyRows) {
+  Write("same.yaml", R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 1024, minibatch_size: 256, num_epochs: 2, normalize_obs: true}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 64}
+budget: {iterations: 4}
+)");
+  for (const std::string rows : {"auto", "16"}) {
+    const Finished run = Run("run same.yaml --set rollout.chunk_rows=" + rows + " --set output.dir=outputs/" + rows);
+    ASSERT_EQ(run.exit, 0) << run.err;
+  }
+  EXPECT_EQ(Result("auto")["chunk_rows"], 64);
+  EXPECT_EQ(Result("16")["chunk_rows"], 16);
+  EXPECT_EQ(Attempt("auto").parent_path().filename(), Attempt("16").parent_path().filename()) << "one identity";
+  EXPECT_EQ(Values("auto"), Values("16"));
+  EXPECT_GT(ReadFile(Attempt("auto") / "fingerprints.bin").size(), 100u);
+  EXPECT_EQ(ReadFile(Attempt("auto") / "fingerprints.bin"), ReadFile(Attempt("16") / "fingerprints.bin"));
+}
+
 // Three shards of an update on one, two and three threads.
 TEST_F(SameBits, PpoInShards) {
   CheckThreads(R"(experiment: same

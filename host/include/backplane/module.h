@@ -42,11 +42,14 @@ typedef struct bp_param {
 } bp_param;
 
 enum {
-  BP_FLAG_ROWS_CONCURRENT = 1,   // range calls may run at the same time on disjoint ranges of one instance
-  BP_FLAG_ROW_EXACT = 2,         // learners: a row's result is bitwise independent of the other rows in the call
-  BP_FLAG_SINGLETON = 4,         // one instance per process
-  BP_FLAG_OWNS_TIME_LIMIT = 8,   // envs: writes TRUNCATED itself
-  BP_FLAG_NATIVE_AUTORESET = 16  // envs: resets itself, writes dense FINAL_OBS
+  BP_FLAG_ROWS_CONCURRENT = 1,    // range calls may run at the same time on disjoint ranges of one instance
+  BP_FLAG_ROW_EXACT = 2,          // learners: a row's result is bitwise independent of the other rows in the call
+  BP_FLAG_SINGLETON = 4,          // one instance per process
+  BP_FLAG_OWNS_TIME_LIMIT = 8,    // envs: writes TRUNCATED itself
+  BP_FLAG_NATIVE_AUTORESET = 16,  // envs: resets itself, writes dense FINAL_OBS
+  // envs: a step costs little beside the call, so that calls of a few hundred rows are faster than calls of 16. The host makes
+  // them for a learner that is ROW_EXACT, unless the experiment says how many rows a call has.
+  BP_FLAG_MANY_ROWS = 32
 };
 
 typedef struct bp_descriptor {

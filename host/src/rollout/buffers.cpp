@@ -47,7 +47,8 @@ AlignedBytes AllocateAligned(uint64_t bytes, bool touch) {
   return AlignedBytes(p);
 }
 
-ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory, bool mirrored)
+ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory, bool mirrored,
+                             Entries kind)
     : name_(channel.name),
       role_(channel.role),
       dtype_(channel.dtype),
@@ -57,7 +58,8 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   for (int64_t d : shape_) row_elements_ *= static_cast<uint64_t>(d);
   const uint64_t item = dtype_.bits / 8;
   row_bytes_ = row_elements_ * item;
-  entry_bytes_ = RoundUp(lead * row_bytes_, memory.alignment());
+  const bool dense = kind == Entries::kDense;
+  entry_bytes_ = dense ? lead * row_bytes_ : RoundUp(lead * row_bytes_, memory.alignment());
   if (__builtin_mul_overflow(entry_bytes_, entries, &bytes_) || bytes_ > kMaxBytes)
     throw TrialFailure(memory.on_device() ? BP_E_OOM_DEVICE : BP_E_OOM_HOST, "",
                        fmt::format("channel '{}': wanted {} bytes at most, found {} entries of {} bytes each", name_, kMaxBytes,
@@ -66,7 +68,7 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   Allocate(mirrored);
   std::vector<int64_t> dims{static_cast<int64_t>(lead)};
   dims.insert(dims.end(), shape_.begin(), shape_.end());
-  for (uint64_t t = 0; t < entries; ++t)
+  for (uint64_t t = 0; t < entries && !dense; ++t)
     entries_.emplace_back().Set(place(t, 0), dtype_, dims, static_cast<int64_t>(row_elements_), memory.device());
   dims.insert(dims.begin(), static_cast<int64_t>(entries));
   whole_.Set(base(), dtype_, dims, static_cast<int64_t>(entry_bytes_ / item), memory.device());
@@ -79,7 +81,8 @@ void ChannelBuffer::Allocate(bool mirrored) {
     host_ = host_block_.get() + guard_bytes_;
     FillGuard(host_ - guard_bytes_, guard_bytes_);
     FillGuard(host_ + bytes_, guard_bytes_);
-    for (uint64_t t = 0; t < bytes_ / entry_bytes_; ++t) FillGuard(Padding(t), padding_bytes());
+    const uint64_t padded = padding_bytes() > 0 ? bytes_ / entry_bytes_ : 0;
+    for (uint64_t t = 0; t < padded; ++t) FillGuard(Padding(t), padding_bytes());
     return;
   }
   device_block_ = memory_.Allocate(bytes_ + 2 * guard_bytes_);

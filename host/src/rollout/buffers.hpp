@@ -41,11 +41,15 @@ AlignedBytes AllocateAligned(uint64_t bytes, bool touch = true);
 // buffer on a device the host sees nothing but its mirror, if it has one, as it was at the last Fetch.
 class ChannelBuffer {
  public:
+  enum class Entries {
+    kBound,  // each is aligned and has a tensor, which plugins are given
+    kDense   // one follows the other, for the host and whoever gets the whole; in the host's memory
+  };
   // Throws TrialFailure (BP_E_OOM_HOST or of the device) if no machine could hold so much, and what EnvMemory::Allocate throws.
-  ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory = {},
-                bool mirrored = false);
+  ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory = {}, bool mirrored = false,
+                Entries kind = Entries::kBound);
 
-  bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]
+  bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]; not of dense ones
   bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
   // Where the host sees a row: not for a buffer on a device without a mirror.
   std::byte* row(uint64_t t, uint64_t r) { return host_ + t * entry_bytes_ + r * row_bytes_; }

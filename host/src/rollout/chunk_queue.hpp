@@ -19,7 +19,7 @@ struct alignas(64) Chunk {
   std::vector<Episode> episodes;        // by (t, row)
   std::vector<double> infos;            // backs Episode::info
   AlignedBytes final_obs, final_state;  // [episodes.size()] rows
-  Moments moments;
+  std::vector<Moments> moments;         // of blocks of rows
 };
 
 class ChunkQueue {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,8 +10,8 @@
 
 namespace backplane {
 
-ChunkRecorder::ChunkRecorder(const EnvInstance& env, uint64_t seed, bool moments)
-    : env_(env), tracker_(env), rows_(env.rows(), seed, BP_PURPOSE_ENV_EPISODE), moments_(moments) {}
+ChunkRecorder::ChunkRecorder(const EnvInstance& env, uint64_t seed, uint64_t moment_rows)
+    : env_(env), tracker_(env), rows_(env.rows(), seed, BP_PURPOSE_ENV_EPISODE), moment_rows_(moment_rows) {}
 
 void ChunkRecorder::MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
   for (Chunk& chunk : chunks) {
@@ -28,7 +29,9 @@ void ChunkRecorder::StartRollout(const RolloutBuffers& buffers, std::vector<Chun
   for (Chunk& chunk : chunks) {
     chunk.episodes.clear();
     chunk.infos.clear();
-    if (moments_) chunk.moments.Reset(buffers.obs->row_elements());
+    if (moment_rows_ == 0) continue;
+    chunk.moments.resize((chunk.end - chunk.begin + moment_rows_ - 1) / moment_rows_);
+    for (Moments& block : chunk.moments) block.Reset(buffers.obs->row_elements());
   }
 }
 
@@ -41,10 +44,17 @@ bool ChunkRecorder::Record(RolloutBuffers& buffers, Chunk& chunk) {
   if (seen.not_finite) RefuseReward(buffers, chunk);
   if (seen.flags > 1) RefuseFlags(buffers, chunk);
   if (seen.flags != 0) EpisodeTracker::ForEachEnd(step, n, [&](uint64_t i) { EndEpisode(buffers, chunk, chunk.begin + i); });
-  if (moments_)
-    for (uint64_t r = chunk.begin * buffers.obs_lead; r < chunk.end * buffers.obs_lead; ++r)
-      chunk.moments.Add(buffers.obs->at<float>(t, r));
+  if (moment_rows_ > 0) AddMoments(buffers, chunk);
   return seen.flags != 0;
+}
+
+void ChunkRecorder::AddMoments(const RolloutBuffers& buffers, Chunk& chunk) const {
+  uint64_t begin = chunk.begin;
+  for (Moments& block : chunk.moments) {
+    const uint64_t end = std::min(begin + moment_rows_, chunk.end);
+    for (uint64_t r = begin * buffers.obs_lead; r < end * buffers.obs_lead; ++r) block.Add(buffers.obs->at<float>(chunk.t, r));
+    begin = end;
+  }
 }
 
 void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r) {

@@ -13,8 +13,9 @@ namespace backplane {
 
 class ChunkRecorder {
  public:
-  // `moments`: of all observations acted on.
-  ChunkRecorder(const EnvInstance& env, uint64_t seed, bool moments);
+  // Moments of all observations acted on are summed up for `moment_rows` rows each: of so many the order of the sums depends on
+  // nothing else. 0: nobody wants them.
+  ChunkRecorder(const EnvInstance& env, uint64_t seed, uint64_t moment_rows);
 
   // After RolloutBuffers::Bind: room for everything a chunk may keep in one rollout. [control]
   void MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
@@ -26,6 +27,7 @@ class ChunkRecorder {
   Rows& rows() { return rows_; }
 
  private:
+  void AddMoments(const RolloutBuffers& buffers, Chunk& chunk) const;
   void EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t row);
   void RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const;
   [[noreturn]] void RefuseReward(const RolloutBuffers& buffers, const Chunk& chunk) const;
@@ -33,7 +35,7 @@ class ChunkRecorder {
   const EnvInstance& env_;
   EpisodeTracker tracker_;
   Rows rows_;
-  bool moments_;
+  uint64_t moment_rows_;
 };
 
 }  // namespace backplane

@@ -26,7 +26,8 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
   has_moments_ = moments;
   if (!moments) return;
   moments_.Reset(buffers.obs->row_elements());
-  for (const Chunk& chunk : chunks) moments_.Merge(chunk.moments);
+  for (const Chunk& chunk : chunks)
+    for (const Moments& block : chunk.moments) moments_.Merge(block);
 }
 
 bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {

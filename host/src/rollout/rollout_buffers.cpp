@@ -7,18 +7,38 @@
 
 namespace backplane {
 
+namespace {
+
+constexpr uint64_t kMostSlots = 4096;   // that are bound of a rollout whatever they hold
+constexpr uint64_t kBytesOfSlot = 384;  // of the host and an env's layer for each channel, about: nothing depends on it but
+                                        // where copying begins
+
+// Calls function(bytes) for each channel of a step, with those that a step adds to its buffer.
+template <class Function>
+void ForEachChannelBytes(const EnvInstance& env, const LearnerInstance& learner, Function&& function) {
+  const auto bytes = [&](const bp_channel& c) { return env.Lead(c) * Elements(c) * (c.dtype.bits / 8); };
+  for (const bp_channel* c : env.channels()) function(*c, bytes(*c));
+  for (const bp_channel* c : learner.act_out()) function(*c, bytes(*c));
+}
+
+}  // namespace
+
+bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
+  if (horizon < kMostSlots || env.on_device() || env.resets_itself()) return false;
+  uint64_t numbers = 0, slot = 0;
+  ForEachChannelBytes(env, learner, [&](const bp_channel&, uint64_t bytes) { numbers += bytes, slot += kBytesOfSlot; });
+  return numbers < slot;
+}
+
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
   if (horizon == 0) throw TrialFailure(BP_E_INTERNAL, learner.id(), "asks for a rollout of 0 steps");
   // A step's share of what the host holds: the buffers or, of an env on a device, their mirrors, and the tensors and lists that
   // point into them.
-  constexpr uint64_t kTensorBytes = 256;
+  const uint64_t slot = CopiesSteps(horizon, env, learner) ? 0 : 256;
   uint64_t step = 0;
-  const auto add = [&](const bp_channel& c) {
-    step += kTensorBytes;
-    if (!env.on_device() || TellsOfAStep(c)) step += env.Lead(c) * Elements(c) * (c.dtype.bits / 8);
-  };
-  for (const bp_channel* c : env.channels()) add(*c);
-  for (const bp_channel* c : learner.act_out()) add(*c);
+  ForEachChannelBytes(env, learner, [&](const bp_channel& c, uint64_t bytes) {
+    step += slot + (!env.on_device() || TellsOfAStep(c) ? bytes : 0);
+  });
   const auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (horizon > memory / step)
     throw TrialFailure(
@@ -38,13 +58,15 @@ void RolloutBuffers::ForEachState(Function&& function) {
 }
 
 void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
+  const bool copies = CopiesSteps(horizon, env_, learner_);
   auto old = std::move(buffers_);
   const uint64_t old_horizon = horizon_;
   buffers_.clear();
   horizon_ = horizon;
   const auto add = [&](const bp_channel& c) {
     buffers_[c.name] =
-        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, TellsOfAStep(c));
+        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, TellsOfAStep(c),
+                                        copies ? ChannelBuffer::Entries::kDense : ChannelBuffer::Entries::kBound);
   };
   for (const bp_channel* c : env_.channels()) add(*c);
   for (const bp_channel* c : learner_.act_out())
@@ -69,30 +91,55 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
       memory_.Copy(b.place(horizon_, 0), old[c.name]->place(old_horizon, 0), bytes);
     });
 
-  slot_tensors_.assign(horizon + 1, {});
+  FindRoles();
+  copies ? BindOneSlot() : BindSlots();
+}
+
+void RolloutBuffers::BindSlots() {
+  slot_.reset();
+  slot_tensors_.assign(horizon_ + 1, {});
   frames_.clear();
-  for (uint64_t slot = 0; slot <= horizon; ++slot) {
+  for (uint64_t slot = 0; slot <= horizon_; ++slot) {
     for (const bp_channel* c : env_.channels()) {
       ChannelBuffer& b = *buffers_[c->name];
-      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon ? 0 : slot + 1)
-                          : slot == horizon    ? nullptr
+      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon_ ? 0 : slot + 1)
+                          : slot == horizon_   ? nullptr
                                                : b.entry(slot);
       slot_tensors_[slot].push_back(tensor);
     }
     frames_.push_back({sizeof(bp_frame), static_cast<uint32_t>(slot), slot_tensors_[slot].data(), nullptr});
   }
-  act_in_.assign(horizon, {});
-  act_out_.assign(horizon, {});
-  for (uint64_t t = 0; t < horizon; ++t) {
+  act_in_.assign(horizon_, {});
+  act_out_.assign(horizon_, {});
+  for (uint64_t t = 0; t < horizon_; ++t) {
     for (const std::string& name : learner_.act_in()) act_in_[t].push_back(buffers_[name]->entry(t));
     for (const bp_channel* c : learner_.act_out()) act_out_[t].push_back(buffers_[c->name]->entry(t));
   }
-  FindRoles();
   env_.Bind(frames_);
+}
+
+void RolloutBuffers::BindOneSlot() {
+  slot_.emplace(env_, learner_, [](const bp_channel&) { return false; });
+  of_act_.clear(), of_step_.clear(), of_states_.clear();
+  const auto taken = [this](const std::string& name) {
+    ChannelBuffer& to = *buffers_.at(name);
+    return Taken{&(*slot_)[name], &to, to.lead() / env_.rows()};
+  };
+  for (const bp_channel* c : env_.channels())
+    if (c->role != BP_ROLE_ACTION) (IsStateRole(c->role) ? of_states_ : of_step_).push_back(taken(c->name));
+  for (const bp_channel* c : learner_.act_out()) of_act_.push_back(taken(c->name));
+  slot_->Bind();
+  slot_tensors_ = {}, frames_ = {}, act_in_ = {}, act_out_ = {};
+}
+
+void RolloutBuffers::Take(const std::vector<Taken>& channels, uint64_t entry, uint64_t begin, uint64_t end) {
+  for (const Taken& c : channels)
+    std::memcpy(c.to->row(entry, begin * c.lead), c.from->row(0, begin * c.lead), (end - begin) * c.lead * c.to->row_bytes());
 }
 
 void RolloutBuffers::Release() {
   buffers_.clear();
+  slot_.reset();
   horizon_ = 0;
 }
 
@@ -128,6 +175,7 @@ SlotChannel RolloutBuffers::Seen(const std::string& name, uint64_t entry) const 
 }
 
 CallChannels RolloutBuffers::OfAct(uint64_t t) const {
+  if (slot_) return slot_->OfAct();
   CallChannels out;
   for (const std::string& name : learner_.act_in()) out.reads.push_back(Seen(name, t));
   for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, t));
@@ -135,6 +183,7 @@ CallChannels RolloutBuffers::OfAct(uint64_t t) const {
 }
 
 CallChannels RolloutBuffers::OfStep(uint64_t t) const {
+  if (slot_) return slot_->OfStep();
   CallChannels out;
   for (const bp_channel* c : env_.channels()) {
     if (c->role == BP_ROLE_ACTION)
@@ -146,6 +195,7 @@ CallChannels RolloutBuffers::OfStep(uint64_t t) const {
 }
 
 CallChannels RolloutBuffers::OfReset(uint64_t t) const {
+  if (slot_) return slot_->OfReset();
   CallChannels out;
   for (const bp_channel* c : env_.channels()) {
     if (IsStateRole(c->role))
@@ -157,6 +207,7 @@ CallChannels RolloutBuffers::OfReset(uint64_t t) const {
 }
 
 void RolloutBuffers::CheckGuards() const {
+  if (slot_) slot_->CheckGuards();
   for (const auto& [name, buffer] : buffers_) CheckGuard(*buffer, env_, learner_);
 }
 
@@ -167,7 +218,10 @@ std::optional<std::string> RolloutBuffers::GuardBreak() const {
 }
 
 void RolloutBuffers::Continue() {
-  ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t) { b.CopyEntry(horizon_, 0); });
+  ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {
+    b.CopyEntry(horizon_, 0);
+    if (slot_) std::memcpy((*slot_)[c.name].row(0, 0), b.row(0, 0), bytes);
+  });
 }
 
 void RolloutBuffers::AwaitDevice() {

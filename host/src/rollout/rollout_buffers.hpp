@@ -1,20 +1,29 @@
 // The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 of the state
-// roles, bound to the env once and written in place.
+// roles.
+//
+// They are bound to the env once and written in place. Where that would take more for slots (tensors, their shapes, pointers to
+// them) than for numbers, as in a long rollout of few rows, env and learner work on a single slot, of which every step is
+// copied: the buffers then hold the numbers and nothing else.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rollout/bounds_check.hpp"
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/slot_buffers.hpp"
 
 namespace backplane {
 
 // Throws TrialFailure that names the learner where buffers for so many steps can not be.
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
+
+// Whether rollouts of so many steps are copied from a single slot.
+bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
 
 class RolloutBuffers {
  public:
@@ -47,8 +56,20 @@ class RolloutBuffers {
   void CheckGuards() const;
   std::optional<std::string> GuardBreak() const;  // the same as a sentence, whosever it is
 
-  bp_tensor* const* act_in(uint64_t t) const { return act_in_[t].data(); }
-  bp_tensor* const* act_out(uint64_t t) const { return act_out_[t].data(); }
+  // What the calls of step t are given; of a reset at the start of a rollout t is the horizon.
+  bp_tensor* const* act_in(uint64_t t) const { return slot_ ? slot_->act_in() : act_in_[t].data(); }
+  bp_tensor* const* act_out(uint64_t t) const { return slot_ ? slot_->act_out() : act_out_[t].data(); }
+  uint32_t slot(uint64_t t) const { return slot_ ? 0 : static_cast<uint32_t>(t); }
+  // After a call for rows [begin, end): what it has written is in the buffers. Nothing where they are written in place. [rows]
+  void TakeAct(uint64_t t, uint64_t begin, uint64_t end) {
+    if (slot_) Take(of_act_, t, begin, end);
+  }
+  void TakeStep(uint64_t t, uint64_t begin, uint64_t end) {
+    if (slot_) Take(of_step_, t, begin, end), Take(of_states_, t + 1, begin, end);
+  }
+  void TakeReset(uint64_t t, uint64_t begin, uint64_t end) {
+    if (slot_) Take(of_states_, t == horizon_ ? 0 : t + 1, begin, end);
+  }
 
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
@@ -58,6 +79,13 @@ class RolloutBuffers {
   std::vector<std::string> info_names;
 
  private:
+  struct Taken {
+    ChannelBuffer *from, *to;
+    uint64_t lead;  // entries per row
+  };
+  static void Take(const std::vector<Taken>& channels, uint64_t entry, uint64_t begin, uint64_t end);
+  void BindSlots();
+  void BindOneSlot();
   void FindRoles();
   SlotChannel Seen(const std::string& name, uint64_t entry) const;
   template <class Function>
@@ -71,6 +99,8 @@ class RolloutBuffers {
   std::vector<std::vector<bp_tensor*>> slot_tensors_;
   std::vector<bp_frame> frames_;
   std::vector<std::vector<bp_tensor*>> act_in_, act_out_;  // [t][channel]
+  std::optional<SlotBuffers> slot_;                        // whose steps are copied; else none
+  std::vector<Taken> of_act_, of_step_, of_states_;
 };
 
 }  // namespace backplane

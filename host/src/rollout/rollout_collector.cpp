@@ -13,6 +13,12 @@ namespace {
 // thread waits for another. Long beside the cost of taking a chunk, which is below 1 us.
 constexpr int64_t kHoldNs = 100'000;
 
+uint64_t MomentRows(const EnvInstance& env, const LearnerInstance& learner, const RolloutCollectorConfig& config) {
+  if ((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) == 0) return 0;
+  if (env.resets_itself()) return env.rows();
+  return config.moment_rows > 0 ? config.moment_rows : config.chunk_rows;
+}
+
 }  // namespace
 
 RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners,
@@ -27,7 +33,7 @@ RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, R
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
       buffers_(env, learner),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
-      recorder_(env, config.seed, wants_moments_),
+      recorder_(env, config.seed, MomentRows(env, learner, config)),
       gate_(runners.threads) {}
 
 void RolloutCollector::Prepare(uint64_t horizon) {
@@ -48,9 +54,10 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
     std::optional<BoundsCheck> bounds;
     if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
-    const bp_status status = env_.Reset(static_cast<uint32_t>(horizon), 0, rows.size(), nullptr, rows.seeds.data());
+    const bp_status status = env_.Reset(buffers_.slot(horizon), 0, rows.size(), nullptr, rows.seeds.data());
     if (status != BP_OK) env_.Fail(status, "reset");
     if (bounds) bounds->Compare();
+    buffers_.TakeReset(horizon, 0, rows.size());
     started_ = true;
   } else {
     const PhaseSpan span(clock, Phase::kObsTransfer);
@@ -143,13 +150,15 @@ void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeAct(t, chunk.begin, chunk.end);
   if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
     RefuseAction(chunk);
   clock.Switch(Phase::kEnvStep);
   if constexpr (kChecked) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
-  status = env_.Step(static_cast<uint32_t>(t), chunk.begin, chunk.end);
+  status = env_.Step(buffers_.slot(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeStep(t, chunk.begin, chunk.end);
   if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
     clock.Switch(Phase::kEnvReset);
     ResetEnded<kChecked>(chunk);
@@ -163,10 +172,10 @@ void RolloutCollector::ResetEnded(const Chunk& chunk) {
   std::optional<BoundsCheck> bounds;
   if constexpr (kChecked)
     bounds = CheckBoundsOfReset(env_.id(), chunk.begin, chunk.end, rows.mask.data(), buffers_.OfReset(chunk.t));
-  const bp_status status =
-      env_.Reset(static_cast<uint32_t>(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
+  const bp_status status = env_.Reset(buffers_.slot(chunk.t), chunk.begin, chunk.end, rows.mask.data(), rows.seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
   if constexpr (kChecked) bounds->Compare();
+  buffers_.TakeReset(chunk.t, chunk.begin, chunk.end);
   std::memset(rows.mask.data() + chunk.begin, 0, chunk.end - chunk.begin);
 }
 

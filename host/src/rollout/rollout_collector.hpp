@@ -27,6 +27,7 @@ namespace backplane {
 struct RolloutCollectorConfig {
   uint64_t chunk_rows = 16;
   uint64_t seed = 0;
+  uint64_t moment_rows = 0;  // whose observations are summed up together: chunk_rows is a multiple of it; 0: chunk_rows
 };
 
 class RolloutCollector {

@@ -106,7 +106,7 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
   if (budget.iterations.has_value() + budget.env_steps.has_value() + budget.epochs.has_value() < 2) return {};
   try {
     const uint64_t rows = parts->env().rows();
-    bp_limits limits = Limits({}, {}, rows, parts->chunk_rows());
+    bp_limits limits = Limits({}, {}, rows, parts->call_rows());
     if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
     const bp_request request = parts->learner().Plan(limits);
     switch (request.kind) {
@@ -133,7 +133,7 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
 // beginning.
 ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
   try {
-    bp_limits limits = Limits(spec.experiment.budget, {}, parts->env().rows(), parts->chunk_rows());
+    bp_limits limits = Limits(spec.experiment.budget, {}, parts->env().rows(), parts->call_rows());
     if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
     CheckPlaysElsewhere(parts->learner(), parts->learner().Plan(limits));
     return {};

@@ -22,8 +22,9 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
       state_(state),
       record_(record),
       warnings_(warnings),
-      collector_(parts.env, parts.learner, parts.threads.collectors(), {parts.chunk_rows, parts.spec.experiment.seed},
-                 parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
+      collector_(parts.env, parts.learner, parts.threads.collectors(),
+                 {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows}, parts.cancelled,
+                 [&status = parts.status] { status.Beat(); }) {}
 
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");

@@ -168,7 +168,7 @@ bp_limits TrialLoop::LimitsNow() const {
   Spent spent = SpentNow();
   if (state_.iteration.open && !state_.count.warms_up())
     ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
-  bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.chunk_rows);
+  bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.call_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
   collecting_.data().Limit(&limits);
   return limits;

@@ -26,7 +26,7 @@ struct LoopParts {
   const std::atomic<bool>& cancelled;
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
-  uint64_t chunk_rows;
+  uint64_t chunk_rows, call_rows;  // TrialParts
   WorkerGroup* workers = nullptr;  // that play candidates; NULL: the trial does
 
   PhaseClock& clock() const { return threads.clocks()[0]; }  // of the control thread

@@ -116,7 +116,11 @@ void TrialParts::Load(const Wanted& wanted) {
   const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
   const uint64_t rows = experiment.rollout.rows();
-  chunk_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
+  chunk_rows_ = call_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
+  const bool any_rows =
+      (env_flags & BP_FLAG_MANY_ROWS) != 0 && (learner_module_->descriptor(spec_.learner.id).flags & BP_FLAG_ROW_EXACT) != 0;
+  if (concurrent && any_rows && !experiment.rollout.chunk_rows)
+    call_rows_ = ManyRowsOfACall(chunk_rows_, rows / threads_->collecting());
   MakeEnvAndLearner();
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
   for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {

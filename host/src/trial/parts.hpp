@@ -45,7 +45,8 @@ class TrialParts {
   TrialThreads* threads() { return threads_.get(); }               // NULL, as monitors(): loading did not come so far
   MonitorHost* monitors() { return monitors_.get(); }
   MetricsHub& metrics() { return shared_->metrics; }
-  uint64_t chunk_rows() const { return chunk_rows_; }
+  uint64_t chunk_rows() const { return chunk_rows_; }  // what the trial's numbers depend on
+  uint64_t call_rows() const { return call_rows_; }    // of a rollout's calls: a multiple of it, with the same numbers
   // By plugin id, as plugins recorded them. The env that plays evaluations may be made with other options and has a key of its
   // own, "env.name@evaluation".
   const PluginFacts& facts() const { return facts_; }
@@ -75,7 +76,7 @@ class TrialParts {
   std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;
-  uint64_t chunk_rows_ = 1;
+  uint64_t chunk_rows_ = 1, call_rows_ = 1;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> part_modules_;

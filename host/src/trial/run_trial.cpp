@@ -142,7 +142,7 @@ void TrialProcess::MakeWorkers(StartedWorkers* started) {
 void TrialProcess::MakeLoop() {
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(),
                                                 *parts_.monitors(), parts_.metrics(), status_, g_cancelled, *parts_.threads(),
-                                                checkpoints_, parts_.chunk_rows(), workers_.get()});
+                                                checkpoints_, parts_.chunk_rows(), parts_.call_rows(), workers_.get()});
 }
 
 // Each turn but the last sets a checkpoint aside, and begins with plugins that have seen nothing of it.
@@ -217,7 +217,7 @@ void TrialProcess::SetEnd(const ExitReason& failed) {
     end_.threads = threads->collecting();
     end_.learner_threads = threads->all();
   }
-  end_.chunk_rows = parts_.chunk_rows();
+  end_.chunk_rows = parts_.call_rows();
   end_.facts = parts_.facts();
   end_.versions = UsedVersions{parts_.torch_version()};
   TakeWhatMonitorsTell();

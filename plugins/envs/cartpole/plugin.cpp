@@ -1,68 +1,101 @@
+#include <algorithm>
 #include <limits>
 
 #include "backplane/env.hpp"
-#include "cartpole.hpp"
+#include "rows.hpp"
 
-struct CartPole : cartpole::State {
+class CartPole {
+ public:
   static constexpr bp::About kAbout{.id = "env.cartpole",
                                     .version = "1.0.0",
                                     .summary = "Balance a pole on a cart: CartPole-v1 of Gymnasium, bit for bit.",
+                                    .flags = BP_FLAG_MANY_ROWS,
                                     .aliases = "CartPole-v1",
                                     .rows = 16};
-  struct Model {
+  struct Options {
     bool sutton_barto_reward = false;
     int64_t max_episode_steps = 500;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("sutton_barto_reward", &Model::sutton_barto_reward, "Pay 0 a step and -1 for the fall, in place of 1 a step."),
-      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)",
+      bp::Opt("sutton_barto_reward", &Options::sutton_barto_reward, "Pay 0 a step and -1 for the fall, in place of 1 a step."),
+      bp::Opt("max_episode_steps", &Options::max_episode_steps, "[1,)",
               "The host ends an episode after so many steps; 200 gives CartPole-v0."),
   };
-  using Action = int32_t;
 
-  static bp::EnvSpec Spec(const Model& model) {
-    constexpr double kAny = std::numeric_limits<double>::infinity();
-    const double x = 2 * cartpole::kXLimit, theta = 2 * cartpole::kThetaLimit;
-    return bp::EnvSpec()
-        .Obs({-x, -kAny, -theta, -kAny}, {x, kAny, theta, kAny})
-        .ActionDiscrete(2)
-        .MaxEpisodeSteps(model.max_episode_steps);
+  CartPole(const Options& options, uint64_t rows)
+      : spec_(SpecOf(options)), sutton_barto_reward_(options.sutton_barto_reward), rows_(rows), streams_(rows) {}
+  bp::EnvSpec Spec() const { return spec_; }
+
+  void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+    const auto obs = slot.Rows(obs_);
+    for (uint64_t r = begin; r < end; ++r) {
+      if (mask && !mask[r]) continue;
+      bp::Rng stream(seeds[r]);
+      cartpole::State state;
+      for (double* value : {&state.x, &state.x_dot, &state.theta, &state.theta_dot})
+        *value = stream.Range(-cartpole::kResetRange, cartpole::kResetRange);
+      streams_[r] = stream;
+      rows_.Set(r, state);
+      state.Observe(obs[r].data());
+    }
   }
 
-  void Reset(const Model&, bp::Rng& rng, float* obs) {
-    for (double* value : {&x, &x_dot, &theta, &theta_dot}) *value = rng.Range(-cartpole::kResetRange, cartpole::kResetRange);
-    Observe(obs);
+  void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+    const auto action = slot.Rows(action_);
+    const auto obs = slot.Rows(obs_), reward = slot.Rows(reward_);
+    const auto terminated = slot.Rows(terminated_);
+    // Where rows lie side by side, which they need not, all are stepped at once.
+    const auto dense = [](const auto& rows, auto n) { return rows[1].data() - rows[0].data() == n; };
+    const bool all = dense(action, 1) && dense(obs, 4) && dense(reward, 1) && dense(terminated, 1);
+    for (uint64_t first = begin, n = all ? end - begin : 1; first < end; first += n) {
+      float* const rewards = reward[first].data();
+      uint8_t* const fallen = terminated[first].data();
+      rows_.Step(first, first + n, action[first].data(), obs[first].data(), fallen);
+      if (sutton_barto_reward_)
+        std::transform(fallen, fallen + n, rewards, [](uint8_t fell) { return fell ? -1.f : 0.f; });
+      else
+        std::fill_n(rewards, n, 1.f);
+    }
   }
 
-  bp::StepResult Step(const Model& model, bp::Rng&, const int32_t* action, float* obs, float*) {
-    Advance(*action == 1);
-    Observe(obs);
-    const bool fallen = Fallen();
-    return {.reward = !model.sutton_barto_reward ? 1.0 : fallen ? -1.0 : 0.0, .terminated = fallen};
+  uint64_t StateBytes() const { return sizeof(bp::Rng) + sizeof(cartpole::State); }
+  void Save(uint64_t row, void* out) const {
+    const cartpole::State state = rows_.Get(row);
+    std::memcpy(out, &streams_[row], sizeof(bp::Rng));
+    std::memcpy(static_cast<char*>(out) + sizeof(bp::Rng), &state, sizeof state);
+  }
+  void Load(uint64_t row, const void* data) {
+    cartpole::State state;
+    std::memcpy(&streams_[row], data, sizeof(bp::Rng));
+    std::memcpy(&state, static_cast<const char*>(data) + sizeof(bp::Rng), sizeof state);
+    rows_.Set(row, state);
   }
 
-  static std::vector<bp::StatePart> StateParts(const Model&) { return {{"state", 4}}; }
-  void GetState(const Model&, double* out) const {
-    for (const double value : {x, x_dot, theta, theta_dot}) *out++ = value;
+  std::vector<bp::StatePart> StateParts() const { return {{"state", 4}}; }
+  void GetState(uint64_t row, double* out) const {
+    const cartpole::State state = rows_.Get(row);
+    for (const double value : {state.x, state.x_dot, state.theta, state.theta_dot}) *out++ = value;
   }
-  void SetState(const Model&, const double* values, float* obs) {
-    for (double* value : {&x, &x_dot, &theta, &theta_dot}) *value = *values++;
-    Observe(obs);
+  void SetState(uint64_t row, const double* values, const bp::Slot& slot) {
+    const cartpole::State state{values[0], values[1], values[2], values[3]};
+    rows_.Set(row, state);
+    state.Observe(slot.Row(obs_, row).data());
   }
 
   // Pictures: 120 pixels a metre, the cart's axle at kTrack.
   static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
-  static bp::PictureSize SizeOfPicture(const Model&) { return {640, 250}; }
-  static double SecondsOfStep(const Model&) { return cartpole::kTau; }
+  bp::PictureSize SizeOfPicture() const { return {640, 250}; }
+  double SecondsOfStep() const { return cartpole::kTau; }
   // The track with a mark each half metre, and a post at either end of it.
-  void DrawBackdrop(const Model&, std::string* out) const {
+  void DrawBackdrop(uint64_t, std::string* out) const {
     const double end = kScale * cartpole::kXLimit;
     bp::Print(out, "<path d=\"M0 %gh640\" stroke=\"#9aa3ad\" stroke-width=\"2\"/><path stroke=\"#9aa3ad\" d=\"", kTrack);
     for (int i = -4; i <= 4; ++i) bp::Print(out, "M%g %gv%d", kMiddle + i * kScale / 2, kTrack + 16, i % 2 == 0 ? 10 : 5);
     bp::Print(out, "\"/><path d=\"M%g %gv-60M%g %gv-60\" stroke=\"#c1121f\" stroke-width=\"3\"/>", kMiddle - end, kTrack,
               kMiddle + end, kTrack);
   }
-  void DrawFrame(const Model&, std::string* out) const {
+  void DrawFrame(uint64_t row, std::string* out) const {
+    const auto [x, x_dot, theta, theta_dot] = rows_.Get(row);
     const double at = kMiddle + kScale * x, length = 2 * cartpole::kHalfLength * kScale;
     bp::Print(out, "<text x=\"10\" y=\"22\" font-size=\"15\" fill=\"#222\">cart at %.2f m, pole at %.1f\u00b0</text>", x,
               theta * 180 / std::numbers::pi);
@@ -71,6 +104,26 @@ struct CartPole : cartpole::State {
               kTrack - 10, length * std::sin(theta), -length * std::cos(theta));
     bp::Print(out, "<circle cx=\"%.1f\" cy=\"%g\" r=\"4\" fill=\"#e8edf2\"/>", at, kTrack - 10);
   }
+
+ private:
+  static bp::EnvSpec SpecOf(const Options& options) {
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    const double x = 2 * cartpole::kXLimit, theta = 2 * cartpole::kThetaLimit;
+    return bp::EnvSpec()
+        .Obs({-x, -kAny, -theta, -kAny}, {x, kAny, theta, kAny})
+        .ActionDiscrete(2)
+        .Reward()
+        .Terminated()
+        .MaxEpisodeSteps(options.max_episode_steps);
+  }
+
+  bp::EnvSpec spec_;
+  bp::Handle<float> obs_ = spec_.Get<float>(BP_ROLE_OBS), reward_ = spec_.Get<float>(BP_ROLE_REWARD);
+  bp::Handle<const int32_t> action_ = spec_.Get<const int32_t>(BP_ROLE_ACTION);
+  bp::Handle<uint8_t> terminated_ = spec_.Get<uint8_t>(BP_ROLE_TERMINATED);
+  bool sutton_barto_reward_;
+  cartpole::Rows rows_;
+  std::vector<bp::Rng> streams_;  // as the last reset left them
 };
 
-BP_PLUGINS(bp::Env<CartPole>);
+BP_PLUGINS(bp::EnvBatch<CartPole>);

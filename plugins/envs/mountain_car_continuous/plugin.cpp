@@ -6,6 +6,7 @@ struct MountainCarContinuous : mountain_car_continuous::State {
       .id = "env.mountain_car_continuous",
       .version = "1.0.0",
       .summary = "Drive a weak car out of a valley: MountainCarContinuous-v0 of Gymnasium, bit for bit.",
+      .flags = BP_FLAG_MANY_ROWS,
       .aliases = "MountainCarContinuous-v0",
       .rows = 16};
   struct Model {

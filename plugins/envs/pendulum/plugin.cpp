@@ -5,6 +5,7 @@ struct Pendulum : pendulum::State {
   static constexpr bp::About kAbout{.id = "env.pendulum",
                                     .version = "1.0.0",
                                     .summary = "Swing a pendulum up: Pendulum-v1 of Gymnasium, bit for bit.",
+                                    .flags = BP_FLAG_MANY_ROWS,
                                     .aliases = "Pendulum-v1",
                                     .rows = 16};
   struct Model {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "toy_plugins.hpp"
 
@@ -155,6 +156,61 @@ TEST(RolloutCollector, ALongerHorizonContinuesTheSameEpisodes) {
   const bp_delivery a = once.collector->Delivery(), b = twice.collector->Delivery();
   for (uint64_t t = 0; t <= 40; ++t)
     for (uint64_t r = 0; r < kRows; ++r) EXPECT_EQ(At<float>(Find(a, "obs"), t + 20, r, 2), At<float>(Find(b, "obs"), t, r, 2));
+}
+
+TEST(RolloutCollector, MomentsAreSummedUpByTheirOwnRowsWhateverACallHas) {
+  const auto seen = [](uint64_t chunk_rows, uint64_t moment_rows) {
+    ToyTrial trial(kRows, 1);
+    RolloutCollector collector(*trial.env, *trial.learner, *trial.pool, {chunk_rows, 7, moment_rows}, trial.cancelled, [] {});
+    const PhaseSpan span(trial.clocks[0], Phase::kSync);
+    EXPECT_TRUE(collector.Collect(kHorizon, trial.clocks));
+    return Bytes(collector.Delivery());
+  };
+  EXPECT_EQ(seen(6, 3), seen(3, 0));
+  EXPECT_EQ(seen(9, 3), seen(3, 3));
+  EXPECT_NE(seen(6, 0), seen(3, 0)) << "these add in another order";
+}
+
+// What a learner sees of each step, and of each episode's end, over rollouts of these lengths.
+std::string StepsOf(const std::vector<uint64_t>& horizons, uint64_t rows, unsigned threads, uint64_t chunk_rows) {
+  ToyTrial trial(rows, threads, chunk_rows);
+  std::string steps, finals, ends;
+  const auto add = [](const bp_tensor* t, int64_t n, std::string* out) {
+    const int64_t bytes = t->dtype.bits / 8;
+    for (int64_t e = 0; e < n; ++e) {
+      uint64_t inner = static_cast<uint64_t>(bytes);
+      for (int k = 1; k < t->ndim; ++k) inner *= static_cast<uint64_t>(t->shape[k]);
+      out->append(static_cast<const char*>(t->data) + e * t->strides[0] * bytes, inner);
+    }
+  };
+  std::map<std::string, std::string> channels;
+  for (const uint64_t horizon : horizons) {
+    EXPECT_TRUE(trial.Collect(horizon));
+    const bp_delivery d = trial.collector->Delivery();
+    for (const char* name : {"obs", "action", "twice", "reward", "terminated", "truncated"})
+      add(Find(d, name), static_cast<int64_t>(horizon), &channels[name]);
+    add(Find(d, "final_obs"), Find(d, "final_obs")->shape[0], &finals);
+    for (const Episode& e : trial.collector->episodes())
+      ends += std::to_string(e.row) + ' ' + std::to_string(e.episode_return) + ' ' + std::to_string(e.info[0]) + '\n';
+  }
+  for (const auto& [name, bytes] : channels) steps += name + bytes;
+  return steps + finals + ends;
+}
+
+TEST(RolloutCollector, ALongRolloutOfFewRowsIsThatOfShortOnes) {
+  const std::string wanted = StepsOf(std::vector<uint64_t>(11, 1000), 3, 1, 3);
+  EXPECT_EQ(StepsOf({5000, 5000, 300, 700}, 3, 1, 3), wanted);
+  EXPECT_EQ(StepsOf({500, 6000, 4500}, 3, 2, 1), StepsOf(std::vector<uint64_t>(11, 1000), 3, 1, 1));
+}
+
+// obs 12, action 4, twice 4, reward 4, ep/steps 4, terminated 1, truncated 1: 30 bytes a step, and one observation more.
+TEST(RolloutCollector, ALongRolloutOfOneRowTakesTheBytesOfItsNumbers) {
+  ToyTrial trial(1, 1, 1);
+  trial.collector->Prepare(100'000);
+  uint64_t bytes = 0;
+  for (const char* name : {"obs", "action", "twice", "reward", "ep/steps", "terminated", "truncated"})
+    bytes += trial.collector->Buffer(name)->bytes();
+  EXPECT_EQ(bytes, 12 + 30 * 100'000u);
 }
 
 TEST(RolloutCollector, GivesTheLearnerTheEnvsOwnBuffers) {

@@ -59,6 +59,28 @@ TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
   EXPECT_NEAR(squares / 16000, 0.05 * 0.05 / 3, 2e-5);
 }
 
+// Together they are stepped by vectors, alone by the C library's sine and cosine. Angles beyond those of an episode are of rows
+// that are stepped on after their fall, as a host may.
+TEST(CartPole, StepsARowTheSameAloneAndWithOthers) {
+  constexpr uint64_t kRows = 300 + 37;
+  harness::Env together(kCartPole, kRows), alone(kCartPole, kRows);
+  std::vector<uint64_t> seeds(kRows);
+  for (uint64_t r = 0; r < kRows; ++r) seeds[r] = r;
+  ASSERT_EQ(together.Reset(0, seeds), BP_OK);
+  ASSERT_EQ(alone.Reset(0, seeds), BP_OK);
+  uint64_t fallen = 0;
+  for (int t = 0; t < 120; ++t) {
+    for (harness::Env* env : {&together, &alone})
+      for (uint64_t r = 0; r < kRows; ++r) *env->At<int32_t>("action", r) = (t + r) % 2;
+    ASSERT_EQ(together.api().step(together.get(), 0, 3, kRows), BP_OK);
+    for (uint64_t r = 3; r < kRows; ++r) ASSERT_EQ(alone.api().step(alone.get(), 0, r, r + 1), BP_OK);
+    ASSERT_EQ(together.Bytes(), alone.Bytes()) << t;
+    for (uint64_t r = 3; r < kRows; ++r) fallen += *together.At<uint8_t>("terminated", r);
+  }
+  EXPECT_GT(fallen, kRows);
+  EXPECT_LT(fallen, 120 * kRows * 3 / 4);
+}
+
 TEST(CartPole, TakesItsTimeLimitFromTheOptions) {
   EXPECT_EQ(harness::Env(kCartPole, 1).spec().max_episode_steps, 500);
   EXPECT_EQ(harness::Env(kCartPole, 1, 1, {{"max_episode_steps", 200}}).spec().max_episode_steps, 200);
