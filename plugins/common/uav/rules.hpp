@@ -40,13 +40,15 @@ struct Options {
 };
 
 // Arrays are as large as these ranges admit.
-inline constexpr const char *kGridSizes = "[2,1024]", *kNumbersOfUavs = "[1,256]";
+inline constexpr const char *kGridSizes = "[2,1024]", *kNumbersOfUavs = "[1,16384]";
 consteval int64_t LargestOf(std::string_view range) {
   int64_t largest = 0;
   for (const char c : range.substr(range.find(',') + 1, range.size() - range.find(',') - 2)) largest = 10 * largest + (c - '0');
   return largest;
 }
 inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
+// Where something grows with the square of their number: OBS with Others::kList, and the tensor env, which compares all pairs.
+inline constexpr int64_t kMaxUavsInPairs = 256;
 
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid", {.unit = "cells"}),

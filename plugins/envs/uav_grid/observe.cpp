@@ -1,39 +1,74 @@
 #include "observe.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "nn/simd.hpp"
 
 namespace backplane::uav_grid {
 namespace {
 
-typedef float CacheLine __attribute__((vector_size(64)));
-typedef float HalfLine __attribute__((vector_size(32)));
-constexpr int64_t kLine = sizeof(CacheLine) / sizeof(float);
+constexpr int64_t kLine = 64 / sizeof(float);
 
-// Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
-template <class T>
-BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
-  constexpr int64_t kStep = sizeof(T) / sizeof(float);  // NOLINT(bugprone-sizeof-expression): T may be float
-  T v;
-  for (int64_t i = 0; i + kStep < n; i += kStep) {
-    std::memcpy(&v, from + i, sizeof v);
-    std::memcpy(out + i, &v, sizeof v);
+template <class T, int N>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+
+// N of the map's bytes as numbers. GCC 12 makes a dozen instructions of a conversion that is one.
+template <nn::Isa isa, int N>
+BP_NN_INLINE void Widen(const int8_t* from, float* out) {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  if constexpr (isa != nn::Isa::kBase && N >= 8) {
+    struct Bytes {
+      int8_t of[N];
+    };
+    typename LanesOf<int32_t, N>::type whole;
+    asm("vpmovsxbd %1, %0" : "=v"(whole) : "m"(*reinterpret_cast<const Bytes*>(from)));
+    const auto floats = __builtin_convertvector(whole, typename LanesOf<float, N>::type);
+    std::memcpy(out, &floats, sizeof floats);
+    return;
   }
-  std::memcpy(&v, from + n - kStep, sizeof v);
-  std::memcpy(out + n - kStep, &v, sizeof v);
+#endif
+  for (int i = 0; i < N; ++i) out[i] = from[i];
 }
 
-// Copies `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A call of memcpy for each of these short
-// lines would cost more than the copies.
-BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  if (width >= kLine) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<CacheLine>(from + y * stride, width, out + y * width);
-  } else if (width >= kLine / 2) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<HalfLine>(from + y * stride, width, out + y * width);
-  } else {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
+// Of n numbers, no fewer than N, in pieces of which the last one may overlap the one before.
+template <nn::Isa isa, int N>
+BP_NN_INLINE void WidenBy(const int8_t* from, int64_t n, float* out) {
+  for (int64_t i = 0; i + N < n; i += N) Widen<isa, N>(from + i, out + i);
+  Widen<isa, N>(from + n - N, out + n - N);
+}
+
+// Writes `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A loop over short lines of any width would
+// cost more than the numbers.
+template <nn::Isa isa>
+BP_NN_INLINE void WidenLines(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
+  constexpr int kWide = nn::kLanes<float, isa>;
+  const auto each = [&](auto n) {
+    for (int64_t y = 0; y < lines; ++y) WidenBy<isa, n.value>(from + y * stride, width, out + y * width);
+  };
+  if (width >= kWide)
+    each(std::integral_constant<int, kWide>());
+  else if (kWide > 8 && width >= 8)
+    each(std::integral_constant<int, 8>());
+  else if (kWide > 4 && width >= 4)
+    each(std::integral_constant<int, 4>());
+  else
+    for (int64_t y = 0; y < lines; ++y)
+      for (int64_t x = 0; x < width; ++x) out[y * width + x] = from[y * stride + x];
+}
+
+template <nn::Isa isa>
+BP_NN_INLINE void Clear(int64_t n, float* out) {
+  constexpr int64_t kWide = nn::kLanes<float, isa>;
+  const nn::Vec<float, isa> zero{};
+  if (n < kWide) {
+    for (int64_t i = 0; i < n; ++i) out[i] = 0;
+    return;
   }
+  for (int64_t i = 0; i + kWide < n; i += kWide) nn::Store(zero, out + i);
+  nn::Store(zero, out + n - kWide);
 }
 
 // Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
@@ -70,31 +105,24 @@ BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_
 
 // The blocks of the UAVs that see each other; the others' are zero already.
 BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
-  const int64_t radius = model.options.sensor_radius, n = model.options.n_uavs, size = uav::ObsSize(model.options);
-  const auto reach = static_cast<uint64_t>(2 * radius);
+  const int64_t size = uav::ObsSize(model.options);
   const bool patches = model.options.others == uav::Others::kPatches;
-  for (int64_t j = 1; j < n; ++j) {
-    const Uav& b = row.uavs[j];
-    if (b.status != Status::kActive) continue;
-    for (int64_t i = 0; i < j; ++i) {
-      const Uav& a = row.uavs[i];
-      const int64_t dx = b.x - a.x, dy = b.y - a.y;
-      const bool near = (static_cast<uint64_t>(dx + radius) <= reach) & (static_cast<uint64_t>(dy + radius) <= reach);
-      if (!near || a.status != Status::kActive) continue;
-      float *of_a = obs + i * size + uav::kSelf, *of_b = obs + j * size + uav::kSelf;
-      if (patches) {
-        MarkOther(model, b, dx, dy, of_a);
-        MarkOther(model, a, -dx, -dy, of_b);
-      } else {
-        WriteOther(model, b, dx, dy, of_a + (j - 1) * uav::kOther);
-        WriteOther(model, a, -dx, -dy, of_b + i * uav::kOther);
-      }
+  row.near.ForEachPair(row.uavs, model.options.sensor_radius, [&](int64_t i, int64_t j) {
+    const Uav &a = row.uavs[i], &b = row.uavs[j];
+    const int64_t dx = b.x - a.x, dy = b.y - a.y;
+    float *of_a = obs + i * size + uav::kSelf, *of_b = obs + j * size + uav::kSelf;
+    if (patches) {
+      MarkOther(model, b, dx, dy, of_a);
+      MarkOther(model, a, -dx, -dy, of_b);
+    } else {
+      WriteOther(model, b, dx, dy, of_a + (j - 1) * uav::kOther);
+      WriteOther(model, a, -dx, -dy, of_b + i * uav::kOther);
     }
-  }
+  });
 }
 
 struct ObserveRow {
-  template <nn::Isa>
+  template <nn::Isa isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
     const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::OthersSize(o), side = o.patch_side();
@@ -103,18 +131,19 @@ struct ObserveRow {
       float* obs = out->obs + i * size;
       if (next) Fetch(next->obs + i * size, size);
       if (u.status != Status::kActive) {
-        CopyLines(model->zeros.data(), 0, 1, size, obs);
+        Clear<isa>(size, obs);
         continue;
       }
-      const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
+      const int8_t* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
       WriteSelf(*model, u, time, obs);
-      if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
-      CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
+      Clear<isa>(others, obs + uav::kSelf);
+      WidenLines<isa>(corner, model->stride, side, side, obs + uav::kSelf + others);
     }
     WriteSeen(*model, *row, out->obs);
-    WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
+    WriteState<isa>(*model, *row, time, out->state, next ? next->state : nullptr);
   }
 
+  template <nn::Isa isa>
   static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
     const uav::Options& o = model.options;
     if (next) Fetch(next, uav::StateSize(o));
@@ -131,8 +160,8 @@ struct ObserveRow {
     }
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
-    const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-    CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
+    const int8_t* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
+    WidenLines<isa>(map, model.stride, o.grid_size, o.grid_size, out);
   }
 };
 
@@ -144,7 +173,7 @@ void WriteMask(const Model& model, const Row& row, const View& out) {
     uint8_t* mask = out.mask + i * uav::kActions;
     out.alive[i] = active;
     mask[0] = 1;
-    const float* here = &row.map[model.Index(u.x, u.y)];
+    const int8_t* here = &row.map[model.Index(u.x, u.y)];
     for (int64_t a = 1; a < uav::kActions; ++a) mask[a] = active & (!model.options.mask_static | (here[model.offset[a]] == 0));
   }
 }
@@ -158,7 +187,7 @@ void Explore(const Model& model, Row* row) {
     if (u.status != Status::kActive) continue;
     const int64_t corner = model.Index(u.x - radius, u.y - radius);
     for (int64_t y = 0; y < side; ++y)
-      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side * sizeof(float));
+      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side);
   }
 }
 

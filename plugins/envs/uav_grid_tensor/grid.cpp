@@ -41,6 +41,10 @@ auto Run(Body&& body) {
 
 void Options::Check(const bp::Config& config) const {
   uav::Options::Check(config);
+  if (n_uavs > uav::kMaxUavsInPairs)
+    throw bp::ConfigError("compares all pairs of UAVs and takes at most " + std::to_string(uav::kMaxUavsInPairs) +
+                          "; n_uavs is " + std::to_string(n_uavs) + " (" + config.Where("n_uavs") +
+                          "): env.uav_grid takes more");
   if (device == Device::kCuda && !at::hasCUDA())
     throw bp::ConfigError("device is cuda (" + config.Where("device") +
                           "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");

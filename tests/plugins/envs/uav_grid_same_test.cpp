@@ -16,7 +16,7 @@ const char* const kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep
 // Crowded grids of all sizes, where much happens.
 nlohmann::json RandomOptions(bp::Rng& rng) {
   const auto pick = [&rng](int64_t low, int64_t high) { return low + static_cast<int64_t>(rng.Below(high - low + 1)); };
-  const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 20));
+  const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 30));
   return {{"grid_size", side},
           {"n_uavs", n_uavs},
           {"n_obstacles", pick(0, (side * side - 2 * n_uavs) / 5)},
@@ -98,6 +98,17 @@ TEST(UavGrid, IsThePlainGridWithItsDefaults) {
     harness::Env env(kFile, 1, 1, options);
     Reference plain(uav::OptionsWith(options));
     for (uint64_t seed = 0; seed < 10; ++seed) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, seed, rng));
+  }
+}
+
+TEST(UavGrid, IsThePlainGridWithManyUavs) {
+  for (const char* collision : {"crash", "block", "priority"}) {
+    bp::Rng rng(22);
+    const nlohmann::json options = {{"n_uavs", 400},       {"n_obstacles", 300},     {"grid_size", 70}, {"sensor_radius", 3},
+                                    {"others", "patches"}, {"collision", collision}, {"max_steps", 4}};
+    harness::Env env(kFile, 1, 1, options);
+    Reference plain(uav::OptionsWith(options));
+    ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, 1, rng));
   }
 }
 
