@@ -22,6 +22,10 @@ constexpr auto WordsOf(StateMap) {
 }
 enum class Others { kList, kPatches };
 constexpr auto WordsOf(Others) { return bp::Words<Others>({{"list", Others::kList}, {"patches", Others::kPatches}}); }
+enum class PatchDtype { kFloat32, kInt8 };
+constexpr auto WordsOf(PatchDtype) {
+  return bp::Words<PatchDtype>({{"float32", PatchDtype::kFloat32}, {"int8", PatchDtype::kInt8}});
+}
 
 struct Options {
   // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
@@ -29,12 +33,14 @@ struct Options {
 
   int64_t cells() const { return grid_size * grid_size; }
   int64_t patch_side() const { return 2 * sensor_radius + 1; }
+  bool bytes() const { return patch_dtype == PatchDtype::kInt8; }
 
   int64_t grid_size = 40, n_uavs = 10, n_obstacles = 40, max_steps = 200, sensor_radius = 5;
   double goal_radius = 1.5;
   Collision collision = Collision::kCrash;
   StateMap state_map = StateMap::kFull;
   Others others = Others::kList;
+  PatchDtype patch_dtype = PatchDtype::kFloat32;
   bool mask_static = true;
   double step = -0.1, progress = 1, goal = 50, crash = -10, team = 20, team_share = 0;
 };
@@ -68,6 +74,10 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("others", &Options::others,
             "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are "
             "headed"),
+    bp::Opt(
+        "patch_dtype", &Options::patch_dtype,
+        "float32: patches and map stand in OBS and STATE; int8: after them in channels of their own, a quarter of the bytes",
+        {.flags = BP_PARAM_LATER}),
     bp::Opt("mask_static", &Options::mask_static, "ACTION_MASK forbids moves off the grid and into obstacles"),
     bp::Opt("step", &Options::step, "Reward of each step of an active UAV"),
     bp::Opt("progress", &Options::progress, "Reward per cell by which the Euclidean distance to the target falls"),
@@ -113,14 +123,21 @@ inline constexpr int64_t kSelf = 8, kOther = 5;
 inline int64_t OthersSize(const Options& o) {
   return o.others == Others::kPatches ? 2 * o.patch_side() * o.patch_side() : kOther * (o.n_uavs - 1);
 }
-inline int64_t ObsSize(const Options& o) { return kSelf + OthersSize(o) + o.patch_side() * o.patch_side(); }
+// All patches of a UAV, which stand last.
+inline int64_t PatchesSize(const Options& o) {
+  return (o.others == Others::kPatches ? 3 : 1) * o.patch_side() * o.patch_side();
+}
+// With PatchDtype::kInt8 they are the channel `patch`, without them.
+inline int64_t ObsSize(const Options& o) {
+  return kSelf + (o.others == Others::kPatches ? 0 : OthersSize(o)) + (o.bytes() ? 0 : PatchesSize(o));
+}
 
 // STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
 //   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived
 //   map: 1 obstacle, 0 free, and with `explored` -1 where no UAV has looked
 inline constexpr int64_t kStatePerUav = 8;
-inline int64_t StateSize(const Options& o) {
-  return kStatePerUav * o.n_uavs + 1 + (o.state_map == StateMap::kNone ? 0 : o.cells());
-}
+inline int64_t MapSize(const Options& o) { return o.state_map == StateMap::kNone ? 0 : o.cells(); }
+// With PatchDtype::kInt8 the map is the channel `map`, which is not there without one.
+inline int64_t StateSize(const Options& o) { return kStatePerUav * o.n_uavs + 1 + (o.bytes() ? 0 : MapSize(o)); }
 
 }  // namespace backplane::uav

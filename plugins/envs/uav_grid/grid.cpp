@@ -34,8 +34,14 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
 }  // namespace
 
 struct UavGrid::Shown {
-  View Row(uint64_t r) const { return {obs[r].data(), state[r].data(), mask[r].data(), alive[r].data()}; }
+  View Row(uint64_t r) const {
+    return {obs[r].data(),   has_patch ? patch[r].data() : nullptr,
+            state[r].data(), has_map ? map[r].data() : nullptr,
+            mask[r].data(),  alive[r].data()};
+  }
+  bool has_patch, has_map;
   bp::RowsOf<float> obs, state;
+  bp::RowsOf<int8_t> patch, map;
   bp::RowsOf<uint8_t> mask, alive;
 };
 
@@ -96,7 +102,14 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
 
 UavGrid::Shown UavGrid::ShownIn(const bp::Slot& slot) const {
   const uav::Channels& c = channels_;
-  return {slot.Rows(c.obs), slot.Rows(c.state), slot.Rows(c.mask), slot.Rows(c.alive)};
+  return {.has_patch = model_.options.bytes(),
+          .has_map = c.has_map,
+          .obs = slot.Rows(c.obs),
+          .state = slot.Rows(c.state),
+          .patch = model_.options.bytes() ? slot.Rows(c.patch) : bp::RowsOf<int8_t>(),
+          .map = c.has_map ? slot.Rows(c.map) : bp::RowsOf<int8_t>(),
+          .mask = slot.Rows(c.mask),
+          .alive = slot.Rows(c.alive)};
 }
 
 // Rows from `end` on belong to other calls.

@@ -24,7 +24,6 @@ struct Model {
   double diagonal;                 // cells
   std::vector<float> scaled;       // k / (side - 1) for k = -(side - 1) .. side - 1
   std::vector<float> relative;     // k / sensor_radius for k = -sensor_radius .. sensor_radius
-  std::vector<float> zeros;        // [ObsSize]: copying them is faster than a call of memset for each UAV
   std::vector<int8_t> free_map;    // without obstacles
   std::vector<int8_t> unseen_map;  // nothing explored; empty unless STATE holds the explored map
 };

@@ -1,78 +1,16 @@
 #include "observe.hpp"
 
 #include <cstring>
-#include <type_traits>
 
-#include "nn/simd.hpp"
+#include "cells.hpp"
 
 namespace backplane::uav_grid {
 namespace {
 
-constexpr int64_t kLine = 64 / sizeof(float);
-
-template <class T, int N>
-struct LanesOf {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
-};
-
-// N of the map's bytes as numbers. GCC 12 makes a dozen instructions of a conversion that is one.
-template <nn::Isa isa, int N>
-BP_NN_INLINE void Widen(const int8_t* from, float* out) {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-  if constexpr (isa != nn::Isa::kBase && N >= 8) {
-    struct Bytes {
-      int8_t of[N];
-    };
-    typename LanesOf<int32_t, N>::type whole;
-    asm("vpmovsxbd %1, %0" : "=v"(whole) : "m"(*reinterpret_cast<const Bytes*>(from)));
-    const auto floats = __builtin_convertvector(whole, typename LanesOf<float, N>::type);
-    std::memcpy(out, &floats, sizeof floats);
-    return;
-  }
-#endif
-  for (int i = 0; i < N; ++i) out[i] = from[i];
-}
-
-// Of n numbers, no fewer than N, in pieces of which the last one may overlap the one before.
-template <nn::Isa isa, int N>
-BP_NN_INLINE void WidenBy(const int8_t* from, int64_t n, float* out) {
-  for (int64_t i = 0; i + N < n; i += N) Widen<isa, N>(from + i, out + i);
-  Widen<isa, N>(from + n - N, out + n - N);
-}
-
-// Writes `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A loop over short lines of any width would
-// cost more than the numbers.
-template <nn::Isa isa>
-BP_NN_INLINE void WidenLines(const int8_t* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  constexpr int kWide = nn::kLanes<float, isa>;
-  const auto each = [&](auto n) {
-    for (int64_t y = 0; y < lines; ++y) WidenBy<isa, n.value>(from + y * stride, width, out + y * width);
-  };
-  if (width >= kWide)
-    each(std::integral_constant<int, kWide>());
-  else if (kWide > 8 && width >= 8)
-    each(std::integral_constant<int, 8>());
-  else if (kWide > 4 && width >= 4)
-    each(std::integral_constant<int, 4>());
-  else
-    for (int64_t y = 0; y < lines; ++y)
-      for (int64_t x = 0; x < width; ++x) out[y * width + x] = from[y * stride + x];
-}
-
-template <nn::Isa isa>
-BP_NN_INLINE void Clear(int64_t n, float* out) {
-  constexpr int64_t kWide = nn::kLanes<float, isa>;
-  const nn::Vec<float, isa> zero{};
-  if (n < kWide) {
-    for (int64_t i = 0; i < n; ++i) out[i] = 0;
-    return;
-  }
-  for (int64_t i = 0; i + kWide < n; i += kWide) nn::Store(zero, out + i);
-  nn::Store(zero, out + n - kWide);
-}
-
 // Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
-BP_NN_INLINE void Fetch(const float* place, int64_t n) {
+template <class T>
+BP_NN_INLINE void Fetch(const T* place, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(T);
   for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(place + i, 1, 2);
 }
 
@@ -96,27 +34,36 @@ BP_NN_INLINE void WriteOther(const Model& model, const Uav& u, int64_t dx, int64
 }
 
 // Marks UAV b, which is at (dx, dy) from the UAV whose patches these are.
-BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_t dy, float* patches) {
+template <class T>
+BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_t dy, T* patches) {
   const int64_t radius = model.options.sensor_radius, side = model.options.patch_side();
   patches[(dy + radius) * side + dx + radius] = 1;
   const int64_t next_x = dx + b.dx + radius, next_y = dy + b.dy + radius;
   if (next_x >= 0 && next_x < side && next_y >= 0 && next_y < side) patches[(side + next_y) * side + next_x] = 1;
 }
 
-// The blocks of the UAVs that see each other; the others' are zero already.
-BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
+// Where the UAVs' patches stand, T being float in OBS and int8_t in a channel of their own.
+template <class T>
+struct Patches {
+  T* of(int64_t i) const { return first + i * stride; }
+  T* first;
+  int64_t stride;
+};
+
+// The blocks or marks of the UAVs that see each other; the others' are zero already.
+template <class T>
+BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs, const Patches<T>& patches) {
   const int64_t size = uav::ObsSize(model.options);
-  const bool patches = model.options.others == uav::Others::kPatches;
+  const bool drawn = model.options.others == uav::Others::kPatches;
   row.near.ForEachPair(row.uavs, model.options.sensor_radius, [&](int64_t i, int64_t j) {
     const Uav &a = row.uavs[i], &b = row.uavs[j];
     const int64_t dx = b.x - a.x, dy = b.y - a.y;
-    float *of_a = obs + i * size + uav::kSelf, *of_b = obs + j * size + uav::kSelf;
-    if (patches) {
-      MarkOther(model, b, dx, dy, of_a);
-      MarkOther(model, a, -dx, -dy, of_b);
+    if (drawn) {
+      MarkOther(model, b, dx, dy, patches.of(i));
+      MarkOther(model, a, -dx, -dy, patches.of(j));
     } else {
-      WriteOther(model, b, dx, dy, of_a + (j - 1) * uav::kOther);
-      WriteOther(model, a, -dx, -dy, of_b + i * uav::kOther);
+      WriteOther(model, b, dx, dy, obs + i * size + uav::kSelf + (j - 1) * uav::kOther);
+      WriteOther(model, a, -dx, -dy, obs + j * size + uav::kSelf + i * uav::kOther);
     }
   });
 }
@@ -125,28 +72,47 @@ struct ObserveRow {
   template <nn::Isa isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
-    const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::OthersSize(o), side = o.patch_side();
+    if (out->patch) {
+      WriteObs<isa>(*model, *row, time, *out, next, Patches<int8_t>{out->patch, uav::PatchesSize(o)});
+    } else {
+      const int64_t size = uav::ObsSize(o);
+      WriteObs<isa>(*model, *row, time, *out, next, Patches<float>{out->obs + size - uav::PatchesSize(o), size});
+    }
+    WriteState<isa>(*model, *row, time, *out, next);
+  }
+
+  template <nn::Isa isa, class T>
+  static BP_NN_INLINE void WriteObs(const Model& model, const Row& row, float time, const View& out, const View* next,
+                                    const Patches<T>& patches) {
+    const uav::Options& o = model.options;
+    const int64_t n = o.n_uavs, size = uav::ObsSize(o), all = uav::PatchesSize(o), side = o.patch_side();
+    const bool drawn = o.others == uav::Others::kPatches;
+    const int64_t listed = drawn ? 0 : uav::OthersSize(o), marks = drawn ? uav::OthersSize(o) : 0;
     for (int64_t i = 0; i < n; ++i) {
-      const Uav& u = row->uavs[i];
-      float* obs = out->obs + i * size;
+      const Uav& u = row.uavs[i];
+      float* obs = out.obs + i * size;
       if (next) Fetch(next->obs + i * size, size);
+      if (next && next->patch) Fetch(next->patch + i * all, all);
       if (u.status != Status::kActive) {
-        Clear<isa>(size, obs);
+        Clear<isa>(uav::kSelf + listed, obs);
+        Clear<isa>(all, patches.of(i));
         continue;
       }
-      const int8_t* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
-      WriteSelf(*model, u, time, obs);
-      Clear<isa>(others, obs + uav::kSelf);
-      WidenLines<isa>(corner, model->stride, side, side, obs + uav::kSelf + others);
+      WriteSelf(model, u, time, obs);
+      Clear<isa>(listed, obs + uav::kSelf);
+      Clear<isa>(marks, patches.of(i));
+      const int8_t* corner = &row.map[model.Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
+      CopyLines<isa>(corner, model.stride, side, side, patches.of(i) + marks);
     }
-    WriteSeen(*model, *row, out->obs);
-    WriteState<isa>(*model, *row, time, out->state, next ? next->state : nullptr);
+    WriteSeen(model, row, out.obs, patches);
   }
 
   template <nn::Isa isa>
-  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
+  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, const View& view, const View* next) {
     const uav::Options& o = model.options;
-    if (next) Fetch(next, uav::StateSize(o));
+    if (next) Fetch(next->state, uav::StateSize(o));
+    if (next && next->map) Fetch(next->map, uav::MapSize(o));
+    float* out = view.state;
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
       out[1] = model.Scaled(u.y);
@@ -161,7 +127,10 @@ struct ObserveRow {
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
     const int8_t* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-    WidenLines<isa>(map, model.stride, o.grid_size, o.grid_size, out);
+    if (view.map)
+      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, view.map);
+    else
+      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, out);
   }
 };
 

@@ -27,6 +27,7 @@ nlohmann::json RandomOptions(bp::Rng& rng) {
           {"state_map", std::vector<std::string>{"full", "explored", "none"}[pick(0, 2)]},
           {"mask_static", pick(0, 3) > 0},
           {"others", pick(0, 1) ? "list" : "patches"},
+          {"patch_dtype", pick(0, 1) ? "float32" : "int8"},
           {"team_share", pick(0, 1) ? 0.0 : 0.3}};
 }
 
@@ -48,9 +49,21 @@ void ExpectChannel(const harness::Env& env, const char* name, const std::vector<
   for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(found[k], wanted[k]) << name << "[" << k << "]";
 }
 
+// `name` with, for each of `n`, the numbers of `bytes` after its own, where the env has that channel.
+std::vector<float> Joined(const harness::Env& env, const char* name, const char* bytes, int64_t n) {
+  const bool has = bp::FindChannel(env.spec(), bytes) != nullptr;
+  const int64_t size = env.Size(name) / n, more = has ? env.Size(bytes) / n : 0;
+  std::vector<float> out;
+  for (int64_t i = 0; i < n; ++i) {
+    out.insert(out.end(), env.At<float>(name) + i * size, env.At<float>(name) + (i + 1) * size);
+    if (has) out.insert(out.end(), env.At<int8_t>(bytes) + i * more, env.At<int8_t>(bytes) + (i + 1) * more);
+  }
+  return out;
+}
+
 void ExpectObservation(const harness::Env& env, const Reference& plain) {
-  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "obs", plain.Obs()));
-  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "state", plain.State()));
+  ASSERT_EQ(Joined(env, "obs", "patch", env.spec().max_agents), plain.Obs());
+  ASSERT_EQ(Joined(env, "state", "map", 1), plain.State());
   ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "action_mask", plain.Mask()));
   ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "alive", plain.Alive()));
 }
@@ -83,9 +96,10 @@ TEST(UavGrid, IsThePlainGridInEveryChannelAndStep) {
   constexpr int kRounds = 150;
 #endif
   for (int round = 0; round < kRounds; ++round) {
-    const nlohmann::json options = RandomOptions(rng);
+    nlohmann::json options = RandomOptions(rng);
     SCOPED_TRACE(options.dump());
     harness::Env env(kFile, 1, 1, options);
+    options.erase("patch_dtype");
     Reference plain(uav::OptionsWith(options));
     for (uint64_t episode = 0; episode < 3; ++episode) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, rng.U64(), rng));
   }
