@@ -216,6 +216,16 @@ TEST(UavGridTensor, NamesAWrongActionAtTheNextLook) {
   EXPECT_EQ(env.error(), "the action of UAV 4 in row 2 should be one of 0 .. 8, got -7, some steps ago");
 }
 
+TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
+  try {
+    harness::Env many(TensorFile(), 1, 1, {{"n_uavs", 257}, {"others", "patches"}});
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(),
+                testing::HasSubstr("compares all pairs of UAVs and takes at most 256; n_uavs is 257 (test.yaml:n_uavs)"));
+  }
+}
+
 TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
   harness::Env env(TensorFile(), 1, 1, {{"max_steps", 1}});
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
