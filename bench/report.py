@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,8 +27,10 @@ BARS = {
     "plan_ms/10000": (1000, 500),
     "null_us": (0.05, 0.02), "cartpole_M_per_s": (17, 40), "cartpole_over_loop": (0.9, 1.2), "agents_4096_over_64": (1.5, 1.1), "start_ms/ant": (60, 15),
     "events_ms": (1000, 500), "uav_grid_M_per_s": (2, 4), "uav_grid_no_map_M_per_s": (2, 10),
+    "uav_grid_int8_M_per_s": (4, 10), "uav_grid_int8_no_map_M_per_s": (4, 14), "uav_grid_1000_over_10": (1.5, 1.3),
 }
-LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "start_ms/ant", "events_ms"}
+LOWER_IS_BETTER = {"plan_ms/10000", "null_us", "agents_4096_over_64", "uav_grid_1000_over_10", "start_ms/ant", "events_ms"}
+QUIET = 0.05  # of the machine's CPU time, which other programs may take
 
 PHASES = """
 experiment: bench
@@ -107,11 +110,29 @@ def small_envs(report, pairs):
         ratios = sorted(b["cpu_us"]["median"] / a["cpu_us"]["median"] for a, b in zip(few, many))
         report.add("agents_4096_over_64", {"median": ratios[1], "min": ratios[0], "max": ratios[2], "n": 3})
         report.add("agents_us_per_row", many[0]["cpu_us"], many[0])
-    for name, options in (("uav_grid_M_per_s", []), ("uav_grid_no_map_M_per_s", ["env.state_map=none"])):
+    grid, int8, no_map = plugins / "env_uav_grid.so", "env.patch_dtype=int8", "env.state_map=none"
+    for name, options in (("uav_grid_M_per_s", []), ("uav_grid_no_map_M_per_s", [no_map]), ("uav_grid_int8_M_per_s", [int8]),
+                          ("uav_grid_int8_no_map_M_per_s", [int8, no_map])):
         if report.wants(name):
-            found = report.bench("cost", plugins / "env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", f"pairs={pairs}", *options)
-            report.add(name, inverse(found["cpu_us"], found["agents"]), found)
+            found = report.bench("cost", grid, "rows=64", "chunk_rows=16", "horizon=64", "masked=1", f"pairs={pairs}", *options)
+            report.add(name, inverse(found["cpu_us"], found["agents"]), found, found["others"]["median"] > QUIET)
             report.add(name.replace("M_per_s", "allocations_per_step"), found["allocations_per_step"])
+    if report.wants("uav_grid_1000_over_10"):
+        many_uavs(report, grid, pairs)
+
+
+def many_uavs(report, grid, pairs):
+    """A UAV's step among 1,000 beside one among 10, at the same density and with as many UAVs' steps in a rollout."""
+    def cost(rows, horizon, uavs, side):
+        found = report.bench("cost", grid, f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={pairs}",
+                             "env.others=patches", f"env.n_uavs={uavs}", f"env.n_obstacles={4 * uavs}", f"env.grid_size={side}")
+        return found["cpu_us"]["median"] / found["agents"], found["others"]["median"]
+    rounds = [(cost(1, 41, 1000, 400), cost(64, 64, 10, 40)) for _ in range(min(5, pairs))]  # in turn
+    ratios = sorted(many[0] / few[0] for many, few in rounds)
+    disturbed = statistics.median(max(many[1], few[1]) for many, few in rounds) > QUIET
+    report.add("uav_grid_1000_over_10", {"median": statistics.median(ratios), "min": ratios[0], "max": ratios[-1], "n": len(ratios)},
+               disturbed=disturbed)
+    report.add("uav_grid_1000_ns", 1e3 * statistics.median(many[0] for many, _ in rounds))
 
 
 def tensor_grid(report, pairs):

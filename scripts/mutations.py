@@ -94,7 +94,7 @@ BY_HAND = [
     ("mappo", MAPPO + "streams.cpp", "if (!cut) carry_[place] = gamma_ * lambda_;", "carry_[place] = gamma_ * lambda_;"),
     ("mappo", MAPPO + "streams.cpp", "cut || t + 1 == steps_", "cut"),
     ("mappo", MAPPO + "block.cpp", "state_.AddTransposed(by_step_.data(), out, &packed_, w);", ";"),
-    ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).unsqueeze(1), ended, rows)", "ended"),
+    ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).view(shape), ended, rows)", "ended"),
 
     ("seq2seq", SEQ2SEQ + "model.cpp", "options_.max_grad_norm > 0 && factor < 1", "options_.max_grad_norm > 0"),
     ("seq2seq", SEQ2SEQ + "model.cpp", "AdamW(lr, layout_.decayed(), layout_.trained(), 0);",
@@ -111,7 +111,7 @@ BY_HAND = [
 
     ("rollout", ROLLOUT + "episode_tracker.hpp", "truncated[i] = length >= limit;", "truncated[i] = length > limit;"),
     ("rollout", ROLLOUT + "episode_tracker.hpp", "++row[i].episode_length", "row[i].episode_length"),
-    ("rollout", ROLLOUT + "chunk_recorder.cpp", "source->row(t + 1, r * lead)", "source->row(t, r * lead)"),
+    ("rollout", ROLLOUT + "chunk_recorder.cpp", "seen.buffer->row(t + 1, r * seen.lead)", "seen.buffer->row(t, r * seen.lead)"),
     ("rollout", ROLLOUT + "rollout_collector.cpp", "policy_steps_ += horizon;", ";"),
     ("rollout", ROLLOUT + "moments.hpp", "m2[i] += d * (x[i] - mean[i]);", "m2[i] += d * d;"),
     ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),

@@ -20,26 +20,27 @@ EnvChannels::EnvChannels(EnvInstance& env) : rows_(env.rows()) {
   }
   obs = OfRole(BP_ROLE_OBS), state = OfRole(BP_ROLE_STATE);
   reward = OfRole(BP_ROLE_REWARD), terminated = OfRole(BP_ROLE_TERMINATED), truncated = OfRole(BP_ROLE_TRUNCATED);
-  final_obs = OfRole(BP_ROLE_FINAL_OBS), final_state = OfRole(BP_ROLE_FINAL_STATE);
-  keeps_obs_ = final_obs == nullptr, keeps_state_ = state != nullptr && final_state == nullptr;
   if (truncated == nullptr) {
     truncated = AddOwn(env, BP_ROLE_TRUNCATED, "truncated", PerRowNumber(BP_SPACE_MULTI_BINARY, BP_DTYPE_UINT, 8));
     of_step_.push_back(truncated);
   }
-  if (keeps_obs_) final_obs = AddOwn(env, BP_ROLE_FINAL_OBS, "final_obs", *bp::FindChannel(env.spec(), BP_ROLE_OBS));
-  if (keeps_state_) final_state = AddOwn(env, BP_ROLE_FINAL_STATE, "final_state", *bp::FindChannel(env.spec(), BP_ROLE_STATE));
+  for (const auto& [seen_role, final_role] :
+       {std::pair{BP_ROLE_OBS, BP_ROLE_FINAL_OBS}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE}}) {
+    if (OfRole(final_role) != nullptr) continue;
+    for (const bp_channel* c : bp::FindChannels(env.spec(), seen_role))
+      kept_.push_back({buffers_[c->name].get(), AddOwn(env, final_role, bp::FinalName(env.spec(), *c), *c)});
+  }
   ep_return = AddOwn(env, kReturn, "ep_return", PerRowNumber(BP_SPACE_BOX, BP_DTYPE_FLOAT, 64));
   ep_length = AddOwn(env, kLength, "ep_length", PerRowNumber(BP_SPACE_BOX, BP_DTYPE_INT, 64));
   frames_.push_back({sizeof(bp_frame), 0, tensors_.data(), nullptr});
   env.Bind(frames_);
 }
 
-ChannelBuffer* EnvChannels::AddOwn(const EnvInstance& env, uint16_t role, const char* name, const bp_channel& like) {
+ChannelBuffer* EnvChannels::AddOwn(const EnvInstance& env, uint16_t role, const std::string& name, const bp_channel& like) {
   bp_channel about = like;
-  about.role = role, about.name = name;
+  about.role = role, about.name = names_.emplace_back(name).c_str();
   auto& buffer = buffers_[name];
-  if (buffer)
-    throw TrialFailure(BP_E_UNSUPPORTED, env.id(), std::string("has a channel '") + name + "', which is the host's name");
+  if (buffer) throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "has a channel '" + name + "', which is the host's name");
   buffer = std::make_unique<ChannelBuffer>(about, env.Lead(about), 1);
   all_.push_back({about, buffer.get(), true});
   return buffer.get();
@@ -57,12 +58,10 @@ ChannelBuffer* EnvChannels::Find(const std::string& name) const {
 }
 
 void EnvChannels::KeepFinal(uint64_t row) {
-  const auto keep = [&](const ChannelBuffer* from, ChannelBuffer* to) {
+  for (const auto& [from, to] : kept_) {
     const uint64_t each = PerRow(*from);
     std::memcpy(to->place(0, row * each), from->place(0, row * each), each * from->row_bytes());
-  };
-  if (keeps_obs_) keep(obs, final_obs);
-  if (keeps_state_) keep(state, final_state);
+  }
 }
 
 void EnvChannels::ClearStep(uint64_t row) {

@@ -29,23 +29,28 @@ class EnvChannels {
   ChannelBuffer* Find(const std::string& name) const;  // NULL: there is none
   uint64_t PerRow(const ChannelBuffer& buffer) const { return buffer.lead() / rows_; }
 
-  // By role. `state` and `final_state` may be NULL.
-  ChannelBuffer *obs, *state, *reward, *terminated, *truncated, *final_obs, *final_state, *ep_return, *ep_length;
+  // By role. `state` may be NULL.
+  ChannelBuffer *obs, *state, *reward, *terminated, *truncated, *ep_return, *ep_length;
 
-  // What the rows' last observation was, into final_obs and final_state.
+  // What the rows' last observations were, into `final_obs` and its like.
   void KeepFinal(uint64_t row);
   // As after a reset: what tells of a step is 0.
   void ClearStep(uint64_t row);
 
  private:
   ChannelBuffer* OfRole(uint16_t role) const;
-  ChannelBuffer* AddOwn(const EnvInstance& env, uint16_t role, const char* name, const bp_channel& like);
+  ChannelBuffer* AddOwn(const EnvInstance& env, uint16_t role, const std::string& name, const bp_channel& like);
 
   const uint64_t rows_;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<Channel> all_;
   std::vector<ChannelBuffer*> of_step_;
-  bool keeps_obs_, keeps_state_;  // an env that resets itself does so itself
+  struct Kept {
+    const ChannelBuffer* from;
+    ChannelBuffer* to;
+  };
+  std::vector<Kept> kept_;         // empty for an env that resets itself
+  std::deque<std::string> names_;  // of the host's own channels; stay where they are
   std::vector<bp_tensor*> tensors_;
   std::vector<bp_frame> frames_;
 };

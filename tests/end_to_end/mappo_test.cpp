@@ -34,6 +34,31 @@ budget: {iterations: 2}
   EXPECT_THAT(run.err, testing::HasSubstr("'num_workers' is another name of 'rollout.num_env_runners', which is set too"));
 }
 
+// Patches and map as channels of int8 are the same numbers to both networks, at the ends of episodes as well.
+TEST_F(Mappo, LearnsTheSameFromBytes) {
+  for (const std::string path : {"fused", "torch"}) {
+    if (path == "torch" && !HasPlugin("learner_mappo_torch.so")) continue;
+    std::vector<std::string> values;
+    for (const std::string dtype : {"float32", "int8"}) {
+      const std::string name = path + "_" + dtype;
+      Write(name + ".yaml", "experiment: " + name + R"(
+env: {plugin: uav_grid, options: {state_map: explored, others: patches, max_steps: 15, grid_size: 16, n_obstacles: 9, patch_dtype: )" +
+                                dtype + R"(}}
+learner: {plugin: mappo, options: {train_batch_size: 240, num_epochs: 2, hidden: [32], update_path: )" +
+                                path + R"(}}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 4}
+budget: {iterations: 3}
+evaluation: {every_iterations: 2, episodes: 3}
+)");
+      const Finished run = Run("run " + name + ".yaml");
+      ASSERT_EQ(run.exit, 0) << run.err;
+      values.push_back(Values(name) + Result(name)["evaluation"].dump());
+    }
+    EXPECT_GT(values[0].size(), 500u);
+    EXPECT_EQ(values[0], values[1]) << path;
+  }
+}
+
 TEST_F(Mappo, LearnsASmallGrid) {
   Write("small.yaml", R"(experiment: small
 env: {plugin: uav_grid, options: {grid_size: 10, n_uavs: 4, n_obstacles: 8, sensor_radius: 2, max_steps: 50, state_map: none}}

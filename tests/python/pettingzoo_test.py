@@ -57,6 +57,17 @@ class UavGrid(unittest.TestCase):
         self.assertTrue(any(last[3].values()))
         self.assertTrue(all(last[2][agent] != last[3][agent] for agent in last[2]))
 
+    def test_several_channels_are_dicts(self):
+        """With int8 patches the same numbers come in two parts."""
+        env, parts = (backplane.pettingzoo.parallel_env("uav_grid", patch_dtype=dtype) for dtype in ("float32", "int8"))
+        whole, split = env.reset(seed=3)[0]["agent_4"], parts.reset(seed=3)[0]["agent_4"]
+        space = parts.observation_space("agent_4")
+        self.assertEqual(space["patch"].dtype, np.int8)
+        self.assertTrue(space.contains(split))
+        np.testing.assert_array_equal(np.concatenate([split["obs"], split["patch"]]), whole)
+        self.assertTrue(parts.state_space.contains(parts.state()))
+        np.testing.assert_array_equal(np.concatenate([parts.state()["state"], parts.state()["map"]]), env.state())
+
     def test_rewards_are_those_of_the_row(self):
         """The same seeds and actions through the channels themselves."""
         env, raw = backplane.pettingzoo.parallel_env("uav_grid"), backplane.EmbeddedEnv("uav_grid", 1, autoreset="disabled")

@@ -3,8 +3,8 @@
 // A channel's buffer has one leading dimension: N rows for BP_SCOPE_ROW, N * max_agents for BP_SCOPE_AGENT (row r, agent a at
 // r * max_agents + a). In a rollout a time dimension stands before it; its stride is padded to 64 bytes.
 // The only channel of a role is named after it in lower case ("obs", "action", "reward", "terminated"), so that any env meets
-// any learner; further channels of a role carry names of their own. INFO channels named "ep/..." are averaged over the
-// episodes that end.
+// any learner; further channels of a role carry names of their own, and the last observations of a further OBS or STATE channel
+// X come as "final_X". INFO channels named "ep/..." are averaged over the episodes that end.
 #ifndef BACKPLANE_CHANNEL_H_
 #define BACKPLANE_CHANNEL_H_
 

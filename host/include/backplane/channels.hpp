@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "backplane/env.h"
 #include "backplane/errors.hpp"
@@ -60,6 +61,22 @@ inline const bp_channel* FindChannel(const bp_env_spec& env, std::string_view na
   const bp_channel* found = nullptr;
   ForEachChannel(env, [&](const bp_channel& channel) {
     if (!found && name == channel.name) found = &channel;
+  });
+  return found;
+}
+
+// Under which name the last observations of episodes come, for a channel of OBS or STATE: final_obs and final_state for the
+// first of its role, for others "final_" and their own name.
+inline std::string FinalName(const bp_env_spec& env, const bp_channel& channel) {
+  const bp_channel* const first = FindChannel(env, channel.role);
+  if (first != nullptr && std::string_view(first->name) != channel.name) return std::string("final_") + channel.name;
+  return channel.role == BP_ROLE_OBS ? "final_obs" : "final_state";
+}
+// The channels of a role, in their order.
+inline std::vector<const bp_channel*> FindChannels(const bp_env_spec& env, uint16_t role) {
+  std::vector<const bp_channel*> found;
+  ForEachChannel(env, [&](const bp_channel& channel) {
+    if (channel.role == role) found.push_back(&channel);
   });
   return found;
 }

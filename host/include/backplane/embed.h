@@ -102,8 +102,8 @@ const char* bp_embed_spec(bp_embed* env);
 
 // The memory of a channel: it stays where it is until close, and every step writes there. Channels of the env, and of the host:
 // `truncated` (uint8), `final_obs` and `final_state` (as `obs` and `state`: what the rows that the last step ended have ended
-// in; other rows hold anything), `ep_return` (float64) and `ep_length` (int64) of the row's last episode that ended. Only the
-// actions are for the caller to write.
+// in; other rows hold anything; of a further channel X of OBS or STATE `final_X`), `ep_return` (float64) and `ep_length`
+// (int64) of the row's last episode that ended. Only the actions are for the caller to write.
 bp_status bp_embed_tensor(bp_embed* env, const char* channel, bp_view* out);
 
 // BP_AUTORESET_*; SAME_STEP at first. Another mode than before ends all episodes: bp_embed_reset comes next. An env that resets

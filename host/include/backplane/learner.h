@@ -91,8 +91,9 @@ typedef struct bp_act {
 enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 
 // The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have
-// T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, and
-// with BP_LEARNER_OBS_MOMENTS obs_count [1], obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
+// T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, as
+// well as final_state and, of further channels X of OBS or STATE, final_X, and with BP_LEARNER_OBS_MOMENTS obs_count [1],
+// obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
 // They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
 // final_index; the same holds for the tensors of `act`.
 //

@@ -12,7 +12,7 @@ from pettingzoo import ParallelEnv as _ParallelEnv
 
 from ._library import check, lib
 from .core import end, open_for, refuse_pickle
-from .spaces import action_into, only, space_of
+from .spaces import action_into, only, space_of, spaces_of
 
 Array = npt.NDArray[Any]
 
@@ -23,11 +23,16 @@ def parallel_env(id: str | None = None, **arguments: Any) -> ParallelEnv:
     return ParallelEnv(id, **arguments)
 
 
-class ParallelEnv(_ParallelEnv[str, Array, Any]):
+def _row_of(channels: dict[str, Array], row: int) -> Any:
+    rows = {name: channel[row].copy() for name, channel in channels.items()}
+    return rows if len(rows) > 1 else next(iter(rows.values()))
+
+
+class ParallelEnv(_ParallelEnv[str, Any, Any]):
     """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves has its last observation, reward and flags in the step in
     which it does, and is no longer in ``agents`` afterwards.
 
-    Observations are in the env's type; rewards floats; where the env masks actions, ``infos[agent]["action_mask"]`` is int8
+    Observations are in the env's type, of an env with several channels of them dicts by their names; rewards floats; where the env masks actions, ``infos[agent]["action_mask"]`` is int8
     [number of actions], 1 for those that may be taken.
 
     Args:
@@ -44,23 +49,26 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
         self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
-        obs, action = only(env, "obs"), only(env, "action")
-        if obs["scope"] != "agent" or action["scope"] != "agent":
+        seen, action = env.of_role("obs"), only(env, "action")
+        if any(c["scope"] != "agent" for c in [*seen, action]):
             raise TypeError(f"{env.spec['id']}: wanted observations and actions of agents, found those of a row; gymnasium.make steps it")
         self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
         self.agents: list[str] = []
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
-        self._observation_spaces = {agent: space_of(obs) for agent in self.possible_agents}
+        self._observation_spaces = {agent: spaces_of(seen) for agent in self.possible_agents}
         self._action_spaces = {agent: space_of(action) for agent in self.possible_agents}
-        self._obs, self._action, self._reward = (env.channels[name] for name in (obs["name"], action["name"], "reward"))
+        self._obs = {c["name"]: env.channels[c["name"]] for c in seen}
+        self._action, self._reward = env.channels[action["name"]], env.channels["reward"]
         self._reward_is_shared = only(env, "reward")["scope"] == "row"
         self._terminated, self._truncated = env.channels["terminated"], env.channels["truncated"]
         self._alive = self._of("alive")
-        self._mask, self._state = self._of("action_mask"), self._of("state")
+        self._mask = self._of("action_mask")
+        states = env.of_role("state")
+        self._state = {c["name"]: env.channels[c["name"]] for c in states}
         self._infos = [c["name"] for c in env.of_role("info") if c["scope"] == "agent"]
         self._episode_infos = [c["name"] for c in env.of_role("info") if c["scope"] == "row"]
-        if self._state is not None:
-            self.state_space = spaces.Box(-np.inf, np.inf, self._state.shape[1:], self._state.dtype.type)
+        if states:
+            self.state_space = spaces_of(states)
 
     def _of(self, role: str) -> Array | None:
         found = self.env.of_role(role)
@@ -72,12 +80,12 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self._action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Array], dict[str, dict[str, Any]]]:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         self.env.reset(seeds=None if seed is None else [seed])
         self.agents = self._living(self.possible_agents)
         return self._observations(self.agents), {agent: self._info(agent, False) for agent in self.agents}
 
-    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Array], dict[str, float], dict[str, bool], dict[str, bool],
+    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
                                                      dict[str, dict[str, Any]]]:
         """One step with an action of each agent in ``agents``. Who has left is not asked."""
         acting = self.agents
@@ -102,8 +110,8 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
     def _living(self, agents: list[str]) -> list[str]:
         return [agent for agent in agents if self._alive is None or self._alive[self._number[agent]]]
 
-    def _observations(self, agents: list[str]) -> dict[str, Array]:
-        return {agent: self._obs[self._number[agent]].copy() for agent in agents}
+    def _observations(self, agents: list[str]) -> dict[str, Any]:
+        return {agent: _row_of(self._obs, self._number[agent]) for agent in agents}
 
     def _info(self, agent: str, ended: bool) -> dict[str, Any]:
         i = self._number[agent]
@@ -114,11 +122,12 @@ class ParallelEnv(_ParallelEnv[str, Array, Any]):
             info["action_mask"] = self._mask[i].astype(np.int8)
         return info
 
-    def state(self) -> Array:
-        """What all agents together are in, [size] in the env's type: what a centralized critic sees."""
-        if self._state is None:
+    def state(self) -> Any:
+        """What all agents together are in, [size] in the env's type: what a centralized critic sees. As observations, a dict of several
+        channels."""
+        if not self._state:
             raise NotImplementedError(f"{self.env.spec['id']} has no channel of the role state")
-        return self._state[0].copy()
+        return _row_of(self._state, 0)
 
     def render(self) -> None:
         raise NotImplementedError("an embedded env draws nothing; `backplane render` draws episodes of a run")

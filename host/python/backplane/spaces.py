@@ -1,7 +1,7 @@
 """Gymnasium's spaces of a channel, and the parts of an env that an adapter with one agent uses."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
         raise TypeError(f"{env.spec['id']}: wanted one channel of the role {role}, found {len(found)}; "
                         "backplane.EmbeddedEnv lends them all")
     return found[0]
+
+
+def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
+    """The space of a role's channels: of one as it is, of several a Dict by their names."""
+    return space_of(channels[0]) if len(channels) == 1 else spaces.Dict({c["name"]: space_of(c) for c in channels})
 
 
 def require_one_agent(env: EmbeddedEnv) -> None:

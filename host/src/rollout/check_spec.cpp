@@ -92,6 +92,14 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
       place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one beside '{}'", first->name));
     CheckReservedName(place, c);
+    if (c.role == BP_ROLE_OBS || c.role == BP_ROLE_STATE) {
+      const std::string last = bp::FinalName(env.view, c);
+      const bp_channel* taken = bp::FindChannel(env.view, last);
+      if (taken != nullptr && taken->role != BP_ROLE_FINAL_OBS && taken->role != BP_ROLE_FINAL_STATE)
+        spec.At(fmt::format("channel '{}'", taken->name))
+            .Refuse(fmt::format("another name, as the last observations of '{}' come under this one", c.name),
+                    fmt::format("it on a channel of role {}", taken->role));
+    }
     CheckRole(place, c);
   }
 }

@@ -16,10 +16,10 @@ namespace backplane {
 // Rows [begin, end), where they are in the current rollout, and what they have left for its end.
 struct alignas(64) Chunk {
   uint64_t begin = 0, end = 0, t = 0;
-  std::vector<Episode> episodes;        // by (t, row)
-  std::vector<double> infos;            // backs Episode::info
-  AlignedBytes final_obs, final_state;  // [episodes.size()] rows
-  std::vector<Moments> moments;         // of blocks of rows
+  std::vector<Episode> episodes;     // by (t, row)
+  std::vector<double> infos;         // backs Episode::info
+  std::vector<AlignedBytes> finals;  // of each RolloutBuffers::observed: [episodes.size()] rows
+  std::vector<Moments> moments;      // of blocks of rows
 };
 
 class ChunkQueue {

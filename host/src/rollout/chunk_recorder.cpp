@@ -16,10 +16,10 @@ ChunkRecorder::ChunkRecorder(const EnvInstance& env, uint64_t seed, uint64_t mom
 void ChunkRecorder::MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
   for (Chunk& chunk : chunks) {
     const uint64_t most = (chunk.end - chunk.begin) * buffers.horizon();
-    const bool kept_by_env = buffers.final_obs != nullptr;
-    if (!kept_by_env) chunk.final_obs = AllocateAligned(most * buffers.obs_lead * buffers.obs->row_bytes(), false);
-    if (!kept_by_env && buffers.state)
-      chunk.final_state = AllocateAligned(most * buffers.state_lead * buffers.state->row_bytes(), false);
+    chunk.finals.clear();
+    for (const RolloutBuffers::Observed& seen : buffers.observed)
+      chunk.finals.push_back(seen.finals ? AlignedBytes()
+                                         : AllocateAligned(most * seen.lead * seen.buffer->row_bytes(), false));
     chunk.episodes.reserve(most);
     chunk.infos.reserve(most * buffers.infos.size());
   }
@@ -62,13 +62,11 @@ void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r
   const double* info = chunk.infos.data() + chunk.infos.size();
   for (ChannelBuffer* buffer : buffers.infos) chunk.infos.push_back(buffer->Number(t, r));
   chunk.episodes.push_back({t, r, rows_.state[r].episode_return, rows_.state[r].episode_length, info});
-  const auto keep = [&](ChannelBuffer* source, uint64_t lead, AlignedBytes& out) {
-    if (source)
-      std::memcpy(out.get() + place * lead * source->row_bytes(), source->row(t + 1, r * lead), lead * source->row_bytes());
-  };
-  if (buffers.final_obs == nullptr) {
-    keep(buffers.obs, buffers.obs_lead, chunk.final_obs);
-    keep(buffers.state, buffers.state_lead, chunk.final_state);
+  for (size_t i = 0; i < buffers.observed.size(); ++i) {
+    const RolloutBuffers::Observed& seen = buffers.observed[i];
+    const uint64_t bytes = seen.lead * seen.buffer->row_bytes();
+    if (seen.finals == nullptr)
+      std::memcpy(chunk.finals[i].get() + place * bytes, seen.buffer->row(t + 1, r * seen.lead), bytes);
   }
   rows_.StartEpisode(r);
   rows_.mask[r] = 1;

@@ -33,16 +33,15 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
 bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {
   given_.Clear();
   for (const std::string& name : learner.keep()) given_.Give(name.c_str(), buffers.Find(name)->whole());
-  const auto gather = [&](const ChannelBuffer& source, const ChannelBuffer* dense, uint64_t lead, AlignedBytes Chunk::*kept,
-                          Finals* out) {
-    MakeRoom(buffers.memory(), source, lead, out);
-    dense ? GatherDense(buffers.memory(), *dense, lead, out) : Gather(source, lead, kept, out);
-  };
-  gather(*buffers.obs, buffers.final_obs, buffers.obs_lead, &Chunk::final_obs, &final_obs_);
-  given_.Give("final_obs", &final_obs_.tensor.view);
-  if (buffers.state) {
-    gather(*buffers.state, buffers.final_state, buffers.state_lead, &Chunk::final_state, &final_state_);
-    given_.Give("final_state", &final_state_.tensor.view);
+  finals_.resize(buffers.observed.size());
+  for (size_t i = 0; i < finals_.size(); ++i) {
+    const RolloutBuffers::Observed& seen = buffers.observed[i];
+    MakeRoom(buffers.memory(), *seen.buffer, seen.lead, &finals_[i]);
+    if (seen.finals)
+      GatherDense(buffers.memory(), *seen.finals, seen.lead, &finals_[i]);
+    else
+      Gather(seen.lead * seen.buffer->row_bytes(), i, &finals_[i]);
+    given_.Give(seen.final_name.c_str(), &finals_[i].tensor.view);
   }
   final_index_.clear();
   for (const Episode& e : episodes_) final_index_.push_back(static_cast<int64_t>(e.t * rows + e.row));
@@ -75,10 +74,9 @@ void RolloutDelivery::GatherDense(const EnvMemory& memory, const ChannelBuffer& 
   }
 }
 
-void RolloutDelivery::Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out) {
-  const uint64_t bytes = lead * source.row_bytes();
+void RolloutDelivery::Gather(uint64_t bytes, size_t i, Finals* out) {
   for (uint64_t e = 0; e < places_.size(); ++e)
-    std::memcpy(out->data.get() + e * bytes, (places_[e].chunk->*from).get() + places_[e].index * bytes, bytes);
+    std::memcpy(out->data.get() + e * bytes, places_[e].chunk->finals[i].get() + places_[e].index * bytes, bytes);
 }
 
 }  // namespace backplane

@@ -1,6 +1,7 @@
 // A finished rollout as the learner gets it: the kept channels in place, and what the chunks left, in the order (t, row).
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "rollout/chunk_queue.hpp"
@@ -30,8 +31,8 @@ class RolloutDelivery {
   };
 
   void MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out);
-  // From where the chunks have kept them.
-  void Gather(const ChannelBuffer& source, uint64_t lead, AlignedBytes Chunk::*from, Finals* out);
+  // From where the chunks have kept them, of RolloutBuffers::observed[i].
+  void Gather(uint64_t bytes, size_t i, Finals* out);
   // From `dense` [T, N, ...], where an env that resets itself has written them.
   void GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out);
 
@@ -40,7 +41,7 @@ class RolloutDelivery {
   std::vector<uint64_t> starts_;  // [T + 1] places taken before step t
   Moments moments_;
   bool has_moments_ = false;
-  Finals final_obs_, final_state_;
+  std::deque<Finals> finals_;         // of each RolloutBuffers::observed
   std::vector<int64_t> final_index_;  // t * rows + row
   std::vector<int64_t> ended_;        // scratch: rows of one step
   Tensor final_index_tensor_;

@@ -102,12 +102,14 @@ void EnvInstance::CheckResets() const {
     refuse("resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), which looks too late");
   for (const auto& [role, final_role, name] :
        {std::tuple{BP_ROLE_OBS, BP_ROLE_FINAL_OBS, "FINAL_OBS"}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE, "FINAL_STATE"}}) {
-    const bp_channel *like = bp::FindChannel(spec(), role), *last = bp::FindChannel(spec(), final_role);
-    if (like == nullptr) continue;
-    const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
-                                           name, like->name, Layout(*like));
-    if (last == nullptr) refuse(wanted + ", found none");
-    if (Layout(*last) != Layout(*like)) refuse(fmt::format("{}, found '{}', {}", wanted, last->name, Layout(*last)));
+    const std::vector<const bp_channel*> like = bp::FindChannels(spec(), role), last = bp::FindChannels(spec(), final_role);
+    for (size_t i = 0; i < like.size(); ++i) {
+      const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
+                                             name, like[i]->name, Layout(*like[i]));
+      if (i >= last.size()) refuse(wanted + ", found none");
+      if (Layout(*last[i]) != Layout(*like[i]))
+        refuse(fmt::format("{}, found '{}', {}", wanted, last[i]->name, Layout(*last[i])));
+    }
   }
 }
 

@@ -10,19 +10,10 @@
 namespace backplane {
 namespace {
 
-// A channel that belongs to a state; `lead` entries per row.
-struct Observed {
-  ChannelBuffer* buffer;
-  uint64_t lead;
-  AlignedBytes Chunk::*finals;
-  ChannelBuffer* dense_finals;  // of an env that resets itself, else NULL
-};
+using Observed = RolloutBuffers::Observed;
 
 std::vector<Observed> ObservedChannels(const RolloutBuffers& buffers) {
-  if (buffers.memory().on_device()) return {};
-  std::vector<Observed> out = {{buffers.obs, buffers.obs_lead, &Chunk::final_obs, buffers.final_obs}};
-  if (buffers.state) out.push_back({buffers.state, buffers.state_lead, &Chunk::final_state, buffers.final_state});
-  return out;
+  return buffers.memory().on_device() ? std::vector<Observed>() : buffers.observed;
 }
 
 template <class T>
@@ -61,13 +52,13 @@ NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t i
       fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
 }
 
-// Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers.
-std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const Chunk& chunk) {
+// Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers. `kept`:
+// where the chunk has them of this channel.
+std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const AlignedBytes& kept, const Chunk& chunk) {
   const uint64_t bytes = channel.lead * channel.buffer->row_bytes();
   for (uint64_t i = 0; i < chunk.episodes.size(); ++i) {
     const Episode& end = chunk.episodes[i];
-    const std::byte* last = channel.dense_finals ? channel.dense_finals->row(end.t, end.row * channel.lead)
-                                                 : (chunk.*channel.finals).get() + i * bytes;
+    const std::byte* last = channel.finals ? channel.finals->row(end.t, end.row * channel.lead) : kept.get() + i * bytes;
     if (const auto index = FirstInRow(channel, last)) return Found(channel, end.t + 1, end.row, *index);
   }
   return std::nullopt;
@@ -95,9 +86,10 @@ std::optional<std::string> NonFiniteEntry(ChannelBuffer& buffer, uint64_t t, uin
 std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, const std::vector<Chunk>& chunks) {
   if (buffers.horizon() == 0) return std::nullopt;
   std::optional<NonFinite> first = FirstNonFinite(buffers, chunks.front().begin, chunks.back().end, buffers.horizon());
+  const std::vector<Observed> channels = ObservedChannels(buffers);
   for (const Chunk& chunk : chunks)
-    for (const Observed& channel : ObservedChannels(buffers)) {
-      std::optional<NonFinite> end = FirstAmongEnds(channel, chunk);
+    for (size_t i = 0; i < channels.size(); ++i) {
+      std::optional<NonFinite> end = FirstAmongEnds(channels[i], chunk.finals[i], chunk);
       if (end && (!first || std::tie(end->step, end->row) < std::tie(first->step, first->row))) first = std::move(end);
     }
   return first;

@@ -152,14 +152,20 @@ void RolloutBuffers::FindRoles() {
   reward = role(BP_ROLE_REWARD);
   terminated = role(BP_ROLE_TERMINATED);
   truncated = role(BP_ROLE_TRUNCATED) ? role(BP_ROLE_TRUNCATED) : buffers_["truncated"].get();
-  final_obs = env_.resets_itself() ? role(BP_ROLE_FINAL_OBS) : nullptr;
-  final_state = env_.resets_itself() && state ? role(BP_ROLE_FINAL_STATE) : nullptr;
   const auto per_row = [&](uint16_t r) {
     return bp::FindChannel(env_.spec(), r) ? env_.Lead(*bp::FindChannel(env_.spec(), r)) / env_.rows() : 1;
   };
   reward_lead = per_row(BP_ROLE_REWARD);
   obs_lead = per_row(BP_ROLE_OBS);
-  state_lead = per_row(BP_ROLE_STATE);
+  observed.clear();
+  for (const auto& [seen_role, final_role] :
+       {std::pair{BP_ROLE_OBS, BP_ROLE_FINAL_OBS}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE}}) {
+    const std::vector<const bp_channel*> seen = bp::FindChannels(env_.spec(), seen_role),
+                                         last = bp::FindChannels(env_.spec(), final_role);
+    for (size_t i = 0; i < seen.size(); ++i)
+      observed.push_back({buffers_[seen[i]->name].get(), env_.resets_itself() ? buffers_[last[i]->name].get() : nullptr,
+                          env_.Lead(*seen[i]) / env_.rows(), bp::FinalName(env_.spec(), *seen[i])});
+  }
   infos.clear();
   info_names.clear();
   for (const bp_channel* c : env_.channels()) {

@@ -73,8 +73,15 @@ class RolloutBuffers {
 
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
-  ChannelBuffer *final_obs = nullptr, *final_state = nullptr;  // [T, N, ...] of an env that resets itself, else NULL
-  uint64_t obs_lead = 1, state_lead = 1, reward_lead = 1;
+  uint64_t obs_lead = 1, reward_lead = 1;
+  // The channels of OBS, then those of STATE: what an episode has ended with is kept of each.
+  struct Observed {
+    ChannelBuffer* buffer;
+    ChannelBuffer* finals;  // [T, N, ...] of an env that resets itself, else NULL
+    uint64_t lead;
+    std::string final_name;  // in a delivery
+  };
+  std::vector<Observed> observed;
   std::vector<ChannelBuffer*> infos;  // "ep/..." channels
   std::vector<std::string> info_names;
 

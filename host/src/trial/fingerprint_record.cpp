@@ -84,7 +84,7 @@ void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon
     AddChannel(*collector.Buffer("truncated"), horizon);  // the host's
   for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
     const std::string_view name = delivery.names[i];
-    if ((name == "final_obs" || name == "final_state") && !parts_.env.on_device())
+    if (name.starts_with("final_") && name != "final_index" && !parts_.env.on_device())
       Add(kObserved, delivery.names[i], HashOfTensor(*delivery.tensors[i]));
   }
 }

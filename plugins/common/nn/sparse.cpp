@@ -65,20 +65,34 @@ struct SumsLoop {
 void SparseRows::Reset(int64_t columns) {
   columns_ = columns;
   starts_.assign(1, 0);
+  at_ = column_ = 0;
 }
 
 void SparseRows::Append(const float* row) {
-  int64_t at = starts_.back();
+  Add(row, columns_);
+  EndRow();
+}
+
+template <class T>
+void SparseRows::Add(const T* part, int64_t n) {
+  int64_t at = at_;
   const auto room = static_cast<size_t>(at + columns_);
   if (values_.size() < room) values_.resize(2 * room), places_.resize(2 * room);
   int32_t* places = places_.data();
   float* values = values_.data();
-  for (int64_t i = 0; i < columns_; ++i) {  // without a branch: which numbers are 0 cannot be foreseen
-    places[at] = static_cast<int32_t>(i);
-    values[at] = row[i];
-    at += row[i] != 0;
+  for (int64_t i = 0; i < n; ++i) {  // without a branch: which numbers are 0 cannot be foreseen
+    places[at] = static_cast<int32_t>(column_ + i);
+    values[at] = part[i];
+    at += part[i] != 0;
   }
-  starts_.push_back(at);
+  at_ = at, column_ += n;
+}
+template void SparseRows::Add(const float*, int64_t);
+template void SparseRows::Add(const int8_t*, int64_t);
+
+void SparseRows::EndRow() {
+  starts_.push_back(at_);
+  column_ = 0;
 }
 
 void SparseRows::Dense(int64_t row, float* out) const {

@@ -15,6 +15,10 @@ class SparseRows {
  public:
   void Reset(int64_t columns);    // no rows
   void Append(const float* row);  // [columns]
+  // The same in parts: n of its numbers each, in their order, float or int8_t; then EndRow.
+  template <class T>
+  void Add(const T* part, int64_t n);
+  void EndRow();
   void Dense(int64_t row, float* out) const;
   int64_t columns() const { return columns_; }
   int64_t rows() const { return static_cast<int64_t>(starts_.size()) - 1; }
@@ -22,6 +26,7 @@ class SparseRows {
  private:
   friend class InputBlock;
   int64_t columns_ = 0;
+  int64_t at_ = 0, column_ = 0;     // where the next number of the row that is being added goes
   std::vector<int64_t> starts_{0};  // [rows + 1]
   std::vector<int32_t> places_;     // columns of the numbers, ascending in a row; both have room for one more row
   std::vector<float> values_;

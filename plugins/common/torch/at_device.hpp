@@ -17,6 +17,7 @@ inline c10::Device DeviceOf(bp_device device) {
 inline at::Tensor Borrow(const bp_tensor& tensor) {
   const at::ScalarType type = tensor.dtype.code == BP_DTYPE_FLOAT  ? at::kFloat
                               : tensor.dtype.code == BP_DTYPE_UINT ? at::kByte
+                              : tensor.dtype.bits == 8             ? at::kChar
                               : tensor.dtype.bits == 64            ? at::kLong
                                                                    : at::kInt;
   const at::Device device = DeviceOf(tensor.device);

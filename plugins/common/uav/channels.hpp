@@ -19,6 +19,8 @@ struct Channels {
 
   bp::EnvSpec spec;  // in this order; an env may add to it
   bp::Handle<float> obs, state;
+  bp::Handle<int8_t> patch, map;  // with PatchDtype::kInt8, the latter where STATE has a map
+  bool has_map;
   bp::Handle<const int32_t> action;
   bp::Handle<uint8_t> mask, alive;
   bp::Handle<float> reward;
@@ -26,7 +28,12 @@ struct Channels {
   std::array<bp::Handle<float>, kNStatistics> statistics;  // of kStatistics
 };
 
-inline Channels::Channels(const Options& o) {
+// What continues OBS or STATE in bytes.
+inline bp::Channel BytesOf(uint16_t role, const char* name, int64_t size, uint16_t scope) {
+  return {.role = role, .name = name, .shape = {size}, .scope = scope, .low = {-1}, .high = {1}};
+}
+
+inline Channels::Channels(const Options& o) : has_map(o.bytes() && MapSize(o) > 0) {
   spec.MaxAgents(static_cast<uint32_t>(o.n_uavs)).MaxEpisodeSteps(o.max_steps);
   spec.AgentObs(ObsSize(o)).State(StateSize(o)).AgentActionDiscrete(kActions).ActionMask().Alive().AgentReward().Terminated();
   obs = spec.Get<float>(BP_ROLE_OBS), state = spec.Get<float>(BP_ROLE_STATE);
@@ -35,6 +42,8 @@ inline Channels::Channels(const Options& o) {
   reward = spec.Get<float>(BP_ROLE_REWARD), terminated = spec.Get<uint8_t>(BP_ROLE_TERMINATED);
   agent_ended =
       spec.Add<uint8_t>({.role = BP_ROLE_INFO, .name = "agent_ended", .space = BP_SPACE_MULTI_BINARY, .scope = BP_SCOPE_AGENT});
+  if (o.bytes()) patch = spec.Add<int8_t>(BytesOf(BP_ROLE_OBS, "patch", PatchesSize(o), BP_SCOPE_AGENT));
+  if (has_map) map = spec.Add<int8_t>(BytesOf(BP_ROLE_STATE, "map", MapSize(o), BP_SCOPE_ROW));
   for (int i = 0; i < kNStatistics; ++i) statistics[i] = spec.Add<float>({.role = BP_ROLE_INFO, .name = kStatistics[i]});
 }
 

@@ -22,6 +22,10 @@ constexpr auto WordsOf(StateMap) {
 }
 enum class Others { kList, kPatches };
 constexpr auto WordsOf(Others) { return bp::Words<Others>({{"list", Others::kList}, {"patches", Others::kPatches}}); }
+enum class PatchDtype { kFloat32, kInt8 };
+constexpr auto WordsOf(PatchDtype) {
+  return bp::Words<PatchDtype>({{"float32", PatchDtype::kFloat32}, {"int8", PatchDtype::kInt8}});
+}
 
 struct Options {
   // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
@@ -29,28 +33,33 @@ struct Options {
 
   int64_t cells() const { return grid_size * grid_size; }
   int64_t patch_side() const { return 2 * sensor_radius + 1; }
+  bool bytes() const { return patch_dtype == PatchDtype::kInt8; }
 
   int64_t grid_size = 40, n_uavs = 10, n_obstacles = 40, max_steps = 200, sensor_radius = 5;
   double goal_radius = 1.5;
   Collision collision = Collision::kCrash;
   StateMap state_map = StateMap::kFull;
   Others others = Others::kList;
+  PatchDtype patch_dtype = PatchDtype::kFloat32;
   bool mask_static = true;
   double step = -0.1, progress = 1, goal = 50, crash = -10, team = 20, team_share = 0;
 };
 
 // Arrays are as large as these ranges admit.
-inline constexpr const char *kGridSizes = "[2,1024]", *kNumbersOfUavs = "[1,256]";
+inline constexpr const char *kGridSizes = "[2,1024]", *kNumbersOfUavs = "[1,16384]";
 consteval int64_t LargestOf(std::string_view range) {
   int64_t largest = 0;
   for (const char c : range.substr(range.find(',') + 1, range.size() - range.find(',') - 2)) largest = 10 * largest + (c - '0');
   return largest;
 }
 inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
+// Where something grows with the square of their number: OBS with Others::kList, and the tensor env, which compares all pairs.
+inline constexpr int64_t kMaxUavsInPairs = 256;
 
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid", {.unit = "cells"}),
-    bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row", {.aliases = "num_uavs"}),
+    bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row; more than 256 need others: patches",
+            {.aliases = "num_uavs"}),
     bp::Opt("n_obstacles", &Options::n_obstacles, "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode",
             {.aliases = "num_obstacles"}),
     bp::Opt("max_steps", &Options::max_steps, "[1,)", "The host cuts an episode after so many steps",
@@ -66,6 +75,10 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("others", &Options::others,
             "Other UAVs in OBS: one block of numbers for each, or drawn into two patches, where they are and where they are "
             "headed"),
+    bp::Opt(
+        "patch_dtype", &Options::patch_dtype,
+        "float32: patches and map stand in OBS and STATE; int8: after them in channels of their own, a quarter of the bytes",
+        {.flags = BP_PARAM_LATER}),
     bp::Opt("mask_static", &Options::mask_static, "ACTION_MASK forbids moves off the grid and into obstacles"),
     bp::Opt("step", &Options::step, "Reward of each step of an active UAV"),
     bp::Opt("progress", &Options::progress, "Reward per cell by which the Euclidean distance to the target falls"),
@@ -111,14 +124,21 @@ inline constexpr int64_t kSelf = 8, kOther = 5;
 inline int64_t OthersSize(const Options& o) {
   return o.others == Others::kPatches ? 2 * o.patch_side() * o.patch_side() : kOther * (o.n_uavs - 1);
 }
-inline int64_t ObsSize(const Options& o) { return kSelf + OthersSize(o) + o.patch_side() * o.patch_side(); }
+// All patches of a UAV, which stand last.
+inline int64_t PatchesSize(const Options& o) {
+  return (o.others == Others::kPatches ? 3 : 1) * o.patch_side() * o.patch_side();
+}
+// With PatchDtype::kInt8 they are the channel `patch`, without them.
+inline int64_t ObsSize(const Options& o) {
+  return kSelf + (o.others == Others::kPatches ? 0 : OthersSize(o)) + (o.bytes() ? 0 : PatchesSize(o));
+}
 
 // STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
 //   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived
 //   map: 1 obstacle, 0 free, and with `explored` -1 where no UAV has looked
 inline constexpr int64_t kStatePerUav = 8;
-inline int64_t StateSize(const Options& o) {
-  return kStatePerUav * o.n_uavs + 1 + (o.state_map == StateMap::kNone ? 0 : o.cells());
-}
+inline int64_t MapSize(const Options& o) { return o.state_map == StateMap::kNone ? 0 : o.cells(); }
+// With PatchDtype::kInt8 the map is the channel `map`, which is not there without one.
+inline int64_t StateSize(const Options& o) { return kStatePerUav * o.n_uavs + 1 + (o.bytes() ? 0 : MapSize(o)); }
 
 }  // namespace backplane::uav

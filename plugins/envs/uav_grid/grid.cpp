@@ -34,8 +34,14 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
 }  // namespace
 
 struct UavGrid::Shown {
-  View Row(uint64_t r) const { return {obs[r].data(), state[r].data(), mask[r].data(), alive[r].data()}; }
+  View Row(uint64_t r) const {
+    return {obs[r].data(),   has_patch ? patch[r].data() : nullptr,
+            state[r].data(), has_map ? map[r].data() : nullptr,
+            mask[r].data(),  alive[r].data()};
+  }
+  bool has_patch, has_map;
   bp::RowsOf<float> obs, state;
+  bp::RowsOf<int8_t> patch, map;
   bp::RowsOf<uint8_t> mask, alive;
 };
 
@@ -78,12 +84,11 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
   const auto actions = slot.Rows(c.action);
   const auto reward = slot.Rows(c.reward);
   const auto terminated = slot.Rows(c.terminated);
-  uint8_t unwanted[kMaxUavs];  // agent_ended where nobody wants it
   const bool tells_ended = slot.Has(c.agent_ended);
   for (uint64_t r = begin; r < end; ++r) {
     Row& row = rows_[r];
     const int32_t* action = actions[r].data();
-    uint8_t* ended = tells_ended ? slot.Row(c.agent_ended, r).data() : unwanted;
+    uint8_t* ended = tells_ended ? slot.Row(c.agent_ended, r).data() : row.unwanted.data();
     if (!Advance(model_, action, &row, reward[r].data(), ended)) RefuseAction(row, r, action);
     terminated[r][0] = row.tally.arrived + row.tally.crashed == model_.options.n_uavs;
     float* statistics[uav::kNStatistics];
@@ -97,7 +102,14 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
 
 UavGrid::Shown UavGrid::ShownIn(const bp::Slot& slot) const {
   const uav::Channels& c = channels_;
-  return {slot.Rows(c.obs), slot.Rows(c.state), slot.Rows(c.mask), slot.Rows(c.alive)};
+  return {.has_patch = model_.options.bytes(),
+          .has_map = c.has_map,
+          .obs = slot.Rows(c.obs),
+          .state = slot.Rows(c.state),
+          .patch = model_.options.bytes() ? slot.Rows(c.patch) : bp::RowsOf<int8_t>(),
+          .map = c.has_map ? slot.Rows(c.map) : bp::RowsOf<int8_t>(),
+          .mask = slot.Rows(c.mask),
+          .alive = slot.Rows(c.alive)};
 }
 
 // Rows from `end` on belong to other calls.
@@ -136,7 +148,7 @@ void UavGrid::Save(uint64_t r, void* out) const {
   auto* to = static_cast<char*>(out);
   std::memcpy(to, &row.tally, sizeof row.tally), to += sizeof row.tally;
   std::memcpy(to, row.uavs.data(), row.uavs.size() * sizeof(Uav)), to += row.uavs.size() * sizeof(Uav);
-  for (const std::vector<float>* map : {&row.map, &row.explored}) {
+  for (const std::vector<int8_t>* map : {&row.map, &row.explored}) {
     if (map->empty()) continue;
     ForEachCell([&](int64_t index) { *to++ = static_cast<char>((*map)[index]); });
   }
@@ -147,9 +159,9 @@ void UavGrid::Load(uint64_t r, const void* data) {
   const auto* from = static_cast<const char*>(data);
   std::memcpy(&row.tally, from, sizeof row.tally), from += sizeof row.tally;
   std::memcpy(row.uavs.data(), from, row.uavs.size() * sizeof(Uav)), from += row.uavs.size() * sizeof(Uav);
-  for (std::vector<float>* map : {&row.map, &row.explored}) {
+  for (std::vector<int8_t>* map : {&row.map, &row.explored}) {
     if (map->empty()) continue;
-    ForEachCell([&](int64_t index) { (*map)[index] = static_cast<signed char>(*from++); });
+    ForEachCell([&](int64_t index) { (*map)[index] = static_cast<int8_t>(*from++); });
   }
 }
 

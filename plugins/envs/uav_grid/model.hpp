@@ -9,7 +9,7 @@
 namespace backplane::uav_grid {
 
 // A map is kept with a border, so that the patch around any cell is a rectangle of it: [side + 2 * border] lines of `stride`
-// numbers, -1 in the border, 1 obstacle, 0 free.
+// numbers, -1 in the border, 1 obstacle, 0 free. A byte each: with many UAVs a map of floats would not stay in the caches.
 struct Model {
   explicit Model(const uav::Options& options);
 
@@ -20,13 +20,12 @@ struct Model {
 
   const uav::Options options;
   const int64_t border, stride;
-  int32_t offset[uav::kActions];  // of a move, in a map with its border
-  double diagonal;                // cells
-  std::vector<float> scaled;      // k / (side - 1) for k = -(side - 1) .. side - 1
-  std::vector<float> relative;    // k / sensor_radius for k = -sensor_radius .. sensor_radius
-  std::vector<float> zeros;       // [ObsSize]: copying them is faster than a call of memset for each UAV
-  std::vector<float> free_map;    // without obstacles
-  std::vector<float> unseen_map;  // nothing explored; empty unless STATE holds the explored map
+  int32_t offset[uav::kActions];   // of a move, in a map with its border
+  double diagonal;                 // cells
+  std::vector<float> scaled;       // k / (side - 1) for k = -(side - 1) .. side - 1
+  std::vector<float> relative;     // k / sensor_radius for k = -sensor_radius .. sensor_radius
+  std::vector<int8_t> free_map;    // without obstacles
+  std::vector<int8_t> unseen_map;  // nothing explored; empty unless STATE holds the explored map
 };
 
 }  // namespace backplane::uav_grid

@@ -2,42 +2,15 @@
 
 #include <cstring>
 
-#include "nn/simd.hpp"
+#include "cells.hpp"
 
 namespace backplane::uav_grid {
 namespace {
 
-typedef float CacheLine __attribute__((vector_size(64)));
-typedef float HalfLine __attribute__((vector_size(32)));
-constexpr int64_t kLine = sizeof(CacheLine) / sizeof(float);
-
-// Copies n numbers, no fewer than T holds, in pieces of T of which the last one may overlap the one before.
-template <class T>
-BP_NN_INLINE void CopyBy(const float* from, int64_t n, float* out) {
-  constexpr int64_t kStep = sizeof(T) / sizeof(float);  // NOLINT(bugprone-sizeof-expression): T may be float
-  T v;
-  for (int64_t i = 0; i + kStep < n; i += kStep) {
-    std::memcpy(&v, from + i, sizeof v);
-    std::memcpy(out + i, &v, sizeof v);
-  }
-  std::memcpy(&v, from + n - kStep, sizeof v);
-  std::memcpy(out + n - kStep, &v, sizeof v);
-}
-
-// Copies `lines` lines of `width` > 0 numbers, `stride` apart, one after the other. A call of memcpy for each of these short
-// lines would cost more than the copies.
-BP_NN_INLINE void CopyLines(const float* from, int64_t stride, int64_t lines, int64_t width, float* out) {
-  if (width >= kLine) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<CacheLine>(from + y * stride, width, out + y * width);
-  } else if (width >= kLine / 2) {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<HalfLine>(from + y * stride, width, out + y * width);
-  } else {
-    for (int64_t y = 0; y < lines; ++y) CopyBy<float>(from + y * stride, width, out + y * width);
-  }
-}
-
 // Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
-BP_NN_INLINE void Fetch(const float* place, int64_t n) {
+template <class T>
+BP_NN_INLINE void Fetch(const T* place, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(T);
   for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(place + i, 1, 2);
 }
 
@@ -61,63 +34,85 @@ BP_NN_INLINE void WriteOther(const Model& model, const Uav& u, int64_t dx, int64
 }
 
 // Marks UAV b, which is at (dx, dy) from the UAV whose patches these are.
-BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_t dy, float* patches) {
+template <class T>
+BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_t dy, T* patches) {
   const int64_t radius = model.options.sensor_radius, side = model.options.patch_side();
   patches[(dy + radius) * side + dx + radius] = 1;
   const int64_t next_x = dx + b.dx + radius, next_y = dy + b.dy + radius;
   if (next_x >= 0 && next_x < side && next_y >= 0 && next_y < side) patches[(side + next_y) * side + next_x] = 1;
 }
 
-// The blocks of the UAVs that see each other; the others' are zero already.
-BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs) {
-  const int64_t radius = model.options.sensor_radius, n = model.options.n_uavs, size = uav::ObsSize(model.options);
-  const auto reach = static_cast<uint64_t>(2 * radius);
-  const bool patches = model.options.others == uav::Others::kPatches;
-  for (int64_t j = 1; j < n; ++j) {
-    const Uav& b = row.uavs[j];
-    if (b.status != Status::kActive) continue;
-    for (int64_t i = 0; i < j; ++i) {
-      const Uav& a = row.uavs[i];
-      const int64_t dx = b.x - a.x, dy = b.y - a.y;
-      const bool near = (static_cast<uint64_t>(dx + radius) <= reach) & (static_cast<uint64_t>(dy + radius) <= reach);
-      if (!near || a.status != Status::kActive) continue;
-      float *of_a = obs + i * size + uav::kSelf, *of_b = obs + j * size + uav::kSelf;
-      if (patches) {
-        MarkOther(model, b, dx, dy, of_a);
-        MarkOther(model, a, -dx, -dy, of_b);
-      } else {
-        WriteOther(model, b, dx, dy, of_a + (j - 1) * uav::kOther);
-        WriteOther(model, a, -dx, -dy, of_b + i * uav::kOther);
-      }
+// Where the UAVs' patches stand, T being float in OBS and int8_t in a channel of their own.
+template <class T>
+struct Patches {
+  T* of(int64_t i) const { return first + i * stride; }
+  T* first;
+  int64_t stride;
+};
+
+// The blocks or marks of the UAVs that see each other; the others' are zero already.
+template <class T>
+BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs, const Patches<T>& patches) {
+  const int64_t size = uav::ObsSize(model.options);
+  const bool drawn = model.options.others == uav::Others::kPatches;
+  row.near.ForEachPair(row.uavs, model.options.sensor_radius, [&](int64_t i, int64_t j) {
+    const Uav &a = row.uavs[i], &b = row.uavs[j];
+    const int64_t dx = b.x - a.x, dy = b.y - a.y;
+    if (drawn) {
+      MarkOther(model, b, dx, dy, patches.of(i));
+      MarkOther(model, a, -dx, -dy, patches.of(j));
+    } else {
+      WriteOther(model, b, dx, dy, obs + i * size + uav::kSelf + (j - 1) * uav::kOther);
+      WriteOther(model, a, -dx, -dy, obs + j * size + uav::kSelf + i * uav::kOther);
     }
-  }
+  });
 }
 
 struct ObserveRow {
-  template <nn::Isa>
+  template <nn::Isa isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
     const uav::Options& o = model->options;
-    const int64_t n = o.n_uavs, size = uav::ObsSize(o), others = uav::OthersSize(o), side = o.patch_side();
-    for (int64_t i = 0; i < n; ++i) {
-      const Uav& u = row->uavs[i];
-      float* obs = out->obs + i * size;
-      if (next) Fetch(next->obs + i * size, size);
-      if (u.status != Status::kActive) {
-        CopyLines(model->zeros.data(), 0, 1, size, obs);
-        continue;
-      }
-      const float* corner = &row->map[model->Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
-      WriteSelf(*model, u, time, obs);
-      if (others > 0) CopyLines(model->zeros.data(), 0, 1, others, obs + uav::kSelf);
-      CopyLines(corner, model->stride, side, side, obs + uav::kSelf + others);
+    if (out->patch) {
+      WriteObs<isa>(*model, *row, time, *out, next, Patches<int8_t>{out->patch, uav::PatchesSize(o)});
+    } else {
+      const int64_t size = uav::ObsSize(o);
+      WriteObs<isa>(*model, *row, time, *out, next, Patches<float>{out->obs + size - uav::PatchesSize(o), size});
     }
-    WriteSeen(*model, *row, out->obs);
-    WriteState(*model, *row, time, out->state, next ? next->state : nullptr);
+    WriteState<isa>(*model, *row, time, *out, next);
   }
 
-  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, float* out, const float* next) {
+  template <nn::Isa isa, class T>
+  static BP_NN_INLINE void WriteObs(const Model& model, const Row& row, float time, const View& out, const View* next,
+                                    const Patches<T>& patches) {
     const uav::Options& o = model.options;
-    if (next) Fetch(next, uav::StateSize(o));
+    const int64_t n = o.n_uavs, size = uav::ObsSize(o), all = uav::PatchesSize(o), side = o.patch_side();
+    const bool drawn = o.others == uav::Others::kPatches;
+    const int64_t listed = drawn ? 0 : uav::OthersSize(o), marks = drawn ? uav::OthersSize(o) : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const Uav& u = row.uavs[i];
+      float* obs = out.obs + i * size;
+      if (next) Fetch(next->obs + i * size, size);
+      if (next && next->patch) Fetch(next->patch + i * all, all);
+      if (u.status != Status::kActive) {
+        Clear<isa>(uav::kSelf + listed, obs);
+        Clear<isa>(all, patches.of(i));
+        continue;
+      }
+      WriteSelf(model, u, time, obs);
+      Clear<isa>(listed, obs + uav::kSelf);
+      Clear<isa>(marks, patches.of(i));
+      const int8_t* corner = &row.map[model.Index(u.x - o.sensor_radius, u.y - o.sensor_radius)];
+      CopyLines<isa>(corner, model.stride, side, side, patches.of(i) + marks);
+    }
+    WriteSeen(model, row, out.obs, patches);
+  }
+
+  template <nn::Isa isa>
+  static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, const View& view, const View* next) {
+    const uav::Options& o = model.options;
+    if (next) Fetch(next->state, uav::StateSize(o));
+    if (next && next->map) Fetch(next->map, uav::MapSize(o));
+    float* out = view.state;
     for (const Uav& u : row.uavs) {
       out[0] = model.Scaled(u.x);
       out[1] = model.Scaled(u.y);
@@ -131,8 +126,11 @@ struct ObserveRow {
     }
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
-    const float* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
-    CopyLines(map, model.stride, o.grid_size, o.grid_size, out);
+    const int8_t* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
+    if (view.map)
+      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, view.map);
+    else
+      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, out);
   }
 };
 
@@ -144,7 +142,7 @@ void WriteMask(const Model& model, const Row& row, const View& out) {
     uint8_t* mask = out.mask + i * uav::kActions;
     out.alive[i] = active;
     mask[0] = 1;
-    const float* here = &row.map[model.Index(u.x, u.y)];
+    const int8_t* here = &row.map[model.Index(u.x, u.y)];
     for (int64_t a = 1; a < uav::kActions; ++a) mask[a] = active & (!model.options.mask_static | (here[model.offset[a]] == 0));
   }
 }
@@ -158,7 +156,7 @@ void Explore(const Model& model, Row* row) {
     if (u.status != Status::kActive) continue;
     const int64_t corner = model.Index(u.x - radius, u.y - radius);
     for (int64_t y = 0; y < side; ++y)
-      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side * sizeof(float));
+      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side);
   }
 }
 

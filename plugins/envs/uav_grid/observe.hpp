@@ -8,7 +8,9 @@ namespace backplane::uav_grid {
 // Of one row; every element is written.
 struct View {
   float* obs;      // [n_uavs, ObsSize]
+  int8_t* patch;   // [n_uavs, PatchesSize]; NULL: OBS holds them
   float* state;    // [StateSize]
+  int8_t* map;     // [MapSize]; NULL: STATE holds it, or there is none
   uint8_t* mask;   // [n_uavs, kActions]
   uint8_t* alive;  // [n_uavs]
 };

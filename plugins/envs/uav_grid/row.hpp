@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "meetings.hpp"
 #include "model.hpp"
+#include "near.hpp"
 
 namespace backplane::uav_grid {
 
-using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Status, uav::kMaxUavs;
+using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Status;
 
 struct Uav {
   double distance;       // to the target, cells
@@ -26,13 +28,43 @@ struct Tally {
   int64_t conflicts[3];      // UAVs crashed or held back, by Cause
 };
 
+// What the active UAVs want in a step, in index order. Places are y << 16 | x, so that a sum of two keeps x and y apart.
+struct Proposals {
+  explicit Proposals(int64_t n_uavs)
+      : who(n_uavs), from(n_uavs), to(n_uavs), middle(n_uavs), cause(n_uavs), held(n_uavs), meetings(n_uavs) {}
+  bool Moves(int64_t k) const { return to[k] != from[k]; }
+  void Stay(int64_t k) { to[k] = from[k], middle[k] = 2 * from[k]; }
+
+  int64_t n = 0;
+  std::vector<int32_t> who, from, to;
+  std::vector<int32_t>
+      middle;  // from + to: equal for two movers that swap or cross; odd in x or y, so never that of one who stays
+  std::vector<Cause> cause;  // of a crash or of being held back
+  std::vector<Cause> held;   // in this pass
+  Meetings meetings;
+};
+
 struct Row {
-  explicit Row(const Model& model) : tally{}, uavs(model.options.n_uavs), map(model.free_map), explored(model.unseen_map) {}
+  explicit Row(const Model& model)
+      : tally{},
+        uavs(model.options.n_uavs),
+        map(model.free_map),
+        explored(model.unseen_map),
+        near(model),
+        proposals(model.options.n_uavs),
+        earned(model.options.n_uavs),
+        unwanted(model.options.n_uavs) {}
 
   Tally tally;
   std::vector<Uav> uavs;
-  std::vector<float> map;       // with its border, as Model says
-  std::vector<float> explored;  // likewise, -1 where no UAV has looked; empty unless STATE holds it
+  std::vector<int8_t> map;       // with its border, as Model says
+  std::vector<int8_t> explored;  // likewise, -1 where no UAV has looked; empty unless STATE holds it
+
+  // What a step works with; nothing of it lasts.
+  mutable NearLists near;
+  Proposals proposals;
+  std::vector<double> earned;
+  std::vector<uint8_t> unwanted;  // agent_ended where nobody asks for it
 };
 
 }  // namespace backplane::uav_grid

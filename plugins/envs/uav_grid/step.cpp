@@ -5,19 +5,6 @@
 namespace backplane::uav_grid {
 namespace {
 
-// What the active UAVs want, in index order. Places are y << 16 | x, so that a sum of two keeps x and y apart.
-struct Proposals {
-  int64_t n = 0;
-  int32_t who[kMaxUavs];
-  int32_t from[kMaxUavs], to[kMaxUavs];
-  int32_t
-      middle[kMaxUavs];   // from + to: equal for two movers that swap or cross; odd in x or y, so never that of one who stays
-  Cause cause[kMaxUavs];  // of a crash or of being held back
-
-  bool Moves(int64_t k) const { return to[k] != from[k]; }
-  void Stay(int64_t k) { to[k] = from[k], middle[k] = 2 * from[k]; }
-};
-
 static_assert(2 * uav::kMaxGridSize < 1 << 15, "the sum of two places keeps x and y apart");
 int32_t Place(int32_t x, int32_t y) { return y << 16 | x; }
 
@@ -51,36 +38,33 @@ bool Propose(const Model& model, const int32_t* action, const Row& row, Proposal
 
 // All involved crash, tested once.
 void CrashConflicts(Proposals* p) {
-  for (int64_t j = 1; j < p->n; ++j) {
-    for (int64_t i = 0; i < j; ++i) {
-      const bool vertex = p->to[i] == p->to[j], edge = p->middle[i] == p->middle[j];
-      if (!(vertex | edge)) continue;
-      const Cause cause = vertex ? kVertex : kEdge;
+  const auto crash = [p](Cause cause) {
+    return [p, cause](int64_t i, int64_t k) {
       p->cause[i] = std::min(p->cause[i], cause);
-      p->cause[j] = std::min(p->cause[j], cause);
-    }
-  }
+      p->cause[k] = std::min(p->cause[k], cause);
+    };
+  };
+  p->meetings.ForEach(p->to.data(), p->n, crash(kVertex));
+  p->meetings.ForEach(p->middle.data(), p->n, crash(kEdge));
 }
 
 // Sends movers back until nobody conflicts. The conflicts of a pass are those of the same proposals.
 void HoldBackConflicts(bool priority, Proposals* p) {
-  Cause held[kMaxUavs];
+  const auto hold = [p](int64_t k, Cause cause) {
+    if (p->Moves(k)) p->held[k] = std::min(p->held[k], cause);
+  };
   for (bool changed = true; changed;) {
     changed = false;
-    std::fill_n(held, p->n, kNone);
-    for (int64_t j = 1; j < p->n; ++j) {
-      for (int64_t i = 0; i < j; ++i) {
-        const bool vertex = p->to[i] == p->to[j], edge = p->middle[i] == p->middle[j];
-        if (!(vertex | edge)) continue;
-        const Cause cause = vertex ? kVertex : kEdge;
-        const bool i_passes = priority && !edge && p->Moves(j);
-        if (p->Moves(i) && !i_passes) held[i] = std::min(held[i], cause);
-        if (p->Moves(j)) held[j] = std::min(held[j], cause);
-      }
-    }
+    std::fill_n(p->held.begin(), p->n, kNone);
+    // Of movers into one cell the lowest index passes by priority, unless somebody stays there.
+    p->meetings.ForEach(p->to.data(), p->n, [&](int64_t first, int64_t k) {
+      if (!priority || !p->Moves(k)) hold(first, kVertex);
+      hold(k, kVertex);
+    });
+    p->meetings.ForEach(p->middle.data(), p->n, [&](int64_t first, int64_t k) { hold(first, kEdge), hold(k, kEdge); });
     for (int64_t k = 0; k < p->n; ++k) {
-      if (held[k] == kNone) continue;
-      p->cause[k] = held[k];
+      if (p->held[k] == kNone) continue;
+      p->cause[k] = p->held[k];
       p->Stay(k);
       changed = true;
     }
@@ -93,15 +77,15 @@ bool Advance(const Model& model, const int32_t* action, Row* row, float* reward,
   const uav::Options& o = model.options;
   const int64_t n_uavs = o.n_uavs;
   const bool crash = o.collision == uav::Collision::kCrash;
-  Proposals p;
+  Proposals& p = row->proposals;
   if (!Propose(model, action, *row, &p)) return false;
   if (crash)
     CrashConflicts(&p);
   else
     HoldBackConflicts(o.collision == uav::Collision::kPriority, &p);
 
-  double earned[kMaxUavs];
-  std::fill_n(earned, n_uavs, 0.0);
+  std::vector<double>& earned = row->earned;
+  std::fill(earned.begin(), earned.end(), 0.0);
   std::fill_n(ended, n_uavs, uint8_t{0});
   Tally& tally = row->tally;
   bool arrivals = false;

@@ -187,16 +187,26 @@ void Board::Explore(const Rows& rows) {
 void Board::Show(const Rows& rows, const View& out) const {
   const at::Tensor uavs = Pick(uavs_, 1, rows), active = uavs[kStatus].eq(kActive);
   const at::Tensor time = Pick(tally_, 1, rows)[kTime].to(at::kDouble).div(max_steps_).to(at::kFloat);
-  const auto show = [&](at::Tensor whole, const auto& write) {
-    if (!rows.index.defined()) return write(whole);
-    std::vector<int64_t> shape = whole.sizes().vec();
-    shape[0] = rows.index.size(0);
-    at::Tensor part = at::empty(shape, whole.options());
-    write(part);
-    whole.index_copy_(0, rows.index, part);
+  // write(a tensor for each of `whole`, undefined where that is)
+  const auto show_both = [&](const at::Tensor& whole, const at::Tensor& more, const auto& write) {
+    if (!rows.index.defined()) return write(whole, more);
+    const auto part_of = [&](const at::Tensor& all) {
+      if (!all.defined()) return at::Tensor();
+      std::vector<int64_t> shape = all.sizes().vec();
+      shape[0] = rows.index.size(0);
+      return at::empty(shape, all.options());
+    };
+    const at::Tensor part = part_of(whole), part_of_more = part_of(more);
+    write(part, part_of_more);
+    for (const auto& [all, of] : {std::pair(whole, part), std::pair(more, part_of_more)})
+      if (all.defined()) at::Tensor(all).index_copy_(0, rows.index, of);
   };
-  show(out.obs, [&](at::Tensor obs) { ShowObs(uavs, rows, Pick(distance_, 0, rows), time, obs); });
-  show(out.state, [&](at::Tensor state) { ShowState(uavs, rows, time, state); });
+  const auto show = [&](const at::Tensor& whole, const auto& write) {
+    show_both(whole, {}, [&](at::Tensor part, const at::Tensor&) { write(part); });
+  };
+  show_both(out.obs, out.patch,
+            [&](at::Tensor obs, at::Tensor patch) { ShowObs(uavs, rows, Pick(distance_, 0, rows), time, obs, patch); });
+  show_both(out.state, out.map, [&](at::Tensor state, at::Tensor map) { ShowState(uavs, rows, time, state, map); });
   show(out.alive, [&](at::Tensor alive) { alive.copy_(active); });
   show(out.mask, [&](at::Tensor mask) {
     const at::Tensor free = Look(map_.view(-1), Cells(uavs, rows, side_ * side_).unsqueeze(2) + offsets_).eq(0);
@@ -206,8 +216,12 @@ void Board::Show(const Rows& rows, const View& out) const {
 }
 
 void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
-                    at::Tensor obs) const {
+                    at::Tensor obs, at::Tensor patches) const {
   const int64_t n = o_.n_uavs, radius = o_.sensor_radius, m = uavs.size(1), others = uav::OthersSize(o_);
+  // The place of what is shown of the others, and the ground that stands after it.
+  const bool drawn = o_.others == uav::Others::kPatches;
+  if (!patches.defined()) patches = obs.narrow(2, obs.size(2) - uav::PatchesSize(o_), uav::PatchesSize(o_));
+  const at::Tensor place = drawn ? patches.narrow(2, 0, others) : obs.narrow(2, uav::kSelf, others);
   const at::Tensor x = uavs[kX], y = uavs[kY], active = uavs[kStatus].eq(kActive), inactive = ~active;
   const at::Tensor dx = uavs[kDx].to(at::kFloat), dy = uavs[kDy].to(at::kFloat);
   const auto scaled = [&](const at::Tensor& k) { return Look(scaled_, k + (o_.grid_size - 1)); };
@@ -230,12 +244,12 @@ void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& 
           at::stack({near.to(at::kFloat), relative(rx), relative(ry), of(dx, pair_j_), of(dy, pair_j_)}, 2);
       shown = block.masked_fill(~near.unsqueeze(2), 0).view({m, n, others});
     }
-    obs.narrow(2, uav::kSelf, others).copy_(shown);
+    at::Tensor(place).copy_(shown);
   } else if (others > 0) {
-    obs.narrow(2, uav::kSelf, others).zero_();
+    at::Tensor(place).zero_();
   }
   const at::Tensor patch = Look(map_.view(-1), Cells(uavs, rows, side_ * side_).unsqueeze(2) + patch_);
-  obs.narrow(2, uav::kSelf + others, patch_.size(0)).copy_(patch.masked_fill(inactive.unsqueeze(2), 0));
+  patches.narrow(2, drawn ? others : 0, patch_.size(0)).copy_(patch.masked_fill(inactive.unsqueeze(2), 0));
 }
 
 // Patches [M, N, (2 R + 1)^2] that are 1 at (x, y), relative to each UAV, where `which` [M, N * (N - 1)] says so.
@@ -248,7 +262,8 @@ at::Tensor Board::Mark(const at::Tensor& x, const at::Tensor& y, const at::Tenso
       .narrow(2, 0, cells);
 }
 
-void Board::ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state) const {
+void Board::ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state,
+                      at::Tensor map) const {
   const int64_t m = uavs.size(1), heads = uav::kStatePerUav * o_.n_uavs, grid = o_.grid_size;
   const auto scaled = [&](Field field) { return Look(scaled_, uavs[field] + (grid - 1)); };
   const auto number = [&](const at::Tensor& what) { return what.to(at::kFloat); };
@@ -261,7 +276,8 @@ void Board::ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor
   const at::Tensor whole =
       o_.state_map == uav::StateMap::kFull ? Pick(map_, 0, rows) : Pick(explored_, 0, rows).narrow(1, 0, side_ * side_);
   const at::Tensor inner = whole.unflatten(1, {side_, side_}).narrow(1, border_, grid).narrow(2, border_, grid);
-  state.narrow(1, heads + 1, grid * grid).unflatten(1, {grid, grid}).copy_(inner);
+  if (!map.defined()) map = state.narrow(1, heads + 1, grid * grid);
+  map.unflatten(1, {grid, grid}).copy_(inner);
 }
 
 at::Tensor Board::Terminated() const { return (tally_[kArrivals] + tally_[kCrashes]).eq(o_.n_uavs); }

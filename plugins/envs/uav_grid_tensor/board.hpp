@@ -16,7 +16,9 @@ struct Rows {
 // Where a row shows itself.
 struct View {
   at::Tensor obs;    // float32 [R, N, ObsSize]
+  at::Tensor patch;  // int8 [R, N, PatchesSize]; undefined: OBS holds them
   at::Tensor state;  // float32 [R, StateSize]
+  at::Tensor map;    // int8 [R, MapSize]; undefined: STATE holds it, or there is none
   at::Tensor mask;   // uint8 [R, N, kActions]
   at::Tensor alive;  // uint8 [R, N]
 };
@@ -53,10 +55,10 @@ class Board {
   void CrashConflicts(Proposals* p) const;
   void HoldBackConflicts(Proposals* p) const;
   at::Tensor Shared(const at::Tensor& earned) const;
-  void ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
-               at::Tensor obs) const;
+  void ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time, at::Tensor obs,
+               at::Tensor patches) const;
   at::Tensor Mark(const at::Tensor& x, const at::Tensor& y, const at::Tensor& which) const;
-  void ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state) const;
+  void ShowState(const at::Tensor& uavs, const Rows& rows, const at::Tensor& time, at::Tensor state, at::Tensor map) const;
 
   const uav::Options o_;
   const int64_t rows_, border_, side_;  // side of a map with its border

@@ -19,9 +19,14 @@ struct OwnChannels : uav::Channels {
         truncated(spec.Add<uint8_t>({.role = BP_ROLE_TRUNCATED, .name = "truncated"})),
         final_obs(spec.Add<float>(
             {.role = BP_ROLE_FINAL_OBS, .name = "final_obs", .shape = {uav::ObsSize(o)}, .scope = BP_SCOPE_AGENT})),
-        final_state(spec.Add<float>({.role = BP_ROLE_FINAL_STATE, .name = "final_state", .shape = {uav::StateSize(o)}})) {}
+        final_state(spec.Add<float>({.role = BP_ROLE_FINAL_STATE, .name = "final_state", .shape = {uav::StateSize(o)}})) {
+    if (o.bytes())
+      final_patch = spec.Add<int8_t>(uav::BytesOf(BP_ROLE_FINAL_OBS, "final_patch", uav::PatchesSize(o), BP_SCOPE_AGENT));
+    if (has_map) final_map = spec.Add<int8_t>(uav::BytesOf(BP_ROLE_FINAL_STATE, "final_map", uav::MapSize(o), BP_SCOPE_ROW));
+  }
   bp::Handle<uint8_t> truncated;
   bp::Handle<float> final_obs, final_state;
+  bp::Handle<int8_t> final_patch, final_map;  // as `patch` and `map`
 };
 
 at::Device DeviceOf(const Options& options) {
@@ -41,6 +46,10 @@ auto Run(Body&& body) {
 
 void Options::Check(const bp::Config& config) const {
   uav::Options::Check(config);
+  if (n_uavs > uav::kMaxUavsInPairs)
+    throw bp::ConfigError("compares all pairs of UAVs and takes at most " + std::to_string(uav::kMaxUavsInPairs) +
+                          "; n_uavs is " + std::to_string(n_uavs) + " (" + config.Where("n_uavs") +
+                          "): env.uav_grid takes more");
   if (device == Device::kCuda && !at::hasCUDA())
     throw bp::ConfigError("device is cuda (" + config.Where("device") +
                           "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
@@ -79,8 +88,12 @@ struct TensorGrid::Tensors {
   }
   View ViewOf(const bp::Slot& slot) const {
     const int64_t n = options.n_uavs;
-    return {Bound(slot, channels.obs, {n, uav::ObsSize(options)}), Bound(slot, channels.state, {uav::StateSize(options)}),
-            Bound(slot, channels.mask, {n, uav::kActions}), Bound(slot, channels.alive, {n})};
+    return {.obs = Bound(slot, channels.obs, {n, uav::ObsSize(options)}),
+            .patch = options.bytes() ? Bound(slot, channels.patch, {n, uav::PatchesSize(options)}) : at::Tensor(),
+            .state = Bound(slot, channels.state, {uav::StateSize(options)}),
+            .map = channels.has_map ? Bound(slot, channels.map, {uav::MapSize(options)}) : at::Tensor(),
+            .mask = Bound(slot, channels.mask, {n, uav::kActions}),
+            .alive = Bound(slot, channels.alive, {n})};
   }
 
   void Start(const Rows& which, const at::Tensor& records, const View& view) {
@@ -190,6 +203,8 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     };
     keep(t.Bound(slot, c.final_obs, {n, uav::ObsSize(t.options)}), view.obs);
     keep(t.Bound(slot, c.final_state, {uav::StateSize(t.options)}), view.state);
+    if (view.patch.defined()) keep(t.Bound(slot, c.final_patch, {n, uav::PatchesSize(t.options)}), view.patch);
+    if (view.map.defined()) keep(t.Bound(slot, c.final_map, {uav::MapSize(t.options)}), view.map);
     at::Tensor places = t.first_place + t.used.remainder(t.queue.ahead());
     if (which.index.defined()) places = places.index_select(0, which.index);
     const at::Tensor records = t.maps.index_select(0, places);

@@ -3,11 +3,13 @@
 #include <numeric>
 
 #include "backplane/rng.h"
+#include "observed.hpp"
 #include "on_policy/categorical.hpp"
 
 namespace backplane::mappo {
 
 struct Actor::Buffers {
+  Observed seen;
   nn::SparseRows obs;
   std::vector<int64_t> agents;
   std::vector<int32_t> index;
@@ -16,7 +18,7 @@ struct Actor::Buffers {
 };
 
 Actor::Actor(const Net& net, const EnvShape& shape)
-    : net_(net), masked_(!shape.mask.empty()), mortal_(!shape.alive.empty()), agents_(shape.agents) {}
+    : net_(net), obs_(shape.obs), masked_(!shape.mask.empty()), mortal_(!shape.alive.empty()), agents_(shape.agents) {}
 
 void Actor::Refresh(const float* params) {
   params_ = params;
@@ -25,9 +27,9 @@ void Actor::Refresh(const float* params) {
 
 void Actor::Act(const bp_act& act) const {
   static thread_local Buffers buffers;
-  const bp::View<const float> obs(act.in[0], "obs");
+  buffers.seen.Bind(obs_, [&](size_t i) { return act.in[i]; });
   const bp::View<const uint8_t> alive =
-      mortal_ ? bp::View<const uint8_t>(act.in[masked_ ? 2 : 1], "alive") : bp::View<const uint8_t>();
+      mortal_ ? bp::View<const uint8_t>(act.in[obs_.size() + masked_], "alive") : bp::View<const uint8_t>();
   const bp::View<int32_t> action(act.out[0], "action");
   const bp::View<float> logp(act.out[1], "logp");
   const auto begin = static_cast<int64_t>(act.begin) * agents_, end = static_cast<int64_t>(act.end) * agents_;
@@ -37,7 +39,7 @@ void Actor::Act(const bp_act& act) const {
       *action.At(agent) = 0, *logp.At(agent) = 0;
       continue;
     }
-    buffers.obs.Append(obs.At(agent));
+    buffers.seen.Append(&buffers.obs, agent);
     buffers.agents.push_back(agent);
     if (buffers.obs.rows() == kBlock) Choose(act, &buffers);
   }
@@ -55,7 +57,7 @@ void Actor::Choose(const bp_act& act, Buffers* b) const {
     const int64_t agent = b->agents[i];
     const auto absolute = static_cast<uint32_t>(act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(agent));
     bp_rng stream{bp_seed(act.seed, BP_PURPOSE_ACT, absolute, act.step), 0};
-    const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(agent) : nullptr;
+    const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[obs_.size()], "action_mask").At(agent) : nullptr;
     double logp;
     *bp::View<int32_t>(act.out[0], "action").At(agent) = DrawCategorical(&b->work.head[i * net_.actions], mask, net_.actions,
                                                                          act.flags & BP_ACT_GREEDY ? nullptr : &stream, &logp);

@@ -23,6 +23,7 @@ class Actor {
   void Choose(const bp_act& act, Buffers* buffers) const;
 
   Net net_;
+  std::vector<Seen> obs_;
   bool masked_, mortal_;
   int64_t agents_;
   const float* params_ = nullptr;

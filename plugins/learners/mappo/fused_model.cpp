@@ -3,13 +3,14 @@
 
 #include "block.hpp"
 #include "model.hpp"
+#include "observed.hpp"
 #include "on_policy/shards.hpp"
 
 namespace backplane::mappo {
 namespace {
 
 // Observations and states of some samples.
-struct Seen {
+struct SeenRows {
   void Reset(const Net& net) { obs.Reset(net.obs), state.Reset(net.state), step_of.clear(); }
   Inputs inputs() const { return {&obs, state.columns() > 0 ? &state : nullptr, step_of}; }
   nn::SparseRows obs, state;
@@ -19,33 +20,39 @@ struct Seen {
 class Fused final : public Model {
  public:
   Fused(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host)
-      : net_(net),
-        obs_name_(shape.obs),
-        state_name_(shape.state),
-        parallel_(std::move(parallel)),
-        host_(host),
-        shards_(shards) {}
+      : net_(net), obs_(shape.obs), state_(shape.state), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
 
   void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
-    const auto obs = delivery.Get<float>(obs_name_.c_str());
-    bp::View<const float> state, final_obs, final_state;
-    if (net_.state > 0) state = delivery.Get<float>(state_name_.c_str());
+    const auto of = [&](const std::vector<Seen>& parts, std::string Seen::*name) {
+      Observed out;
+      out.Bind(parts, [&](size_t i) { return Wanted(delivery, parts[i].*name); });
+      return out;
+    };
+    const bool state = net_.state > 0;
+    const Observed obs = of(obs_, &Seen::name);
+    Observed states, final_obs, final_states;
+    if (state) states = of(state_, &Seen::name);
     samples_.Reset(net_), bootstraps_.Reset(net_);
     const int64_t agents = streams.agents(), rows = streams.rows();
-    for (int64_t place : samples.place) samples_.obs.Append(obs.At(place / agents, place % agents));
+    for (int64_t place : samples.place) obs.Append(&samples_.obs, place / agents, place % agents);
     for (int64_t step : samples.env_step) {
-      if (state) samples_.state.Append(state.At(step / rows, step % rows));
+      if (state) states.Append(&samples_.state, step / rows, step % rows);
     }
     samples_.step_of = samples.step_of;
 
-    if (delivery.Find("final_obs")) final_obs = delivery.Get<float>("final_obs");
-    if (state && delivery.Find("final_state")) final_state = delivery.Get<float>("final_state");
+    if (delivery.Find("final_obs")) final_obs = of(obs_, &Seen::final_name);
+    if (state && delivery.Find("final_state")) final_states = of(state_, &Seen::final_name);
     int64_t last = -1;
     for (const Streams::Bootstrap& b : streams.bootstraps()) {
       const bool final = b.final >= 0;
-      bootstraps_.obs.Append(final ? final_obs.At(b.final_agent) : obs.At(streams.steps(), b.place % agents));
-      if (b.env_step != last && state)
-        bootstraps_.state.Append(final ? final_state.At(b.final) : state.At(streams.steps(), b.env_step % rows));
+      if (final)
+        final_obs.Append(&bootstraps_.obs, b.final_agent);
+      else
+        obs.Append(&bootstraps_.obs, streams.steps(), b.place % agents);
+      if (b.env_step != last && state && final)
+        final_states.Append(&bootstraps_.state, b.final);
+      else if (b.env_step != last && state)
+        states.Append(&bootstraps_.state, streams.steps(), b.env_step % rows);
       last = b.env_step;
       bootstraps_.step_of.push_back(static_cast<int32_t>(bootstraps_.state.rows()) - 1);
     }
@@ -75,7 +82,7 @@ class Fused final : public Model {
     std::vector<int32_t> index;
   };
 
-  void CriticOf(const Seen& seen, const float* params, float* out) {
+  void CriticOf(const SeenRows& seen, const float* params, float* out) {
     const int64_t n = seen.obs.rows(), used = RunsFor(n, net_.size, shards_.size());
     parallel_(static_cast<uint64_t>(used), [&](uint64_t i) {
       Work* w = &shards_[i];
@@ -119,10 +126,10 @@ class Fused final : public Model {
   }
 
   Net net_;
-  std::string obs_name_, state_name_;
+  std::vector<Seen> obs_, state_;
   Parallel parallel_;
   const bp_host* host_;
-  Seen samples_, bootstraps_;
+  SeenRows samples_, bootstraps_;
   PackedNet weights_;
   std::vector<Work> shards_;
 };

@@ -86,13 +86,14 @@ void Learner::ChooseModel(const bp_env_spec* env) {
 void Learner::Refresh() { torch_actor_ ? torch_actor_->Refresh(optimizer_.params()) : actor_.Refresh(optimizer_.params()); }
 
 void Learner::DescribeSpec(const EnvShape& shape) {
-  spec_.ActIn(shape.obs);  // in the order that Actor reads
+  for (const Seen& each : shape.obs) spec_.ActIn(each.name), spec_.Keep(each.name);  // in the order that Actor reads
   if (!shape.mask.empty()) spec_.ActIn(shape.mask);
   if (!shape.alive.empty()) spec_.ActIn(shape.alive);
-  for (const std::string& name : {shape.obs, shape.mask, shape.alive, shape.agent_ended, shape.action}) {
+  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.action}) {
     if (!name.empty()) spec_.Keep(name);
   }
-  if (net_.state > 0) spec_.Keep(shape.state);
+  for (const Seen& each : shape.state)
+    if (net_.state > 0) spec_.Keep(each.name);
   for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
   spec_.ActOut(shape.action_channel);
   spec_.Extra("logp", {}, BP_SCOPE_AGENT);

@@ -47,14 +47,25 @@ void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, cons
                         std::to_string(bp::ElementCount(channel)) + " of " + std::to_string(channel.dtype.bits) + " bits");
 }
 
+Seen SeenIn(const bp_env_spec& env, const bp_channel& channel, const char* wanted) {
+  const bool bytes = bp::SameDtype(channel.dtype, bp::DtypeOf<int8_t>());
+  const int64_t size = bp::ElementCount(channel);
+  if (!bytes) NeedDtype(channel, bp::DtypeOf<float>(), size, wanted);
+  return {channel.name, bp::FinalName(env, channel), size, bytes};
+}
+
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env)
     : agents(env->max_agents), max_episode_steps(env->max_episode_steps), action_channel(NeedChannel(*env, BP_ROLE_ACTION)) {
-  const bp_channel &observed = NeedChannel(*env, BP_ROLE_OBS), &reward = NeedChannel(*env, BP_ROLE_REWARD);
-  NeedPerAgent(observed), NeedPerAgent(action_channel);
-  obs = observed.name, obs_size = bp::ElementCount(observed), action = action_channel.name;
-  NeedDtype(observed, bp::DtypeOf<float>(), obs_size, "float32 observations");
+  const bp_channel& reward = NeedChannel(*env, BP_ROLE_REWARD);
+  NeedPerAgent(action_channel);
+  action = action_channel.name;
+  for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_OBS)) {
+    NeedPerAgent(*channel);
+    obs.push_back(SeenIn(*env, *channel, "float32 or int8 observations"));
+    obs_size += obs.back().size;
+  }
   if (action_channel.space != BP_SPACE_DISCRETE) throw bp::Unsupported("takes DISCRETE actions, '" + action + "' is not");
   NeedDtype(action_channel, bp::DtypeOf<int32_t>(), 1, "one int32 per agent");
   actions = action_channel.nvec[0];
@@ -67,11 +78,11 @@ EnvShape::EnvShape(const bp_env_spec* env)
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
     alive = found->name;
   }
-  if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_STATE)) {
-    state_size = bp::ElementCount(*found);
-    if (found->scope != BP_SCOPE_ROW) throw bp::Unsupported("takes one STATE for all agents of a row, the env's is per agent");
-    NeedDtype(*found, bp::DtypeOf<float>(), state_size, "a float32 state");
-    state = found->name;
+  for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_STATE)) {
+    if (channel->scope != BP_SCOPE_ROW)
+      throw bp::Unsupported("takes one STATE for all agents of a row, the env's is per agent");
+    state.push_back(SeenIn(*env, *channel, "a float32 or int8 state"));
+    state_size += state.back().size;
   }
   if (const bp_channel* found = bp::FindChannel(*env, "agent_ended"); found && found->role == BP_ROLE_INFO) {
     NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");

@@ -71,10 +71,18 @@ inline constexpr bp::OptionTable kOptions{
                {.aliases = "checkpoint.every_iterations"}),
 };
 
+// A channel of OBS or STATE. What a net sees is all of a role, one after another, as float32.
+struct Seen {
+  std::string name, final_name;  // as the rollout's and the last observations come
+  int64_t size;
+  bool bytes;  // int8 instead of float32
+};
+
 struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);                             // throws bp::Unsupported with a sentence
-  std::string obs, action, mask, alive, state, agent_ended;              // names; empty: the env has no such channel
-  int64_t obs_size, state_size = 0, actions, agents, max_episode_steps;  // agents: of a row
+  explicit EnvShape(const bp_env_spec* env);                                 // throws bp::Unsupported with a sentence
+  std::vector<Seen> obs, state;                                              // the latter may be empty
+  std::string action, mask, alive, agent_ended;                              // names; empty: the env has no such channel
+  int64_t obs_size = 0, state_size = 0, actions, agents, max_episode_steps;  // agents: of a row
   bool reward_per_agent;
   bp_channel action_channel;  // borrowed, for the constructor only
 };

@@ -16,6 +16,7 @@ class OnDevice final : public TorchActor {
  public:
   OnDevice(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
       : net_(net),
+        obs_(shape.obs),
         masked_(!shape.mask.empty()),
         mortal_(!shape.alive.empty()),
         agents_(shape.agents),
@@ -34,9 +35,12 @@ class OnDevice final : public TorchActor {
       at::Tensor obs, mask, alive;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_OBS_TRANSFER);
-        obs = rows(act.in[0]).to(device_);
-        if (masked_) mask = rows(act.in[1]).to(device_);
-        if (mortal_) alive = rows(act.in[masked_ ? 2 : 1]).to(device_);
+        std::vector<at::Tensor> parts;
+        for (size_t i = 0; i < obs_.size(); ++i)
+          parts.push_back(rows(act.in[i]).to(device_).to(at::kFloat).reshape({n, obs_[i].size}));
+        obs = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+        if (masked_) mask = rows(act.in[obs_.size()]).to(device_);
+        if (mortal_) alive = rows(act.in[obs_.size() + masked_]).to(device_);
       }
       const at::Tensor log_probs = MaskedLogSoftmax(TorchTower(net_.actor, obs, PartsOf(flat_)), mask);
       at::Tensor choice = act.flags & BP_ACT_GREEDY ? log_probs.argmax(1) : Draw(act, begin, log_probs);
@@ -65,6 +69,7 @@ class OnDevice final : public TorchActor {
   }
 
   Net net_;
+  std::vector<Seen> obs_;
   bool masked_, mortal_;
   int64_t agents_;
   at::Device device_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "observed.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
 #include "torch/at_device.hpp"
@@ -26,7 +27,7 @@ at::Tensor CopyOf(const std::vector<T>& values, at::IntArrayRef shape, at::Devic
 class Autograd final : public TorchModel {
  public:
   Autograd(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
-      : net_(net), obs_name_(shape.obs), state_name_(shape.state), device_(device), host_(host) {}
+      : net_(net), obs_parts_(shape.obs), state_parts_(shape.state), device_(device), host_(host) {}
 
   void UseAmp(bool on) override { amp_ = on; }
 
@@ -51,19 +52,17 @@ class Autograd final : public TorchModel {
 
   void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
     torch_common::WithTorchErrors([&] {
-      const at::Tensor seen = torch_common::Borrow(*delivery.Find(obs_name_.c_str()));
-      obs_ = Entries(seen, samples.place, streams.agents());
+      obs_ = Entries(delivery, obs_parts_, samples.place, streams.agents());
       std::vector<int64_t> agent, final_agent, row, final_row;
       for (const Streams::Bootstrap& b : streams.bootstraps()) {
         agent.push_back(b.place % streams.agents()), final_agent.push_back(b.final_agent);
         row.push_back(b.env_step % streams.rows()), final_row.push_back(b.final);
       }
-      next_obs_ = Following(seen.select(0, streams.steps()), delivery.Find("final_obs"), agent, final_agent);
+      next_obs_ = Following(delivery, obs_parts_, streams.steps(), agent, final_agent);
       if (net_.state == 0) return;
-      const at::Tensor states = torch_common::Borrow(*delivery.Find(state_name_.c_str()));
-      state_ = Entries(states, samples.env_step, streams.rows());
+      state_ = Entries(delivery, state_parts_, samples.env_step, streams.rows());
       step_of_ = CopyOf(samples.step_of, {samples.n}, device_);
-      next_state_ = Following(states.select(0, streams.steps()), delivery.Find("final_state"), row, final_row);
+      next_state_ = Following(delivery, state_parts_, streams.steps(), row, final_row);
     });
   }
 
@@ -96,28 +95,51 @@ class Autograd final : public TorchModel {
   };
 
   bool IsLarge(const std::string& name) const {
-    return name == obs_name_ || name == state_name_ || name == "final_obs" || name == "final_state";
+    const auto has = [&](const std::vector<Seen>& parts) {
+      return std::any_of(parts.begin(), parts.end(), [&](const Seen& p) { return p.name == name || p.final_name == name; });
+    };
+    return has(obs_parts_) || has(state_parts_);
+  }
+
+  // What make(part) gives [n, its numbers] of each part, side by side as float32 on the device.
+  template <class Make>
+  at::Tensor Joined(const std::vector<Seen>& parts, Make&& make) const {
+    std::vector<at::Tensor> pieces;
+    for (const Seen& part : parts) {
+      const at::Tensor piece = make(part).to(device_).to(at::kFloat);  // int8 crosses to a GPU as such
+      pieces.push_back(piece.reshape({piece.size(0), part.size}));
+    }
+    return pieces.size() == 1 ? pieces[0] : at::cat(pieces, 1);
   }
 
   // Entries i / width, i % width of a rollout [steps + 1, width, ...].
-  at::Tensor Entries(const at::Tensor& from, const std::vector<int64_t>& index, int64_t width) const {
-    const auto n = static_cast<int64_t>(index.size());
-    const at::Tensor i = CopyOf(index, {n}, from.device());
-    const c10::List<std::optional<at::Tensor>> at{i.div(width, "floor"), i.remainder(width)};
-    return at::index(from, at).to(device_);
+  at::Tensor Entries(const bp::Delivery& delivery, const std::vector<Seen>& parts, const std::vector<int64_t>& index,
+                     int64_t width) const {
+    return Joined(parts, [&](const Seen& part) {
+      const at::Tensor from = torch_common::Borrow(*Wanted(delivery, part.name));
+      const at::Tensor i = CopyOf(index, {static_cast<int64_t>(index.size())}, from.device());
+      const c10::List<std::optional<at::Tensor>> at{i.div(width, "floor"), i.remainder(width)};
+      return at::index(from, at);
+    });
   }
 
-  // Rows of `finals` where final >= 0, else own rows of `last`.
-  at::Tensor Following(const at::Tensor& last, const bp_tensor* finals, const std::vector<int64_t>& own,
-                       const std::vector<int64_t>& final) const {
-    const auto n = static_cast<int64_t>(own.size());
-    at::Tensor rows = last.index_select(0, CopyOf(own, {n}, last.device()));
-    if (finals && finals->shape[0] > 0) {
-      const at::Tensor index = CopyOf(final, {n}, last.device());
-      const at::Tensor ended = torch_common::Borrow(*finals).index_select(0, index.clamp_min(0));
-      rows = at::where((index >= 0).unsqueeze(1), ended, rows);
-    }
-    return rows.to(device_);
+  // Last observations where final >= 0, else own rows of the entry after the last step.
+  at::Tensor Following(const bp::Delivery& delivery, const std::vector<Seen>& parts, int64_t steps,
+                       const std::vector<int64_t>& own, const std::vector<int64_t>& final) const {
+    return Joined(parts, [&](const Seen& part) {
+      const auto n = static_cast<int64_t>(own.size());
+      const at::Tensor last = torch_common::Borrow(*Wanted(delivery, part.name)).select(0, steps);
+      at::Tensor rows = last.index_select(0, CopyOf(own, {n}, last.device()));
+      const bp_tensor* finals = delivery.Find(part.final_name.c_str());
+      if (finals && finals->shape[0] > 0) {
+        const at::Tensor index = CopyOf(final, {n}, last.device());
+        const at::Tensor ended = torch_common::Borrow(*finals).index_select(0, index.clamp_min(0));
+        std::vector<int64_t> shape(rows.dim(), 1);
+        shape[0] = n;
+        rows = at::where((index >= 0).view(shape), ended, rows);
+      }
+      return rows;
+    });
   }
 
   // step: row of `state` for each row of obs; undefined: the same row.
@@ -167,7 +189,7 @@ class Autograd final : public TorchModel {
   }
 
   Net net_;
-  std::string obs_name_, state_name_;
+  std::vector<Seen> obs_parts_, state_parts_;
   at::Device device_;
   const bp_host* host_;
   bool amp_ = false;

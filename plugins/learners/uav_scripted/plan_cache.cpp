@@ -31,8 +31,10 @@ void PlanCache::Act(uint64_t row, const Scene& scene, int32_t* actions) {
     plan = &plans_[row];  // stays where it is when the table grows
   }
   if (scene.first || !plan->Foresaw(scene)) {
-    const float* const end = scene.map + static_cast<int64_t>(scene.size) * scene.size;
-    if (std::any_of(scene.map, end, [](float cell) { return cell < 0; }))
+    const int64_t cells = static_cast<int64_t>(scene.size) * scene.size;
+    int64_t seen = 0;
+    while (seen < cells && scene.At(seen) >= 0) ++seen;
+    if (seen < cells)
       throw bp::Unsupported(
           "policy planner needs the whole map in STATE, and a part of it has not been seen: set env.options.state_map: full");
     *plan = {PlanWays(scene, goal_radius_), 0};

@@ -52,7 +52,9 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
         options_(kOptions.Read(setup.config)),
         training_plans_(options_.goal_radius),
         evaluation_plans_(options_.goal_radius) {
-    const bp_channel* state = bp::FindOnlyChannel(*setup.env, BP_ROLE_STATE);
+    const bp_channel* state = bp::FindChannel(*setup.env, BP_ROLE_STATE);
+    const bp_channel* map = bp::FindChannel(*setup.env, "map");  // with patch_dtype: int8
+    if (map && (map->role != BP_ROLE_STATE || !bp::SameDtype(map->dtype, bp::DtypeOf<int8_t>()))) map = nullptr;
     const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
     const bp_channel* action = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION);
     if (!state || !mask || !action)
@@ -65,9 +67,11 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
-    reader_.emplace(*state, setup.env->max_agents, options_.grid_size, /*needs_map=*/options_.policy == Policy::kPlanner);
+    reader_.emplace(*state, map, setup.env->max_agents, options_.grid_size, /*needs_map=*/options_.policy == Policy::kPlanner);
     spec_.ActIn(state->name);
     spec_.ActIn(mask->name);
+    if (map) spec_.ActIn(map->name);
+    has_map_channel_ = map != nullptr;
     spec_.ActOut(*action);
   }
 
@@ -79,6 +83,8 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     const bp::View<const float> state(act.in[0], "state");
     const bp::View<const uint8_t> mask(act.in[1], "action_mask");
     const bp::View<int32_t> action(act.out[0], "action");
+    bp::View<const int8_t> map;
+    if (has_map_channel_) map = bp::View<const int8_t>(act.in[2], "map");
     const int64_t n = reader_->n_uavs();
     for (uint64_t row = act.begin; row < act.end; ++row) {
       const auto first = static_cast<int64_t>(row) * n;
@@ -86,7 +92,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
         for (int64_t i = 0; i < n; ++i) *action.At(first + i) = Drawn(act, first + i, mask.At(first + i));
         continue;
       }
-      const Scene scene = reader_->Read(state.At(static_cast<int64_t>(row)));
+      const Scene scene = reader_->Read(state.At(static_cast<int64_t>(row)), map ? map.At(static_cast<int64_t>(row)) : nullptr);
       if (options_.policy == Policy::kPlanner) {
         PlanCache& plans = (act.flags & BP_ACT_GREEDY) != 0 ? evaluation_plans_ : training_plans_;
         plans.Act(act.row_base + row, scene, action.At(first));
@@ -108,6 +114,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
   }
 
   const Options options_;
+  bool has_map_channel_ = false;
   std::optional<SceneReader> reader_;
   std::optional<bp::ActionSpace> anything_, allowed_;
   // Not saved: after a restart the planner plans from where the UAVs are.

@@ -9,8 +9,10 @@
 
 namespace backplane::uav_scripted {
 
-SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_size, bool needs_map) : n_uavs_(n_uavs) {
-  const int64_t elements = bp::ElementCount(state), cells = elements - uav::kStatePerUav * n_uavs_ - 1;
+SceneReader::SceneReader(const bp_channel& state, const bp_channel* map, uint32_t n_uavs, int64_t grid_size, bool needs_map)
+    : n_uavs_(n_uavs) {
+  const int64_t elements = bp::ElementCount(state) + (map ? bp::ElementCount(*map) : 0),
+                cells = elements - uav::kStatePerUav * n_uavs_ - 1;
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(std::max<int64_t>(cells, 0)))));
   if (state.scope != BP_SCOPE_ROW || !bp::SameDtype(state.dtype, bp::DtypeOf<float>()) || cells < 0 || side * side != cells) {
     throw bp::Unsupported("plays the multi-UAV grid, whose STATE has 8 numbers for each of " + std::to_string(n_uavs_) +
@@ -27,9 +29,9 @@ SceneReader::SceneReader(const bp_channel& state, uint32_t n_uavs, int64_t grid_
   size_ = static_cast<int>(has_map_ ? side : grid_size);
 }
 
-Scene SceneReader::Read(const float* state) const {
+Scene SceneReader::Read(const float* state, const int8_t* map) const {
   const float* const rest = state + uav::kStatePerUav * n_uavs_;
-  Scene scene{size_, *rest == 0, has_map_ ? rest + 1 : nullptr, {}};
+  Scene scene{size_, *rest == 0, has_map_ && !map ? rest + 1 : nullptr, {}, map};
   scene.uavs.reserve(static_cast<size_t>(n_uavs_));
   const auto whole = [this](float scaled) { return static_cast<int>(std::lround(scaled * static_cast<double>(size_ - 1))); };
   for (const float* s = state; s != rest; s += uav::kStatePerUav)

@@ -126,6 +126,9 @@ TEST(Spec, SaysWhatThereIs) {
   EXPECT_EQ(view.strides[0], 174);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.data) % 64, 0u);
   EXPECT_EQ(env.Tensor("obs").data, view.data);
+  const Env bytes("uav_grid", 2, R"({"patch_dtype": "int8"})");
+  EXPECT_EQ(bytes.Tensor("final_patch").shape[1], 121) << "what a further channel of OBS ended in";
+  EXPECT_EQ(bytes.Tensor("final_map").shape[1], 1600);
   const nlohmann::json cart = Env("cartpole").Spec();
   EXPECT_EQ(cart.at("state"), nlohmann::json::parse(R"([{"name": "state", "size": 4}])"));
   EXPECT_EQ(cart.at("channels")[0].at("high"), nlohmann::json::parse("[4.8, null, 0.41887902047863906, null]"));

@@ -47,6 +47,7 @@ TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
   TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 2, 3);
   const auto wanted = Rollouts(ordinary, kHorizons);
   EXPECT_GT(ordinary.collector->episodes().size(), 10u);
+  EXPECT_EQ(wanted[0].count("final_age"), 1u) << "what an episode ended in is kept of every channel";
   for (const Form form : kSelfResettingForms)
     for (const unsigned threads : {1u, 2u, 3u}) {
       TwinTrial trial(form, kSelfResettingRows, threads, 3);
@@ -175,6 +176,9 @@ TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_obs = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'obs', [4] of "
             "type code 2, 32 bits, scope 2, found none");
+  EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_age = true}),
+            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'age', [] of "
+            "type code 0, 8 bits, scope 2, found none");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.short_final_state = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_STATE like 'state', [2] "
             "of type code 2, 32 bits, scope 1, found 'final_state', [1] of type code 2, 32 bits, scope 1");

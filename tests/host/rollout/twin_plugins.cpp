@@ -110,6 +110,8 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
       final_obs_ = spec_.Add<float>({.role = BP_ROLE_FINAL_OBS, .name = "final_obs", .shape = {kObs}, .scope = BP_SCOPE_AGENT});
     final_state_ = spec_.Add<float>(
         {.role = BP_ROLE_FINAL_STATE, .name = "final_state", .shape = {g_faults.short_final_state ? kState - 1 : kState}});
+    if (g_faults.no_final_age) return;
+    final_age_ = spec_.Add<int8_t>({.role = BP_ROLE_FINAL_OBS, .name = "final_age", .scope = BP_SCOPE_AGENT});
   }
 
   bp::EnvSpec Spec() const { return spec_; }
@@ -140,10 +142,10 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
       slot.Row(truncated_, r)[0] = cut;
       slot.Row(steps_, r)[0] = static_cast<float>(row.steps);
       if (static_cast<int>(r) == g_switches.nan_end && (terminated || cut)) row.noise = std::numeric_limits<float>::quiet_NaN();
-      Observe(slot, r, obs_, state_);
+      Observe(slot, r, obs_, state_, age_);
       if constexpr (kResetsItself) {
         if (!terminated && !cut) continue;
-        Observe(slot, r, final_obs_, final_state_);
+        Observe(slot, r, final_obs_, final_state_, final_age_);
         Start(slot, r, this->NextSeed(r));
       }
     }
@@ -154,14 +156,16 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
     Row& row = rows_[r];
     row = {{seed, 0}, 0, 0, 0};
     row.noise = static_cast<float>(bp_rng_uniform(&row.rng));
-    Observe(slot, r, obs_, state_);
+    Observe(slot, r, obs_, state_, age_);
   }
 
-  void Observe(const bp::Slot& slot, uint64_t r, bp::Handle<float> obs_channel, bp::Handle<float> state_channel) {
+  void Observe(const bp::Slot& slot, uint64_t r, bp::Handle<float> obs_channel, bp::Handle<float> state_channel,
+               bp::Handle<int8_t> age_channel) {
     const Row& row = rows_[r];
     for (uint32_t a = 0; a < kAgents; ++a) {
       const float obs[kObs] = {static_cast<float>(r), static_cast<float>(a), static_cast<float>(row.steps), row.noise};
       std::ranges::copy(obs, slot.Row(obs_channel, r).begin() + a * kObs);
+      slot.Row(age_channel, r)[a] = static_cast<int8_t>(row.steps + a);
       const auto mask = slot.Row(mask_, r).subspan(3 * a, 3);
       mask[0] = mask[1] = 1;
       mask[2] = a == 0 || row.steps % 2 == 0;
@@ -181,6 +185,7 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
                           .Terminated()
                           .Add({.role = BP_ROLE_TRUNCATED, .name = "truncated", .dtype = bp::kU8})
                           .Info("ep/steps");
+  bp::Handle<int8_t> age_ = spec_.Add<int8_t>({.role = BP_ROLE_OBS, .name = "age", .scope = BP_SCOPE_AGENT});
   bp::Handle<float> obs_ = spec_.Get<float>(BP_ROLE_OBS), state_ = spec_.Get<float>(BP_ROLE_STATE);
   bp::Handle<uint8_t> mask_ = spec_.Get<uint8_t>(BP_ROLE_ACTION_MASK);
   bp::Handle<const int32_t> action_ = spec_.Get<const int32_t>(BP_ROLE_ACTION);
@@ -188,6 +193,7 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
   bp::Handle<uint8_t> terminated_ = spec_.Get<uint8_t>(BP_ROLE_TERMINATED);
   bp::Handle<uint8_t> truncated_ = spec_.Get<uint8_t>(BP_ROLE_TRUNCATED);
   bp::Handle<float> final_obs_, final_state_;
+  bp::Handle<int8_t> final_age_;
 };
 
 // Takes the action with a random number as it comes, also a masked one: the env does not mind.

@@ -12,9 +12,9 @@
 
 namespace backplane::twin {
 
-// Two agents a row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far.
-// Action 2 is masked for agent 1 in every second step. An agent is paid its action and some noise. A row ends by itself with
-// probability 1/8 a step and is cut at CutAt(row) steps.
+// Two agents a row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far. A
+// second OBS, "age" int8 [agent] = steps + agent. Action 2 is masked for agent 1 in every second step. An agent is paid its
+// action and some noise. A row ends by itself with probability 1/8 a step and is cut at CutAt(row) steps.
 enum class Form { kOrdinary = 1, kSelfResetting, kOnDevice };
 constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5); }
 
@@ -28,7 +28,7 @@ extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the d
 
 // What is wrong with the next env.
 struct Faults {
-  bool no_autoreset = false, no_memory = false, no_final_obs = false, short_final_state = false;
+  bool no_autoreset = false, no_memory = false, no_final_obs = false, short_final_state = false, no_final_age = false;
   uint64_t without_flags = 0;
 };
 extern Faults g_faults;

@@ -67,6 +67,19 @@ TEST_P(Rows, GiveBackWhatTheyTook) {
   }
 }
 
+TEST(SparseRows, AreTheSameInPartsOfFloatsAndBytes) {
+  SparseRows rows;
+  rows.Reset(5);
+  const float first[] = {0, 2.5f};
+  const int8_t then[] = {-1, 0, 1};
+  for (int i = 0; i < 2; ++i) rows.Add(first, 2), rows.Add(then, 3), rows.EndRow();
+  float row[5];
+  for (int i = 0; i < 2; ++i) {
+    rows.Dense(i, row);
+    EXPECT_EQ(std::vector<float>(row, row + 5), (std::vector<float>{0, 2.5f, -1, 0, 1})) << i;
+  }
+}
+
 TEST(SparseRows, KeepWhatIsNoNumber) {
   SparseRows rows;
   rows.Reset(2);

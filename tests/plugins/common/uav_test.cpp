@@ -115,6 +115,14 @@ TEST(UavOptions, ThatDoNotFitTheGridAreRefusedWithTheirPlaces) {
             "n_uavs: test.yaml:n_uavs, grid_size: test.yaml:grid_size)");
 }
 
+TEST(UavOptions, ListOthersForFewUavsOnly) {
+  EXPECT_EQ(Refusal({{"n_uavs", 256}}), "");
+  EXPECT_EQ(Refusal({{"n_uavs", 257}}),
+            "others: list has a block for each other UAV in OBS of each, for at most 256 UAVs; n_uavs is 257 "
+            "(test.yaml:n_uavs): set others: patches, which do not grow with the UAVs");
+  EXPECT_EQ(Refusal({{"n_uavs", 16384}, {"grid_size", 1024}, {"others", "patches"}}), "");
+}
+
 TEST(UavOptions, SeeNoFartherThanTheGrid) {
   EXPECT_EQ(Refusal({{"grid_size", 12}, {"sensor_radius", 11}}), "");
   EXPECT_EQ(Refusal({{"grid_size", 12}, {"sensor_radius", 12}}),

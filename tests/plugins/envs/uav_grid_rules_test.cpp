@@ -49,10 +49,19 @@ struct Scene {
   bool moved;
 };
 
+// The fates under one rule, which are the same where many others stand far away.
+std::string FatesUnder(uav::Collision collision, std::vector<At> uavs, const std::vector<uav::Move>& obstacles) {
+  const std::string alone = Scene(collision, uavs, obstacles).Fates();
+  for (int i = 0; i < 40; ++i) uavs.push_back({20 + i % 8 * 2, 20 + i / 8 * 2, kStay});
+  const std::string among = Scene(collision, uavs, obstacles).Fates();
+  EXPECT_EQ(among, alone + std::string(40, 'S'));
+  return alone;
+}
+
 // The fates under crash, block and priority.
 std::string Fates(const std::vector<At>& uavs, const std::vector<uav::Move>& obstacles = {}) {
-  return Scene(uav::Collision::kCrash, uavs, obstacles).Fates() + " " + Scene(uav::Collision::kBlock, uavs, obstacles).Fates() +
-         " " + Scene(uav::Collision::kPriority, uavs, obstacles).Fates();
+  return FatesUnder(uav::Collision::kCrash, uavs, obstacles) + " " + FatesUnder(uav::Collision::kBlock, uavs, obstacles) + " " +
+         FatesUnder(uav::Collision::kPriority, uavs, obstacles);
 }
 
 TEST(UavGridRules, TwoIntoOneCell) { EXPECT_EQ(Fates({{5, 5, kEast}, {7, 5, kWest}}), "XX SS MS"); }

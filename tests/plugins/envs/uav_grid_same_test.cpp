@@ -16,7 +16,7 @@ const char* const kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep
 // Crowded grids of all sizes, where much happens.
 nlohmann::json RandomOptions(bp::Rng& rng) {
   const auto pick = [&rng](int64_t low, int64_t high) { return low + static_cast<int64_t>(rng.Below(high - low + 1)); };
-  const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 20));
+  const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 30));
   return {{"grid_size", side},
           {"n_uavs", n_uavs},
           {"n_obstacles", pick(0, (side * side - 2 * n_uavs) / 5)},
@@ -27,6 +27,7 @@ nlohmann::json RandomOptions(bp::Rng& rng) {
           {"state_map", std::vector<std::string>{"full", "explored", "none"}[pick(0, 2)]},
           {"mask_static", pick(0, 3) > 0},
           {"others", pick(0, 1) ? "list" : "patches"},
+          {"patch_dtype", pick(0, 1) ? "float32" : "int8"},
           {"team_share", pick(0, 1) ? 0.0 : 0.3}};
 }
 
@@ -48,9 +49,21 @@ void ExpectChannel(const harness::Env& env, const char* name, const std::vector<
   for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(found[k], wanted[k]) << name << "[" << k << "]";
 }
 
+// `name` with, for each of `n`, the numbers of `bytes` after its own, where the env has that channel.
+std::vector<float> Joined(const harness::Env& env, const char* name, const char* bytes, int64_t n) {
+  const bool has = bp::FindChannel(env.spec(), bytes) != nullptr;
+  const int64_t size = env.Size(name) / n, more = has ? env.Size(bytes) / n : 0;
+  std::vector<float> out;
+  for (int64_t i = 0; i < n; ++i) {
+    out.insert(out.end(), env.At<float>(name) + i * size, env.At<float>(name) + (i + 1) * size);
+    if (has) out.insert(out.end(), env.At<int8_t>(bytes) + i * more, env.At<int8_t>(bytes) + (i + 1) * more);
+  }
+  return out;
+}
+
 void ExpectObservation(const harness::Env& env, const Reference& plain) {
-  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "obs", plain.Obs()));
-  ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "state", plain.State()));
+  ASSERT_EQ(Joined(env, "obs", "patch", env.spec().max_agents), plain.Obs());
+  ASSERT_EQ(Joined(env, "state", "map", 1), plain.State());
   ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "action_mask", plain.Mask()));
   ASSERT_NO_FATAL_FAILURE(ExpectChannel(env, "alive", plain.Alive()));
 }
@@ -83,9 +96,10 @@ TEST(UavGrid, IsThePlainGridInEveryChannelAndStep) {
   constexpr int kRounds = 150;
 #endif
   for (int round = 0; round < kRounds; ++round) {
-    const nlohmann::json options = RandomOptions(rng);
+    nlohmann::json options = RandomOptions(rng);
     SCOPED_TRACE(options.dump());
     harness::Env env(kFile, 1, 1, options);
+    options.erase("patch_dtype");
     Reference plain(uav::OptionsWith(options));
     for (uint64_t episode = 0; episode < 3; ++episode) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, rng.U64(), rng));
   }
@@ -98,6 +112,17 @@ TEST(UavGrid, IsThePlainGridWithItsDefaults) {
     harness::Env env(kFile, 1, 1, options);
     Reference plain(uav::OptionsWith(options));
     for (uint64_t seed = 0; seed < 10; ++seed) ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, seed, rng));
+  }
+}
+
+TEST(UavGrid, IsThePlainGridWithManyUavs) {
+  for (const char* collision : {"crash", "block", "priority"}) {
+    bp::Rng rng(22);
+    const nlohmann::json options = {{"n_uavs", 400},       {"n_obstacles", 300},     {"grid_size", 70}, {"sensor_radius", 3},
+                                    {"others", "patches"}, {"collision", collision}, {"max_steps", 4}};
+    harness::Env env(kFile, 1, 1, options);
+    Reference plain(uav::OptionsWith(options));
+    ASSERT_NO_FATAL_FAILURE(PlayBeside(env, plain, 1, rng));
   }
 }
 

@@ -64,6 +64,7 @@ nlohmann::json RandomOptions(bp_rng* rng) {
           {"crash", 10 * weight()},
           {"team", 10 * weight()},
           {"others", below(2) ? "list" : "patches"},
+          {"patch_dtype", below(2) ? "float32" : "int8"},
           {"team_share", below(2) ? bp_rng_uniform(rng) : 0.0}};
 }
 
@@ -131,6 +132,8 @@ class Twins {
       if (!over[r]) continue;
       ExpectSame("obs", "final_obs", r, 1, "at an end");
       ExpectSame("state", "final_state", r, 1, "at an end");
+      for (const char* name : {"patch", "map"})
+        if (bp::FindChannel(scalar_.spec(), name)) ExpectSame(name, "final_" + std::string(name), r, 1, "at an end");
       seeds[r] = SeedOf(r, ++episode_[r]);
       length_[r] = 0;
       ++ended_;
@@ -179,13 +182,16 @@ TEST(UavGridTensor, EqualsTheScalarEnvOnAGpuToo) {
 }
 
 TEST(UavGridTensor, HasTheChannelsOfTheScalarEnvAndItsOwnEnds) {
-  const harness::Env scalar(kScalar, 2), tensor(TensorFile(), 2);
-  std::vector<std::string> names, wanted;
-  for (uint64_t c = 0; c < tensor.spec().n_channels; ++c) names.push_back(tensor.spec().channels[c].name);
-  for (uint64_t c = 0; c < scalar.spec().n_channels; ++c) wanted.push_back(scalar.spec().channels[c].name);
-  wanted.insert(wanted.end(), {"truncated", "final_obs", "final_state"});
-  EXPECT_EQ(names, wanted);
-  EXPECT_EQ(tensor.spec().max_episode_steps, scalar.spec().max_episode_steps);
+  for (const char* dtype : {"float32", "int8"}) {
+    const harness::Env scalar(kScalar, 2, 1, {{"patch_dtype", dtype}}), tensor(TensorFile(), 2, 1, {{"patch_dtype", dtype}});
+    std::vector<std::string> names, wanted;
+    for (uint64_t c = 0; c < tensor.spec().n_channels; ++c) names.push_back(tensor.spec().channels[c].name);
+    for (uint64_t c = 0; c < scalar.spec().n_channels; ++c) wanted.push_back(scalar.spec().channels[c].name);
+    wanted.insert(wanted.end(), {"truncated", "final_obs", "final_state"});
+    if (dtype == std::string("int8")) wanted.insert(wanted.end(), {"final_patch", "final_map"});
+    EXPECT_EQ(names, wanted);
+    EXPECT_EQ(tensor.spec().max_episode_steps, scalar.spec().max_episode_steps);
+  }
 }
 
 TEST(UavGridTensor, NewSeedsReplaceThoseGivenBefore) {
@@ -208,6 +214,16 @@ TEST(UavGridTensor, NamesAWrongActionAtTheNextLook) {
   ASSERT_EQ(env.Step(), BP_OK);
   EXPECT_EQ(NextSeeds(env, {4, 5, 6}, 1), BP_E_INVALID_ARG);
   EXPECT_EQ(env.error(), "the action of UAV 4 in row 2 should be one of 0 .. 8, got -7, some steps ago");
+}
+
+TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
+  try {
+    harness::Env many(TensorFile(), 1, 1, {{"n_uavs", 257}, {"others", "patches"}});
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(),
+                testing::HasSubstr("compares all pairs of UAVs and takes at most 256; n_uavs is 257 (test.yaml:n_uavs)"));
+  }
 }
 
 TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {

@@ -2,9 +2,9 @@
 // call, cuts episodes itself (it has BP_FLAG_OWNS_TIME_LIMIT too), and starts the next episode of a row in the very `step` that
 // ends one, so that the host need not look at flags between two steps: on a device that would wait for it.
 //
-// It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE: where a row's TERMINATED
-// or TRUNCATED is 1 they hold what the episode ended in, elsewhere anything. INFO "ep/..." of such a row is of the ended
-// episode; the state roles belong to the new one.
+// It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (of several channels one
+// each, in their order): where a row's TERMINATED or TRUNCATED is 1 they hold what the episode ended in, elsewhere anything.
+// INFO "ep/..." of such a row is of the ended episode; the state roles belong to the new one.
 #ifndef BACKPLANE_EXT_AUTORESET_H_
 #define BACKPLANE_EXT_AUTORESET_H_
 

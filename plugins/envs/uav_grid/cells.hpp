@@ -1,0 +1,76 @@
+// Cells of a map, a byte each, written into observations as bytes or as float32.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "nn/simd.hpp"
+
+namespace backplane::uav_grid {
+
+template <class T, int N>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+
+// N cells at once.
+template <nn::Isa isa, int N>
+BP_NN_INLINE void CopyCells(const int8_t* from, int8_t* out) {
+  typename LanesOf<int8_t, N>::type cells;
+  nn::Load(from, &cells);
+  nn::Store(cells, out);
+}
+template <nn::Isa isa, int N>
+BP_NN_INLINE void CopyCells(const int8_t* from, float* out) {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  // GCC 12 makes a dozen instructions of this conversion.
+  if constexpr (isa != nn::Isa::kBase && N >= 8) {
+    struct Cells {
+      int8_t of[N];
+    };
+    typename LanesOf<int32_t, N>::type whole;
+    asm("vpmovsxbd %1, %0" : "=v"(whole) : "m"(*reinterpret_cast<const Cells*>(from)));
+    nn::Store(__builtin_convertvector(whole, typename LanesOf<float, N>::type), out);
+    return;
+  }
+#endif
+  for (int i = 0; i < N; ++i) out[i] = from[i];
+}
+
+// Writes `lines` lines of `width` > 0 cells, `stride` apart, one after the other. A call of memcpy for each of these short
+// lines would cost more than the copies, so they are made of pieces of which the last one may overlap the one before.
+template <nn::Isa isa, int N, class T>
+BP_NN_INLINE void CopyLinesBy(const int8_t* from, int64_t stride, int64_t lines, int64_t width, T* out) {
+  for (int64_t y = 0; y < lines; ++y, from += stride, out += width) {
+    for (int64_t x = 0; x + N < width; x += N) CopyCells<isa, N>(from + x, out + x);
+    CopyCells<isa, N>(from + width - N, out + width - N);
+  }
+}
+template <nn::Isa isa, class T>
+BP_NN_INLINE void CopyLines(const int8_t* from, int64_t stride, int64_t lines, int64_t width, T* out) {
+  constexpr bool kWide = isa == nn::Isa::kAvx512 || sizeof(T) == 1;  // as a register holds
+  if (kWide && width >= 16)
+    CopyLinesBy<isa, 16>(from, stride, lines, width, out);
+  else if (width >= 8)
+    CopyLinesBy<isa, 8>(from, stride, lines, width, out);
+  else if (width >= 4)
+    CopyLinesBy<isa, 4>(from, stride, lines, width, out);
+  else
+    CopyLinesBy<isa, 1>(from, stride, lines, width, out);
+}
+
+// n zeros, 0 or more. A call of memset for each UAV would cost more.
+template <nn::Isa isa, class T>
+BP_NN_INLINE void Clear(int64_t n, T* out) {
+  constexpr int64_t kLanes = nn::kLanes<T, isa>;
+  const nn::Vec<T, isa> zero{};
+  if (n < kLanes) {
+    for (int64_t i = 0; i < n; ++i) out[i] = 0;
+    return;
+  }
+  for (int64_t i = 0; i + kLanes < n; i += kLanes) nn::Store(zero, out + i);
+  nn::Store(zero, out + n - kLanes);
+}
+
+}  // namespace backplane::uav_grid
