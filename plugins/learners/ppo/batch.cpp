@@ -1,9 +1,8 @@
 #include "batch.hpp"
 
 #include <algorithm>
-#include <numeric>
 
-#include "backplane/rng.h"
+#include "on_policy/parts.hpp"
 
 namespace backplane::ppo {
 
@@ -45,25 +44,30 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
   }
 }
 
-void Batch::Shuffle(uint64_t key) {
-  order_.resize(all_.n);
-  std::iota(order_.begin(), order_.end(), 0);
-  bp_rng rng{key, 0};
-  for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[bp_rng_below(&rng, i)]);
+void Batch::Shuffle(uint64_t key, const Parallel& parallel) { shuffler_.Shuffle(key, all_.n, parallel, &order_); }
+
+// Samples [from, to) of the minibatch that begins at `begin` of the order.
+void Batch::Copy(int64_t begin, int64_t from, int64_t to) {
+  Samples& m = part_;
+  for (int64_t i = from; i < to; ++i) {
+    const int64_t k = order_[begin + i];
+    std::copy_n(&all_.obs[k * obs_], obs_, &m.obs[i * obs_]);
+    if (!discrete_) std::copy_n(&all_.action[k * actions_], actions_, &m.action[i * actions_]);
+    if (discrete_) m.choice[i] = all_.choice[k];
+    if (!mask_name_.empty()) std::copy_n(&all_.mask[k * actions_], actions_, &m.mask[i * actions_]);
+    m.logp[i] = all_.logp[k], m.advantage[i] = all_.advantage[k], m.ret[i] = all_.ret[k], m.value[i] = all_.value[k];
+  }
 }
 
-Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
+Minibatch<float> Batch::Gather(int64_t begin, int64_t end, const Parallel& parallel) {
+  constexpr int64_t kSamples = 64;  // are worth a hand-over to another thread
   Samples& m = part_;
   Resize(end - begin, &m);
-  for (int64_t i = 0; i < m.n; ++i) {
-    const int64_t from = order_[begin + i];
-    std::copy_n(&all_.obs[from * obs_], obs_, &m.obs[i * obs_]);
-    if (!discrete_) std::copy_n(&all_.action[from * actions_], actions_, &m.action[i * actions_]);
-    if (discrete_) m.choice[i] = all_.choice[from];
-    if (!mask_name_.empty()) std::copy_n(&all_.mask[from * actions_], actions_, &m.mask[i * actions_]);
-    m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
-    m.value[i] = all_.value[from];
-  }
+  const int64_t parts = PartsOfAtMost(kSamples, m.n);
+  parallel(static_cast<uint64_t>(parts), [&](uint64_t i) {
+    const Part part = PartOf(m.n, parts, static_cast<int64_t>(i));
+    Copy(begin, part.begin, part.end);
+  });
   const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
   return {m.n,           m.obs.data(),       data(m.action), data(m.choice), data(m.mask),
           m.logp.data(), m.advantage.data(), m.ret.data(),   m.value.data()};

@@ -7,6 +7,7 @@
 #include "backplane/learner.hpp"
 #include "gradient.hpp"
 #include "normalizer.hpp"
+#include "on_policy/shuffle.hpp"
 #include "options.hpp"
 
 namespace backplane::ppo {
@@ -27,14 +28,15 @@ class Batch {
   // `obs_norm` may be NULL.
   void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
   // A new order of the samples, a function of `key`.
-  void Shuffle(uint64_t key);
+  void Shuffle(uint64_t key, const Parallel& parallel);
   // Samples [begin, end) of that order; valid until the next call.
-  Minibatch<float> Gather(int64_t begin, int64_t end);
+  Minibatch<float> Gather(int64_t begin, int64_t end, const Parallel& parallel);
 
   Samples& samples() { return all_; }
   const Samples& samples() const { return all_; }
 
  private:
+  void Copy(int64_t begin, int64_t from, int64_t to);
   void Resize(int64_t n, Samples* samples) const;
 
   int64_t obs_, actions_;
@@ -42,6 +44,7 @@ class Batch {
   std::string obs_name_, action_name_, mask_name_;
   Samples all_, part_;
   std::vector<int64_t> order_;
+  Shuffler shuffler_;
 };
 
 }  // namespace backplane::ppo

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backplane/host.h"
 #include "backplane/tensor.h"
 #include "net.hpp"
 #include "on_policy/clipped_loss.hpp"
@@ -38,11 +39,11 @@ class Gradient {
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
 
-// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp).
+// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp). `host` is told of phases.
 template <class T>
-std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel);
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host);
 // On the device, to which each minibatch is copied. Throws bp::Error with BP_E_OOM_* when memory is short.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, bp_device device = {BP_DEVICE_CPU, 0});
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0});
 
 }  // namespace backplane::ppo

@@ -89,16 +89,21 @@ StepStats LossContext<T>::Stats(const LossSums& sums) const {
 }
 
 template <class T>
-void HeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
-  for (int64_t r = 0; r < b.rows; ++r) {
+void PolicyHeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
+  for (int64_t r = 0; r < b.rows; ++r)
     c.net.discrete ? Categorical(c, b, r, sums) : c.net.sde ? StateDependentGaussian(c, b, r, sums) : Gaussian(c, b, r, sums);
-    b.d_value[r] = ValueTerm(c, b.begin + r, b.value[r], sums);
-  }
+}
+
+template <class T>
+void ValueHeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
+  for (int64_t r = 0; r < b.rows; ++r) b.d_value[r] = ValueTerm(c, b.begin + r, b.value[r], sums);
 }
 
 template struct LossContext<float>;
 template struct LossContext<double>;
-template void HeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
-template void HeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
+template void PolicyHeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
+template void PolicyHeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
+template void ValueHeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
+template void ValueHeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
 
 }  // namespace backplane::ppo

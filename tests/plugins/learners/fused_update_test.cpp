@@ -13,6 +13,7 @@ using net_fixture::Acting;
 using net_fixture::InOrder;
 using net_fixture::RandomBatch;
 using net_fixture::Shape;
+using net_fixture::SilentHost;
 
 class EveryPolicy : public ::testing::TestWithParam<NetShape> {
  protected:
@@ -41,7 +42,7 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
                                random_.advantage.data(),
                                acting_.value.data.data(),
                                acting_.value.data.data()};
-  net_fixture::Update<float> update(net_, FusedGradient<float>(net_, 2, InOrder()));
+  net_fixture::Update<float> update(net_, FusedGradient<float>(net_, 2, InOrder(), SilentHost()));
   std::copy(random_.params.begin(), random_.params.end(), update.params());
   const StepStats s = update.Step(batch, net_fixture::LossWith([](LossOptions* o) { o->normalize_advantages = false; }), 1e-3);
   EXPECT_NEAR(s.kl, 0, 1e-7);
