@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kSpinNs = 20'000;
 // Between the pieces of an update: longer than what one thread has to do more than another, shorter than anybody's time slice.
 constexpr int64_t kSharedSpinNs = 100'000;
+constexpr int64_t kGraceNs = 5'000;  // two hand-overs between cores far apart
 constexpr uint32_t kOneJob = 1u << 16;
 
 // Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
@@ -130,7 +131,7 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
 void RunnerPool::Share(unsigned threads, uint64_t n, const std::function<void(unsigned, SharedPieces&)>& job,
                        const std::function<void()>& waiting) {
   sharing_ = &job;
-  pieces_.Open(n, threads);
+  pieces_.Open(n, threads, own_cores_ ? kGraceNs : 0);
   if (own_cores_) KeepOwnCores(threads);
   for (unsigned i = 1; i < threads; ++i) Wake(runners_[i], 1);
   job(0, pieces_);

@@ -36,10 +36,11 @@ void ForPieces(const Parallel& parallel, int64_t pieces, int64_t n, Body&& body)
 // depend on the cut.
 template <class Body>
 void ForNumbers(const Parallel& parallel, int64_t n, Body&& body) {
-  constexpr int64_t kWorth = 4096;
+  constexpr int64_t kWorth = 8192;
   constexpr int64_t kLine = 16;  // floats: no two threads write into one cache line of an aligned buffer
-  const int64_t lines = PartsOfAtMost(kLine, n), parts = PartsOfAtMost(kWorth, n);
-  if (parts < 2) return body(int64_t{0}, n);
+  if (n < kWorth) return body(int64_t{0}, n);
+  // Halves, because two networks lie behind each other and each thread has one of them in its caches.
+  const int64_t lines = PartsOfAtMost(kLine, n), parts = 2 * PartsOfAtMost(kWorth, n);
   parallel(static_cast<uint64_t>(parts), [&](uint64_t i) {
     const Part part = PartOf(lines, parts, static_cast<int64_t>(i));
     body(part.begin * kLine, std::min(part.end * kLine, n));

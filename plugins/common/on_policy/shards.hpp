@@ -36,11 +36,11 @@ LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, int64_t nets
     (*shards)[i].sums = {};
     if (i > 0) (*shards)[i].gradient.resize(params);
   }
-  // A run's networks follow each other, so that threads have equal shares where there are as many as runs.
+  // A network's runs follow each other: two threads have a network each, with its weights, gradients and moments.
   parallel(static_cast<uint64_t>(used * nets), [&](uint64_t piece) {
-    const int64_t i = static_cast<int64_t>(piece) / nets;
+    const int64_t i = static_cast<int64_t>(piece) % used;
     S& shard = (*shards)[i];
-    run(PartOf(n, used, i), static_cast<int64_t>(piece) % nets, i > 0 ? shard.gradient.data() : out, &shard);
+    run(PartOf(n, used, i), static_cast<int64_t>(piece) / used, i > 0 ? shard.gradient.data() : out, &shard);
   });
   LossSums sums = (*shards)[0].sums;
   for (int64_t i = 1; i < used; ++i) sums.Add((*shards)[i].sums);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "on_policy/parts.hpp"
-
 namespace backplane::ppo {
 
 Batch::Batch(const Net& net, const EnvShape& shape)
@@ -46,31 +44,38 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
 
 void Batch::Shuffle(uint64_t key, const Parallel& parallel) { shuffler_.Shuffle(key, all_.n, parallel, &order_); }
 
-// Samples [from, to) of the minibatch that begins at `begin` of the order.
-void Batch::Copy(int64_t begin, int64_t from, int64_t to) {
-  Samples& m = part_;
-  for (int64_t i = from; i < to; ++i) {
-    const int64_t k = order_[begin + i];
-    std::copy_n(&all_.obs[k * obs_], obs_, &m.obs[i * obs_]);
-    if (!discrete_) std::copy_n(&all_.action[k * actions_], actions_, &m.action[i * actions_]);
-    if (discrete_) m.choice[i] = all_.choice[k];
-    if (!mask_name_.empty()) std::copy_n(&all_.mask[k * actions_], actions_, &m.mask[i * actions_]);
-    m.logp[i] = all_.logp[k], m.advantage[i] = all_.advantage[k], m.ret[i] = all_.ret[k], m.value[i] = all_.value[k];
-  }
+Minibatch<float> Batch::View(const Samples& s, int64_t n) {
+  const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
+  return {n,
+          s.obs.data(),
+          data(s.action),
+          data(s.choice),
+          data(s.mask),
+          s.logp.data(),
+          s.advantage.data(),
+          s.ret.data(),
+          s.value.data()};
 }
 
-Minibatch<float> Batch::Gather(int64_t begin, int64_t end, const Parallel& parallel) {
-  constexpr int64_t kSamples = 64;  // are worth a hand-over to another thread
+Minibatch<float> Batch::Select(int64_t begin, int64_t end) const {
+  Minibatch<float> some = View(all_, end - begin);
+  some.index = order_.data() + begin;
+  return some;
+}
+
+Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
   Samples& m = part_;
   Resize(end - begin, &m);
-  const int64_t parts = PartsOfAtMost(kSamples, m.n);
-  parallel(static_cast<uint64_t>(parts), [&](uint64_t i) {
-    const Part part = PartOf(m.n, parts, static_cast<int64_t>(i));
-    Copy(begin, part.begin, part.end);
-  });
-  const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
-  return {m.n,           m.obs.data(),       data(m.action), data(m.choice), data(m.mask),
-          m.logp.data(), m.advantage.data(), m.ret.data(),   m.value.data()};
+  for (int64_t i = 0; i < m.n; ++i) {
+    const int64_t from = order_[begin + i];
+    std::copy_n(&all_.obs[from * obs_], obs_, &m.obs[i * obs_]);
+    if (!discrete_) std::copy_n(&all_.action[from * actions_], actions_, &m.action[i * actions_]);
+    if (discrete_) m.choice[i] = all_.choice[from];
+    if (!mask_name_.empty()) std::copy_n(&all_.mask[from * actions_], actions_, &m.mask[i * actions_]);
+    m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
+    m.value[i] = all_.value[from];
+  }
+  return View(m, m.n);
 }
 
 }  // namespace backplane::ppo

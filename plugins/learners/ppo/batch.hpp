@@ -29,14 +29,16 @@ class Batch {
   void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
   // A new order of the samples, a function of `key`.
   void Shuffle(uint64_t key, const Parallel& parallel);
-  // Samples [begin, end) of that order; valid until the next call.
-  Minibatch<float> Gather(int64_t begin, int64_t end, const Parallel& parallel);
+  // Samples [begin, end) of that order, where they lie; valid until the next order.
+  Minibatch<float> Select(int64_t begin, int64_t end) const;
+  // The same one behind the other; valid until the next call.
+  Minibatch<float> Gather(int64_t begin, int64_t end);
 
   Samples& samples() { return all_; }
   const Samples& samples() const { return all_; }
 
  private:
-  void Copy(int64_t begin, int64_t from, int64_t to);
+  static Minibatch<float> View(const Samples& samples, int64_t n);
   void Resize(int64_t n, Samples* samples) const;
 
   int64_t obs_, actions_;

@@ -18,7 +18,8 @@ class Fused final : public Gradient<T> {
       : net_(net), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
-    Pack(params);
+    pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || net_.shared;
+    if (pack_first_) Pack(params);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
     const LossSums sums =
@@ -37,6 +38,7 @@ class Fused final : public Gradient<T> {
  private:
   struct Work : Shard<T> {
     Workspace<T> net;
+    std::vector<T> actor_obs, critic_obs;  // of a block, [rows, obs]
     std::vector<T> squares, variance, d_variance;
     std::vector<double> d_log_std;
     nn::Packed<T> packed;
@@ -45,6 +47,19 @@ class Fused final : public Gradient<T> {
   void Pack(const T* params) {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
     weights_.Pack(net_, params, parallel_);
+  }
+  void PackTower(const Tower& tower, const T* params, PackedTower<T>* out) const {
+    const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+    out->Pack(tower, params, true);
+  }
+
+  // Of a block of samples, one behind the other.
+  const T* Observations(const Minibatch<T>& batch, int64_t begin, int64_t rows, std::vector<T>* buffer) const {
+    if (!batch.index) return batch.obs + begin * net_.obs;
+    buffer->resize(kBlock * net_.obs);
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(batch.obs + batch.index[begin + r] * net_.obs, net_.obs, buffer->data() + r * net_.obs);
+    return buffer->data();
   }
 
   // exp(2 log_std), of which the squared latents make the variances.
@@ -55,14 +70,16 @@ class Fused final : public Gradient<T> {
     packed_square_std_.Set(square_std_.data(), net_.latent(), net_.actions);
   }
 
-  // Networks of their own: each clears its gradient and knows nothing of the other.
-  void RunActor(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
+  // Networks of their own: each clears its gradient, packs its weights if it is the only run, and knows nothing of the other.
+  void RunActor(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) {
     ClearActor(gradient, w);
+    if (!pack_first_) PackTower(net_.actor, params, &weights_.actor);
     LossSums sums;
     ForBlocks(part, [&](int64_t begin, int64_t rows) {
-      const T* obs = context.batch.obs + begin * net_.obs;
+      const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->actor_obs);
         Forward(net_.actor, weights_.actor, params, obs, rows, &w->net.actor);
         ActorLoss(context, begin, rows, w, &sums);
       }
@@ -72,13 +89,15 @@ class Fused final : public Gradient<T> {
     w->sums.policy = sums.policy, w->sums.entropy = sums.entropy, w->sums.kl = sums.kl, w->sums.clipped = sums.clipped;
   }
 
-  void RunCritic(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
+  void RunCritic(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) {
     ClearCritic(gradient, w);
+    if (!pack_first_) PackTower(net_.critic, params, &weights_.critic);
     LossSums sums;
     ForBlocks(part, [&](int64_t begin, int64_t rows) {
-      const T* obs = context.batch.obs + begin * net_.obs;
+      const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->critic_obs);
         Forward(net_.critic, weights_.critic, params, obs, rows, &w->net.critic);
         ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &sums);
       }
@@ -91,9 +110,10 @@ class Fused final : public Gradient<T> {
   void RunShared(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
     ClearActor(gradient, w), ClearCritic(gradient, w);
     ForBlocks(part, [&](int64_t begin, int64_t rows) {
-      const T* obs = context.batch.obs + begin * net_.obs;
+      const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->actor_obs);
         Forward(net_, weights_, params, obs, rows, &w->net);
         ActorLoss(context, begin, rows, w, &w->sums);
         ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &w->sums);
@@ -160,6 +180,7 @@ class Fused final : public Gradient<T> {
   Net net_;
   Parallel parallel_;
   const bp_host* host_;
+  bool pack_first_ = true;  // before the runs, of which several read them
   PackedNet<T> weights_;
   std::vector<T> square_std_;
   nn::Packed<T> packed_square_std_;

@@ -22,6 +22,8 @@ struct Minibatch {
   const int64_t* choice;                    // [n]; NULL for continuous actions
   const uint8_t* mask;                      // [n, actions]; NULL: all allowed
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
+  const int64_t* index = nullptr;           // [n]: sample i lies at index[i] of all these arrays, which are longer; NULL: at i
+  int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 
 struct LossOptions : on_policy::LossOptions {

@@ -112,16 +112,17 @@ inline const bp_host* SilentHost() {
 template <class T>
 class Update : public Optimizer<T> {
  public:
-  Update(const Net& net, std::unique_ptr<Gradient<T>> path)
-      : Optimizer<T>(net.size, "a smaller lr may help"), path_(std::move(path)) {}
+  Update(const Net& net, std::unique_ptr<Gradient<T>> path, Parallel parallel = InOrder())
+      : Optimizer<T>(net.size, "a smaller lr may help"), path_(std::move(path)), parallel_(std::move(parallel)) {}
   StepStats Step(const Minibatch<T>& batch, const LossOptions& loss, double lr, double grad_clip = .5) {
     StepStats stats = path_->Compute(batch, loss, this->params(), this->gradient());
-    Optimizer<T>::Step({.lr = lr, .grad_clip = grad_clip, .kl_stop = 0}, InOrder(), &stats);
+    Optimizer<T>::Step({.lr = lr, .grad_clip = grad_clip, .kl_stop = 0}, parallel_, &stats);
     return stats;
   }
 
  private:
   std::unique_ptr<Gradient<T>> path_;
+  Parallel parallel_;
 };
 
 // |a - b| / |b|
