@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +16,10 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kSpinNs = 20'000;
+// Between the pieces of an update: longer than what one thread has to do more than another, shorter than anybody's time slice.
+constexpr int64_t kSharedSpinNs = 100'000;
+constexpr int64_t kGraceNs = 5'000;  // two hand-overs between cores far apart
+constexpr uint32_t kOneJob = 1u << 16;
 
 // Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
 class AffinityKeeper {
@@ -37,16 +42,34 @@ void Pause() {
 #endif
 }
 
+// Returns when `value` may have changed, and sleeps after so long at the latest.
+void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old, int64_t spin_ns) {
+  constexpr int kLooksPerClock = 16;
+  if (spin_ns > 0) {
+    for (const int64_t end = NowNs() + spin_ns; NowNs() < end;) {
+      for (int look = 0; look < kLooksPerClock; ++look, Pause())
+        if (value.load(std::memory_order_acquire) != old) return;
+    }
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+// False where the kernel refuses.
+bool SetCores(pthread_t thread, const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int core : cores) CPU_SET(core, &set);
+  return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+}
+
 }  // namespace
 
-RunnerPool::RunnerPool(unsigned threads, bool pin) {
-  if (pin) {
-    if (threads > GrantedCores())
-      throw TrialFailure(
-          BP_E_CONFIG, "",
-          fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
-    cpus_ = GrantedCpus();
-  }
+RunnerPool::RunnerPool(unsigned threads, bool pin)
+    : cpus_(GrantedCpus()), pin_(pin), own_cores_(threads > 1 && threads <= GrantedCores()), pieces_(threads) {
+  if (pin && threads > GrantedCores())
+    throw TrialFailure(
+        BP_E_CONFIG, "",
+        fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
   runners_.resize(threads);
   for (unsigned i = 1; i < threads; ++i) {
     try {
@@ -71,13 +94,15 @@ void RunnerPool::Stop() {
   stop_ = true;
   for (Runner& runner : runners_) {
     if (!runner.thread.joinable()) continue;
-    Wake(runner);
+    Wake(runner, kOneJob + 1);
     runner.thread.join();
   }
 }
 
-void RunnerPool::Wake(Runner& runner) {
-  runner.round.fetch_add(1, std::memory_order_release);
+// The halves of the number do not spill over.
+void RunnerPool::Wake(Runner& runner, uint32_t change) {
+  const uint32_t round = runner.round.load(std::memory_order_relaxed), low = kOneJob - 1;
+  runner.round.store(((round & ~low) + (change & ~low)) | ((round + change) & low), std::memory_order_release);
   runner.round.notify_one();
 }
 
@@ -85,15 +110,15 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
   const int64_t start = NowNs();
   job_ = &job;
   busy_.store(threads - 1, std::memory_order_relaxed);
-  for (unsigned i = 1; i < threads; ++i) Wake(runners_[i]);
+  for (unsigned i = 1; i < threads; ++i) Wake(runners_[i], kOneJob);
   {
     std::optional<AffinityKeeper> keeper;
-    if (!cpus_.empty()) keeper.emplace();
-    if (keeper && keeper->known()) Pin(0);
+    if (pin_) keeper.emplace();
+    if (keeper && keeper->known()) SetCores(pthread_self(), {cpus_[0]});
     TimedJob(0);
   }
   waiting();
-  while (const uint32_t left = busy_.load(std::memory_order_acquire)) AwaitChange(busy_, left);
+  while (const uint32_t left = busy_.load(std::memory_order_acquire)) AwaitChange(busy_, left, pin_ ? kSpinNs : 0);
   job_ = nullptr;
 
   int64_t sum = 0, most = 1;
@@ -103,16 +128,46 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
           static_cast<double>(sum) * 1e-9};
 }
 
-void RunnerPool::Work(unsigned index) {
-  if (!cpus_.empty()) Pin(index);
-  const std::atomic<uint32_t>& round = runners_[index].round;
-  for (uint32_t seen = 0;;) {
-    AwaitChange(round, seen);
-    seen = round.load(std::memory_order_acquire);
-    if (stop_) return;
-    TimedJob(index);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+void RunnerPool::Share(unsigned threads, uint64_t n, const std::function<void(unsigned, SharedPieces&)>& job,
+                       const std::function<void()>& waiting) {
+  sharing_ = &job;
+  pieces_.Open(n, threads, own_cores_ ? kGraceNs : 0);
+  if (own_cores_) KeepOwnCores(threads);
+  for (unsigned i = 1; i < threads; ++i) Wake(runners_[i], 1);
+  job(0, pieces_);
+  const std::atomic<uint32_t>& inside = pieces_.Close();
+  if (inside.load(std::memory_order_acquire) != 0) {
+    waiting();
+    while (const uint32_t left = inside.load(std::memory_order_acquire)) AwaitChange(inside, left, own_cores_ ? kSharedSpinNs : 0);
   }
+  sharing_ = nullptr;
+}
+
+void RunnerPool::Work(unsigned index) {
+  const std::atomic<uint32_t>& round = runners_[index].round;
+  int64_t spin_ns = 0;
+  for (uint32_t seen = 0;;) {
+    AwaitChange(round, seen, spin_ns);
+    const uint32_t now = round.load(std::memory_order_acquire);
+    if (stop_) return;
+    // At most one job behind, as Run waits for it. What was shared may be over already.
+    if (now / kOneJob != seen / kOneJob) {
+      KeepTo(index, pin_ ? cpus_[index] : kAny);
+      TimedJob(index);
+      if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
+      spin_ns = pin_ ? kSpinNs : 0;
+    } else if (now != seen) {
+      ShareWith(index);
+      spin_ns = own_cores_ ? kSharedSpinNs : 0;
+    }
+    seen = now;
+  }
+}
+
+void RunnerPool::ShareWith(unsigned index) {
+  if (!pieces_.Enter()) return;
+  (*sharing_)(index, pieces_);
+  pieces_.Leave();
 }
 
 void RunnerPool::TimedJob(unsigned index) {
@@ -121,19 +176,18 @@ void RunnerPool::TimedJob(unsigned index) {
   runners_[index].cpu_ns = ThreadCpuNs() - before;
 }
 
-// Returns when `value` may have changed.
-void RunnerPool::AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const {
-  if (!cpus_.empty())
-    for (const int64_t end = NowNs() + kSpinNs; NowNs() < end; Pause())
-      if (value.load(std::memory_order_acquire) != old) return;
-  value.wait(old, std::memory_order_acquire);
+// The caller stays free, for what it has to do alone: it may be where it likes, and the others go out of its way. Done by the
+// caller, so that a runner that sleeps does not wake on the core where the caller works.
+void RunnerPool::KeepOwnCores(unsigned threads) {
+  const int callers = sched_getcpu();
+  for (unsigned i = 1; i < threads; ++i) KeepTo(i, cpus_[i] == callers ? cpus_[0] : cpus_[i]);
 }
 
-void RunnerPool::Pin(unsigned index) const {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpus_[index], &one);
-  pthread_setaffinity_np(pthread_self(), sizeof one, &one);
+void RunnerPool::KeepTo(unsigned index, int core) {
+  Runner& runner = runners_[index];
+  if (runner.core.load(std::memory_order_relaxed) == core) return;
+  if (SetCores(runner.thread.native_handle(), core == kAny ? cpus_ : std::vector{core}))
+    runner.core.store(core, std::memory_order_relaxed);
 }
 
 }  // namespace backplane

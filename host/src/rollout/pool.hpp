@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "rollout/shared_pieces.hpp"
+
 namespace backplane {
 
 // How well one Run used its threads.
@@ -30,25 +32,39 @@ class RunnerPool {
   // Runs job(i) on the first `threads` runners, the others sleep on, and returns when all have finished. `waiting` is called on
   // the calling thread when its own part is done and others may still work. Jobs must not throw, nor call Run.
   PoolUse Run(unsigned threads, const std::function<void(unsigned)>& job, const std::function<void()>& waiting);
-  // True for whoever asks from within a job.
-  bool running() const { return job_ != nullptr; }
+  // Runs job(i, pieces) on the caller and on those of the first `threads` runners that come in time; each takes pieces of `n`
+  // until none is left. Returns when all that were taken are done. Not timed. Where each runner can have a core of its own they
+  // keep to it and wait a moment for the next pieces before they sleep: over an update of many steps they are woken once.
+  // `waiting` as in Run, and so for jobs.
+  void Share(unsigned threads, uint64_t n, const std::function<void(unsigned, SharedPieces&)>& job,
+             const std::function<void()>& waiting);
+  // True for whoever asks from within a job or a piece.
+  bool running() const { return job_ != nullptr || sharing_ != nullptr; }
 
  private:
   struct alignas(64) Runner {
-    std::atomic<uint32_t> round{0};  // grows when there is work for this runner, or the end
-    int64_t cpu_ns = 0;              // of its last job
-    std::thread thread;              // none for runner 0
+    // The upper half counts jobs of Run, the lower half what was shared; both change at the end. Only the caller writes.
+    std::atomic<uint32_t> round{0};
+    int64_t cpu_ns = 0;            // of its last job
+    std::atomic<int> core{kAny};   // to which it keeps
+    std::thread thread;            // none for runner 0
   };
 
   void Work(unsigned index);
   void TimedJob(unsigned index);
-  void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old) const;
-  void Pin(unsigned index) const;
-  void Wake(Runner& runner);
+  void ShareWith(unsigned index);
+  void KeepOwnCores(unsigned threads);
+  void KeepTo(unsigned index, int core);
+  static void Wake(Runner& runner, uint32_t change);
   void Stop();
 
-  std::vector<int> cpus_;  // [threads]; empty: not pinned
+  static constexpr int kAny = -1;
+  std::vector<int> cpus_;  // granted; those of the first runners are their own where there is one for each
+  bool pin_;
+  bool own_cores_;  // there is one for each
   const std::function<void(unsigned)>* job_ = nullptr;
+  const std::function<void(unsigned, SharedPieces&)>* sharing_ = nullptr;
+  SharedPieces pieces_;
   alignas(64) std::atomic<uint32_t> busy_{0};
   std::atomic<bool> stop_{false};
   std::deque<Runner> runners_;  // which cannot be moved

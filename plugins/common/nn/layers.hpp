@@ -36,11 +36,7 @@ template <class T>
 struct PackedLayer {
   Packed<T> forward, backward;
   void PackForward(const Layer& layer, const T* params) { forward.Set(params + layer.weight, layer.in, layer.out); }
-  // What forward and backward passes need.
-  void Pack(const Layer& layer, const T* params) {
-    PackForward(layer, params);
-    backward.SetTransposed(params + layer.weight, layer.in, layer.out);
-  }
+  void PackBackward(const Layer& layer, const T* params) { backward.SetTransposed(params + layer.weight, layer.in, layer.out); }
 };
 
 // Results of every hidden layer for a block of rows: [rows, out] each.

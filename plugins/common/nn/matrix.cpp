@@ -96,6 +96,72 @@ struct Rows {
   }
 };
 
+// Where the k numbers of `columns` rows of b, [.., k], go to in a panel: to(p, c) = b(c, p). Written out for 16 x 16 numbers of 32
+// bits, whose columns lie far apart in b: one by one they cost more than the product of a small batch.
+struct TransposePanel {
+  template <Isa isa>
+  static BP_NN_INLINE void Run(const float* b, int64_t k, int64_t columns, float* to) {
+    int64_t p = 0;
+    if constexpr (isa == Isa::kAvx512) {
+      for (; p + kSide <= k; p += kSide) {
+        int64_t c = 0;
+        for (; c + kSide <= columns; c += kSide) Tile<isa>(b + c * k + p, k, to + p * kPanel<float> + c);
+        Plain(b, k, c, columns, p, p + kSide, to);
+      }
+    }
+    Plain(b, k, 0, columns, p, k, to);
+  }
+
+ private:
+  static constexpr int kSide = 16;
+  typedef int32_t Places __attribute__((vector_size(64)));
+
+  static BP_NN_INLINE void Plain(const float* b, int64_t k, int64_t c_begin, int64_t c_end, int64_t p_begin, int64_t p_end,
+                                 float* to) {
+    for (int64_t p = p_begin; p < p_end; ++p) {
+      for (int64_t c = c_begin; c < c_end; ++c) to[p * kPanel<float> + c] = b[c * k + p];
+    }
+  }
+
+  // Four rounds, each of which makes pairs of runs of 1, 2, 4, 8 numbers change places.
+  template <Isa isa>
+  static BP_NN_INLINE void Tile(const float* from, int64_t k, float* to) {
+    Vec<float, isa> rows[kSide];
+#pragma GCC unroll 16
+    for (int r = 0; r < kSide; ++r) Load(from + r * k, &rows[r]);
+    Exchange<1>(rows), Exchange<2>(rows), Exchange<4>(rows), Exchange<8>(rows);
+#pragma GCC unroll 16
+    for (int r = 0; r < kSide; ++r) Store(rows[r], to + r * kPanel<float>);
+  }
+
+  // Of rows r and r + run: what lies at odd runs of the first changes places with what lies at even runs of the second.
+  template <int run, class V>
+  static BP_NN_INLINE void Exchange(V* rows) {
+    Places first, second;
+#pragma GCC unroll 16
+    for (int i = 0; i < kSide; ++i) {
+      const bool odd = i / run % 2 == 1;
+      first[i] = odd ? i - run + kSide : i;
+      second[i] = odd ? i + kSide : i + run;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kSide; ++r) {
+      if (r / run % 2 == 1) continue;
+      const V a = rows[r], b = rows[r + run];
+      rows[r] = __builtin_shuffle(a, b, first);
+      rows[r + run] = __builtin_shuffle(a, b, second);
+    }
+  }
+};
+
+// panel(p, c) = b(c, p) for the `columns` rows of b.
+void PackTransposed(const float* b, int64_t k, int64_t columns, float* to) { Dispatch<TransposePanel>(b, k, columns, to); }
+void PackTransposed(const double* b, int64_t k, int64_t columns, double* to) {
+  for (int64_t p = 0; p < k; ++p) {
+    for (int64_t c = 0; c < columns; ++c) to[p * kPanel<double> + c] = b[c * k + p];
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -124,10 +190,8 @@ void Packed<T>::SetTransposed(const T* b, int64_t n, int64_t k) {
   T* to = data_.data();
   for (int64_t j = 0; j < n; j += kPanel<T>) {
     const int64_t columns = std::min(kPanel<T>, n - j);
-    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) {
-      for (int64_t c = 0; c < columns; ++c) to[c] = b[(j + c) * k + p];
-      std::fill(to + columns, to + kPanel<T>, T{0});
-    }
+    PackTransposed(b + j * k, k, columns, to);
+    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) std::fill(to + columns, to + kPanel<T>, T{0});
   }
 }
 

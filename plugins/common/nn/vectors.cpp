@@ -73,18 +73,19 @@ struct AddRowsLoop {
   }
 };
 
+// Part of the sums over every kStride-th number: what one cache line of float holds, so that two threads read no line twice.
 template <class T>
-struct SumOfSquaresLoop {
-  static constexpr int64_t kSums = 32;
+struct SquareSumsLoop {
+  static constexpr int64_t kSums = SquareSums::kEach, kStride = kSquareParts * kSums;
   template <Isa isa>
   static BP_NN_INLINE void Run(const T* x, int64_t n, double* out) {
     double sums[kSums] = {};
     int64_t i = 0;
-    for (; i + kSums <= n; i += kSums) {
+    for (; i + kSums <= n; i += kStride) {
       for (int64_t k = 0; k < kSums; ++k) sums[k] += static_cast<double>(x[i + k]) * x[i + k];
     }
     for (int64_t k = 0; i + k < n; ++k) sums[k] += static_cast<double>(x[i + k]) * x[i + k];
-    for (double sum : sums) *out += sum;
+    for (int64_t k = 0; k < kSums; ++k) out[k] = sums[k];
   }
 };
 
@@ -154,10 +155,22 @@ void AddRows(const T* x, int64_t rows, int64_t n, T* sum) {
   Dispatch<AddRowsLoop<T>>(x, rows, n, sum);
 }
 template <class T>
-double SumOfSquares(const T* x, int64_t n) {
+void SquareSums::Add(int64_t part, const T* x, int64_t n) {
+  const int64_t begin = part * kEach;
+  if (begin < n) Dispatch<SquareSumsLoop<T>>(x + begin, n - begin, of[part]);
+}
+double SquareSums::Total() const {
   double sum = 0;
-  Dispatch<SumOfSquaresLoop<T>>(x, n, &sum);
+  for (const auto& part : of) {
+    for (double each : part) sum += each;
+  }
   return sum;
+}
+template <class T>
+double SumOfSquares(const T* x, int64_t n) {
+  SquareSums sums;
+  for (int64_t part = 0; part < kSquareParts; ++part) sums.Add(part, x, n);
+  return sums.Total();
 }
 
 void Normalize(const float* in, const double* mean, const double* scale, double clip, int64_t n, float* out) {
@@ -183,6 +196,7 @@ void Adam(const AdamStep& s, const T* gradient, int64_t n, T* m, T* v, T* values
   template void Scale(double, int64_t, T*);              \
   template void AddRows(const T*, int64_t, int64_t, T*); \
   template double SumOfSquares(const T*, int64_t);       \
+  template void SquareSums::Add(int64_t, const T*, int64_t); \
   template void Adam(const AdamStep&, const T*, int64_t, T*, T*, T*);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)

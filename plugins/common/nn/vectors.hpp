@@ -34,6 +34,16 @@ void AddRows(const T* x, int64_t rows, int64_t n, T* sum);
 // In double, in an order that depends on n alone.
 template <class T>
 double SumOfSquares(const T* x, int64_t n);
+// The same by several threads: SumOfSquares = TotalOf(parts), each of which Add has been called for once.
+constexpr int64_t kSquareParts = 2;
+struct SquareSums {
+  static constexpr int64_t kEach = 16;
+  double of[kSquareParts][kEach] = {};
+  // Squares x[i] of the i whose place in a run of kSquareParts * kEach belongs to the part.
+  template <class T>
+  void Add(int64_t part, const T* x, int64_t n);
+  double Total() const;
+};
 
 // out = (in - mean) * scale, clipped to +-clip; the difference in double, as the mean may be far from 0.
 void Normalize(const float* in, const double* mean, const double* scale, double clip, int64_t n, float* out);

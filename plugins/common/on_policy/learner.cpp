@@ -6,7 +6,7 @@
 namespace backplane::on_policy {
 
 Learner::Learner(const bp::LearnerSetup& setup, int64_t params, const char* hint)
-    : OnPolicy(setup), rows_(setup.rows), seed_(setup.seed), optimizer_(params, hint), metrics_(setup.host, kStepMetrics) {}
+    : OnPolicy(setup), rows_(setup.rows), seed_(setup.seed), parallel_(OnHost(setup.host)), optimizer_(params, hint), metrics_(setup.host, kStepMetrics) {}
 
 StepOptions Learner::CurrentStep() const {
   // SB3 stops at 1.5 times the target.
@@ -30,7 +30,7 @@ void Learner::OnTick(uint64_t index) {
   const StepOptions step = CurrentStep();
   {
     const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
-    optimizer_.Step(step, &stats);
+    optimizer_.Step(step, parallel_, &stats);
   }
   Report(stats, step.lr, &metrics_);
   if (!stats.applied) SkipTicks();

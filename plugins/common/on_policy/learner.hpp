@@ -27,6 +27,7 @@ class Learner : public bp::OnPolicy {
   LossOptions CurrentLoss(double clip) const;
 
   uint64_t rows_, seed_;
+  Parallel parallel_;  // on the host's threads
   Optimizer<float> optimizer_;
   bp::Metrics metrics_;
   uint64_t epochs_done_ = 0;  // over the learner's life: keys the shuffles

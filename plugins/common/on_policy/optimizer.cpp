@@ -1,5 +1,6 @@
 #include "on_policy/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "nn/vectors.hpp"
@@ -8,25 +9,31 @@
 
 namespace backplane::on_policy {
 
-// Returns the sum of squares before the clip.
 template <class T>
-double Optimizer<T>::Clip(int64_t begin, int64_t end, double max_norm) {
-  const double squares = nn::SumOfSquares(gradient_.data() + begin, end - begin);
-  const double factor = max_norm / (std::sqrt(squares) + 1e-6);
-  if (max_norm > 0 && factor < 1) nn::Scale(factor, end - begin, gradient_.data() + begin);
-  return squares;
+Optimizer<T>::Clip Optimizer<T>::ClipOf(int64_t begin, int64_t end, double max_norm, const Parallel& parallel) const {
+  nn::SquareSums sums;
+  const auto add = [&](uint64_t part) { sums.Add(static_cast<int64_t>(part), gradient_.data() + begin, end - begin); };
+  ForPieces(parallel, nn::kSquareParts, end - begin, add);
+  const double squares = sums.Total();
+  return {begin, end, squares, max_norm > 0 ? max_norm / (std::sqrt(squares) + 1e-6) : 1};
 }
 
 template <class T>
-void Optimizer<T>::Step(const StepOptions& options, StepStats* stats) {
+void Optimizer<T>::Step(const StepOptions& options, const Parallel& parallel, StepStats* stats) {
   rl::NeedFinite("loss", stats->total, hint_);
   if (options.kl_stop > 0 && stats->kl > options.kl_stop) return;
-  double squares = 0;
-  if (options.split > 0) squares += Clip(0, options.split, options.grad_clip);
-  squares += Clip(options.split, size(), options.grad_clip);
-  stats->grad_norm = std::sqrt(squares);
+  const Clip clips[] = {ClipOf(0, options.split, options.grad_clip, parallel),
+                        ClipOf(options.split, size(), options.grad_clip, parallel)};
+  stats->grad_norm = std::sqrt(clips[0].squares + clips[1].squares);
   rl::NeedFinite("gradient norm", stats->grad_norm, hint_);
-  nn::Adam({.lr = options.lr, .step = ++steps_}, gradient_.data(), size(), m_.data(), v_.data(), params_.data());
+  const nn::AdamStep step{.lr = options.lr, .step = ++steps_};
+  ForNumbers(parallel, size(), [&](int64_t begin, int64_t end) {
+    for (const Clip& clip : clips) {
+      const int64_t from = std::max(begin, clip.begin), n = std::min(end, clip.end) - from;
+      if (clip.factor < 1 && n > 0) nn::Scale(clip.factor, n, gradient_.data() + from);
+    }
+    nn::Adam(step, gradient_.data() + begin, end - begin, m_.data() + begin, v_.data() + begin, params_.data() + begin);
+  });
   stats->applied = true;
 }
 

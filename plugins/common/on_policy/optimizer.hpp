@@ -7,6 +7,7 @@
 
 #include "backplane/learner.hpp"
 #include "on_policy/clipped_loss.hpp"
+#include "on_policy/parallel.hpp"
 
 namespace backplane::on_policy {
 
@@ -24,8 +25,8 @@ class Optimizer {
   Optimizer(int64_t size, std::string hint) : hint_(std::move(hint)), params_(size), gradient_(size), m_(size), v_(size) {}
 
   // One step of Adam along the gradient, of which `stats` tell; fills in grad_norm, over all before the limit, and applied.
-  // Throws bp::Error (BP_E_NUMERIC) where the loss or the norm is not finite.
-  void Step(const StepOptions& options, StepStats* stats);
+  // Throws bp::Error (BP_E_NUMERIC) where the loss or the norm is not finite. The same bits for any `parallel`.
+  void Step(const StepOptions& options, const Parallel& parallel, StepStats* stats);
   // Throws bp::Error (BP_E_NUMERIC) for a state that no step can mend: after the last step of an update no loss would show it.
   void RequireFiniteState() const;
 
@@ -43,7 +44,11 @@ class Optimizer {
   void Load(const bp::Reader& reader);
 
  private:
-  double Clip(int64_t begin, int64_t end, double max_norm);
+  struct Clip {
+    int64_t begin, end;
+    double squares, factor;  // of the gradient; a factor from 1 on changes nothing
+  };
+  Clip ClipOf(int64_t begin, int64_t end, double max_norm, const Parallel& parallel) const;
 
   std::string hint_;
   std::vector<T> params_, gradient_, m_, v_;

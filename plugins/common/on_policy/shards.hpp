@@ -26,24 +26,28 @@ inline int64_t RunsFor(int64_t n, int64_t params, size_t most) {
   return std::clamp<int64_t>(n * params / kLeastWork, 1, static_cast<int64_t>(most));
 }
 
-// run(part, gradient, &shard) adds a part of n samples to the shard's sums and to its gradient [params], which start at 0.
-// Writes the sum of the gradients into `out` and returns that of the sums. S is a Shard<T>.
+// run(part, net, gradient, &shard) adds what network `net` < `nets` has of a part of n samples to the shard's sums and to its
+// gradient [params]; the sums start at 0, and the gradient is the network's own to clear. Networks share no sum and no parameter,
+// and may run at the same time. Writes the sum of the gradients into `out` and returns that of the sums. S is a Shard<T>.
 template <class S, class T, class Run>
-LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, std::vector<S>* shards, T* out, Run&& run) {
+LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, int64_t nets, std::vector<S>* shards, T* out, Run&& run) {
   const int64_t used = RunsFor(n, params, shards->size());
-  parallel(static_cast<uint64_t>(used), [&](uint64_t i) {
+  for (int64_t i = 0; i < used; ++i) {
+    (*shards)[i].sums = {};
+    if (i > 0) (*shards)[i].gradient.resize(params);
+  }
+  // A network's runs follow each other: two threads have a network each, with its weights, gradients and moments.
+  parallel(static_cast<uint64_t>(used * nets), [&](uint64_t piece) {
+    const int64_t i = static_cast<int64_t>(piece) % used;
     S& shard = (*shards)[i];
-    if (i > 0) shard.gradient.resize(params);
-    T* gradient = i > 0 ? shard.gradient.data() : out;
-    std::fill_n(gradient, params, T{0});
-    shard.sums = {};
-    run(PartOf(n, used, static_cast<int64_t>(i)), gradient, &shard);
+    run(PartOf(n, used, i), static_cast<int64_t>(piece) / used, i > 0 ? shard.gradient.data() : out, &shard);
   });
   LossSums sums = (*shards)[0].sums;
-  for (int64_t i = 1; i < used; ++i) {
-    nn::Add((*shards)[i].gradient.data(), params, out);
-    sums.Add((*shards)[i].sums);
-  }
+  for (int64_t i = 1; i < used; ++i) sums.Add((*shards)[i].sums);
+  if (used < 2) return sums;
+  ForNumbers(parallel, params, [&](int64_t begin, int64_t end) {
+    for (int64_t i = 1; i < used; ++i) nn::Add((*shards)[i].gradient.data() + begin, end - begin, out + begin);
+  });
   return sums;
 }
 

@@ -9,7 +9,7 @@
 namespace backplane::on_policy {
 
 Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size) {
-  Tower tower{{}, {}, activation, inputs};
+  Tower tower{{}, {}, activation, inputs, *size};
   const auto add = [&](int64_t out) {
     const nn::Layer layer{inputs, out, *size, *size + inputs * out};
     *size += (inputs + 1) * out;
@@ -20,6 +20,7 @@ Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outp
   if (!hidden.empty()) tower.widest = 0;
   for (const int64_t out : hidden) tower.hidden.push_back(add(out));
   tower.head = add(outputs);
+  tower.end = *size;
   return tower;
 }
 
@@ -42,12 +43,19 @@ void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool ort
 
 template <class T>
 void PackedTower<T>::Pack(const Tower& tower, const T* params, bool backward, size_t first) {
-  const auto pack = [&](const nn::Layer& from, nn::PackedLayer<T>* to) {
-    backward ? to->Pack(from, params) : to->PackForward(from, params);
-  };
-  hidden.resize(tower.hidden.size());
-  for (size_t i = first; i < hidden.size(); ++i) pack(tower.hidden[i], &hidden[i]);
-  pack(tower.head, &head);
+  Reserve(tower);
+  for (int64_t piece = 0; piece < Pieces(tower, first); piece += backward ? 1 : 2) PackPiece(tower, params, piece, first);
+}
+
+// Each layer forward and then backward; nothing asks for the derivative at the inputs of the first hidden one.
+template <class T>
+void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first) {
+  const size_t i = first + static_cast<size_t>(piece) / 2;
+  const bool is_head = i == hidden.size();
+  const nn::Layer& from = is_head ? tower.head : tower.hidden[i];
+  nn::PackedLayer<T>& to = is_head ? head : hidden[i];
+  if (piece % 2 == 0) to.PackForward(from, params);
+  if (piece % 2 == 1 && (is_head || i > 0)) to.PackBackward(from, params);
 }
 
 template <class T>

@@ -1,9 +1,6 @@
 #include "batch.hpp"
 
 #include <algorithm>
-#include <numeric>
-
-#include "backplane/rng.h"
 
 namespace backplane::mappo {
 
@@ -38,11 +35,8 @@ void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
   }
 }
 
-void Batch::Shuffle(uint64_t key) {
-  steps_.resize(step_starts_.size() - 1);
-  std::iota(steps_.begin(), steps_.end(), 0);
-  bp_rng rng{key, 0};
-  for (size_t i = steps_.size(); i > 1; --i) std::swap(steps_[i - 1], steps_[bp_rng_below(&rng, i)]);
+void Batch::Shuffle(uint64_t key, const Parallel& parallel) {
+  shuffler_.Shuffle(key, static_cast<int64_t>(step_starts_.size()) - 1, parallel, &steps_);
   order_.clear();
   for (int32_t step : steps_) {
     for (int32_t i = step_starts_[step]; i < step_starts_[step + 1]; ++i) order_.push_back(i);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "on_policy/clipped_loss.hpp"
+#include "on_policy/shuffle.hpp"
 #include "streams.hpp"
 
 namespace backplane::mappo {
@@ -41,7 +42,7 @@ class Batch {
   void Take(const bp::Delivery& delivery, const Streams& streams);
   // A new order of the samples, a function of `key`: env steps are shuffled, the agents of each stay together, so that the
   // state's part of the critic is worked out once for all of them.
-  void Shuffle(uint64_t key);
+  void Shuffle(uint64_t key, const Parallel& parallel);
   // Samples [begin, end) of that order.
   std::span<const int32_t> Order(int64_t begin, int64_t end) const { return std::span(order_).subspan(begin, end - begin); }
 
@@ -53,6 +54,7 @@ class Batch {
   int64_t agents_, actions_;
   Samples all_;
   std::vector<int32_t> step_starts_, steps_, order_;
+  Shuffler shuffler_;
 };
 
 }  // namespace backplane::mappo

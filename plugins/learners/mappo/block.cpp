@@ -16,12 +16,21 @@ void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, fl
 
 }  // namespace
 
-void PackedNet::Pack(const Net& net, const float* params, bool backward) {
-  actor.Pack(net.actor, params, backward, 1), critic.Pack(net.critic, params, backward, 1);
+void PackedNet::Pack(const Net& net, const float* params, bool backward, const Parallel& parallel) {
   const nn::Layer &of_actor = FirstOf(net.actor), &of_critic = FirstOf(net.critic);
-  actor_obs.Set(params + of_actor.weight, net.obs, of_actor.out);
-  critic_state.Set(params + of_critic.weight, net.state, of_critic.out);
-  critic_obs.Set(params + of_critic.weight + net.state * of_critic.out, net.obs, of_critic.out);
+  constexpr size_t kFirst = 1;  // the input layers are packed by what they take
+  constexpr int64_t kInputs = 3;
+  actor.Reserve(net.actor), critic.Reserve(net.critic);
+  const int64_t actors = actor.Pieces(net.actor, kFirst), critics = critic.Pieces(net.critic, kFirst);
+  ForPieces(parallel, kInputs + actors + critics, net.size, [&](uint64_t raw) {
+    const int64_t i = static_cast<int64_t>(raw), of_tower = i - kInputs;
+    if (i == 0) return actor_obs.Set(params + of_actor.weight, net.obs, of_actor.out);
+    if (i == 1) return critic_state.Set(params + of_critic.weight, net.state, of_critic.out);
+    if (i == 2) return critic_obs.Set(params + of_critic.weight + net.state * of_critic.out, net.obs, of_critic.out);
+    if (of_tower % 2 == 1 && !backward) return;
+    of_tower < actors ? actor.PackPiece(net.actor, params, of_tower, kFirst)
+                      : critic.PackPiece(net.critic, params, of_tower - actors, kFirst);
+  });
 }
 
 void Block::Take(const Inputs& inputs, std::span<const int32_t> rows) {

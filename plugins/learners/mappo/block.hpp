@@ -8,6 +8,7 @@
 
 #include "net.hpp"
 #include "nn/sparse.hpp"
+#include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
 
 namespace backplane::mappo {
@@ -15,7 +16,7 @@ namespace backplane::mappo {
 // The weights as the products want them; to be packed anew after every change of the parameters. Read by any thread.
 struct PackedNet {
   // With `backward` also what gradients need.
-  void Pack(const Net& net, const float* params, bool backward);
+  void Pack(const Net& net, const float* params, bool backward, const Parallel& parallel);
   PackedTower<float> actor, critic;                       // of the input layers nothing
   nn::Packed<float> actor_obs, critic_state, critic_obs;  // of the input layers
 };

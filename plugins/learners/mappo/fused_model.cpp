@@ -59,14 +59,19 @@ class Fused final : public Model {
   }
 
   void Values(const float* params, float* out_samples, float* out_bootstraps) override {
-    weights_.Pack(net_, params, false);
+    weights_.Pack(net_, params, false, parallel_);
     CriticOf(samples_, params, out_samples);
     CriticOf(bootstraps_, params, out_bootstraps);
   }
 
   StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
-    weights_.Pack(net_, params, true);
-    const LossSums sums = AddUp(parallel_, batch.n(), net_.size, &shards_, out, [&](Part part, float* gradient, Work* work) {
+    {
+      const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+      weights_.Pack(net_, params, true, parallel_);
+    }
+    // Both networks in one piece: they read the same sparse rows, and runs are as many as threads where samples are.
+    const LossSums sums = AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
+      std::fill_n(gradient, net_.size, 0.0f);
       work->actor.Reserve(net_.actor, kBlock, true), work->critic.Reserve(net_.critic, kBlock, true);
       ForBlocks(part, [&](int64_t begin, int64_t rows) {
         RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);

@@ -31,7 +31,7 @@ class Learner : public on_policy::Learner {
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
   const on_policy::Options& options() const override { return options_; }
   int64_t Minibatches() const override;
-  void Shuffle(uint64_t key) override { batch_.Shuffle(key); }
+  void Shuffle(uint64_t key) override { batch_.Shuffle(key, parallel_); }
   StepStats Gradient(int64_t part) override;
   StepOptions CurrentStep() const override;
   void EndUpdate() override { Refresh(); }

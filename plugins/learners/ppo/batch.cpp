@@ -1,9 +1,6 @@
 #include "batch.hpp"
 
 #include <algorithm>
-#include <numeric>
-
-#include "backplane/rng.h"
 
 namespace backplane::ppo {
 
@@ -45,11 +42,25 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
   }
 }
 
-void Batch::Shuffle(uint64_t key) {
-  order_.resize(all_.n);
-  std::iota(order_.begin(), order_.end(), 0);
-  bp_rng rng{key, 0};
-  for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[bp_rng_below(&rng, i)]);
+void Batch::Shuffle(uint64_t key, const Parallel& parallel) { shuffler_.Shuffle(key, all_.n, parallel, &order_); }
+
+Minibatch<float> Batch::View(const Samples& s, int64_t n) {
+  const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
+  return {n,
+          s.obs.data(),
+          data(s.action),
+          data(s.choice),
+          data(s.mask),
+          s.logp.data(),
+          s.advantage.data(),
+          s.ret.data(),
+          s.value.data()};
+}
+
+Minibatch<float> Batch::Select(int64_t begin, int64_t end) const {
+  Minibatch<float> some = View(all_, end - begin);
+  some.index = order_.data() + begin;
+  return some;
 }
 
 Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
@@ -64,9 +75,7 @@ Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
     m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
     m.value[i] = all_.value[from];
   }
-  const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
-  return {m.n,           m.obs.data(),       data(m.action), data(m.choice), data(m.mask),
-          m.logp.data(), m.advantage.data(), m.ret.data(),   m.value.data()};
+  return View(m, m.n);
 }
 
 }  // namespace backplane::ppo

@@ -7,6 +7,7 @@
 #include "backplane/learner.hpp"
 #include "gradient.hpp"
 #include "normalizer.hpp"
+#include "on_policy/shuffle.hpp"
 #include "options.hpp"
 
 namespace backplane::ppo {
@@ -27,14 +28,17 @@ class Batch {
   // `obs_norm` may be NULL.
   void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
   // A new order of the samples, a function of `key`.
-  void Shuffle(uint64_t key);
-  // Samples [begin, end) of that order; valid until the next call.
+  void Shuffle(uint64_t key, const Parallel& parallel);
+  // Samples [begin, end) of that order, where they lie; valid until the next order.
+  Minibatch<float> Select(int64_t begin, int64_t end) const;
+  // The same one behind the other; valid until the next call.
   Minibatch<float> Gather(int64_t begin, int64_t end);
 
   Samples& samples() { return all_; }
   const Samples& samples() const { return all_; }
 
  private:
+  static Minibatch<float> View(const Samples& samples, int64_t n);
   void Resize(int64_t n, Samples* samples) const;
 
   int64_t obs_, actions_;
@@ -42,6 +46,7 @@ class Batch {
   std::string obs_name_, action_name_, mask_name_;
   Samples all_, part_;
   std::vector<int64_t> order_;
+  Shuffler shuffler_;
 };
 
 }  // namespace backplane::ppo

@@ -1,6 +1,8 @@
 // Forward, loss and backward over blocks of rows whose activations stay in a core's second-level cache.
+#include <algorithm>
 #include <cmath>
 
+#include "backplane/plugin.hpp"
 #include "gradient.hpp"
 #include "head_loss.hpp"
 #include "nn/vectors.hpp"
@@ -12,14 +14,21 @@ namespace {
 template <class T>
 class Fused final : public Gradient<T> {
  public:
-  Fused(const Net& net, int64_t shards, Parallel parallel) : net_(net), parallel_(std::move(parallel)), shards_(shards) {}
+  Fused(const Net& net, int64_t shards, Parallel parallel, const bp_host* host)
+      : net_(net), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
-    weights_.Pack(net_, params, true);
+    pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || net_.shared;
+    if (pack_first_) Pack(params);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
-    const LossSums sums = AddUp(parallel_, batch.n, net_.size, &shards_, out,
-                                [&](Part part, T* gradient, Work* work) { RunShard(context, params, part, gradient, work); });
+    const LossSums sums =
+        AddUp(parallel_, batch.n, net_.size, net_.shared ? 1 : 2, &shards_, out,
+              [&](Part part, int64_t which, T* gradient, Work* work) {
+                net_.shared  ? RunShared(context, params, part, gradient, work)
+                : which == 0 ? RunActor(context, params, part, gradient, work)
+                             : RunCritic(context, params, part, gradient, work);
+              });
     if (net_.log_stds() > 0 && !net_.sde) {
       for (int64_t k = 0; k < net_.actions; ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
     }
@@ -29,10 +38,29 @@ class Fused final : public Gradient<T> {
  private:
   struct Work : Shard<T> {
     Workspace<T> net;
+    std::vector<T> actor_obs, critic_obs;  // of a block, [rows, obs]
     std::vector<T> squares, variance, d_variance;
     std::vector<double> d_log_std;
     nn::Packed<T> packed;
   };
+
+  void Pack(const T* params) {
+    const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+    weights_.Pack(net_, params, parallel_);
+  }
+  void PackTower(const Tower& tower, const T* params, PackedTower<T>* out) const {
+    const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+    out->Pack(tower, params, true);
+  }
+
+  // Of a block of samples, one behind the other.
+  const T* Observations(const Minibatch<T>& batch, int64_t begin, int64_t rows, std::vector<T>* buffer) const {
+    if (!batch.index) return batch.obs + begin * net_.obs;
+    buffer->resize(kBlock * net_.obs);
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(batch.obs + batch.index[begin + r] * net_.obs, net_.obs, buffer->data() + r * net_.obs);
+    return buffer->data();
+  }
 
   // exp(2 log_std), of which the squared latents make the variances.
   void PackDeviations(const T* params) {
@@ -42,40 +70,105 @@ class Fused final : public Gradient<T> {
     packed_square_std_.Set(square_std_.data(), net_.latent(), net_.actions);
   }
 
-  void Reserve(Work* w) const {
-    w->net.Reserve(net_, kBlock, true);
+  // Networks of their own: each clears its gradient, packs its weights if it is the only run, and knows nothing of the other.
+  void RunActor(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) {
+    ClearActor(gradient, w);
+    if (!pack_first_) PackTower(net_.actor, params, &weights_.actor);
+    LossSums sums;
+    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+      const T* obs;
+      {
+        const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->actor_obs);
+        Forward(net_.actor, weights_.actor, params, obs, rows, &w->net.actor);
+        ActorLoss(context, begin, rows, w, &sums);
+      }
+      ActorGradient(obs, nullptr, rows, gradient, w);
+    });
+    EndActor(gradient, w);
+    w->sums.policy = sums.policy, w->sums.entropy = sums.entropy, w->sums.kl = sums.kl, w->sums.clipped = sums.clipped;
+  }
+
+  void RunCritic(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) {
+    ClearCritic(gradient, w);
+    if (!pack_first_) PackTower(net_.critic, params, &weights_.critic);
+    LossSums sums;
+    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+      const T* obs;
+      {
+        const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->critic_obs);
+        Forward(net_.critic, weights_.critic, params, obs, rows, &w->net.critic);
+        ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &sums);
+      }
+      Backward<T>(net_.critic, weights_.critic, obs, nullptr, rows, &w->net.critic, gradient);
+    });
+    w->sums.value = sums.value;
+  }
+
+  // The critic is a head on the actor's latent.
+  void RunShared(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
+    ClearActor(gradient, w), ClearCritic(gradient, w);
+    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+      const T* obs;
+      {
+        const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+        obs = Observations(context.batch, begin, rows, &w->actor_obs);
+        Forward(net_, weights_, params, obs, rows, &w->net);
+        ActorLoss(context, begin, rows, w, &w->sums);
+        ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &w->sums);
+      }
+      const T* d = Backward<T>(net_.critic, weights_.critic, w->net.actor.latent, nullptr, rows, &w->net.critic, gradient);
+      ActorGradient(obs, d, rows, gradient, w);
+    });
+    EndActor(gradient, w);
+  }
+
+  void ClearActor(T* gradient, Work* w) const {
+    w->net.actor.Reserve(net_.actor, kBlock, true);
     w->d_log_std.assign(net_.actions, 0);
+    std::fill(gradient + net_.actor.begin, gradient + net_.actor.end, T{0});
+    std::fill_n(gradient + net_.log_std, net_.log_stds(), T{0});
     if (!net_.sde) return;
     w->squares.resize(kBlock * net_.latent());
     w->variance.resize(kBlock * net_.actions), w->d_variance.resize(kBlock * net_.actions);
   }
 
-  void RunShard(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* work) const {
-    Reserve(work);
-    ForBlocks(part, [&](int64_t begin, int64_t rows) { RunBlock(context, params, begin, rows, gradient, work); });
-    T* log_std = gradient + net_.log_std;
-    if (net_.sde) {
-      for (int64_t i = 0; i < net_.log_stds(); ++i) log_std[i] *= 2 * square_std_[i];
-    } else {
-      for (int64_t i = 0; i < net_.log_stds(); ++i) log_std[i] = static_cast<T>(work->d_log_std[i]);
-    }
+  void ClearCritic(T* gradient, Work* w) const {
+    w->net.critic.Reserve(net_.critic, kBlock, true);
+    std::fill(gradient + net_.critic.begin, gradient + net_.critic.end, T{0});
   }
 
-  void RunBlock(const LossContext<T>& context, const T* params, int64_t begin, int64_t rows, T* gradient, Work* w) const {
-    const T* obs = context.batch.obs + begin * net_.obs;
+  static HeadBlock<T> BlockOf(int64_t begin, int64_t rows, Work* w) {
     TowerWork<T>&actor = w->net.actor, &critic = w->net.critic;
-    Forward(net_, weights_, params, obs, rows, &w->net);
+    return {begin,
+            rows,
+            actor.head.data(),
+            critic.head.data(),
+            w->variance.data(),
+            actor.d_head.data(),
+            critic.d_head.data(),
+            w->d_variance.data(),
+            w->d_log_std.data()};
+  }
+
+  void ActorLoss(const LossContext<T>& context, int64_t begin, int64_t rows, Work* w, LossSums* sums) const {
     if (net_.sde) Variances(rows, w);
-    HeadLoss<T>(context,
-                {begin, rows, actor.head.data(), critic.head.data(), w->variance.data(), actor.d_head.data(),
-                 critic.d_head.data(), w->d_variance.data(), w->d_log_std.data()},
-                &w->sums);
+    PolicyHeadLoss<T>(context, BlockOf(begin, rows, w), sums);
+  }
+
+  void ActorGradient(const T* obs, const T* d_latent, int64_t rows, T* gradient, Work* w) const {
     if (net_.sde) {
       w->packed.Set(w->d_variance.data(), rows, net_.actions);
       nn::MultiplyTransposedAdd(w->squares.data(), net_.latent(), w->packed, gradient + net_.log_std);
     }
-    const T* d = Backward<T>(net_.critic, weights_.critic, net_.shared ? actor.latent : obs, nullptr, rows, &critic, gradient);
-    Backward<T>(net_.actor, weights_.actor, obs, net_.shared ? d : nullptr, rows, &actor, gradient);
+    Backward<T>(net_.actor, weights_.actor, obs, d_latent, rows, &w->net.actor, gradient);
+  }
+
+  void EndActor(T* gradient, const Work* w) const {
+    T* log_std = gradient + net_.log_std;
+    for (int64_t i = 0; i < net_.log_stds(); ++i)
+      log_std[i] = net_.sde ? log_std[i] * (2 * square_std_[i]) : static_cast<T>(w->d_log_std[i]);
   }
 
   void Variances(int64_t rows, Work* w) const {
@@ -86,6 +179,8 @@ class Fused final : public Gradient<T> {
 
   Net net_;
   Parallel parallel_;
+  const bp_host* host_;
+  bool pack_first_ = true;  // before the runs, of which several read them
   PackedNet<T> weights_;
   std::vector<T> square_std_;
   nn::Packed<T> packed_square_std_;
@@ -95,11 +190,11 @@ class Fused final : public Gradient<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel) {
-  return std::make_unique<Fused<T>>(net, shards, std::move(parallel));
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host) {
+  return std::make_unique<Fused<T>>(net, shards, std::move(parallel), host);
 }
 
-template std::unique_ptr<Gradient<float>> FusedGradient(const Net&, int64_t, Parallel);
-template std::unique_ptr<Gradient<double>> FusedGradient(const Net&, int64_t, Parallel);
+template std::unique_ptr<Gradient<float>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*);
+template std::unique_ptr<Gradient<double>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*);
 
 }  // namespace backplane::ppo

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backplane/host.h"
 #include "backplane/tensor.h"
 #include "net.hpp"
 #include "on_policy/clipped_loss.hpp"
@@ -21,6 +22,8 @@ struct Minibatch {
   const int64_t* choice;                    // [n]; NULL for continuous actions
   const uint8_t* mask;                      // [n, actions]; NULL: all allowed
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
+  const int64_t* index = nullptr;           // [n]: sample i lies at index[i] of all these arrays, which are longer; NULL: at i
+  int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 
 struct LossOptions : on_policy::LossOptions {
@@ -38,11 +41,11 @@ class Gradient {
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
 
-// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp).
+// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp). `host` is told of phases.
 template <class T>
-std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel);
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host);
 // On the device, to which each minibatch is copied. Throws bp::Error with BP_E_OOM_* when memory is short.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, bp_device device = {BP_DEVICE_CPU, 0});
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0});
 
 }  // namespace backplane::ppo

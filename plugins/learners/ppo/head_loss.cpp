@@ -12,7 +12,7 @@ T Advantage(const LossContext<T>& c, int64_t i) {
   return static_cast<T>((c.batch.advantage[i] - c.advantage.mean) * c.advantage.scale);
 }
 
-// Adds the policy loss of sample i and returns the derivative of the mean by its log-probability.
+// Adds the policy loss of the sample at i and returns the derivative of the mean by its log-probability.
 template <class T>
 T PolicyTerm(const LossContext<T>& c, int64_t i, T logp, LossSums* sums) {
   return PolicyLoss(logp, c.batch.logp[i], Advantage(c, i), static_cast<T>(c.options.clip), sums) / static_cast<T>(c.batch.n);
@@ -26,7 +26,7 @@ T ValueTerm(const LossContext<T>& c, int64_t i, T value, LossSums* sums) {
 
 template <class T>
 void Categorical(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSums* sums) {
-  const int64_t i = b.begin + r, n = c.net.actions;
+  const int64_t i = c.batch.Place(b.begin + r), n = c.net.actions;
   const Choice<T> choice{b.head + r * n, c.batch.mask ? c.batch.mask + i * n : nullptr, n, c.batch.choice[i], c.batch.logp[i],
                          Advantage(c, i)};
   CategoricalLoss(choice, static_cast<T>(c.options.clip), c.options.entropy_coeff, c.batch.n, b.d_head + r * n, sums);
@@ -34,7 +34,7 @@ void Categorical(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, Loss
 
 template <class T>
 void Gaussian(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSums* sums) {
-  const int64_t i = b.begin + r, n = c.net.actions;
+  const int64_t i = c.batch.Place(b.begin + r), n = c.net.actions;
   const T *mean = b.head + r * n, *x = c.batch.action + i * n;
   T* d = b.d_head + r * n;
   T logp = 0;
@@ -51,7 +51,7 @@ void Gaussian(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSum
 
 template <class T>
 void StateDependentGaussian(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSums* sums) {
-  const int64_t i = b.begin + r, n = c.net.actions;
+  const int64_t i = c.batch.Place(b.begin + r), n = c.net.actions;
   const T *mean = b.head + r * n, *x = c.batch.action + i * n, *variance = b.variance + r * n;
   T *d = b.d_head + r * n, *dv = b.d_variance + r * n;
   T logp = 0, entropy = 0;
@@ -74,7 +74,7 @@ void StateDependentGaussian(const LossContext<T>& c, const HeadBlock<T>& b, int6
 template <class T>
 LossContext<T>::LossContext(const Net& net_, const Minibatch<T>& batch_, const LossOptions& options_, const T* params)
     : net(net_), batch(batch_), options(options_) {
-  if (options.normalize_advantages) advantage = Normalized(batch.n, [&](int64_t i) { return batch.advantage[i]; });
+  if (options.normalize_advantages) advantage = Normalized(batch.n, [&](int64_t i) { return batch.advantage[batch.Place(i)]; });
   if (net.discrete || net.sde) return;
   log_std.assign(params + net.log_std, params + net.log_std + net.actions);
   for (T value : log_std) inv_std.push_back(std::exp(-value));
@@ -89,16 +89,21 @@ StepStats LossContext<T>::Stats(const LossSums& sums) const {
 }
 
 template <class T>
-void HeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
-  for (int64_t r = 0; r < b.rows; ++r) {
+void PolicyHeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
+  for (int64_t r = 0; r < b.rows; ++r)
     c.net.discrete ? Categorical(c, b, r, sums) : c.net.sde ? StateDependentGaussian(c, b, r, sums) : Gaussian(c, b, r, sums);
-    b.d_value[r] = ValueTerm(c, b.begin + r, b.value[r], sums);
-  }
+}
+
+template <class T>
+void ValueHeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
+  for (int64_t r = 0; r < b.rows; ++r) b.d_value[r] = ValueTerm(c, c.batch.Place(b.begin + r), b.value[r], sums);
 }
 
 template struct LossContext<float>;
 template struct LossContext<double>;
-template void HeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
-template void HeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
+template void PolicyHeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
+template void PolicyHeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
+template void ValueHeadLoss(const LossContext<float>&, const HeadBlock<float>&, LossSums*);
+template void ValueHeadLoss(const LossContext<double>&, const HeadBlock<double>&, LossSums*);
 
 }  // namespace backplane::ppo

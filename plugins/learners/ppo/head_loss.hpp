@@ -32,7 +32,10 @@ struct HeadBlock {
   T* d_variance;      // [rows, actions]; state-dependent noise alone
   double* d_log_std;  // [actions], added to; Gaussian without state-dependent noise alone
 };
+// The policy's part, and the value's: neither touches what is the other's.
 template <class T>
-void HeadLoss(const LossContext<T>& context, const HeadBlock<T>& block, LossSums* sums);
+void PolicyHeadLoss(const LossContext<T>& context, const HeadBlock<T>& block, LossSums* sums);
+template <class T>
+void ValueHeadLoss(const LossContext<T>& context, const HeadBlock<T>& block, LossSums* sums);
 
 }  // namespace backplane::ppo

@@ -18,11 +18,11 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
 bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
 
 std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {
-  if (!UsesTorch(options)) return FusedGradient<float>(net, options.update_shards, OnHost(host));
+  if (!UsesTorch(options)) return FusedGradient<float>(net, options.update_shards, OnHost(host), host);
   const bool cuda = options.device == Device::kCuda;
   const auto& torch = bp::OpenPart<TorchPart>(host, "torch");
   if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
-  return torch.gradient(net, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
+  return torch.gradient(net, host, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
 }
 
 }  // namespace
@@ -94,9 +94,10 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 StepStats Learner::Gradient(int64_t part) {
   const Part range = PartOf(batch_.samples().n, Minibatches(), part);
   const double clip = Scheduled(options_.clip_schedule, options_.clip, progress());
-  const StepStats stats =
-      gradient_->Compute(batch_.Gather(range.begin, range.end), {CurrentLoss(clip), options_.normalize_advantages},
-                         optimizer_.params(), optimizer_.gradient());
+  const Minibatch<float> batch =
+      UsesTorch(options_) ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
+  const StepStats stats = gradient_->Compute(batch, {CurrentLoss(clip), options_.normalize_advantages}, optimizer_.params(),
+                                             optimizer_.gradient());
   kl_sum_ += stats.kl, ++kl_count_;
   return stats;
 }

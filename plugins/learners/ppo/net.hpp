@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "on_policy/parallel.hpp"
 #include "on_policy/tower.hpp"
 
 namespace backplane::ppo {
@@ -37,6 +38,16 @@ template <class T>
 struct PackedNet {
   void Pack(const Net& net, const T* params, bool backward) {
     actor.Pack(net.actor, params, backward), critic.Pack(net.critic, params, backward);
+  }
+  // With what gradients need, on several threads.
+  void Pack(const Net& net, const T* params, const Parallel& parallel) {
+    actor.Reserve(net.actor), critic.Reserve(net.critic);
+    const int64_t of_actor = actor.Pieces(net.actor);
+    const auto pack = [&](uint64_t raw) {
+      const auto piece = static_cast<int64_t>(raw);
+      piece < of_actor ? actor.PackPiece(net.actor, params, piece) : critic.PackPiece(net.critic, params, piece - of_actor);
+    };
+    ForPieces(parallel, of_actor + critic.Pieces(net.critic), net.size, pack);
   }
   PackedTower<T> actor, critic;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backplane/plugin.hpp"
 #include "gradient.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
@@ -17,7 +18,7 @@ namespace {
 template <class T>
 class Autograd final : public Gradient<T> {
  public:
-  Autograd(const Net& net, at::Device device) : net_(net), device_(device) {}
+  Autograd(const Net& net, const bp_host* host, at::Device device) : net_(net), host_(host), device_(device) {}
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
     return torch_common::WithTorchErrors([&] {
@@ -59,33 +60,37 @@ class Autograd final : public Gradient<T> {
   }
 
   StepStats Step(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
+    return BackwardLoss(Forward(b, o, leaf), o);
+  }
+
+  TorchSamples Forward(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
+    const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
     const at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}), latent = TorchHidden(net_.actor, obs, leaf);
     at::Tensor advantage = Borrow(b.advantage, {b.n});
     if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
     const Chosen policy = Policy(b, latent, leaf);
-    const at::Tensor value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
-    return BackwardLoss({.logp = policy.logp,
-                         .old_logp = Borrow(b.logp, {b.n}),
-                         .advantage = advantage,
-                         .entropy = policy.entropy,
-                         .value = value,
-                         .old_value = Borrow(b.value, {b.n}),
-                         .target = Borrow(b.ret, {b.n})},
-                        o);
+    return {.logp = policy.logp,
+            .old_logp = Borrow(b.logp, {b.n}),
+            .advantage = advantage,
+            .entropy = policy.entropy,
+            .value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1),
+            .old_value = Borrow(b.value, {b.n}),
+            .target = Borrow(b.ret, {b.n})};
   }
 
   Net net_;
+  const bp_host* host_;
   at::Device device_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, bp_device device) {
-  return std::make_unique<Autograd<T>>(net, torch_common::DeviceOf(device));
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device) {
+  return std::make_unique<Autograd<T>>(net, host, torch_common::DeviceOf(device));
 }
 
-template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, bp_device);
-template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, bp_device);
+template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device);
+template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device);
 
 }  // namespace backplane::ppo

@@ -34,6 +34,40 @@ TEST(ParallelFor, RunsEveryPieceOnceOnAnyNumberOfThreads) {
   }
 }
 
+// Half of the pieces are the caller's, the first ones, whatever number of them there is; so caches are where they were.
+TEST(ParallelFor, EachThreadBeginsWithPiecesOfItsOwn) {
+  Service service(2);
+  for (int round = 0; round < 50; ++round) {
+    std::thread::id of[4];
+    std::atomic<int> arrived{0};
+    bp::ParallelFor(service.services.get(), 4, [&](uint64_t i) {
+      of[i] = std::this_thread::get_id();
+      if (i % 2 == 1) return;
+      ++arrived;  // the first of each thread
+      while (arrived < 2) std::this_thread::yield();
+    });
+    EXPECT_EQ(of[0], std::this_thread::get_id());
+    EXPECT_NE(of[2], of[0]);
+  }
+}
+
+TEST(SharedPieces, WhoComesLateFindsAClosedGateAndNothingIsLeft) {
+  SharedPieces pieces(3);
+  for (const uint64_t n : {2u, 7u}) {
+    pieces.Open(n, 3, /*grace_ns=*/1);
+    std::vector<int> taken(n);
+    pieces.Take(0, [&](uint64_t i) { ++taken[i]; });  // its own, and those of two that never come
+    EXPECT_EQ(taken, std::vector<int>(n, 1));
+    EXPECT_TRUE(pieces.Enter()) << "open as long as the caller has not closed it";
+    pieces.Take(1, [&](uint64_t i) { ++taken[i]; });
+    EXPECT_EQ(taken, std::vector<int>(n, 1));
+    EXPECT_NE(pieces.Close().load(), 0u) << "one is inside";
+    pieces.Leave();
+    EXPECT_EQ(pieces.Close().load(), 0u);
+    EXPECT_FALSE(pieces.Enter());
+  }
+}
+
 TEST(ParallelFor, PiecesRunAtTheSameTime) {
   Service service(2);
   std::atomic<int> arrived{0};

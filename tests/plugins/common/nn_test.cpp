@@ -106,6 +106,23 @@ TEST(Vectors, SumOfSquaresIsSummedInDouble) {
   EXPECT_NEAR(SumOfSquares(x.data(), 100'003), 100'003 * static_cast<double>(0.1f) * 0.1f, 1e-9);
 }
 
+// Lanes of their own for each part: not the sums of two halves, which would round otherwise.
+TEST(Vectors, PartsOfASumOfSquaresHaveTheBitsOfTheWhole) {
+  for (const int64_t n : {0, 5, 16, 17, 31, 32, 40, 5003}) {
+    std::vector<float> x(n);
+    double plain[32] = {}, want = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      x[i] = std::sin(static_cast<float>(i)) * std::ldexp(1.0f, static_cast<int>(i % 40) - 20);
+      plain[i % 32] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+    }
+    for (double each : plain) want += each;
+    SquareSums sums;
+    for (int64_t part = kSquareParts; part-- > 0;) sums.Add(part, x.data(), n);
+    EXPECT_EQ(sums.Total(), want) << n;
+    EXPECT_EQ(SumOfSquares(x.data(), n), want) << n;
+  }
+}
+
 TEST(Vectors, NormalizeKeepsWhatASmallDeviationNeeds) {
   const float in[] = {1000.25f, 1e9f, -1e9f};
   const double mean[] = {1000, 0, 0}, scale[] = {4, 1, 1};

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "net_fixture.hpp"
 
@@ -13,6 +15,7 @@ using net_fixture::Acting;
 using net_fixture::InOrder;
 using net_fixture::RandomBatch;
 using net_fixture::Shape;
+using net_fixture::SilentHost;
 
 class EveryPolicy : public ::testing::TestWithParam<NetShape> {
  protected:
@@ -41,13 +44,76 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
                                random_.advantage.data(),
                                acting_.value.data.data(),
                                acting_.value.data.data()};
-  net_fixture::Update<float> update(net_, FusedGradient<float>(net_, 2, InOrder()));
+  net_fixture::Update<float> update(net_, FusedGradient<float>(net_, 2, InOrder(), SilentHost()));
   std::copy(random_.params.begin(), random_.params.end(), update.params());
   const StepStats s = update.Step(batch, net_fixture::LossWith([](LossOptions* o) { o->normalize_advantages = false; }), 1e-3);
   EXPECT_NEAR(s.kl, 0, 1e-7);
   EXPECT_EQ(s.clip_fraction, 0);
   EXPECT_NEAR(s.policy_loss, -std::accumulate(random_.advantage.begin(), random_.advantage.end(), 0.0) / kRows, 1e-5);
   EXPECT_EQ(s.value_loss, 0) << "acting and learning compute values with the same bits";
+}
+
+// Samples that lie anywhere, in any order.
+TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
+  std::vector<int64_t> index(kRows - 50);
+  for (int64_t i = 0; i < kRows - 50; ++i) index[i] = i * 7 % kRows;
+  RandomBatch<float> gathered(net_, kRows - 50, 5);
+  const auto take = [&](const auto& from, int64_t each, auto* to) {
+    for (size_t i = 0; i < index.size(); ++i)
+      std::copy_n(from.begin() + index[i] * each, each, to->begin() + static_cast<int64_t>(i) * each);
+  };
+  take(random_.obs, net_.obs, &gathered.obs), take(random_.action, net_.actions, &gathered.action);
+  take(random_.logp, 1, &gathered.logp), take(random_.advantage, 1, &gathered.advantage);
+  take(random_.ret, 1, &gathered.ret), take(random_.value, 1, &gathered.value), take(random_.choice, 1, &gathered.choice);
+  Minibatch<float> indexed = random_.View();
+  indexed.n = kRows - 50, indexed.index = index.data();
+  const auto gradient = [&](const Minibatch<float>& batch) {
+    std::vector<float> out(net_.size);
+    FusedGradient<float>(net_, 2, InOrder(), SilentHost())->Compute(batch, net_fixture::kLoss, random_.params.data(), out.data());
+    return out;
+  };
+  EXPECT_EQ(gradient(indexed), gradient(gathered.View()));
+}
+
+// Several steps of two nets large enough for every kind of piece; a fresh gradient is full of what was there.
+TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) {
+  for (const bool shared : {false, true}) {
+    NetShape shape = Shape(false, shared);
+    shape.hidden = {150, 120}, shape.vf_hidden = {130};
+    const Net net(shape);
+    for (const int64_t n : {90, 700}) {
+      const RandomBatch<float> batch(net, n, 3);
+      const auto params_after = [&](const Parallel& parallel) {
+        net_fixture::Update<float> update(net, FusedGradient<float>(net, 3, parallel, SilentHost()), parallel);
+        std::copy(batch.params.begin(), batch.params.end(), update.params());
+        std::fill_n(update.gradient(), net.size, 1e3f);
+        for (int step = 0; step < 3; ++step) update.Step(batch.View(), net_fixture::kLoss, 1e-2);
+        return std::vector<float>(update.params(), update.params() + net.size);
+      };
+      EXPECT_EQ(params_after(InOrder()), params_after(net_fixture::Backwards()));
+    }
+  }
+}
+
+// By a host that only listens.
+TEST(FusedUpdate, ForwardPassesAreAPhase) {
+  static std::map<std::string, int> entered;
+  bp_host host = *SilentHost();
+  host.get_extension = [](const bp_host*, const char* id) -> const void* {
+    static constexpr bp_host_phase_1 kPhases{sizeof(bp_host_phase_1), 0,
+                                             [](const bp_host*, const char* phase) { return ++entered[phase]; },
+                                             [](const bp_host*, int32_t) {}};
+    return std::string(id) == BP_HOST_PHASE_1 ? &kPhases : nullptr;
+  };
+  for (const bool shared : {false, true}) {
+    entered.clear();
+    const Net net(Shape(false, shared));
+    const RandomBatch<float> batch(net, 10, 3);
+    std::vector<float> out(net.size);
+    FusedGradient<float>(net, 1, InOrder(), &host)->Compute(batch.View(), net_fixture::kLoss, batch.params.data(), out.data());
+    EXPECT_GE(entered[BP_PHASE_UPDATE_FORWARD], shared ? 2 : 4) << "packing and passes";
+    EXPECT_EQ(entered.size(), 1u);
+  }
 }
 
 TEST_P(EveryPolicy, ARowsResultDoesNotDependOnTheRange) {

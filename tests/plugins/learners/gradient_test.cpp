@@ -17,6 +17,7 @@ using net_fixture::kLoss;
 using net_fixture::LossWith;
 using net_fixture::RandomBatch;
 using net_fixture::Shape;
+using net_fixture::SilentHost;
 using net_fixture::Update;
 
 struct Case {
@@ -57,8 +58,8 @@ void ExpectEqual(double tolerance) {
       const RandomBatch<T> batch(net, n, 11, c.masked);
       std::vector<T> fused(net.size), torch(net.size);
       const StepStats a =
-          FusedGradient<T>(net, 2, InOrder())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
-      const StepStats b = TorchGradient<T>(net)->Compute(batch.View(), c.options, batch.params.data(), torch.data());
+          FusedGradient<T>(net, 2, InOrder(), SilentHost())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
+      const StepStats b = TorchGradient<T>(net, SilentHost())->Compute(batch.View(), c.options, batch.params.data(), torch.data());
       const std::string what = std::string(c.name) + (net.shared ? ", shared" : "") + ", n " + std::to_string(n);
       EXPECT_LE(Distance(fused, torch), tolerance) << what;
       for (double StepStats::*each :
@@ -80,7 +81,7 @@ TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   const RandomBatch<float> batch(net, 1100, 3);
   const auto gradient = [&](int64_t shards, Parallel parallel) {
     std::vector<float> out(net.size);
-    FusedGradient<float>(net, shards, std::move(parallel))->Compute(batch.View(), kLoss, batch.params.data(), out.data());
+    FusedGradient<float>(net, shards, std::move(parallel), SilentHost())->Compute(batch.View(), kLoss, batch.params.data(), out.data());
     return out;
   };
   const std::vector<float> four = gradient(4, InOrder());
@@ -93,7 +94,7 @@ class PpoUpdateTest : public ::testing::TestWithParam<bool> {
  protected:
   template <class T>
   static std::unique_ptr<Gradient<T>> Path(const Net& net) {
-    return GetParam() ? FusedGradient<T>(net, 1, InOrder()) : TorchGradient<T>(net);
+    return GetParam() ? FusedGradient<T>(net, 1, InOrder(), SilentHost()) : TorchGradient<T>(net, SilentHost());
   }
 };
 INSTANTIATE_TEST_SUITE_P(Path, PpoUpdateTest, ::testing::Values(true, false),
@@ -148,7 +149,7 @@ TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
   const float x = 1, zero = 0, huge = 1e22f, logp = -.69314718f;
   const int64_t choice = 0;
   const auto state_after = [&](const float& advantage, double lr) {
-    Update<float> update(net, FusedGradient<float>(net, 1, InOrder()));
+    Update<float> update(net, FusedGradient<float>(net, 1, InOrder(), SilentHost()));
     const Minibatch<float> batch{1, &x, nullptr, &choice, nullptr, &logp, &advantage, &zero, &zero};
     EXPECT_TRUE(update.Step(batch, kLoss, lr, /*grad_clip=*/0).applied);
     try {

@@ -81,7 +81,7 @@ class Iteration {
     for (auto* each : {&s.advantage, &s.ret, &s.value}) {
       for (float& x : *each) x = static_cast<float>(bp_rng_normal(&rng));
     }
-    batch.Shuffle(1);
+    batch.Shuffle(1, OnOneThread());
   }
 
   // Acts in rows [begin, end) of every step.

@@ -91,33 +91,39 @@ class RandomBatch {
   bool masked_;
 };
 
-// Parameters that go along the gradients of a path.
-template <class T>
-class Update : public Optimizer<T> {
- public:
-  Update(const Net& net, std::unique_ptr<Gradient<T>> path)
-      : Optimizer<T>(net.size, "a smaller lr may help"), path_(std::move(path)) {}
-  StepStats Step(const Minibatch<T>& batch, const LossOptions& loss, double lr, double grad_clip = .5) {
-    StepStats stats = path_->Compute(batch, loss, this->params(), this->gradient());
-    Optimizer<T>::Step({.lr = lr, .grad_clip = grad_clip, .kl_stop = 0}, &stats);
-    return stats;
-  }
-
- private:
-  std::unique_ptr<Gradient<T>> path_;
-};
-
 // Runs all pieces on the caller, in the order given.
-inline Parallel InOrder() {
-  return [](uint64_t n, const std::function<void(uint64_t)>& body) {
-    for (uint64_t i = 0; i < n; ++i) body(i);
-  };
-}
+inline Parallel InOrder() { return OnOneThread(); }
 inline Parallel Backwards() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
     for (uint64_t i = n; i-- > 0;) body(i);
   };
 }
+// Is told of phases and counts none.
+inline const bp_host* SilentHost() {
+  static const bp_host host = [] {
+    bp_host made{sizeof(bp_host)};
+    made.get_extension = [](const bp_host*, const char*) -> const void* { return nullptr; };
+    return made;
+  }();
+  return &host;
+}
+
+// Parameters that go along the gradients of a path.
+template <class T>
+class Update : public Optimizer<T> {
+ public:
+  Update(const Net& net, std::unique_ptr<Gradient<T>> path, Parallel parallel = InOrder())
+      : Optimizer<T>(net.size, "a smaller lr may help"), path_(std::move(path)), parallel_(std::move(parallel)) {}
+  StepStats Step(const Minibatch<T>& batch, const LossOptions& loss, double lr, double grad_clip = .5) {
+    StepStats stats = path_->Compute(batch, loss, this->params(), this->gradient());
+    Optimizer<T>::Step({.lr = lr, .grad_clip = grad_clip, .kl_stop = 0}, parallel_, &stats);
+    return stats;
+  }
+
+ private:
+  std::unique_ptr<Gradient<T>> path_;
+  Parallel parallel_;
+};
 
 // |a - b| / |b|
 template <class T>
