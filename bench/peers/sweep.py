@@ -5,7 +5,8 @@
 
 Ours is taken twice: the whole batch (`backplane run`, each trial a process under a keeper, with checks, events and database), and
 the trials' own processes (`run-trial`) one after the other; the difference is what the supervisor costs. Ray Tune is taken with
-one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object.
+one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object, and in a last line
+the ratios of the rounds.
 """
 import argparse
 import json
@@ -19,6 +20,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from figures.readers import spread  # noqa: E402
+
 PROGRAM = ROOT / "build/release/bin/backplane"
 CONFIG = """experiment: null_sweep
 env: {plugin: cartpole}
@@ -114,7 +118,13 @@ def main():
                 seconds = {n: wall([args.hydra_python, script, "-m", f"i=range({n})", f"hydra.sweep.dir={folder}/hydra"])[0]
                            for n in (1, args.trials)}
                 found["hydra_ms_per_job"].append((seconds[args.trials] - seconds[1]) / (args.trials - 1) * 1e3)
+    mine = [turn["batch_ms_per_trial"] for turn in found["ours"]]
+    figures = {"sweep/ours_ms": spread(mine)}
+    for peer in ("ray_tune_ms_per_trial", "hydra_ms_per_job"):
+        if found[peer]:
+            figures[f"sweep/{peer}"] = spread(theirs / ours_ms for theirs, ours_ms in zip(found[peer], mine))
     print(json.dumps(found, indent=1))
+    print(json.dumps({"figures": figures}))
 
 
 if __name__ == "__main__":
