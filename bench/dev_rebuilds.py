@@ -24,7 +24,7 @@ import time
 from figures.readers import spread
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "plugins/envs/template/c/plugin.c"
+SOURCE = ROOT / "templates/env/c/plugin.c"
 STEP = "  for (uint64_t r = begin; r < end; ++r) {\n    row *p = &env->row[r];\n    const double force"
 LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # not before it trains
 CHANGES = {

@@ -14,6 +14,7 @@ from figures import page, picture, stored
 from figures.parts import PARTS
 from figures.peers import PEERS, ROOT, Pythons
 from figures.run import Failed, Place, run
+from measured_run import adopt_orphans
 
 PAGE, DATA, PICTURE = ROOT / "docs/performance.md", ROOT / "docs/performance.json", ROOT / "docs/images/performance.svg"
 
@@ -51,6 +52,7 @@ def line_of(part, name, row):
 def measure_all(parts, args):
     place, failed = Place(args.build, args.corpus, Pythons(args.python, args.peers)), []
     folder = args.out / "quick" if args.quick else args.out
+    adopt_orphans()
     for part in parts:
         if args.quick and part.tested:
             print(f"-- {part.name}: run by the test {part.tested}")

@@ -5,17 +5,17 @@ from .readers import lines, spreads
 SEQ2SEQ_RATIO = r"^(?P<what>.+?) +(?P<median>[\d.]+) \((?P<min>[\d.]+)[^\d]+(?P<max>[\d.]+)\)"
 
 PROGRAMS = [
-    Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}"),
+    Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}", "--blocks", "4"),
          quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
-         minutes=4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
+         minutes=3.2, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
          goals=(Goal("monitors_share", "monitors, 1 Hz and per iteration: share of the trial's CPU time", 0.02, 0.005, lower=True),)),
     Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),
          quick=("--rounds", "1"), targets=("backplane",), exits=(0, 1),
          goals=(Goal("command_overhead_ms/true", "a trial by command: CPU beside the command", None, 50, unit="ms", lower=True),)),
-    Part("supervisor_memory", "how the supervisor's memory grows from the first tenth of 10,000 trials to the last",
-         command=("{here}/supervisor_memory.py", "--build", "{build}"), targets=("backplane", "env_cartpole", "learner_random"), minutes=4, exits=(0, 1),
+    Part("supervisor_memory", "how the supervisor's memory grows from the first tenth of 4,000 trials to the last",
+         command=("{here}/supervisor_memory.py", "--build", "{build}", "--trials", "4000"), targets=("backplane", "env_cartpole", "learner_random"), minutes=1.2, exits=(0, 1),
          tested="Memory.OfTheSupervisorStaysWhereItWas",
-         goals=(Goal("supervisor_grown_mib", "growth of the supervisor over 9,000 trials", None, 2, unit="MiB", lower=True),)),
+         goals=(Goal("supervisor_grown_mib", "growth of the supervisor over 3,600 trials", None, 2, unit="MiB", lower=True),)),
     Part("live_page", "CPU time of each writing of the page of 200 trials, two of which run", command=("{here}/live_page.py", "--build", "{build}"),
          quick=("--trials", "4", "--iterations", "20", "--seconds", "2"), targets=("backplane", "backplane-report", "env_cartpole", "learner_ppo"),
          minutes=1.2),

@@ -9,7 +9,7 @@ from pythons import made, python_of  # noqa: E402
 FOLDER = ROOT / "build/peers"
 TORCH = ["torch==2.13.0"]
 # mujoco 4.0.0 is the newest wheel with Python bindings; its trajectories are those of our 4.0.1.
-MUJOCO = ["gymnasium[box2d]==1.4.0", "mujoco==4.0.0", "imageio==2.38.1"]
+MUJOCO = ["gymnasium[box2d]==1.4.0", "mujoco==4.0.0", "imageio==2.38.1", "packaging"]
 
 # name: (what is installed, one list a call of pip; about how many GB it takes)
 PEERS = {

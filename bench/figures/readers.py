@@ -11,8 +11,11 @@ def spread(values):
 
 def last_json(text):
     for line in reversed(text.splitlines()):
-        if line.startswith("{"):
-            return json.loads(line)
+        if line.startswith("{") and line.endswith("}"):
+            try:
+                return json.loads(line)
+            except ValueError:
+                continue
     try:
         return json.loads(text[text.index("{"):])  # over several lines
     except ValueError:

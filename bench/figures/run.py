@@ -60,15 +60,19 @@ def run(part, place, quick):
     """Its record: rows, command, machine, date."""
     began = datetime.datetime.now(datetime.timezone.utc)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT / "host/python"), "BACKPLANE_HOME": str(place.build)}
-    done = measure(place.command(part, quick), memory=False, env=environment, cwd=ROOT)
+    try:
+        done = measure(place.command(part, quick), memory=False, env=environment, cwd=ROOT)
+    except FileNotFoundError as error:
+        raise Failed(f"{error.filename} is not there: it needs the targets {', '.join(part.targets)}") from error
+    said = "\n".join("    " + line for line in (done.stdout.splitlines()[-8:] + done.stderr.splitlines()[-12:]))
     if done.exit not in part.exits:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-12:]
-        raise Failed(f"exit {done.exit}\n" + "\n".join("    " + line for line in said))
+        raise Failed(f"exit {done.exit}\n{said}")
     try:
         rows = part.read(done.stdout)
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        end = "\n".join("    " + line for line in done.stdout.splitlines()[-12:])
-        raise Failed(f"its output is not what its reader expects ({type(error).__name__}: {error})\n{end}") from error
+        raise Failed(f"exit {done.exit}; its output is not what its reader expects ({type(error).__name__}: {error})\n{said}") from error
+    if not rows:
+        raise Failed(f"exit {done.exit}; its reader found no figure\n{said}")
     absent = [goal.figure for goal in part.goals if goal.figure not in rows]
     if absent and not quick:
         raise Failed(f"wanted the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")

@@ -23,7 +23,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 from figures.readers import spread  # noqa: E402
 
-PROGRAM = ROOT / "build/release/bin/backplane"
 CONFIG = """experiment: null_sweep
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 1}}
@@ -71,14 +70,14 @@ def wall(command, **options):
     return time.perf_counter() - began, done.stdout
 
 
-def ours(folder, trials, jobs):
+def ours(program, folder, trials, jobs):
     config = folder / "null.yaml"
     seconds = {}
     for n in (1, trials):
         config.write_text(CONFIG % n)
         out = folder / f"out{n}"
         shutil.rmtree(out, ignore_errors=True)
-        seconds[n], _ = wall([PROGRAM, "run", config, "--out", out, "--jobs", jobs, "--quiet"])
+        seconds[n], _ = wall([program, "run", config, "--out", out, "--jobs", jobs, "--quiet"])
     trial_json = sorted(out.glob("trials/*/trial.json"))[:20]
     own = []
     for file in trial_json:
@@ -89,7 +88,7 @@ def ours(folder, trials, jobs):
         os.makedirs(spec["attempt_dir"])
         again = folder / "own.json"
         again.write_text(json.dumps(spec))
-        own.append(wall([PROGRAM, "run-trial", again])[0])
+        own.append(wall([program, "run-trial", again])[0])
     batch_ms = (seconds[trials] - seconds[1]) / (trials - 1) * 1e3
     own_ms = statistics.median(own) * 1e3
     return {"batch_ms_per_trial": batch_ms, "trial_alone_ms": own_ms, "beyond_the_trial_ms": batch_ms - own_ms / jobs}
@@ -102,13 +101,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ray-python")
     parser.add_argument("--hydra-python")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     found = {"trials": args.trials, "jobs": args.jobs, "ours": [], "ray_tune_ms_per_trial": [], "hydra_ms_per_job": []}
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_AIR_NEW_OUTPUT": "0", "RAY_worker_niceness": "0"}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for _ in range(args.rounds):
-            found["ours"].append(ours(folder, args.trials, args.jobs))
+            found["ours"].append(ours(args.build.resolve() / "bin/backplane", folder, args.trials, args.jobs))
             if args.ray_python:
                 text = wall([args.ray_python, "-c", RAY, args.trials, args.jobs], env=environment)[1]
                 found["ray_tune_ms_per_trial"].append(float(text.split("ms")[-1]))
