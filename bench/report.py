@@ -53,6 +53,9 @@ def measure_all(parts, args):
     place, failed = Place(args.build, args.corpus, Pythons(args.python, args.peers)), []
     folder = args.out / "quick" if args.quick else args.out
     adopt_orphans()
+    if unlisted := place.unlisted_tasks():
+        print(f"-- {', '.join(unlisted)}: MuJoCo tasks that no part steps; see figures/parts_host.py")
+        failed += unlisted
     for part in parts:
         if args.quick and part.tested:
             print(f"-- {part.name}: run by the test {part.tested}")
@@ -131,7 +134,7 @@ def main():
     args.build = (args.build or ROOT / "build/release").resolve()
     failed = measure_all(parts, args)
     print(f"kept in {args.out}; bench/README.md says what each part is")
-    return f"bench: {len(failed)} of {len(parts)} parts failed: {', '.join(failed)}" if failed else 0
+    return f"bench: failed: {', '.join(failed)}" if failed else 0
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ OPEN = [
     Part("ant_4000", "core-seconds until PPO has a return of 4,000 on Ant", missing="5 seeds of hours",
          goals=(Goal("ant_4000_core_s", "Ant to a return of 4,000, cores x wall time", 3000, 2000, unit="s", lower=True),)),
     Part("gpu", "a machine with a GPU: CPU use while collecting, and steps/s", missing="needs a GPU",
-         goals=(Goal("gpu_cpu_use", "with a GPU: CPU use while collecting", 0.85, 0.95), Goal("gpu_share", "with a GPU: steps/s / the slower of both alone", 0.85, 0.92))),
+         goals=(Goal("gpu_cpu_use", "with a GPU: CPU use while collecting", 0.85, 0.95),
+                Goal("gpu_share", "with a GPU: steps/s / the slower of both alone", 0.85, 0.92))),
 ]
 
 PARTS = [*STEPPING, *SMALL, *PLANS, *TRAINING, *PROGRAMS, *STEP, *TRAINERS, *TEXTS, *OPEN]

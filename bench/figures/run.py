@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measured_run import measure  # noqa: E402
 
 from .model import QUIET  # noqa: E402
+from .parts_host import PHYSICS  # noqa: E402
 from .peers import ROOT, Pythons  # noqa: E402
 
 HERE = ROOT / "bench"
@@ -34,12 +35,23 @@ class Place:
         """What is missing here for the part, or nothing."""
         if not part.command:
             return part.missing
+        absent = [target for target in part.targets if target.startswith(("env_", "learner_", "monitor_")) and not self.plugin(target)]
+        if absent and os.environ.get("CI") != "true":  # there everything is built, and what is not there has another name now
+            return f"not built here: {', '.join(absent)}"
         for name in part.pythons:
             if self.python(name) is None:
                 return "scripts/test makes .venv-oracle" if name == "oracle" else f"the peer `{name}` is not installed (`scripts/bench --peers`)"
         if part.corpus and not all((self.corpus / name).exists() for name in ("train.tsv", "spm.model")):
             return "no corpus: plugins/envs/summarization/build_corpus makes it"
         return ""
+
+    def plugin(self, target):
+        return any((self.build / folder / f"{target}.so").exists() for folder in ("lib/backplane/plugins", "tests/plugins"))
+
+    def unlisted_tasks(self):
+        """Env plugins that step MuJoCo and have no part."""
+        plugins = (self.build / "lib/backplane/plugins").glob("env_*.so")
+        return sorted({file.stem.removeprefix("env_") for file in plugins if b"libmujoco.so" in file.read_bytes()} - set(PHYSICS))
 
     def python(self, name):
         if name == "oracle":
