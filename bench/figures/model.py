@@ -18,10 +18,13 @@ class Goal:
     lower: bool = False  # less is better
 
     def verdict(self, row):
-        """`row`: {"median", "min", "max", "n", "disturbed"}. What was disturbed shows that a bar is reached, and never that it is missed."""
+        """`row`: {"median", "min", "max", "n", "disturbed"}. What was disturbed may have reached a bar nevertheless, and never shows that one is
+        missed. A ratio shows neither then, as the peer may have suffered more: threads that spin for a core lose a multiple."""
         reached = [bar is not None and (row["median"] <= bar if self.lower else row["median"] >= bar) for bar in (self.floor, self.target)]
         if self.floor is None and self.target is None:
             return ""
+        if self.over and row["disturbed"]:
+            return "disturbed"
         if reached[1] or (self.target is None and reached[0]):
             return "reached"
         missed = "disturbed" if row["disturbed"] else "BELOW" if not self.lower else "ABOVE"

@@ -7,8 +7,8 @@ What each goal is measured against, and what was found. `scripts/bench` measures
 no figure here is written by hand. [bench/README.md](../bench/README.md) says what each part is and how it is measured.
 
 - A ratio is ours over the peer's, or the peer's time over ours: above 1 we are faster. Both sides run in turn, with the same nets, settings and cores.
-- Figures are medians, with their range and number. `~`: other programs took more than 5 % of the machine's CPU time, and the figure only shows
-  that a bar is reached, never that it is missed; the verdict is then "disturbed".
+- Figures are medians, with their range and number. `~`: other programs took more than 5 % of the machine's CPU time. A ratio then shows nothing,
+  as the peer may have suffered more, and its verdict is "disturbed"; so is that of a figure of our own that missed its bar beside them.
 - The floor is what the project promises on this kind of machine, the target what it aims at.
 - Compare figures of one row only: those of different machines or days say nothing about each other.
 

@@ -75,7 +75,7 @@ PLANS = [
          read=spreads(plan_ms__10000="cpu_ms", plan_wall_ms__10000="wall_ms"),
          goals=(Goal("plan_ms/10000", "planning 10,000 points, CPU", 1000, 370, unit="ms", lower=True),)),
     Part("events", "milliseconds to read 100,000 events of a batch: what `run`, `status` and `store rebuild` do first",
-         command=("{bench}/bench_host", "events", "pairs=15"), quick=("pairs=1",), targets=("bench_host",),
+         command=("{bench}/bench_host", "events", "pairs=7"), quick=("pairs=1",), targets=("bench_host",),
          read=spreads(events_ms="wall_ms", events_cpu_ms="cpu_ms"),
          goals=(Goal("events_cpu_ms", "reading 100,000 events, CPU", 1000, 310, unit="ms", lower=True),)),
     Part("dry_run", "`run --dry-run` of a sweep of 10,000 points, wall time",

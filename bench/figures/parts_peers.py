@@ -41,7 +41,7 @@ STEP = [
 
 TRAINERS = [
     Part("train/s64", "PPO on Ant, 64 envs x 64 steps, 256-256, beside Stable-Baselines3's best mode, 2 cores",
-         command=(HERE + "train.py", "s64", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2"), pythons=("sb3",), targets=PLUGINS,
+         command=(HERE + "train.py", "s64", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--peer-steps", "8192"), pythons=("sb3",), targets=PLUGINS,
          minutes=2.5, goals=(Goal("train/s64", "PPO on Ant, 64 x 64, 256-256, 2 cores", 2.3, 3.2, over="SB3's best mode"),)),
     Part("train/defaults", "PPO on Ant with SB3's own settings and 8 envs, 2 cores",
          command=(HERE + "train.py", "defaults", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2"), pythons=("sb3",),

@@ -62,7 +62,9 @@ def ours(args, folder, name, cores):
 
 
 def theirs(args, folder, name, mode, cores):
-    words = SETTINGS[name][4][mode]
+    words = list(SETTINGS[name][4][mode])
+    if args.peer_steps and not name.startswith("rllib"):
+        words[2] = args.peer_steps
     environment = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder, "HOME": folder} if name.startswith("rllib") else {}
     if "one learner thread" in mode:
         environment["OMP_NUM_THREADS"] = "1"
@@ -97,6 +99,7 @@ def main():
     parser.add_argument("--python", help="the peer's; without one ours runs alone")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, help="of ours, instead of as many as take about as long as the peer's")
+    parser.add_argument("--peer-steps", type=int, help="of SB3; at least two rollouts")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))[-2:]

@@ -44,6 +44,9 @@ class Verdicts(unittest.TestCase):
         goal = Goal("x", "", None, 2)
         self.assertEqual(["reached", "disturbed"], [goal.verdict(row(value, disturbed=True)) for value in (2.5, 1.5)])
 
+    def test_a_disturbed_ratio_shows_nothing(self):
+        self.assertEqual("disturbed", Goal("x", "", None, 2, over="a peer").verdict(row(30, disturbed=True)))
+
     def test_without_bars_there_is_none(self):
         self.assertEqual("", Goal("x", "").verdict(row(1)))
 
