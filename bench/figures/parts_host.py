@@ -1,10 +1,10 @@
 """Parts that bench_host measures, alone or through bench/host.py: envs, stepping, plans and events."""
 from .model import Goal, Part
-from .readers import joined, pairs, rate, spreads
+from .readers import counts, joined, pairs, rate, spreads
 
 TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # those with a frame_skip, whose plain loop is known
 PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
-LOOP = "a plain loop of `mj_step`, one `mjData` per row"
+LOOP = "a plain loop, one `mjData` per row"
 
 
 def cost(file, *words, quick=("pairs=2", "horizon=16")):
@@ -13,7 +13,7 @@ def cost(file, *words, quick=("pairs=2", "horizon=16")):
 
 def raw(task, threads):
     figure = f"E_env/{threads}/{task}"
-    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread, CPU time", 0.97, 1.03, over=LOOP),) if threads == 1 else ()
+    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", 0.97, 1.03, over=LOOP),) if threads == 1 else ()
     return Part(figure, f"raw physics / host on {threads} thread{'s' * (threads > 1)}, the same trace, CPU time, {TASKS[task]}",
                 command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", "pairs=15"),
                 quick=("horizon=4", "pairs=1"),
@@ -42,24 +42,24 @@ STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2))
 SMALL = [
     Part("null_env", "CPU time per env step of an env that does nothing, 64 rows, autoreset and statistics on",
          **cost("{tests}/env_null.so", "rows=64", "chunk_rows=64", "horizon=2000"), targets=("bench_host", "env_null"),
-         read=spreads(null_us="cpu_us", null_allocations_per_step="allocations_per_step"),
+         read=joined(spreads(null_us="cpu_us"), counts(null_allocations_per_step="allocations_per_step")),
          goals=(Goal("null_us", "an env that does nothing, CPU per env step", 0.05, 0.02, unit="us", lower=True),
                 Goal("null_allocations_per_step", "heap allocations per env step", 0, 0, lower=True))),
     Part("cartpole", "million CartPole steps per CPU second, 1,024 rows in chunks of 64",
          **cost("{plugins}/env_cartpole.so", "rows=1024", "chunk_rows=64", "horizon=128"), targets=("bench_host", "env_cartpole"),
-         read=joined(rate("cartpole_M_per_s", "cpu_us"), spreads(cartpole_allocations_per_step="allocations_per_step")),
+         read=joined(rate("cartpole_M_per_s", "cpu_us"), counts(cartpole_allocations_per_step="allocations_per_step")),
          goals=(Goal("cartpole_M_per_s", "CartPole, 1,024 rows, one core", 17, 40, unit="M steps/s"),)),
     Part("agents", "CPU time per env step of a 4-agent env, 4,096 rows / 64 rows, rows x steps constant",
          command=("{here}/host.py", "agents", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_null_agents"),
          goals=(Goal("agents_4096_over_64", "4 agents: cost at 4,096 rows / at 64", 1.5, 1.1, lower=True),)),
     Part("uav_grid", "million agent-steps per CPU second of env.uav_grid, 10 UAVs, 64 rows x 64 steps, all channels",
          **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1"), targets=("bench_host", "env_uav_grid"),
-         read=joined(rate("uav_grid_M_per_s", "cpu_us", "agents"), spreads(uav_grid_allocations_per_step="allocations_per_step")),
+         read=joined(rate("uav_grid_M_per_s", "cpu_us", "agents"), counts(uav_grid_allocations_per_step="allocations_per_step")),
          goals=(Goal("uav_grid_M_per_s", "UAV grid, 10 UAVs, all channels, one core", 2, 10, unit="M agent-steps/s"),)),
     Part("uav_grid_no_map", "the same without the map in the state",
          **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", "env.state_map=none"),
          targets=("bench_host", "env_uav_grid"), read=rate("uav_grid_no_map_M_per_s", "cpu_us", "agents"),
-         goals=(Goal("uav_grid_no_map_M_per_s", "the same, `state_map: none`", 2, 14, unit="M agent-steps/s"),)),
+         goals=(Goal("uav_grid_no_map_M_per_s", "UAV grid, 10 UAVs, `state_map: none`, one core", 2, 14, unit="M agent-steps/s"),)),
     Part("uav_grid_tensor", "million agent-steps per second of the grid as tensors and of the scalar one, by rows and threads",
          command=("{here}/host.py", "tensor_grid", "--build", "{build}"), quick=("--quick", "--pairs", "1"), minutes=1,
          targets=("bench_host", "env_uav_grid", "env_uav_grid_tensor")),

@@ -41,10 +41,11 @@ STEP = [
 
 TRAINERS = [
     Part("train/s64", "PPO on Ant, 64 envs x 64 steps, 256-256, beside Stable-Baselines3's best mode, 2 cores",
-         command=(HERE + "train.py", "s64", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--peer-steps", "8192"), pythons=("sb3",), targets=PLUGINS,
+         command=(HERE + "train.py", "s64", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--modes", "1", "--peer-steps", "8192"),
+         pythons=("sb3",), targets=PLUGINS,
          minutes=2.5, goals=(Goal("train/s64", "PPO on Ant, 64 x 64, 256-256, 2 cores", 2.3, 3.2, over="SB3's best mode"),)),
     Part("train/defaults", "PPO on Ant with SB3's own settings and 8 envs, 2 cores",
-         command=(HERE + "train.py", "defaults", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2"), pythons=("sb3",),
+         command=(HERE + "train.py", "defaults", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--modes", "1"), pythons=("sb3",),
          targets=PLUGINS, minutes=3, goals=(Goal("train/defaults", "PPO on Ant, SB3's defaults, 8 envs, 2 cores", 4, 6.3, over="SB3's best mode"),)),
     Part("adapters/sb3", "rollouts of SB3's PPO on our vector env and on its SubprocVecEnv",
          command=("{sb3}", "{here}/adapters.py", "sb3"), quick=("--rounds", "1", "--steps", "32"), pythons=("sb3",), targets=("backplane_embed", "env_ant"),
@@ -58,7 +59,7 @@ TRAINERS = [
          targets=("backplane", "env_cartpole", "learner_ars"), minutes=0.5,
          goals=(Goal("ars/cartpole", "ARS on CartPole, one core", None, 10, over="the paper's loop"),)),
     Part("train/rllib", "PPO on Ant with RLlib's settings, 2 runners x 2 envs, the same nets on both sides, 2 cores",
-         command=(HERE + "train.py", "rllib", "--python", "{rllib}", *BUILD), quick=("--rounds", "1", "--iterations", "2"), pythons=("rllib",),
+         command=(HERE + "train.py", "rllib", "--python", "{rllib}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--modes", "1"), pythons=("rllib",),
          targets=PLUGINS, minutes=10,
          goals=(Goal("train/rllib/separate", "PPO on Ant, RLlib's settings, 2 x 2, separate nets", 4, 6, over="RLlib's best"),
                 Goal("train/rllib/shared", "PPO on Ant, RLlib's settings, 2 x 2, shared layers", 4, 6, over="RLlib's best"))),

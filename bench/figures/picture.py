@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 from .page import number
 
-LEFT, WIDTH, RIGHT, TOP, ROW, BOTTOM = 470, 420, 120, 54, 21, 52
+LEFT, WIDTH, RIGHT, TOP, ROW, BOTTOM = 490, 420, 110, 54, 21, 52
 TICKS = (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 BLUE, GREY, RED = "#1f77b4", "#7f7f7f", "#d62728"
 

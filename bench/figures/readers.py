@@ -46,6 +46,12 @@ def spreads(**paths):
     return read
 
 
+def counts(**paths):
+    """As spreads(), of what is counted and not timed: nothing disturbs it."""
+    read = spreads(**paths)
+    return lambda text: {name: {**row, "disturbed": False} for name, row in read(text).items()}
+
+
 def rate(figure, path, times=None):
     """A spread of microseconds as millions a second; `times` is the path of a number that each counts for."""
     def read(text):

@@ -75,7 +75,7 @@ def theirs(args, folder, name, mode, cores):
 
 def compare(args, folder, name, cores):
     """The ratio of each round and whether it was quiet."""
-    modes, ratios, quiet = list(SETTINGS[name][4]), [], []
+    modes, ratios, quiet = list(SETTINGS[name][4])[:args.modes], [], []
     for turn in range(args.rounds):
         mine = ours(args, folder, name, cores) if turn % 2 == 0 else None
         peer = {mode: theirs(args, folder, name, mode, cores) for mode in modes}
@@ -99,6 +99,7 @@ def main():
     parser.add_argument("--python", help="the peer's; without one ours runs alone")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, help="of ours, instead of as many as take about as long as the peer's")
+    parser.add_argument("--modes", type=int, help="the first of the peer's modes alone")
     parser.add_argument("--peer-steps", type=int, help="of SB3; at least two rollouts")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
