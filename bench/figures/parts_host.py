@@ -11,14 +11,18 @@ def cost(file, *words, quick=("pairs=2", "horizon=16")):
     return {"command": ("{bench}/bench_host", "cost", file, *words, "pairs=15"), "quick": quick, "minutes": 0.1}
 
 
+def pairs_of(goals):
+    return "pairs=15" if goals else "pairs=5"
+
+
 def raw(task, threads):
     figure = f"E_env/{threads}/{task}"
     goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", 0.97, 1.03, over=LOOP),) if threads == 1 else ()
     return Part(figure, f"raw physics / host on {threads} thread{'s' * (threads > 1)}, the same trace, CPU time, {TASKS[task]}",
-                command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", "pairs=15"),
+                command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", pairs_of(goals)),
                 quick=("horizon=4", "pairs=1"),
                 read=pairs(figure, "E_cpu", **{f"host_cpu_us__{threads}__{task}": "host_cpu_us", f"raw_cpu_us__{threads}__{task}": "raw_cpu_us"}),
-                targets=("bench_host", f"env_{task}"), minutes={"half_cheetah": 0.2}.get(task, 0.6 if threads == 1 else 0.4), goals=goals)
+                targets=("bench_host", f"env_{task}"), minutes=0.2 if task == "half_cheetah" else 0.6 if goals else 0.2, goals=goals)
 
 
 # rows -> (chunk, floors and targets of some tasks)
@@ -32,9 +36,9 @@ def scaling(task, rows):
     beside = {f"{name}__{rows}__{task}": name for name in ("balance", "wall_eff", "sps")}
     return Part(figure, f"steps/s on 2 threads / (2 x steps/s on 1), {rows} rows, {PHYSICS[task]}",
                 command=("{bench}/bench_host", "threads", f"{{plugins}}/env_{task}.so", f"rows={rows}", f"chunk_rows={chunk}", f"horizon={steps}",
-                         "threads=2", "pairs=15"),
+                         "threads=2", pairs_of(goals)),
                 quick=(f"horizon={256 // rows}", "pairs=1"), read=pairs(figure, "S_wall", **beside), targets=("bench_host", f"env_{task}"),
-                minutes={"half_cheetah": 0.2, "quadruped_stand": 0.2}.get(task, 0.5), goals=goals)
+                minutes=0.5 if goals else 0.1 if task in ("half_cheetah", "quadruped_stand") else 0.2, goals=goals)
 
 
 STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2)) if task in TASKS else ()), *(scaling(task, rows) for rows in SCALING))]
