@@ -5,9 +5,9 @@ from .readers import lines, spreads
 SEQ2SEQ_RATIO = r"^(?P<what>.+?) +(?P<median>[\d.]+) \((?P<min>[\d.]+)[^\d]+(?P<max>[\d.]+)\)"
 
 PROGRAMS = [
-    Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}", "--blocks", "4"),
+    Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}", "--blocks", "3"),
          quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
-         minutes=3.2, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
+         minutes=2.4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
          goals=(Goal("monitors_share", "monitors, 1 Hz and per iteration: share of the trial's CPU time", 0.02, 0.005, lower=True),)),
     Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),
          quick=("--rounds", "1"), targets=("backplane",), exits=(0, 1),
