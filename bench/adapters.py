@@ -11,7 +11,9 @@ BACKPLANE_HOME is the build tree or the installation. Each round runs every one 
 median over rounds of the ratio within a round. Between rounds it looks at the machine's pressure: above 10 % it says "disturbed".
 """
 import argparse
+import json
 import os
+import re
 import statistics
 import sys
 import time
@@ -40,11 +42,15 @@ def compare(runs, rounds: int, ours: str) -> None:
         for name in names[round_ % len(names):] + names[:round_ % len(names)]:
             rates[name].append(runs[name]())
         disturbed += pressure_pct() > 10
+    figures = {}
     for name in names:
-        ratio = statistics.median(a / b for a, b in zip(rates[ours], rates[name]))
+        ratios = [a / b for a, b in zip(rates[ours], rates[name])]
+        ratio = statistics.median(ratios)
         print(f"{name:32} {statistics.median(rates[name]):10.0f} steps/s   ours / it = {ratio:.2f}")
+        figures["adapters/" + re.sub(r" [\d.]+$", "", name).replace(" ", "_")] = {"median": ratio, "min": min(ratios), "max": max(ratios), "n": rounds}
     if disturbed:
         print(f"disturbed: others waited for or used the cores in {disturbed} of {rounds} rounds")
+    print(json.dumps({"figures": figures}))
 
 
 def stepper(envs, seconds: float):
@@ -173,6 +179,7 @@ def bench_call(arguments) -> None:
     whole = min(cpu_us(lambda: envs.step(actions)) for _ in range(5))
     inside = min(cpu_us(envs.env.step) for _ in range(5))
     print(f"a step of {ROWS} rows: {whole:.2f} us of CPU, {inside:.2f} us of it the env, the host and the bare call")
+    print(json.dumps({"figures": {"adapters/call_us": whole}}))
     if whole > arguments.at_most_us:
         sys.exit(f"wanted at most {arguments.at_most_us} us")
 

@@ -45,7 +45,7 @@ def main():
     program = pathlib.Path(args.build).resolve() / "bin/backplane"
     os.environ["PYTHONPATH"] = str(ROOT / "host/client")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    worst = 0
+    worst, figures = 0, {}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         script = folder / "reports.py"
@@ -61,6 +61,8 @@ def main():
             median = statistics.median(extra)
             worst = max(worst, median)
             print(f"{title}: {median:.1f} ms beside the command ({min(extra):.1f} to {max(extra):.1f}, {args.rounds} rounds)")
+            figures["command_overhead_ms/" + title.replace(" ", "_")] = {"median": median, "min": min(extra), "max": max(extra), "n": args.rounds}
+    print(json.dumps({"figures": figures}))
     return worst > args.at_most_ms
 
 

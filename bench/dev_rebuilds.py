@@ -8,6 +8,7 @@ that it runs or, of one that is broken from its first step on, that it is refuse
 running.
 """
 import argparse
+import json
 import os
 import pathlib
 import queue
@@ -20,8 +21,10 @@ import tempfile
 import threading
 import time
 
+from figures.readers import spread
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "plugins/envs/template/c/plugin.c"
+SOURCE = ROOT / "templates/env/c/plugin.c"
 STEP = "  for (uint64_t r = begin; r < end; ++r) {\n    row *p = &env->row[r];\n    const double force"
 LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # not before it trains
 CHANGES = {
@@ -134,17 +137,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(ROOT / "build/release/bin/backplane"))
     parser.add_argument("--bar", type=float, default=2.0, help="seconds")
+    parser.add_argument("--builds", type=int, default=len(BUILDS), help="the first ones alone")
     args = parser.parse_args()
+    builds = BUILDS[:args.builds]
     program = str(pathlib.Path(args.program).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        built = [build(program, what, number, folder) for number, (what, _) in enumerate(BUILDS, 1)]
+        built = [build(program, what, number, folder) for number, (what, _) in enumerate(builds, 1)]
         (folder / "dev.yaml").write_text(EXPERIMENT)
         (folder / "watched").mkdir()
         file = folder / "watched/env_template_c.so"
         dev = Dev(program, [file, "dev.yaml"], folder)
-        worst, failed, run = 0.0, False, 0
-        for number, ((what, way), (sealed, unsealed)) in enumerate(zip(BUILDS, built), 1):
+        worst, failed, run, took = 0.0, False, 0, []
+        for number, ((what, way), (sealed, unsealed)) in enumerate(zip(builds, built), 1):
             if number == 1:
                 dev.wait_for("watching")
             elif what != "crashes at once" and BUILDS[number - 2][0] in ("crashes", "hangs"):
@@ -166,12 +171,14 @@ def main():
             seconds = at - whole
             run += 1
             worst = max(worst, seconds)
+            took.append(seconds)
             failed |= seconds > args.bar
             print(f"{number:3} {what:16} {way:18} {seconds:6.2f} s", flush=True)
         dev.process.send_signal(signal.SIGINT)
         code = dev.process.wait(timeout=60)
         left = children_left(folder)
         print(f"{run - 1} rebuilds, the slowest {worst:.2f} s after its file was whole (bar {args.bar:.1f} s); exit {code}, left running: {left or 'nothing'}")
+        print(json.dumps({"figures": {"dev_rebuild_s": spread(took), "dev_rebuild_slowest_s": worst}}))
         return 1 if failed or left or code != 0 else 0
 
 

@@ -16,6 +16,8 @@ import subprocess
 import tempfile
 import time
 
+from figures.readers import spread
+
 EXPERIMENT = """
 experiment: many
 env: {plugin: cartpole}
@@ -74,7 +76,7 @@ def main():
         for file in growing:
             file.write_text("".join(later[: len(later) // 2]))
         writer = subprocess.Popen([programs / "backplane-report", "--live", out])
-        begin, last_cpu, last_written, added = time.monotonic(), 0.0, 0, len(later) // 2
+        begin, last_cpu, last_written, added, costs = time.monotonic(), 0.0, 0, len(later) // 2, []
         try:
             while time.monotonic() - begin < arguments.seconds:
                 time.sleep(0.2)
@@ -92,8 +94,11 @@ def main():
                 curves = len(re.findall(r'":\[\[', text))
                 rss = int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{writer.pid}/status").read_text())[1]) / 1024
                 print(f"{time.monotonic() - begin:6.1f} s  {len(text.encode()) / 1e6:.2f} MB  {cpu - last_cpu:.2f} s of CPU  {curves} curves  {rss:.0f} MiB", flush=True)
+                costs.append(cpu - last_cpu)
                 last_cpu, last_written = cpu, written
-            print(f"in all {cpu_seconds(writer.pid) / (time.monotonic() - begin):.2%} of a core")
+            share = cpu_seconds(writer.pid) / (time.monotonic() - begin)
+            print(f"in all {share:.2%} of a core")
+            print(json.dumps({"figures": {"live_page_core": share, **({"live_page_cpu_s": spread(costs)} if costs else {})}}))
         finally:
             writer.kill()
             writer.wait()

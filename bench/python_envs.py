@@ -71,6 +71,7 @@ def main():
     parser.add_argument("--skip-async", action="store_true")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
+    figures = {}
     for env_id in args.envs:
         expected = 1.5 * theirs(env_id, "sync", 0.5)
         runs = {"env.gymnasium": lambda: ours(env_id, args.seconds, args.build, expected),
@@ -85,6 +86,8 @@ def main():
             ratios = [a / b for a, b in zip(rates["env.gymnasium"], rates[name])]
             print(f"{env_id:16} {name:14} {statistics.median(rates[name]):9,.0f} steps/s   "
                   f"ours / it = {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+            figures[f"python_envs/{env_id}/{name}"] = {"median": statistics.median(ratios), "min": min(ratios), "max": max(ratios), "n": args.rounds}
+    print(json.dumps({"figures": figures}))
 
 
 if __name__ == "__main__":

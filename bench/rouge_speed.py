@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1, help="CPU time of each side in a round, at least all pairs once")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
+    figures = {}
     for name, pairs in workloads().items():
         words = [statistics.median(len(pair[side].split()) for pair in pairs) for side in (0, 1)]
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -80,6 +81,8 @@ def main():
             f"{name:9} {len(pairs)} pairs, median {words[0]:g} and {words[1]:g} words:  rouge-score {statistics.median(a):,.0f} pairs/s, "
             f"ours {statistics.median(b):,.0f}, ratio {statistics.median(ratio):.0f} ({min(ratio):.0f} to {max(ratio):.0f})"
         )
+        figures[f"rouge/{name}"] = {"median": statistics.median(ratio), "min": min(ratio), "max": max(ratio), "n": args.rounds}
+    print(json.dumps({"figures": figures}))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ if from the first tenth to the end it has grown by more than is allowed: what a 
 which are as long from the start.
 """
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -76,6 +77,7 @@ def main():
         sys.exit(f"supervisor_memory: the batch ended with {code} after {ended.count} trials")
     grown = seen[-1] - seen[0]
     print(f"from the first tenth on it has grown by {grown:.1f} MiB, {grown * 2**20 / (0.9 * arguments.trials):.0f} bytes a trial")
+    print(json.dumps({"figures": {"supervisor_grown_mib": grown}}))
     sys.exit(1 if grown > arguments.at_most_mib else 0)
 
 

@@ -176,6 +176,7 @@ def main():
     print(f"NumPy loop  {plain:12,.0f} env steps per CPU second   {10 * plain:12,.0f} agent-steps")
     print(f"uav_grid    {(a + b) / 2:12,.0f} env steps per CPU second   {5 * (a + b):12,.0f} agent-steps   ({a:,.0f} before, {b:,.0f} after)")
     print(f"ratio       {(a + b) / 2 / plain:12,.0f}")
+    print(json.dumps({"figures": {"uav_grid_over_numpy": {"median": (a + b) / 2 / plain, "min": min(a, b) / plain, "max": max(a, b) / plain, "n": 2}}}))
 
 
 if __name__ == "__main__":

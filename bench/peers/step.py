@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the peers' env stepping beside ours, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
 
-  bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah] [--rounds N] [--seconds S]
+  bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah|cartpole] [--rounds N] [--seconds S]
 
-The second ratio is what the host is worth; the first one also holds the build of MuJoCo. See README.md for the environment.
+The second ratio is what the host is worth; the first one also holds the build of MuJoCo. CartPole has no such library, and a core and 1,024
+rows if nothing else is said. The last line is a JSON object. See README.md for the environment.
 """
 import argparse
 import json
@@ -14,8 +15,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
-ENV_IDS = {"ant": "Ant-v5", "humanoid": "Humanoid-v5", "half_cheetah": "HalfCheetah-v5"}
-STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000}  # about, to choose our horizon
+sys.path.insert(0, str(HERE.parent))
+from figures.readers import spread  # noqa: E402
+
+ENV_IDS = {"ant": "Ant-v5", "humanoid": "Humanoid-v5", "half_cheetah": "HalfCheetah-v5", "cartpole": "CartPole-v1"}
+STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # about, to choose our horizon
 
 
 def output(command):
@@ -30,30 +34,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venv", type=pathlib.Path, required=True)
     parser.add_argument("--task", choices=ENV_IDS, default="ant")
-    parser.add_argument("--rows", type=int, default=64)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--threads", type=int)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--modes", nargs="+", default=["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
+    parser.add_argument("--modes", nargs="+")
     args = parser.parse_args()
+    small = args.task == "cartpole"
+    args.rows, args.threads = args.rows or (1024 if small else 64), args.threads or (1 if small else 2)
+    args.modes = args.modes or (["envpool/sync", "gymnasium/numpy"] if small else ["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
     python = args.venv / "bin/python"
     packages = next(args.venv.glob("lib/python3*/site-packages"))
-    plugins = ROOT / "build/release/lib/backplane/plugins"
+    plugins = args.build / "lib/backplane/plugins"
     env = plugins / f"env_{args.task}.so"
     if not env.exists():
         raise SystemExit(f"{env.name} is not built: scripts/build release")
     xml = packages / f"gymnasium/envs/mujoco/assets/{args.task}.xml"
-    libraries = {"ours": next(plugins.glob("libmujoco.so.*"))}
+    libraries = {} if small else {"ours": next(plugins.glob("libmujoco.so.*"))}
     for tool, files in (("gymnasium", packages.glob("mujoco/libmujoco.so*")), ("envpool", packages.glob("envpool/mujoco/mujoco_gym*.so"))):
-        if any(mode.startswith(tool) for mode in args.modes):
+        if libraries and any(mode.startswith(tool) for mode in args.modes):
             libraries[tool] = next(files)
-    horizon = max(8, int(args.seconds * STEPS_PER_S[args.task] / args.rows))
+    # A rollout keeps its frames: many short ones where steps are cheap.
+    steps = max(8, int(args.seconds * STEPS_PER_S[args.task] / args.rows))
+    horizon = min(steps, 4096)
 
     rates = {name: [] for name in ["ours", *args.modes]}
     raw, versions = {name: [] for name in libraries}, {}
     for _ in range(args.rounds):
-        ours = output([ROOT / "build/release/bench/bench_host", "cost", env, f"rows={args.rows}", f"threads={args.threads}",
-                       f"horizon={horizon}", "pairs=1"])
+        ours = output([args.build / "bench/bench_host", "cost", env, f"rows={args.rows}", f"threads={args.threads}",
+                       f"horizon={horizon}", f"pairs={max(1, steps // horizon)}"])
         rates["ours"].append(1e6 / ours["wall_us"]["median"])
         for mode in args.modes:
             tool, kind = mode.split("/")
@@ -69,16 +79,39 @@ def main():
     print("  " + ", ".join(f"{name} {version}" for name, version in versions.items()))
     for name in rates:
         tool = name.split("/")[0]
-        own = [rate / limit for rate, limit in zip(rates[name], raw[tool])]
-        text = f"  {name:16} {spread(rates[name], ',.0f')} steps/s, {spread(own, '.3f')} of its own raw rate"
+        text = f"  {name:16} {said(rates[name], ',.0f')} steps/s"
+        if libraries:
+            text += f", {said(over(rates[name], raw[tool]), '.3f')} of its own raw rate"
         if name != "ours":
-            shipped = [a / b for a, b in zip(rates["ours"], rates[name])]
-            divided = [s * raw[tool][i] / raw["ours"][i] for i, s in enumerate(shipped)]
-            text += f"; ours / it {spread(shipped, '.3f')} as shipped, {spread(divided, '.3f')} by raw rates"
+            shipped = over(rates["ours"], rates[name])
+            text += f"; ours / it {said(shipped, '.3f')} as shipped"
+            if libraries:
+                text += f", {said(by_raw(shipped, raw, tool), '.3f')} by raw rates"
         print(text)
+    print(json.dumps({"figures": best_of(args, rates, raw)}))
 
 
-def spread(values, form):
+def over(these, those):
+    return [a / b for a, b in zip(these, those)]
+
+
+def by_raw(shipped, raw, tool):
+    return [ratio * theirs / ours for ratio, theirs, ours in zip(shipped, raw[tool], raw["ours"])]
+
+
+def best_of(args, rates, raw):
+    """Ours over the best mode of each tool, round by round."""
+    figures = {}
+    for tool in dict.fromkeys(mode.split("/")[0] for mode in args.modes):
+        best = [max(turn) for turn in zip(*(rates[mode] for mode in args.modes if mode.startswith(tool)))]
+        shipped = over(rates["ours"], best)
+        figures[f"step/{args.task}/{tool}"] = spread(shipped)
+        if raw:
+            figures[f"step/{args.task}/{tool}/by_raw_rates"] = spread(by_raw(shipped, raw, tool))
+    return figures
+
+
+def said(values, form):
     return f"{statistics.median(values):{form}} ({min(values):{form}} .. {max(values):{form}})"
 
 

@@ -5,7 +5,8 @@
 
 Ours is taken twice: the whole batch (`backplane run`, each trial a process under a keeper, with checks, events and database), and
 the trials' own processes (`run-trial`) one after the other; the difference is what the supervisor costs. Ray Tune is taken with
-one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object.
+one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object, and in a last line
+the ratios of the rounds.
 """
 import argparse
 import json
@@ -19,7 +20,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAM = ROOT / "build/release/bin/backplane"
+sys.path.insert(0, str(ROOT / "bench"))
+from figures.readers import spread  # noqa: E402
+
 CONFIG = """experiment: null_sweep
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 1}}
@@ -67,14 +70,14 @@ def wall(command, **options):
     return time.perf_counter() - began, done.stdout
 
 
-def ours(folder, trials, jobs):
+def ours(program, folder, trials, jobs):
     config = folder / "null.yaml"
     seconds = {}
     for n in (1, trials):
         config.write_text(CONFIG % n)
         out = folder / f"out{n}"
         shutil.rmtree(out, ignore_errors=True)
-        seconds[n], _ = wall([PROGRAM, "run", config, "--out", out, "--jobs", jobs, "--quiet"])
+        seconds[n], _ = wall([program, "run", config, "--out", out, "--jobs", jobs, "--quiet"])
     trial_json = sorted(out.glob("trials/*/trial.json"))[:20]
     own = []
     for file in trial_json:
@@ -85,7 +88,7 @@ def ours(folder, trials, jobs):
         os.makedirs(spec["attempt_dir"])
         again = folder / "own.json"
         again.write_text(json.dumps(spec))
-        own.append(wall([PROGRAM, "run-trial", again])[0])
+        own.append(wall([program, "run-trial", again])[0])
     batch_ms = (seconds[trials] - seconds[1]) / (trials - 1) * 1e3
     own_ms = statistics.median(own) * 1e3
     return {"batch_ms_per_trial": batch_ms, "trial_alone_ms": own_ms, "beyond_the_trial_ms": batch_ms - own_ms / jobs}
@@ -98,13 +101,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ray-python")
     parser.add_argument("--hydra-python")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     found = {"trials": args.trials, "jobs": args.jobs, "ours": [], "ray_tune_ms_per_trial": [], "hydra_ms_per_job": []}
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_AIR_NEW_OUTPUT": "0", "RAY_worker_niceness": "0"}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for _ in range(args.rounds):
-            found["ours"].append(ours(folder, args.trials, args.jobs))
+            found["ours"].append(ours(args.build.resolve() / "bin/backplane", folder, args.trials, args.jobs))
             if args.ray_python:
                 text = wall([args.ray_python, "-c", RAY, args.trials, args.jobs], env=environment)[1]
                 found["ray_tune_ms_per_trial"].append(float(text.split("ms")[-1]))
@@ -114,7 +118,13 @@ def main():
                 seconds = {n: wall([args.hydra_python, script, "-m", f"i=range({n})", f"hydra.sweep.dir={folder}/hydra"])[0]
                            for n in (1, args.trials)}
                 found["hydra_ms_per_job"].append((seconds[args.trials] - seconds[1]) / (args.trials - 1) * 1e3)
+    mine = [turn["batch_ms_per_trial"] for turn in found["ours"]]
+    figures = {"sweep/ours_ms": spread(mine)}
+    for peer in ("ray_tune_ms_per_trial", "hydra_ms_per_job"):
+        if found[peer]:
+            figures[f"sweep/{peer}"] = spread(theirs / ours_ms for theirs, ours_ms in zip(found[peer], mine))
     print(json.dumps(found, indent=1))
+    print(json.dumps({"figures": figures}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,31 @@
+"""The registry: every part, in the order of the page and of a run."""
+from .model import Goal, Part
+from .parts_host import PLANS, SMALL, STEPPING, TRAINING
+from .parts_peers import STEP, TEXTS, TRAINERS
+from .parts_programs import PROGRAMS
+
+# Goals that no script measures here, and why. A part that measures one takes its place in a table above.
+OPEN = [
+    Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side", missing="no script yet",
+         goals=tuple(Goal(f"ppo_update/{minibatch}", f"PPO update on 2 threads, minibatch {minibatch:,}", None, bar, over="two updates of 1 thread")
+                     for minibatch, bar in ((128, 0.80), (256, 0.88), (1024, 0.92)))),
+    Part("cartpole_loop", "CartPole, 1,024 rows, one core, beside a plain loop in C", missing="no script yet",
+         goals=(Goal("cartpole_over_loop", "CartPole, 1,024 rows, one core", None, 0.9, over="a plain loop in C"),)),
+    Part("uav_grid_1000", "cost per agent-step with 1,000 UAVs / with 10, at equal density", missing="no script yet",
+         goals=(Goal("uav_grid_1000_over_10", "UAV grid: cost per agent-step, 1,000 UAVs / 10", None, 1.3, lower=True),)),
+    Part("null_trials", "CPU time of a trial that does nothing", missing="no script yet",
+         goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
+    Part("rltools", "PPO on Ant beside RLtools, 64 x 64, 256-256", missing="RLtools is a C++ source tree, and no script builds it",
+         goals=(Goal("rltools/1", "PPO on Ant, 64 x 64, 256-256, one core", 0.90, 1.10, over="RLtools"),
+                Goal("rltools/1/amp", "PPO on Ant, the same with `use_amp: true`, one core", None, 1.15, over="RLtools"),
+                Goal("rltools/2", "PPO on Ant, 64 x 64, 256-256, 2 cores", 1.6, 1.9, over="one process of RLtools"))),
+    Part("agents_envpool", "agent-steps per second of a 4-agent env beside EnvPool", missing="EnvPool's package has no such env",
+         goals=(Goal("agents_over_envpool", "4 agents, 1,024 rows, agent-steps/s", None, 50, over="EnvPool"),)),
+    Part("ant_4000", "core-seconds until PPO has a return of 4,000 on Ant", missing="5 seeds of hours",
+         goals=(Goal("ant_4000_core_s", "Ant to a return of 4,000, cores x wall time", 3000, 2000, unit="s", lower=True),)),
+    Part("gpu", "a machine with a GPU: CPU use while collecting, and steps/s", missing="needs a GPU",
+         goals=(Goal("gpu_cpu_use", "with a GPU: CPU use while collecting", 0.85, 0.95),
+                Goal("gpu_share", "with a GPU: steps/s / the slower of both alone", 0.85, 0.92))),
+]
+
+PARTS = [*STEPPING, *SMALL, *PLANS, *TRAINING, *PROGRAMS, *STEP, *TRAINERS, *TEXTS, *OPEN]

@@ -1,0 +1,108 @@
+"""Parts that bench_host measures, alone or through bench/host.py: envs, stepping, plans and events."""
+from .model import Goal, Part
+from .readers import counts, joined, pairs, rate, spreads
+
+TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # those with a frame_skip, whose plain loop is known
+PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
+LOOP = "a plain loop, one `mjData` per row"
+
+
+def cost(file, *words, quick=("pairs=2", "horizon=16")):
+    return {"command": ("{bench}/bench_host", "cost", file, *words, "pairs=15"), "quick": quick, "minutes": 0.1}
+
+
+def pairs_of(goals):
+    return "pairs=15" if goals else "pairs=5"
+
+
+def raw(task, threads):
+    figure = f"E_env/{threads}/{task}"
+    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", 0.97, 1.03, over=LOOP),) if threads == 1 else ()
+    return Part(figure, f"raw physics / host on {threads} thread{'s' * (threads > 1)}, the same trace, CPU time, {TASKS[task]}",
+                command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", pairs_of(goals)),
+                quick=("horizon=4", "pairs=1"),
+                read=pairs(figure, "E_cpu", **{f"host_cpu_us__{threads}__{task}": "host_cpu_us", f"raw_cpu_us__{threads}__{task}": "raw_cpu_us"}),
+                targets=("bench_host", f"env_{task}"), minutes=0.2 if task == "half_cheetah" else 0.6 if goals else 0.2, goals=goals)
+
+
+# rows -> (chunk, floors and targets of some tasks)
+SCALING = {64: (16, {"ant": (0.95, 0.98), "humanoid": (0.90, 0.95)}), 8: (1, {"ant": (0.90, 0.95)}), 2: (1, {"ant": (0.85, 0.91)})}
+
+
+def scaling(task, rows):
+    chunk, bars = SCALING[rows]
+    figure, steps = f"S_2/{rows}/{task}", 128 * 64 // rows
+    goals = (Goal(figure, f"{PHYSICS[task]}, {rows} rows: 2 threads over twice 1 thread, wall time", *bars[task]),) if task in bars else ()
+    beside = {f"{name}__{rows}__{task}": name for name in ("balance", "wall_eff", "sps")}
+    return Part(figure, f"steps/s on 2 threads / (2 x steps/s on 1), {rows} rows, {PHYSICS[task]}",
+                command=("{bench}/bench_host", "threads", f"{{plugins}}/env_{task}.so", f"rows={rows}", f"chunk_rows={chunk}", f"horizon={steps}",
+                         "threads=2", pairs_of(goals)),
+                quick=(f"horizon={256 // rows}", "pairs=1"), read=pairs(figure, "S_wall", **beside), targets=("bench_host", f"env_{task}"),
+                minutes=0.5 if goals else 0.1 if task in ("half_cheetah", "quadruped_stand") else 0.2, goals=goals)
+
+
+STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2)) if task in TASKS else ()), *(scaling(task, rows) for rows in SCALING))]
+
+SMALL = [
+    Part("null_env", "CPU time per env step of an env that does nothing, 64 rows, autoreset and statistics on",
+         **cost("{tests}/env_null.so", "rows=64", "chunk_rows=64", "horizon=2000"), targets=("bench_host", "env_null"),
+         read=joined(spreads(null_us="cpu_us"), counts(null_allocations_per_step="allocations_per_step")),
+         goals=(Goal("null_us", "an env that does nothing, CPU per env step", 0.05, 0.02, unit="us", lower=True),
+                Goal("null_allocations_per_step", "heap allocations per env step", 0, 0, lower=True))),
+    Part("cartpole", "million CartPole steps per CPU second, 1,024 rows in chunks of 64",
+         **cost("{plugins}/env_cartpole.so", "rows=1024", "chunk_rows=64", "horizon=128"), targets=("bench_host", "env_cartpole"),
+         read=joined(rate("cartpole_M_per_s", "cpu_us"), counts(cartpole_allocations_per_step="allocations_per_step")),
+         goals=(Goal("cartpole_M_per_s", "CartPole, 1,024 rows, one core", 17, 40, unit="M steps/s"),)),
+    Part("agents", "CPU time per env step of a 4-agent env, 4,096 rows / 64 rows, rows x steps constant",
+         command=("{here}/host.py", "agents", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_null_agents"),
+         goals=(Goal("agents_4096_over_64", "4 agents: cost at 4,096 rows / at 64", 1.5, 1.1, lower=True),)),
+    Part("uav_grid", "million agent-steps per CPU second of env.uav_grid, 10 UAVs, 64 rows x 64 steps, all channels",
+         **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1"), targets=("bench_host", "env_uav_grid"),
+         read=joined(rate("uav_grid_M_per_s", "cpu_us", "agents"), counts(uav_grid_allocations_per_step="allocations_per_step")),
+         goals=(Goal("uav_grid_M_per_s", "UAV grid, 10 UAVs, all channels, one core", 2, 10, unit="M agent-steps/s"),)),
+    Part("uav_grid_no_map", "the same without the map in the state",
+         **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", "env.state_map=none"),
+         targets=("bench_host", "env_uav_grid"), read=rate("uav_grid_no_map_M_per_s", "cpu_us", "agents"),
+         goals=(Goal("uav_grid_no_map_M_per_s", "UAV grid, 10 UAVs, `state_map: none`, one core", 2, 14, unit="M agent-steps/s"),)),
+    Part("uav_grid_tensor", "million agent-steps per second of the grid as tensors and of the scalar one, by rows and threads",
+         command=("{here}/host.py", "tensor_grid", "--build", "{build}"), quick=("--quick", "--pairs", "1"), minutes=1,
+         targets=("bench_host", "env_uav_grid", "env_uav_grid_tensor")),
+    Part("uav_grid_numpy", "env.uav_grid beside the same env as a loop in NumPy, which has to play the known episodes first",
+         command=("{oracle}", "{here}/uav_grid_numpy.py", "--build", "{build}"), quick=("--steps", "50"), pythons=("oracle",),
+         targets=("bench_host", "env_uav_grid"),
+         goals=(Goal("uav_grid_over_numpy", "UAV grid, 10 UAVs, env steps per CPU second", None, 200, over="the same env as a NumPy loop"),)),
+]
+
+PLANS = [
+    Part("plan", "CPU time to plan a sweep of 10,000 points: 3 axes over PPO on Ant, from the file to the last trial's id",
+         command=("{bench}/bench_host", "plan", "{plugins}", "pairs=7"), quick=("pairs=1",), targets=("bench_host", "env_ant", "learner_ppo"),
+         read=spreads(plan_ms__10000="cpu_ms", plan_wall_ms__10000="wall_ms"),
+         goals=(Goal("plan_ms/10000", "planning 10,000 points, CPU", 1000, 370, unit="ms", lower=True),)),
+    Part("events", "milliseconds to read 100,000 events of a batch: what `run`, `status` and `store rebuild` do first",
+         command=("{bench}/bench_host", "events", "pairs=7"), quick=("pairs=1",), targets=("bench_host",),
+         read=spreads(events_ms="wall_ms", events_cpu_ms="cpu_ms"),
+         goals=(Goal("events_cpu_ms", "reading 100,000 events, CPU", 1000, 310, unit="ms", lower=True),)),
+    Part("dry_run", "`run --dry-run` of a sweep of 10,000 points, wall time",
+         command=("{here}/host.py", "dry_run", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_ant", "learner_ppo"), minutes=0.3,
+         goals=(Goal("dry_run_s", "`run --dry-run` of 10,000 points", None, 1, unit="s", lower=True),)),
+    Part("start", "load the plugin, make, bind and reset 64 rows: wall time until the first step can begin, a fresh process each",
+         command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in PHYSICS)),
+         goals=(Goal("start_ms/ant", "plugin and 64 rows of Ant ready for the first step", 60, 15, unit="ms", lower=True),)),
+    Part("keeper", "what the keeper above each trial costs: a /bin/true alone and with it, from a trial's death to Wait's return, 64 keepers",
+         command=("{bench}/bench_host", "keeper", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,
+         read=spreads(keeper_adds_ms="keeper_adds_ms", exit_to_wait_ms="exit_to_wait_ms", keeper_private_bytes="many.private_each")),
+]
+
+TRAINING = [
+    Part("phases", "shares of a short PPO run on Ant, 2 runners x 32 rows", command=("{here}/host.py", "phases", "--build", "{build}"),
+         quick=("--quick",), targets=("backplane", "env_ant", "learner_ppo"), minutes=0.3),
+    Part("e_train", "PPO on Ant with one core, a shared 64-64 net, 4 epochs, minibatch 512 / the bare physics, in turn",
+         command=("{here}/host.py", "e_train", "--build", "{build}"), quick=("--quick",), targets=("bench_host", "backplane", "env_ant", "learner_ppo"),
+         minutes=0.8, goals=(Goal("e_train", "PPO on Ant, shared 64-64, 4 epochs, minibatch 512, one core", 0.88, 0.93, over="the bare physics"),)),
+    Part("candidates", "evaluation of 128 candidates of ARS on Ant, 2 threads / the bare loop over the same episodes, CPU time",
+         command=("{bench}/bench_host", "candidates", "{plugins}/env_ant.so", "rows=128", "horizon=1000", "threads=2", "pairs=5"),
+         quick=("horizon=8", "pairs=1"), read=pairs("ars_over_raw", "E_cpu"), targets=("bench_host", "env_ant"), minutes=1.8,
+         goals=(Goal("ars_over_raw", "ARS, 64 directions on Ant, 2 threads", 0.93, 0.97, over=LOOP),)),
+    Part("products", "GFLOP/s of the products of plugins/common/nn", command=("{bench}/bench_products", "480", "256", "256"), targets=("bench_products",),
+         read=spreads(forward_gflop_per_s="forward_gflop_per_s", gradient_gflop_per_s="gradient_gflop_per_s")),
+]

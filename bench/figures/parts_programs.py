@@ -1,0 +1,45 @@
+"""Parts that a script or a program of its own measures, without a peer or with one of .venv-oracle."""
+from .model import Goal, Part
+from .readers import lines, spreads
+
+SEQ2SEQ_RATIO = r"^(?P<what>.+?) +(?P<median>[\d.]+) \((?P<min>[\d.]+)[^\d]+(?P<max>[\d.]+)\)"
+
+PROGRAMS = [
+    Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}", "--blocks", "3"),
+         quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
+         minutes=2.4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
+         goals=(Goal("monitors_share", "monitors, 1 Hz and per iteration: share of the trial's CPU time", 0.02, 0.005, lower=True),)),
+    Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),
+         quick=("--rounds", "1"), targets=("backplane",), exits=(0, 1),
+         goals=(Goal("command_overhead_ms/true", "a trial by command: CPU beside the command", None, 50, unit="ms", lower=True),)),
+    Part("supervisor_memory", "how the supervisor's memory grows from the first tenth of 4,000 trials to the last",
+         command=("{here}/supervisor_memory.py", "--build", "{build}", "--trials", "4000"),
+         targets=("backplane", "env_cartpole", "learner_random"), minutes=1.2, exits=(0, 1),
+         tested="Memory.OfTheSupervisorStaysWhereItWas",
+         goals=(Goal("supervisor_grown_mib", "growth of the supervisor over 3,600 trials", None, 2, unit="MiB", lower=True),)),
+    Part("live_page", "CPU time of each writing of the page of 200 trials, two of which run", command=("{here}/live_page.py", "--build", "{build}"),
+         quick=("--trials", "4", "--iterations", "20", "--seconds", "2"), targets=("backplane", "backplane-report", "env_cartpole", "learner_ppo"),
+         minutes=1.2),
+    Part("dev_rebuilds", "how soon a build runs under `backplane dev`: 20 rebuilds, half-written files, crashes and hangs among them",
+         command=("{here}/dev_rebuilds.py", "--program", "{program}"), quick=("--builds", "4"), targets=("backplane", "learner_ppo"), minutes=1, exits=(0, 1),
+         goals=(Goal("dev_rebuild_slowest_s", "`backplane dev`: the slowest of 20 rebuilds until it runs", None, 2, unit="s", lower=True),)),
+    Part("adapters/call", "CPU time of a step of 64 rows that do nothing, from Python",
+         command=("{oracle}", "{here}/adapters.py", "call", "{tests}/env_null.so"), pythons=("oracle",), targets=("backplane_embed", "env_null"),
+         tested="Python.ACallCostsLittle",
+         goals=(Goal("adapters/call_us", "a call of `step` from Python, 64 rows, CPU", None, 10, unit="us", lower=True),)),
+    Part("rouge", "our ROUGE beside PyPI's rouge-score, CPU time, on the descriptions of this machine's packages",
+         command=("{oracle}", "{here}/rouge_speed.py", "--build", "{build}"), quick=("--rounds", "1", "--seconds", "0.01"), pythons=("oracle",),
+         targets=("bench_rouge",), minutes=0.6,
+         goals=(Goal("rouge/sentence", "ROUGE of first sentences, pairs per CPU second", over="rouge-score"),
+                Goal("rouge/half", "ROUGE of long texts, pairs per CPU second", over="rouge-score"))),
+    Part("calibration", "how often the tests of host/libs/statistics are wrong where the truth is known", command=("{bench}/bench_calibration",),
+         quick=("quick",), read=lines(r"^(?P<median>\d+) figures are off$", lambda _: "calibration_off"), targets=("bench_calibration",),
+         tested="Calibration.quick", minutes=0.7, exits=(0, 1),
+         goals=(Goal("calibration_off", "error rates of our statistics that are not what they should be", 0, 0, lower=True),)),
+    Part("summarization", "CPU time to read and to load a corpus",
+         command=("{bench}/bench_summarization", "{corpus}/train.tsv", "{corpus}/spm.model", "5"), targets=("bench_summarization",), corpus=True,
+         minutes=0.3, read=spreads(summarization_load_cpu_s="load_cpu_s")),
+    Part("seq2seq", "what an update of learner.seq2seq costs by micro-batch, sorting, threads, checkpointing and bfloat16",
+         command=("{bench}/bench_seq2seq", "{corpus}/train.tsv", "{corpus}/spm.model"), targets=("bench_seq2seq",), corpus=True, minutes=2,
+         read=lines(SEQ2SEQ_RATIO, lambda match: "seq2seq/" + match["what"])),
+]

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""What takes several runs of bench_host or a run of `backplane` to know. The last line is a JSON object with the figures.
+
+  bench/host.py agents        CPU time per env step of a 4-agent env at 4,096 rows / at 64
+  bench/host.py tensor_grid   the grid as tensors beside the scalar one: million agent-steps a second
+  bench/host.py start         milliseconds until a plugin is loaded and its 64 rows are reset
+  bench/host.py phases        shares of a short PPO run
+  bench/host.py e_train       steps a second of PPO on one core / those of the bare physics, in turn
+  bench/host.py dry_run       seconds that `run --dry-run` takes for a sweep of 10,000 points
+"""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import time
+
+from figures.readers import spread
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PPO = """
+experiment: bench
+env: {{plugin: {task}}}
+learner: {{plugin: ppo, options: {options}}}
+rollout: {{num_env_runners: {runners}, num_envs_per_env_runner: {envs}, threads: {runners}}}
+resources: {{cpus: {runners}}}
+budget: {{iterations: {iterations}}}
+monitors: []
+output: {{dir: {out}}}
+"""
+SWEEP = """
+experiment: ten_thousand
+env: {plugin: ant}
+learner: {plugin: ppo}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 1}
+budget: {iterations: 1}
+sweep:
+  grid:
+    learner.options.lr: {range: [0.0001, 0.0025, 0.0001]}
+    learner.options.gamma: {range: [0.9, 0.919, 0.001]}
+    rollout.num_envs_per_env_runner: {range: [1, 20, 1]}
+"""
+
+
+class Host:
+    def __init__(self, args):
+        self.build, self.pairs, self.quick = args.build, args.pairs, args.quick
+        self.plugins, self.tests = self.build / "lib/backplane/plugins", self.build / "tests/plugins"
+
+    def bench(self, *words, **environment):
+        done = subprocess.run([self.build / "bench/bench_host", *map(str, words)], capture_output=True, text=True,
+                              env={**os.environ, **environment})
+        if done.returncode != 0:
+            raise SystemExit(f"bench: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def train(self, folder, cores, **values):
+        """result.json of a trial of PPO."""
+        file = pathlib.Path(folder) / "bench.yaml"
+        out = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "out"
+        file.write_text(PPO.format(out=out, **values))
+        subprocess.run(["taskset", "-c", ",".join(map(str, cores)), self.build / "bin/backplane", "run", file, "--quiet"], check=True, stdout=subprocess.PIPE)
+        return json.loads(next(out.glob("trials/*/attempt-1/result.json")).read_text())
+
+
+def cores(number):
+    return sorted(os.sched_getaffinity(0))[-number:]
+
+
+def agents(host):
+    turns = 1 if host.quick else 3
+    few, many, env = [], [], host.tests / "env_null_agents.so"
+    for _ in range(turns):
+        few.append(host.bench("cost", env, "rows=64", "chunk_rows=64", "horizon=1024", f"pairs={host.pairs}"))
+        many.append(host.bench("cost", env, "rows=4096", "chunk_rows=64", "horizon=16", f"pairs={host.pairs}"))
+    return {"agents_4096_over_64": spread(b["cpu_us"]["median"] / a["cpu_us"]["median"] for a, b in zip(few, many)),
+            "agents_us_per_row": many[0]["cpu_us"]}
+
+
+def tensor_grid(host):
+    """LibTorch's threads are those of OMP_NUM_THREADS, the scalar env's are the host's. On one thread CPU time counts, which other
+    programs disturb less."""
+    torch = next(iter(ROOT.glob(".venv/lib/python3*/site-packages/torch/lib")))
+    found = {}
+    for rows, horizon in ((64, 8),) if host.quick else ((64, 64), (1024, 16), (16384, 4)):
+        for threads in (1, 2):
+            setting = (f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={host.pairs}")
+            scalar = host.bench("cost", host.plugins / "env_uav_grid.so", *setting, f"threads={threads}")
+            tensor = host.bench("cost", host.plugins / "env_uav_grid_tensor.so", *setting, BACKPLANE_TORCH_LIB=str(torch),
+                                OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+            for name, run in (("scalar", scalar), ("tensor", tensor)):
+                us = run["cpu_us" if threads == 1 else "wall_us"]
+                found[f"uav_grid_tensor/{name}/{rows}x{threads}_M_per_s"] = {
+                    "median": run["agents"] / us["median"], "min": run["agents"] / us["max"], "max": run["agents"] / us["min"], "n": us["n"]}
+    return found
+
+
+def start(host):
+    """A fresh process each."""
+    found = {}
+    for task in ("ant", "humanoid", "half_cheetah", "quadruped_stand"):
+        env = host.plugins / f"env_{task}.so"
+        if env.exists():
+            found[f"start_ms/{task}"] = spread(host.bench("start", env, "rows=64")["wall_ms"] for _ in range(1 if host.quick else 5))
+    return found
+
+
+def phases(host):
+    with tempfile.TemporaryDirectory() as folder:
+        result = host.train(folder, cores(2), task="ant", options="{}", runners=2, envs=32, iterations=2 if host.quick else 20)
+    found = {f"phases/ant/{phase['name']}": phase["share"] for phase in result["phases"]}
+    return {**found, "phases/ant/sps": result["sps"], **{f"phases/ant/{name}": value for name, value in result["rollout"].items()}}
+
+
+def e_train(host):
+    """One shared net of 64-64, 4 epochs, minibatch 512, normalised observations. The raw rate is that of the plugin's own steps."""
+    options = "{train_batch_size: 4096, minibatch_size: 512, num_epochs: 4, hidden: [64, 64], share_layers: true, normalize_obs: true}"
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(1 if host.quick else 5):
+            trial = host.train(folder, cores(1), task="ant", options=options, runners=1, envs=64, iterations=2 if host.quick else 12)
+            raw = host.bench("raw", host.plugins / "env_ant.so", "rows=64", f"horizon={8 if host.quick else 128}", "pairs=1")
+            ratios.append(trial["sps"] * raw["raw_cpu_us"]["median"] * 1e-6)
+    return {"e_train": spread(ratios)}
+
+
+def dry_run(host):
+    """Every trial's plan, checked, with nothing written; --quick reads a sweep of 10,000 points, too."""
+    walls, cpus = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "sweep.yaml").write_text(SWEEP)
+        for _ in range(1 if host.quick else 5):
+            before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            done = subprocess.run([host.build.resolve() / "bin/backplane", "run", "sweep.yaml", "--dry-run"], cwd=folder, capture_output=True, text=True)
+            walls.append(time.perf_counter() - began)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            if done.returncode != 0 or "10000" not in done.stdout.replace(",", ""):
+                raise SystemExit(f"run --dry-run: exit {done.returncode}, wanted 10000 points\n{done.stdout[:400]}{done.stderr}")
+    return {"dry_run_s": spread(walls), "dry_run_cpu_s": spread(cpus)}
+
+
+WHAT = {f.__name__: f for f in (agents, tensor_grid, start, phases, e_train, dry_run)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=WHAT)
+    parser.add_argument("--pairs", type=int, default=15)
+    parser.add_argument("--quick", action="store_true", help="as little as still runs everything")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    args = parser.parse_args()
+    print(json.dumps({"figures": WHAT[args.what](Host(args))}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Virtual environments with the packages of peers and trainers, for scripts/test_adapters and scripts/bench."""
+import pathlib
+import subprocess
+import sys
+import venv
+
+
+def made(folder: pathlib.Path, packages: list[list[str]]) -> bool:
+    """Whether the environment is there with just these packages: its stamp, which is written last, says which it has."""
+    stamp = folder / "backplane-packages"
+    return stamp.exists() and stamp.read_text() == repr(packages)
+
+
+def python_of(folder: pathlib.Path, packages: list[list[str]], who: str) -> pathlib.Path:
+    """The environment's Python; it is made anew when its packages have changed. Each list is one call of pip, as torch has to come first:
+    what is installed after it would fetch another build."""
+    if not made(folder, packages):
+        print(f"{who}: making {folder.name} with {', '.join(sum(packages, []))} ...", file=sys.stderr, flush=True)
+        venv.create(folder, clear=True, with_pip=True)
+        for together in packages:
+            subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *together], check=True)
+        (folder / "backplane-packages").write_text(repr(packages))
+    return folder / "bin/python"

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""scripts/bench: figures are read from what programs print, judged against their bars, and shown on the page and in the picture."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from figures import page, picture, stored  # noqa: E402
+from figures.model import Goal, Part  # noqa: E402
+from figures.parts import PARTS  # noqa: E402
+from figures.parts_peers import TEXTS  # noqa: E402
+from figures.peers import PEERS  # noqa: E402
+from figures.readers import figures, joined, last_json, lines, pairs, rate, spreads  # noqa: E402
+
+# Of bench/: what parts import, and what is no measurement of its own.
+IMPORTED = {"report.py", "measured_run.py", "peers/step_peer.py", "peers/raw_rate.py", "peers/train_sb3.py", "peers/train_rllib.py",
+            "peers/ars_reference.py", "peers/seq2seq_peer.py", "peers/seq2seq_runs.py"}
+MACHINE = {"cpu": "a CPU", "cores": 2, "system": "Linux 6"}
+
+
+def row(median, low=None, high=None, n=5, disturbed=False):
+    return {"median": median, "min": median if low is None else low, "max": median if high is None else high, "n": n, "disturbed": disturbed}
+
+
+def record(part, date="2026-01-02T03:04:05+00:00", machine=MACHINE, **rows):
+    return {"part": part, "date": date, "command": f"scripts/bench --only {part}", "quick": False, "others": 0.0, "commit": "abc", "machine": machine,
+            "figures": {name.replace("__", "/"): found for name, found in rows.items()}}
+
+
+class Verdicts(unittest.TestCase):
+    def test_between_the_bars_the_floor_is_reached(self):
+        goal = Goal("x", "", 0.9, 1.0)
+        self.assertEqual(["reached", "floor reached", "BELOW"], [goal.verdict(row(value)) for value in (1.0, 0.95, 0.89)])
+
+    def test_less_is_better_where_the_goal_says_so(self):
+        goal = Goal("x", "", 10, 5, lower=True)
+        self.assertEqual(["reached", "floor reached", "ABOVE"], [goal.verdict(row(value)) for value in (5, 10, 11)])
+
+    def test_what_was_disturbed_misses_nothing(self):
+        goal = Goal("x", "", None, 2)
+        self.assertEqual(["reached", "disturbed"], [goal.verdict(row(value, disturbed=True)) for value in (2.5, 1.5)])
+
+    def test_a_disturbed_ratio_shows_nothing(self):
+        self.assertEqual("disturbed", Goal("x", "", None, 2, over="a peer").verdict(row(30, disturbed=True)))
+
+    def test_without_bars_there_is_none(self):
+        self.assertEqual("", Goal("x", "").verdict(row(1)))
+
+
+class Readers(unittest.TestCase):
+    def test_the_last_object_counts(self):
+        self.assertEqual({"b": 2}, last_json('table\n{"a": 1}\nmore\n{"b": 2}\n'))
+        self.assertEqual({"a": [1]}, last_json('{\n "a": [1]\n}\n'))
+        with self.assertRaises(ValueError):
+            last_json("nothing")
+
+    def test_a_number_is_a_spread_of_one(self):
+        self.assertEqual({"x": {"median": 3, "min": 3, "max": 3, "n": 1}}, figures('{"figures": {"x": 3}}'))
+
+    def test_paths_lead_into_lists_and_double_underscores_are_slashes(self):
+        self.assertEqual(7, spreads(a__1="rows.1.value")('{"rows": [{"value": 1}, {"value": 7}]}')["a/1"]["median"])
+
+    def test_microseconds_become_millions_a_second(self):
+        found = rate("m", "us", "agents")('{"us": {"median": 2.0, "min": 1.0, "max": 4.0, "n": 3}, "agents": 10}')
+        self.assertEqual({"m": {"median": 5.0, "min": 2.5, "max": 10.0, "n": 3}}, found)
+
+    def test_of_pairs_the_quiet_ones_count_and_else_all_disturbed(self):
+        all_, quiet = {"E": row(0.5)}, {"E": row(0.9)}
+        read = joined(pairs("E/1", "E"), spreads(us="us"))
+        calm = read(json.dumps({"all": all_, "quiet": quiet, "us": 3}))
+        loud = read(json.dumps({"all": all_, "quiet": {"E": None}, "us": 3}))
+        self.assertEqual((0.9, False, 3), (calm["E/1"]["median"], calm["E/1"]["disturbed"], calm["us"]["median"]))
+        self.assertEqual((0.5, True), (loud["E/1"]["median"], loud["E/1"]["disturbed"]))
+
+    def test_lines_have_named_numbers(self):
+        read = lines(r"^(?P<what>\w+): (?P<median>[\d.,]+) \((?P<min>\d+) to (?P<max>\d+)\)", lambda match: "it/" + match["what"])
+        self.assertEqual({"it/a": {"median": 1500.5, "min": 1, "max": 2000, "n": 1}}, read("head\na: 1,500.5 (1 to 2000)\nb: none\n"))
+
+    def test_tables_of_texts_are_read(self):
+        generate = TEXTS[0].read("greedy, 1 core               54.0/s      51.9/s          1.05 (0.99 .. 1.07)  bar 1.3: BELOW\n"
+                                 "4 beams, 2 cores             40.7/s      33.5/s          1.22 (1.17 .. 1.23)  bar 2.0: disturbed\n")
+        self.assertEqual({"generate/greedy/1", "generate/4_beams/2"}, set(generate))
+        self.assertEqual((1.05, 0.99, 1.07), tuple(generate["generate/greedy/1"][key] for key in ("median", "min", "max")))
+        self.assertTrue(generate["generate/4_beams/2"]["disturbed"])
+        training = TEXTS[1].read("  ours / hf                                    ~ 1.41 (1.18 .. 1.44)  by CPU time  1.49 (1.44 .. 1.55)  3 of 3 disturbed\n"
+                                 "  ours_parallel / hf or hf_2threads              1.93 (1.72 .. 2.10)  by CPU time  1.00 (1.00 .. 1.00)  0 of 3 disturbed\n")
+        self.assertTrue(training["seq2seq_training/ours/hf"]["disturbed"])
+        self.assertEqual(1.93, training["seq2seq_training/ours_parallel/hforhf_2threads"]["median"])
+
+
+class Registry(unittest.TestCase):
+    def test_names_are_unique_and_every_part_is_measured_or_says_why_not(self):
+        self.assertEqual(len(PARTS), len({part.name for part in PARTS}))
+        goals = [goal.figure for part in PARTS for goal in part.goals]
+        self.assertEqual(len(goals), len(set(goals)))
+        for part in PARTS:
+            self.assertNotEqual(bool(part.command), bool(part.missing), part.name)
+            self.assertLessEqual(set(part.pythons), {*PEERS, "oracle"}, part.name)
+
+    def test_every_script_is_run_by_a_part(self):
+        """One that is run by hand alone stops running one day, and nobody sees it."""
+        run = {word.removeprefix("{here}/") for part in PARTS for word in part.command}
+        scripts = {str(file.relative_to(ROOT / "bench")) for folder in ("bench", "bench/peers") for file in (ROOT / folder).glob("*.py")}
+        self.assertEqual(set(), scripts - run - IMPORTED)
+        self.assertEqual(set(), {word for word in run if word.endswith(".py")} - scripts)
+
+
+class Page(unittest.TestCase):
+    PARTS = [Part("fast", "", command=("x",), goals=(Goal("fast/a", "stepping", 1, 2, over="a peer"), Goal("fast/us", "a step", None, 5, unit="us", lower=True))),
+             Part("far", "", command=("x",), pythons=("sb3",), goals=(Goal("far/b", "training", 1, 3, over="SB3"),)),
+             Part("open", "", missing="no script yet", goals=(Goal("open/c", "flying"),))]
+
+    def test_a_row_says_what_over_whom_bars_verdict_date_machine_and_part(self):
+        text = page.page(self.PARTS, {"fast": record("fast", fast__a=row(1.5, 1.25, 1.75), fast__us=row(6, disturbed=True, n=1))})
+        self.assertIn("| stepping | a peer | **1.5** (1.25 .. 1.75, n 5) | ≥ 1 / 2 | floor reached | 2026-01-02, A | `fast` |", text)
+        self.assertIn("| a step | ~ **6** us | ≤ 5 | disturbed | 2026-01-02, A | `fast` |", text)
+        self.assertIn("| training | SB3 | ≥ 1 / 3 | `far` has not run; it needs `sb3` |", text)
+        self.assertIn("| flying |  |  | no script yet |", text)
+        self.assertIn("- A: a CPU, 2 cores, Linux 6", text)
+
+    def test_another_machine_has_another_letter(self):
+        text = page.page(self.PARTS, {"fast": record("fast", fast__a=row(1)), "far": record("far", machine={**MACHINE, "cores": 4}, far__b=row(1))})
+        self.assertIn("2026-01-02, B | `far` |", text)
+
+    def test_the_newest_record_counts_and_what_is_kept_gives_the_same_page(self):
+        old, new = record("fast", fast__a=row(1.0)), record("fast", date="2026-02-02T00:00:00+00:00", fast__a=row(1.123456789))
+        found = stored.newest({"fast": new}, {"fast": old})
+        self.assertEqual(1.123456789, found["fast"]["figures"]["fast/a"]["median"])
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            file = folder / "performance.json"
+            file.write_text(json.dumps(stored.for_page(found, self.PARTS)))
+            self.assertEqual(page.page(self.PARTS, found), page.page(self.PARTS, stored.of_page(file)))
+            stored.save(folder / "runs", new)
+            self.assertEqual(found, {name: {key: value for key, value in kept.items() if key != "schema"}
+                                     for name, kept in stored.of_folder(folder / "runs").items()})
+
+
+class Picture(unittest.TestCase):
+    def test_equal_ratios_are_equally_far_apart_and_disturbed_ones_open(self):
+        goals = [Goal(f"g{ratio}", "what", None, 2, over="a peer") for ratio in (1, 10, 100)]
+        rows = [row(1), row(10, disturbed=True), row(100)]
+        drawn = xml.fromstring(picture.picture(list(zip(goals, rows))))
+        circles = [element for element in drawn.iter() if element.tag.endswith("circle")]
+        one, ten, hundred = (float(circle.get("cx")) for circle in circles)
+        self.assertAlmostEqual(ten - one, hundred - ten, delta=0.2)
+        self.assertEqual("#fff", circles[1].get("fill"))
+        self.assertNotEqual("#fff", circles[0].get("fill"))
+        self.assertEqual(3, sum("a peer" in "".join(element.itertext()) for element in drawn.iter() if element.tag.endswith("text")))
+
+
+if __name__ == "__main__":
+    unittest.main()
