@@ -1,5 +1,7 @@
 #include "record/study.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,6 +31,14 @@ void AddTrials(const std::vector<PlanLine>& plan, const BatchRecord& record, Stu
   }
 }
 
+bool AllCompleted(const StudyTrial& of, const BatchRecord& record) {
+  const auto completed = [&](const std::string& id) {
+    const TrialRecord* known = record.Find(id);
+    return known != nullptr && known->state == TrialState::kCompleted;
+  };
+  return !of.trials.empty() && std::all_of(of.trials.begin(), of.trials.end(), completed);
+}
+
 StudyState StateOf(const std::string& told) {
   return told == "complete" ? StudyState::kComplete
          : told == "pruned" ? StudyState::kPruned
@@ -47,6 +57,18 @@ const StudyTrial* Study::Best() const {
 
 size_t Study::Count(StudyState state) const {
   return static_cast<size_t>(std::count_if(trials.begin(), trials.end(), [&](const auto& one) { return one.state == state; }));
+}
+
+size_t Study::CountPrunedAtEnd() const {
+  return static_cast<size_t>(std::count_if(trials.begin(), trials.end(), [](const auto& one) { return one.came_to_end; }));
+}
+
+std::string PrunedText(const Study& study) {
+  const size_t pruned = study.Count(StudyState::kPruned), at_end = study.CountPrunedAtEnd();
+  return fmt::format("{} pruned{}", pruned,
+                     at_end == 0   ? ""
+                     : at_end == 1 ? ", of which 1 came to its end"
+                                   : fmt::format(", of which {} came to their end", at_end));
 }
 
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record) {
@@ -73,6 +95,7 @@ std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const Batc
       if (!trial.value || !std::isfinite(*trial.value)) trial.state = StudyState::kFailed, trial.value.reset();
     }
     AddTrials(plan, record, &trial);
+    trial.came_to_end = trial.state == StudyState::kPruned && AllCompleted(trial, record);
     if (trial.point_id.empty() && trial.state == StudyState::kFailed) trial.why = "left out by the experiment file's `where`";
     if (trial.state != StudyState::kFailed) trial.why.clear();
     study.trials.push_back(std::move(trial));

@@ -37,6 +37,8 @@ struct StudyTrial {
   std::vector<uint64_t> seeds;                     // of `trials`
   double started = 0;                              // seconds since 1970; 0: it has not
   std::optional<double> ended;
+  // Pruned, and its trial is COMPLETED: it ended before it could be stopped, or was let go on afterwards.
+  bool came_to_end = false;
   std::string why;  // of what failed
 
   // The last that is known of it.
@@ -53,7 +55,11 @@ struct Study {
   // Of the complete ones the best, of equals the first; NULL: none is.
   const StudyTrial* Best() const;
   size_t Count(StudyState state) const;
+  size_t CountPrunedAtEnd() const;
 };
+
+// "26 pruned, of which 8 came to their end", "26 pruned".
+std::string PrunedText(const Study& study);
 
 // Absent: nothing was searched.
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record);

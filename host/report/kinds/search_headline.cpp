@@ -79,7 +79,8 @@ std::string Counts(const SearchParts& parts) {
   std::vector<std::string> counts;
   for (const StudyState state :
        {StudyState::kComplete, StudyState::kPruned, StudyState::kFailed, StudyState::kRunning, StudyState::kWaiting})
-    if (const size_t count = study.Count(state); count > 0) counts.push_back(fmt::format("{} {}", count, Word(state)));
+    if (const size_t count = study.Count(state); count > 0)
+      counts.push_back(state == StudyState::kPruned ? PrunedText(study) : fmt::format("{} {}", count, Word(state)));
   if (counts.empty()) return "Nothing has been suggested yet.";
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });

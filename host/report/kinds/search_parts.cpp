@@ -67,6 +67,14 @@ const ConfirmedSetting* SearchParts::Confirmed(const StudyTrial& trial) const {
   return nullptr;
 }
 
+std::optional<double> SearchParts::ScoreAtEnd(const StudyTrial& trial) const {
+  for (const CombinedTrial& one : combined.trials) {
+    const bool is_one = std::find(trial.trials.begin(), trial.trials.end(), one.data.trial_id) != trial.trials.end();
+    if (is_one && one.data.usable()) return ScoreOf(one.data, metric);
+  }
+  return std::nullopt;
+}
+
 std::string SearchParts::Value(double value) const { return FormatNumber(Reading(value), metric.digits); }
 std::string SearchParts::Value(const ConfirmedSetting& one) const {
   return FormatNumber(Mean(one.values, "seeds"), metric.digits);

@@ -33,6 +33,8 @@ struct SearchParts {
   const StudyTrial* Best() const;
   // NULL: it was not run again, or came to no score.
   const ConfirmedSetting* Confirmed(const StudyTrial& trial) const;
+  // The objective where its trial ended, whatever the search was told. Absent: it has none.
+  std::optional<double> ScoreAtEnd(const StudyTrial& trial) const;
   double Lead(double a, double b) const { return study.maximize ? a - b : b - a; }  // of a
 
   std::string Value(double value) const;                 // "443"

@@ -39,6 +39,13 @@ std::vector<const StudyTrial*> BestFirst(const Study& study) {
   return order;
 }
 
+// A trial that ended before it could be stopped, or was let go on, is COMPLETED in every other table.
+std::string Remark(const SearchParts& parts, const StudyTrial& trial) {
+  if (!trial.came_to_end) return trial.why;
+  const std::optional<double> score = parts.ScoreAtEnd(trial);
+  return score ? "came to its end: " + parts.Value(*score) : "came to its end";
+}
+
 std::string Joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 }  // namespace
@@ -120,11 +127,12 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
     const std::string& name = parts.names.at(option.path);
     table.columns.push_back({name, name, "", option.path, 0, 3});
   }
-  const std::vector<Column> after = {{"steps", "steps", "", "iteration of the last report to the search", 0, 9},
-                                     {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
-                                     {"seeds", "seeds", "", "that the search saw", 0, 9, false},
-                                     {"why", "remark", "", "of what failed"},
-                                     {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
+  const std::vector<Column> after = {
+      {"steps", "iteration", "", "of the last report to the search", 0, 9},
+      {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
+      {"seeds", "seeds", "", "that the search saw", 0, 9, false},
+      {"why", "remark", "", "of what failed, and of pruned ones that came to their end: the objective there"},
+      {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
   table.columns.insert(table.columns.end(), after.begin(), after.end());
   const StudyTrial* best = parts.Best();
   for (const StudyTrial* shown : BestFirst(parts.study)) {
@@ -135,7 +143,7 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
     row.push_back(trial.steps.empty() ? Cell{} : Reading(static_cast<double>(trial.steps.back().first)));
     row.push_back(trial.started > 0 && trial.ended ? number(*trial.ended - trial.started) : Cell{});
     row.push_back(Reading(static_cast<double>(trial.seeds.size())));
-    row.push_back(trial.why);
+    row.push_back(Remark(parts, trial));
     row.push_back(Joined(trial.trials));
     if (&trial == best) table.emphasised.push_back(table.rows.size());
     table.rows.push_back(std::move(row));

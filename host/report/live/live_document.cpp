@@ -71,7 +71,9 @@ class Builder {
     if (const uint64_t failed = count("FAILED")) lead += fmt::format(", {} failed", failed);
     if (head.eta_s) lead += fmt::format("; about {} left", Duration(*head.eta_s));
     document_.verdict = {lead + "."};
-    if (const TrialProgress* best = Best())
+    // Of a search the best is what its objective says, which is told below.
+    const TrialProgress* best = batch_.record().search.open.is_null() ? Best() : nullptr;
+    if (best != nullptr)
       document_.verdict.push_back(fmt::format("Highest return of a trial so far: {}, {}.", best->name,
                                               FormatNumber(Reading(*best->episode_return), 4)));
   }

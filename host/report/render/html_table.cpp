@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <sstream>
 
@@ -33,16 +34,18 @@ std::string NumberCell(const Number& number, const CellText& cell) {
                      interval, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
 }
 
-// A name of a setting breaks between its words first, and after an underscore where a word alone is too long: a column of
-// them stays narrow.
+// A name of a setting breaks between its words first, and where a word alone is too long after an underscore, or after a path's
+// dot (never in a number): a column of them stays narrow.
 std::string NameHtml(const std::string& name) {
   std::string html;
   std::istringstream words(name);
   for (std::string word; words >> word;) {
     html += html.empty() ? "<span>" : " <span>";
-    for (const char c : HtmlText(word)) {
-      html += c;
-      html += c == '_' ? "<wbr>" : "";
+    const std::string text = HtmlText(word);
+    for (size_t i = 0; i < text.size(); ++i) {
+      const bool path_goes_on = text[i] == '.' && i + 1 < text.size() && std::isalpha(static_cast<unsigned char>(text[i + 1]));
+      html += text[i];
+      html += text[i] == '_' || path_goes_on ? "<wbr>" : "";
     }
     html += "</span>";
   }

@@ -80,6 +80,22 @@ std::string CountsLine(const Plan& plan, const BatchReport& report) {
   return fmt::format("{}: {}", plan.base.experiment.name, counts);
 }
 
+// Stands on a terminal while something is made that says nothing itself.
+class Passing {
+ public:
+  explicit Passing(const std::string& text) : stands_(!text.empty() && DetectScreen(fileno(stderr)).live) {
+    if (stands_) fmt::print(stderr, "{}", text);
+  }
+  ~Passing() {
+    if (stands_) fmt::print(stderr, "\r\x1b[2K");
+  }
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+
+ private:
+  const bool stands_;
+};
+
 class BatchText {
  public:
   BatchText(const BatchRequest& request, const BatchReport& report, const std::optional<std::string>& made, const RunArgs& args)
@@ -304,6 +320,8 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
   if (!asks) report.form = "page";
   report.below = CountsLine(request.plan, batch);
   report.width = ReportWidth();
+  // Figures take their time, and longer on a busy machine.
+  const Passing passing(asks && !args.json && !args.quiet ? "making the report ..." : "");
   try {
     std::string said = ReportProgram().Ask("--make", ToJson(report));
     return asks ? std::optional(std::move(said)) : std::nullopt;

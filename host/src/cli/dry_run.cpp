@@ -176,7 +176,7 @@ class DryRunText {
   }
 
   size_t ToCome() const {
-    if (!plan_.search) return 0;
+    if (!plan_.search || args_.only_failed || args_.only_damaged || args_.only_pruned) return 0;
     const Plan& probes = plan_.Checked();
     const size_t seeds = probes.trials.size() / std::max<size_t>(probes.points.size(), 1);
     const size_t all = plan_.search->trials * seeds + plan_.search->confirm_top * plan_.search->confirm_seeds;
@@ -215,6 +215,7 @@ class DryRunText {
     if (before && State(trial) == TrialState::kSkipped && WouldRun(*before)) return true;
     if (args_.only_damaged) return damaged_[trial] || (record != nullptr && MeantByOnlyDamaged(*record));
     if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
+    if (args_.only_pruned) return record != nullptr && MeantByOnlyPruned(*record);
     return !IsFinal(State(trial)) ||
            (before && State(trial) == TrialState::kSkipped && State(*before) == TrialState::kCompleted);
   }

@@ -10,6 +10,8 @@
 
 #include "base/json_text.hpp"
 #include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
+#include "record/study.hpp"
 #include "search/objective.hpp"
 
 namespace backplane {
@@ -52,7 +54,8 @@ std::string ValuesText(const json& params) {
 
 std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   const ResultsFolder folder{out};
-  const SearchRecord known = ReadBatchRecord(folder.events()).search;
+  const BatchRecord record = ReadBatchRecord(folder.events());
+  const SearchRecord& known = record.search;
   std::map<std::string, size_t> states;
   const double sign = known.open.value("direction", "") == "minimize" ? -1 : 1;
   const std::map<std::string, Confirmed> confirmed = ConfirmedPoints(plan, folder);
@@ -71,16 +74,17 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   }
   if (known.suggestions.empty()) return "";
   const std::string& metric = plan.search->metric;
-  std::string text =
-      fmt::format("search: {} complete, {} pruned, {} failed", states["complete"], states["pruned"], states["fail"]);
+  const std::optional<Study> study = StudyOfSearch(ReadPlanFile(folder.plan()), record);
+  std::string text = fmt::format("search: {} complete, {}, {} failed", states["complete"],
+                                 study ? PrunedText(*study) : fmt::format("{} pruned", states["pruned"]), states["fail"]);
   if (states["open"] > 0) text += fmt::format(", {} not at their end", states["open"]);
   if (states["none"] > 0) text += fmt::format(", {} suggestions that are no point", states["none"]);
   text += "\n";
   if (best == nullptr) return text;
-  text += fmt::format("  best {}: {:.6g}, by suggestion {}\n", metric, *best->value, best_number);
+  text += fmt::format("  best {}: {:.6g}, by number {}\n", metric, *best->value, best_number);
   if (surest != nullptr) {
     const Confirmed& runs = confirmed.at(surest->point_id);
-    text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, by suggestion {}", runs.mean(), runs.values.size(),
+    text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, by number {}", runs.mean(), runs.values.size(),
                         surest_number);
     text += fmt::format(" ({:.6g} while it was searched)\n", *surest->value);
     best = surest;

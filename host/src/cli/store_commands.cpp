@@ -90,8 +90,8 @@ int ExportOptuna(const ExportArgs& args) {
   }
   const std::filesystem::path to = args.to.empty() ? args.out / "optuna.journal" : args.to;
   WriteFileAtomic(to, FormatOptunaJournal(*study, folder, record));
-  std::printf("%s: %zu trials by %s; optuna-dashboard %s shows them\n", to.c_str(), study->trials.size(), study->metric.c_str(),
-              to.c_str());
+  std::printf("%s: %zu trials by %s; optuna-dashboard %s shows them (pip install optuna-dashboard)\n", to.c_str(),
+              study->trials.size(), study->metric.c_str(), to.c_str());
   return kOk;
 }
 

@@ -32,7 +32,13 @@ def sentence(error):
 
 
 def knock(address):
-    """Ray itself tries for minutes where nobody answers."""
+    """Ray itself tries for minutes where nobody answers, as with `auto` after a cluster that was killed: its address is still there."""
+    if address == "auto":
+        try:
+            from ray._private.services import get_ray_address_from_environment
+        except ImportError:  # another version: without a knock, then
+            return
+        address = get_ray_address_from_environment(address, None)
     host, _, port = address.rpartition(":")
     if port.isdigit() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

@@ -18,8 +18,8 @@ class SearchError : public std::runtime_error {
 };
 
 inline constexpr char kInstallSearch[] =
-    "call scripts/bootstrap --with search, or install the Python packages optuna, cmaes and scipy and name their Python in "
-    "BACKPLANE_PYTHON";
+    "in a clone call scripts/bootstrap --with search, elsewhere `python3 -m pip install optuna cmaes scipy` with that Python; "
+    "BACKPLANE_PYTHON names another one";
 
 class SideProcess {
  public:

@@ -14,7 +14,7 @@ ProgressHead HeadOf(const BatchProgress& batch) {
     ++head.counts[Word(trial.state)];
     head.done += IsFinal(trial.state);
   }
-  head.total = batch.trials.size();
+  head.total = batch.trials.size() + batch.to_come;
   return head;
 }
 

@@ -13,6 +13,7 @@ namespace backplane {
 struct BatchProgress {
   ProgressHead head;  // without counts, which follow from the trials
   std::vector<TrialProgress> trials;
+  size_t to_come = 0;  // that a search will add, at most: counted in `total`
 };
 
 // The text of progress.json. Keeps the text of each trial: of thousands only a few change between two calls.

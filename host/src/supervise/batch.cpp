@@ -58,7 +58,7 @@ class Batch {
         schedule_(plan_),
         failure_policy_(plan_.base.experiment.on_failure),
         search_(plan_.search ? std::make_unique<BatchSearch>(&plan_, request.out) : nullptr),
-        stop_rules_(plan_.base.experiment.stop_sweep, search_ ? search_->most_trials() : plan_.trials.size()),
+        stop_rules_(plan_.base.experiment.stop_sweep, search_ ? search_->most_searched() : plan_.trials.size()),
         display_(request),
         names_(DisplayNames(plan_)) {
     report_.trials.resize(plan_.trials.size());

@@ -228,10 +228,14 @@ void BatchSearch::AddConfirming(const SearchRecord& known) {
     plan_.Confirm(best[i].second, terms_.confirm_seeds);
 }
 
-uint64_t BatchSearch::most_trials() const {
+uint64_t BatchSearch::most_searched() const {
   const uint64_t seeds = points_.empty() ? plan_.Checked().trials.size() / std::max<size_t>(plan_.Checked().points.size(), 1)
                                          : points_.begin()->second.trials.size();
   return std::max<uint64_t>(terms_.trials * std::max<uint64_t>(seeds, 1), plan_.trials.size());
+}
+
+uint64_t BatchSearch::most_trials() const {
+  return confirms_ ? plan_.trials.size() : most_searched() + terms_.confirm_top * terms_.confirm_seeds;
 }
 
 }  // namespace backplane

@@ -48,7 +48,8 @@ class BatchSearch {
   // Once the search is over, for the trials that confirm it. False: there are none, or they are there.
   bool Confirm();
 
-  uint64_t most_trials() const;  // that there will be, as far as is known
+  uint64_t most_searched() const;  // trials of suggestions that there will be, as far as is known
+  uint64_t most_trials() const;    // these, and those that confirm
 
  private:
   struct Searched {

@@ -1,8 +1,10 @@
 #include "supervise/batch_view.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 #include <stdexcept>
 
 #include "base/printable.hpp"
@@ -70,10 +72,7 @@ void BatchView::Refresh() {
     RefreshTrial(trials_[i], rows_[i]);
   }
   CountSessions();
-  const auto& sessions = record().sessions;
-  totals_.to_come = running_ && !sessions.empty() && !sessions.back().ended && sessions.back().start.trials > rows_.size()
-                        ? sessions.back().start.trials - rows_.size()
-                        : 0;
+  totals_.to_come = ToCome();
   totals_.left_s = TimeLeft();
   const std::string state = State();
   totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
@@ -183,6 +182,21 @@ std::string BatchView::State() const {
   return !why.empty() ? why : running_ ? "running" : "interrupted";
 }
 
+// Trials that a search will still add, at most, in this session or in the one that goes on. Once some confirm, it adds no more.
+size_t BatchView::ToCome() const {
+  const auto& sessions = record().sessions;
+  if (sessions.empty() || sessions.back().why_ended == "done" || (!running_ && record().search.open.is_null())) return 0;
+  const auto confirms = [](const Trial& trial) { return trial.plan.confirms; };
+  if (std::any_of(trials_.begin(), trials_.end(), confirms)) return 0;
+  std::set<std::string> points;
+  size_t repeated = 0;  // suggestions that came to a point that was there
+  for (const auto& [number, suggestion] : record().search.suggestions)
+    if (!suggestion.point_id.empty() && !points.insert(suggestion.point_id).second) ++repeated;
+  const size_t seeds = points.empty() ? 1 : std::max<size_t>(rows_.size() / points.size(), 1);
+  const size_t there = rows_.size() + repeated * seeds;
+  return sessions.back().start.trials - std::min<size_t>(sessions.back().start.trials, there);
+}
+
 std::optional<double> BatchView::TimeLeft() const {
   if (!running_) {
     return std::nullopt;
@@ -210,6 +224,7 @@ BatchProgress BatchView::Progress() const {
   batch.head.state = State();
   batch.head.elapsed_s = totals_.elapsed_s;
   batch.head.eta_s = totals_.left_s;
+  batch.to_come = totals_.to_come;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const PlanLine& plan = trials_[i].plan;
     const BatchRow& row = rows_[i];

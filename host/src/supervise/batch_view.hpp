@@ -48,6 +48,7 @@ class BatchView {
   void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   std::string State() const;
+  size_t ToCome() const;
   std::optional<double> TimeLeft() const;
 
   ResultsFolder folder_;

@@ -20,7 +20,7 @@ struct LiveValue {
 std::vector<LiveValue> LiveOf(const StatusFile& status);
 // "0.91", "40 (target 90)" of what is below its target, "" without a value.
 std::string LiveText(const LiveValue& value);
-// "length": the last part, or the whole name where two of `all` end alike.
+// "length": the last part, or the whole name where two of `all` end alike, or it ends in `return`.
 std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all);
 
 struct Screen {

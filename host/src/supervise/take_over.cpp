@@ -1,5 +1,7 @@
 #include "supervise/take_over.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -78,6 +80,12 @@ std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record) {
   const auto n = std::count_if(record.trials.begin(), record.trials.end(),
                                [&](const auto& trial) { return !planned.contains(trial.first); });
   if (n == 0) return "";
+  // Fresh seeds are no part of the plan while there is more to search.
+  if (plan.search)
+    return fmt::format(
+        "{} {} in this folder {} no part of the search now: fresh seeds of what was the best, or of other plans; "
+        "they are kept (results.sqlite has them) and not shown",
+        n, n == 1 ? "trial" : "trials", n == 1 ? "is" : "are");
   return std::to_string(n) + (n == 1 ? " trial" : " trials") +
          " of other plans lie in this folder; they are kept (results.sqlite has them) and not shown";
 }

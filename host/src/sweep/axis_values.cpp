@@ -149,12 +149,14 @@ bool Distribution::ReadBounds(const Node& node, const std::string& path, Errors*
   std::optional<double> low, high;
   if (node.items.size() == 2) low = ReadNumber(node.items[0]), high = ReadNumber(node.items[1]);
   if (!low || !high || *low > *high) {
-    errors->Add(node.mark, fmt::format("{}: {} wants [low, high], two numbers with low <= high", path, kind_));
+    errors->Add(node.mark,
+                fmt::format("{}: {} wants [low, high], two numbers with low <= high, found {}", path, kind_,
+                            low && high ? fmt::format("[{}, {}]", node.items[0].text, node.items[1].text) : Describe(node)));
     return false;
   }
   const bool logarithm = kind_.starts_with("log_"), integer = kind_.ends_with("int");
   if (logarithm && *low <= 0) {
-    errors->Add(node.mark, fmt::format("{}: {} wants numbers above 0", path, kind_));
+    errors->Add(node.mark, fmt::format("{}: {} wants numbers above 0, found {}", path, kind_, node.items[0].text));
     return false;
   }
   if (integer && (*low != std::floor(*low) || *high != std::floor(*high))) {

@@ -47,6 +47,7 @@ class SearchReader {
     Require("trials", "the number of suggestions");
     Require("space", "what is searched");
     Require("objective", "what is to be the largest, or the smallest: {metric: eval/return}");
+    out_.terms.confirm_top = std::min(out_.terms.confirm_top, out_.terms.trials);  // there are no more to run again
     return out_;
   }
 

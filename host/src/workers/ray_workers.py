@@ -25,6 +25,13 @@ def how_it_ended(code):
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
+def knock(address):
+    """Ray itself tries for minutes where nobody answers."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+
+
 class Player:
     """An actor: one worker's process on its node."""
 
@@ -56,6 +63,7 @@ def main():
     except ImportError:
         return say(failed=f"{sys.executable} has no package ray; name a Python that has it in BACKPLANE_PYTHON", lasting=True)
     try:
+        knock(sys.argv[2])
         ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
         own = ray.get_runtime_context().get_node_id()
         say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))

@@ -106,6 +106,23 @@ TEST_F(StudyTest, APrunedOneStandsAtItsLastValue) {
   EXPECT_EQ(Of().trials.at(0).Latest(), 20);
 }
 
+TEST_F(StudyTest, APrunedOneWhoseTrialIsCompletedCameToItsEnd) {
+  for (const int number : {0, 1, 2}) {
+    const std::string n = std::to_string(number);
+    Suggest(static_cast<uint64_t>(number), 1e-3, "p" + n);
+    Plan(static_cast<uint64_t>(number), "p" + n, "t" + n, 7);
+    AttemptEnd end;
+    end.state = number == 0 ? TrialState::kPruned : TrialState::kCompleted;
+    Apply(AttemptStart{}, "t" + n);
+    Apply(end, "t" + n);
+    Say({{"op", "tell"}, {"number", number}, {"state", number == 2 ? "complete" : "pruned"}, {"value", 1}}, {});
+  }
+  EXPECT_FALSE(Of().trials.at(0).came_to_end);
+  EXPECT_TRUE(Of().trials.at(1).came_to_end);
+  EXPECT_FALSE(Of().trials.at(2).came_to_end);
+  EXPECT_EQ(PrunedText(Of()), "2 pruned, of which 1 came to its end");
+}
+
 TEST_F(StudyTest, ASuggestionThatNoPointBecameOfSaysSo) {
   Suggest(0, 1e-3, "");
   Say({{"op", "tell"}, {"number", 0}, {"state", "fail"}}, {});

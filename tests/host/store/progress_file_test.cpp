@@ -39,6 +39,12 @@ TEST(ProgressFile, SaysHowFarTheBatchIs) {
   EXPECT_EQ("lr=\"3\"", read.at("trials").at(2).at("name"));
 }
 
+TEST(ProgressFile, WhatASearchWillAddIsPartOfTheTotal) {
+  BatchProgress batch = Batch();
+  batch.to_come = 4;
+  EXPECT_EQ(7, json::parse(ProgressText().Of(batch)).at("total"));
+}
+
 TEST(ProgressFile, KeptTextsNeverGoStale) {
   ProgressText kept;
   BatchProgress batch = Batch();

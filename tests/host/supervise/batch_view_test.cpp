@@ -134,6 +134,35 @@ TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
   EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
+// Two suggestions of one seed, then a third that comes to the first one's point; of 10 there are 8 to come and 3 that confirm.
+TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}}, {}});
+  const auto suggest = [&](uint64_t number, const char* point) {
+    log.Append(SearchMessage{{{"op", "ask"}}, {{"number", number}, {"params", {{"lr", 1}}}}});
+    log.Append(SearchPoint{number, point, ""});
+  };
+  suggest(0, "p0");
+  suggest(1, "p1");
+  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also where no supervisor is at work";
+  suggest(2, "p0");
+  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "what is known runs no trial";
+  EXPECT_EQ(10u, BatchView(folder_.out).Progress().to_come);
+  plan_.trials.push_back({"t0c", 0, 1007, {}});
+  plan_.trials.back().confirms = true;
+  WritePlanFile(folder_.plan(), backplane::PlanLines(plan_));
+  EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come) << "a search confirms when it is over";
+}
+
+TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}}, {}});
+  log.Append(SessionEnd{"done"});
+  EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come);
+}
+
 TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
   EventLog log(folder_.events());
   log.Append(SessionStart{});

@@ -59,6 +59,11 @@ TEST(Progress, WhatOutputLiveAsksForStandsBehindTheSteps) {
             "learn     16 %  success_rate 0.91  12,345 steps/s  0:12, about 1:03 left");
 }
 
+TEST(Progress, AMeasureThatIsHeadedAsTheReturnKeepsItsWholeName) {
+  EXPECT_EQ(LiveHeading("eval/return", {{"eval/return", 0.5}}), "eval/return");
+  EXPECT_EQ(LiveHeading("ep/length", {{"ep/length", 7}}), "length");
+}
+
 TEST(Progress, WhatNobodyAskedForGivesWay) {
   StatusFile status = Status();
   std::strcpy(status.live[0].name, "resources/gpu_util_pct");

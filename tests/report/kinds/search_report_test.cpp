@@ -180,5 +180,17 @@ TEST(SearchReport, EachSuggestionIsARow) {
   EXPECT_THAT(table.emphasised, ElementsAre(0));
 }
 
+TEST(SearchReport, APrunedTrialThatCameToItsEndSaysWhatItScoredThere) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 5).Ended(1e-2, StudyState::kPruned, {{7, 98}}).Ended(1e-2, StudyState::kPruned, {{7, 97}});
+  search.CameToEnd(2, 123);
+  const Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict, Contains("3 suggestions by tpe: 1 complete, 2 pruned, of which 1 came to its end."));
+  const Table& table = TableOf(document, "suggestions");
+  EXPECT_EQ(TextAt(table, 1, "why"), "");
+  EXPECT_EQ(TextAt(table, 2, "why"), "came to its end: 123");
+  EXPECT_EQ(NumberAt(table, 2, "value"), 97) << "what the search was told";
+}
+
 }  // namespace
 }  // namespace backplane
