@@ -2,6 +2,7 @@
 """What takes several runs of bench_host or a run of `backplane` to know. The last line is a JSON object with the figures.
 
   bench/host.py agents        CPU time per env step of a 4-agent env at 4,096 rows / at 64
+  bench/host.py many_uavs     CPU time of a UAV's step among 1,000 / among 10, at the same density
   bench/host.py tensor_grid   the grid as tensors beside the scalar one: million agent-steps a second
   bench/host.py start         milliseconds until a plugin is loaded and its 64 rows are reset
   bench/host.py phases        shares of a short PPO run
@@ -79,6 +80,16 @@ def agents(host):
             "agents_us_per_row": many[0]["cpu_us"]}
 
 
+def many_uavs(host):
+    """With as many UAVs' steps in a rollout of each, in turn."""
+    def cost(rows, horizon, uavs, side):
+        found = host.bench("cost", host.plugins / "env_uav_grid.so", f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={host.pairs}",
+                           "env.others=patches", f"env.n_uavs={uavs}", f"env.n_obstacles={4 * uavs}", f"env.grid_size={side}")
+        return found["cpu_us"]["median"] / found["agents"]
+    rounds = [(cost(1, 41, 1000, 400), cost(64, 64, 10, 40)) for _ in range(1 if host.quick else 5)]
+    return {"uav_grid_1000_over_10": spread(many / few for many, few in rounds), "uav_grid_1000_ns": spread(1e3 * many for many, _ in rounds)}
+
+
 def tensor_grid(host):
     """LibTorch's threads are those of OMP_NUM_THREADS, the scalar env's are the host's. On one thread CPU time counts, which other
     programs disturb less."""
@@ -142,7 +153,7 @@ def dry_run(host):
     return {"dry_run_s": spread(walls), "dry_run_cpu_s": spread(cpus)}
 
 
-WHAT = {f.__name__: f for f in (agents, tensor_grid, start, phases, e_train, dry_run)}
+WHAT = {f.__name__: f for f in (agents, many_uavs, tensor_grid, start, phases, e_train, dry_run)}
 
 
 def main():

@@ -6,13 +6,6 @@ from .parts_programs import PROGRAMS
 
 # Goals that no script measures here, and why. A part that measures one takes its place in a table above.
 OPEN = [
-    Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side", missing="no script yet",
-         goals=tuple(Goal(f"ppo_update/{minibatch}", f"PPO update on 2 threads, minibatch {minibatch:,}", None, bar, over="two updates of 1 thread")
-                     for minibatch, bar in ((128, 0.80), (256, 0.88), (1024, 0.92)))),
-    Part("cartpole_loop", "CartPole, 1,024 rows, one core, beside a plain loop in C", missing="no script yet",
-         goals=(Goal("cartpole_over_loop", "CartPole, 1,024 rows, one core", None, 0.9, over="a plain loop in C"),)),
-    Part("uav_grid_1000", "cost per agent-step with 1,000 UAVs / with 10, at equal density", missing="no script yet",
-         goals=(Goal("uav_grid_1000_over_10", "UAV grid: cost per agent-step, 1,000 UAVs / 10", None, 1.3, lower=True),)),
     Part("null_trials", "CPU time of a trial that does nothing", missing="no script yet",
          goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
     Part("rltools", "PPO on Ant beside RLtools, 64 x 64, 256-256", missing="RLtools is a C++ source tree, and no script builds it",

@@ -43,27 +43,40 @@ def scaling(task, rows):
 
 STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2)) if task in TASKS else ()), *(scaling(task, rows) for rows in SCALING))]
 
+def grid(name, title, floor, target, *options):
+    figure = f"uav_grid{name}"
+    return Part(figure, f"million agent-steps per CPU second of env.uav_grid, 64 rows x 64 steps, {title}",
+                **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", *options),
+                targets=("bench_host", "env_uav_grid"),
+                read=joined(rate(f"{figure}_M_per_s", "cpu_us", "agents"), counts(**{f"{figure}_allocations_per_step": "allocations_per_step"})),
+                goals=(Goal(f"{figure}_M_per_s", f"UAV grid, {title}, one core", floor, target, unit="M agent-steps/s"),))
+
+
 SMALL = [
     Part("null_env", "CPU time per env step of an env that does nothing, 64 rows, autoreset and statistics on",
          **cost("{tests}/env_null.so", "rows=64", "chunk_rows=64", "horizon=2000"), targets=("bench_host", "env_null"),
          read=joined(spreads(null_us="cpu_us"), counts(null_allocations_per_step="allocations_per_step")),
          goals=(Goal("null_us", "an env that does nothing, CPU per env step", 0.05, 0.02, unit="us", lower=True),
                 Goal("null_allocations_per_step", "heap allocations per env step", 0, 0, lower=True))),
-    Part("cartpole", "million CartPole steps per CPU second, 1,024 rows in chunks of 64",
-         **cost("{plugins}/env_cartpole.so", "rows=1024", "chunk_rows=64", "horizon=128"), targets=("bench_host", "env_cartpole"),
+    Part("cartpole", "million CartPole steps per CPU second, 1,024 rows in calls of 256",
+         **cost("{plugins}/env_cartpole.so", "rows=1024", "chunk_rows=256", "horizon=128"), targets=("bench_host", "env_cartpole"),
          read=joined(rate("cartpole_M_per_s", "cpu_us"), counts(cartpole_allocations_per_step="allocations_per_step")),
          goals=(Goal("cartpole_M_per_s", "CartPole, 1,024 rows, one core", 17, 40, unit="M steps/s"),)),
+    Part("cartpole_loop", "CPU time of a plain C loop over the same CartPole episodes / of the host, 1,024 rows in calls of 256",
+         command=("{bench}/bench_host", "cartpole", "{plugins}/env_cartpole.so", "rows=1024", "chunk_rows=256", "horizon=128", "pairs=15"),
+         quick=("pairs=1", "horizon=16"), targets=("bench_host", "env_cartpole"), minutes=0.1,
+         read=joined(pairs("cartpole_over_loop", "ratio_cpu"), rate("cartpole_loop_M_per_s", "loop_cpu_us")),
+         goals=(Goal("cartpole_over_loop", "CartPole, 1,024 rows, one core", None, 0.9, over="a plain loop in C"),)),
     Part("agents", "CPU time per env step of a 4-agent env, 4,096 rows / 64 rows, rows x steps constant",
          command=("{here}/host.py", "agents", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_null_agents"),
          goals=(Goal("agents_4096_over_64", "4 agents: cost at 4,096 rows / at 64", 1.5, 1.1, lower=True),)),
-    Part("uav_grid", "million agent-steps per CPU second of env.uav_grid, 10 UAVs, 64 rows x 64 steps, all channels",
-         **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1"), targets=("bench_host", "env_uav_grid"),
-         read=joined(rate("uav_grid_M_per_s", "cpu_us", "agents"), counts(uav_grid_allocations_per_step="allocations_per_step")),
-         goals=(Goal("uav_grid_M_per_s", "UAV grid, 10 UAVs, all channels, one core", 2, 10, unit="M agent-steps/s"),)),
-    Part("uav_grid_no_map", "the same without the map in the state",
-         **cost("{plugins}/env_uav_grid.so", "rows=64", "chunk_rows=16", "horizon=64", "masked=1", "env.state_map=none"),
-         targets=("bench_host", "env_uav_grid"), read=rate("uav_grid_no_map_M_per_s", "cpu_us", "agents"),
-         goals=(Goal("uav_grid_no_map_M_per_s", "UAV grid, 10 UAVs, `state_map: none`, one core", 2, 14, unit="M agent-steps/s"),)),
+    grid("", "10 UAVs, all channels", 2, 4),
+    grid("_no_map", "10 UAVs, `state_map: none`", 2, 10, "env.state_map=none"),
+    grid("_int8", "10 UAVs, all channels, `patch_dtype: int8`", 4, 10, "env.patch_dtype=int8"),
+    grid("_int8_no_map", "10 UAVs, `state_map: none`, `patch_dtype: int8`", 4, 14, "env.patch_dtype=int8", "env.state_map=none"),
+    Part("uav_grid_1000", "CPU time of a UAV's step among 1,000 on 400 x 400 cells / among 10 on 40 x 40, `others: patches`",
+         command=("{here}/host.py", "many_uavs", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_uav_grid"),
+         minutes=0.5, goals=(Goal("uav_grid_1000_over_10", "UAV grid: cost per agent-step, 1,000 UAVs / 10", None, 1.3, lower=True),)),
     Part("uav_grid_tensor", "million agent-steps per second of the grid as tensors and of the scalar one, by rows and threads",
          command=("{here}/host.py", "tensor_grid", "--build", "{build}"), quick=("--quick", "--pairs", "1"), minutes=1,
          targets=("bench_host", "env_uav_grid", "env_uav_grid_tensor")),

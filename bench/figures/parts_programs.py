@@ -1,10 +1,22 @@
 """Parts that a script or a program of its own measures, without a peer or with one of .venv-oracle."""
 from .model import Goal, Part
-from .readers import lines, spreads
+from .readers import last_json, lines, spreads
 
 SEQ2SEQ_RATIO = r"^(?P<what>.+?) +(?P<median>[\d.]+) \((?P<min>[\d.]+)[^\d]+(?P<max>[\d.]+)\)"
 
+MINIBATCHES = ((128, 0.80), (256, 0.88), (1024, 0.92))
+
+
+def ppo_update(text):
+    """Of each net and minibatch: {"share": SPREAD, "verdict": WORD}."""
+    return {f"ppo_update/{name}": {**found["share"], "disturbed": found["verdict"] == "disturbed"} for name, found in last_json(text).items()}
+
+
 PROGRAMS = [
+    Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side, on what a rollout of Ant would bring",
+         command=("{bench}/bench_ppo_update",), quick=("quick",), targets=("bench_ppo_update",), minutes=2, read=ppo_update,
+         goals=tuple(Goal(f"ppo_update/{net}/{minibatch}", f"PPO update on 2 threads, net {net}, minibatch {minibatch:,}", None, bar,
+                          over="two updates of 1 thread") for net in ("[64,64]", "[256,256]") for minibatch, bar in MINIBATCHES)),
     Part("monitors", "what monitors cost a trial of PPO on Ant: blocks on, off, off, on", command=("{here}/monitors.py", "--build", "{build}", "--blocks", "3"),
          quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
          minutes=2.4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
