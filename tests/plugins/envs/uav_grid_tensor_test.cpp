@@ -1,6 +1,7 @@
 // The tensor env gives the bits of the scalar one, on every output, over random options, maps and actions.
 #include <gmock/gmock.h>
 
+#include "backplane/channels.hpp"
 #include "backplane/ext/autoreset.h"
 #include "places.hpp"
 #include "support/env_harness.hpp"
@@ -143,7 +144,8 @@ class Twins {
   }
 
   void ExpectSameStates(const char* when) {
-    for (const char* channel : {"obs", "state", "action_mask", "alive"}) ExpectSame(channel, channel, 0, rows_, when);
+    for (const char* channel : {"obs", "state", "action_mask", "alive", "patch", "map"})
+      if (bp::FindChannel(scalar_.spec(), channel)) ExpectSame(channel, channel, 0, rows_, when);
   }
   void ExpectSame(const std::string& scalar, const std::string& tensor, uint64_t row, uint64_t rows, const char* when) {
     ASSERT_TRUE(Bytes(scalar_, scalar, row, rows) == Bytes(*tensor_, tensor, row, rows))
