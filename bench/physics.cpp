@@ -10,7 +10,7 @@
 namespace {
 const mjModel* g_model = nullptr;   // of the newest mjData
 const mjModel* g_loaded = nullptr;  // the newest one as its file says, a copy
-}
+}  // namespace
 
 // Stands in front of the library's own, so that a plugin's model becomes known without knowing the plugin.
 extern "C" mjData* mj_makeData(const mjModel* model) {
@@ -21,7 +21,8 @@ extern "C" mjData* mj_makeData(const mjModel* model) {
 
 // Likewise. A plugin may turn off parts of its model that change no bit; the plain loop steps the model of the file.
 extern "C" mjModel* mj_loadXML(const char* name, const mjVFS* vfs, char* error, int error_size) {
-  static const auto real = reinterpret_cast<mjModel* (*)(const char*, const mjVFS*, char*, int)>(dlsym(RTLD_NEXT, "mj_loadXML"));
+  static const auto real =
+      reinterpret_cast<mjModel* (*)(const char*, const mjVFS*, char*, int)>(dlsym(RTLD_NEXT, "mj_loadXML"));
   mjModel* const model = real(name, vfs, error, error_size);
   if (model) mj_deleteModel(const_cast<mjModel*>(g_loaded)), g_loaded = mj_copyModel(nullptr, model);
   return model;
@@ -57,7 +58,8 @@ Trace Record(const Setting& setting) {
   if (g_model == nullptr || !host.options().contains("frame_skip"))
     throw std::runtime_error(host.id() + " is no MuJoCo task with a frame_skip");
   Trace trace;
-  trace.model = {mj_copyModel(nullptr, g_loaded ? g_loaded : g_model), [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
+  trace.model = {mj_copyModel(nullptr, g_loaded ? g_loaded : g_model),
+                 [](const mjModel* model) { mj_deleteModel(const_cast<mjModel*>(model)); }};
   trace.rows = setting.rows;
   trace.chunk_rows = setting.chunk_rows;
   trace.horizon = setting.horizon;

@@ -43,8 +43,8 @@ class Desks : public std::enable_shared_from_this<Desks> {
   std::vector<std::unique_ptr<Desk>> desks_;  // by mutex_
 };
 
-// Whether all that a step carries over to the next one is in mjSTATE_INTEGRATION. MuJoCo's plugins keep data of their own, flexes
-// the history of their contacts, and who sleeps is no state either: such a row has an mjData for itself.
+// Whether all that a step carries over to the next one is in mjSTATE_INTEGRATION. MuJoCo's plugins keep data of their own,
+// flexes the history of their contacts, and who sleeps is no state either: such a row has an mjData for itself.
 bool StateIsWhole(const mjModel* model);
 
 }  // namespace mj

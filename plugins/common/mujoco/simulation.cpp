@@ -48,10 +48,7 @@ void Abandon(const mjModel* model, Desk& desk) {
 }  // namespace
 
 Simulation::Simulation(const mjModel* model)
-    : model_(model),
-      desks_(Desks::Of(model)),
-      row_(desks_->NewRow()),
-      size_(mj_stateSize(model, mjSTATE_INTEGRATION)) {
+    : model_(model), desks_(Desks::Of(model)), row_(desks_->NewRow()), size_(mj_stateSize(model, mjSTATE_INTEGRATION)) {
   states_ = std::make_unique<mjtNum[]>(2 * static_cast<size_t>(size_));
   if (!StateIsWhole(model)) own_ = std::make_unique<Desk>(), own_->data = MakeData(model);
   Clear(model);

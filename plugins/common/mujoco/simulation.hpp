@@ -19,7 +19,8 @@ class Simulation {
   // work on the same mjData, and data() computes this row's last step once more, to the same bits. So within the calls of a
   // row it costs nothing; take it once before a loop.
   const mjData& data() const {
-    if (!IsSeated()) [[unlikely]] Seat();
+    if (!IsSeated()) [[unlikely]]
+      Seat();
     return *desk_->data;
   }
 
@@ -79,9 +80,9 @@ class Simulation {
 
   const mjModel* model_;
   std::shared_ptr<Desks> desks_;
-  std::unique_ptr<Desk> own_;      // of a row whose state is not whole
-  mutable Desk* desk_ = nullptr;   // where the row was last; its `row` says whether it still is there
-  uint64_t row_;                   // number among the rows of desks_
+  std::unique_ptr<Desk> own_;         // of a row whose state is not whole
+  mutable Desk* desk_ = nullptr;      // where the row was last; its `row` says whether it still is there
+  uint64_t row_;                      // number among the rows of desks_
   std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before the last call and after it
   int size_;
   bool second_ = false;  // which of them is now

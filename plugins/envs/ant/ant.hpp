@@ -72,13 +72,12 @@ class Ant : public mj::Task<Ant, World> {
   Terms Judge(const World& w, const float* action) const {
     const bool healthy = Healthy(w);
     const mjtNum* const forces = data().cfrc_ext;
-    return {
-        .forward = velocity().x * w.forward_reward_weight,
-        .survive = (healthy ? 1.0 : 0.0) * w.healthy_reward,
-        .ctrl = -mj::SquaresOfAction(w.ctrl_cost_weight, action, w.nu()),
-        .contact = -mj::Squares(w.contact_cost_weight, 6 * w.nbody(),
-                                [&](int i) { return mj::Clip(forces[i], w.contact_force_min, w.contact_force_max); }),
-        .terminated = w.terminate_when_unhealthy && !healthy};
+    return {.forward = velocity().x * w.forward_reward_weight,
+            .survive = (healthy ? 1.0 : 0.0) * w.healthy_reward,
+            .ctrl = -mj::SquaresOfAction(w.ctrl_cost_weight, action, w.nu()),
+            .contact = -mj::Squares(w.contact_cost_weight, 6 * w.nbody(),
+                                    [&](int i) { return mj::Clip(forces[i], w.contact_force_min, w.contact_force_max); }),
+            .terminated = w.terminate_when_unhealthy && !healthy};
   }
 
   template <class Out>

@@ -1,5 +1,5 @@
-// Rows that share an mjData against one mjData for each, stepped by MuJoCo's own calls over the model as its file says: the same
-// bits, in the state and in all that tasks read.
+// Rows that share an mjData against one mjData for each, stepped by MuJoCo's own calls over the model as its file says: the
+// same bits, in the state and in all that tasks read.
 #include <gmock/gmock.h>
 
 #include <map>
