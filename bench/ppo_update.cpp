@@ -2,10 +2,10 @@
 //
 //   bench_ppo_update [pairs=15] [round_ms=300] [only=[64,64]/128] [quick]
 //
-// In turn: one update shared by two threads, and two updates by one thread each, side by side. `share` is the speed of the first
-// as a share of the second's, by net and minibatch, over the pairs in which other programs took at most 5 % of the machine;
-// "disturbed" where none was left, and the share is over all then. `of_best` is that of the fastest rounds. Both learners start
-// alike and have to end with the same bits.
+// In turn: one update shared by two threads, and two updates by one thread each, side by side. `share` is the speed of the
+// first as a share of the second's, by net and minibatch, over the pairs in which other programs took at most 5 % of the
+// machine; "disturbed" where none was left, and the share is over all then. `of_best` is that of the fastest rounds. Both
+// learners start alike and have to end with the same bits.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -37,7 +37,7 @@ struct Case {
   int64_t minibatch;
   double bar;
 };
-constexpr Case kCases[] = {{"[64,64]", 128, 0.80},  {"[64,64]", 256, 0.88},  {"[64,64]", 1024, 0.92},
+constexpr Case kCases[] = {{"[64,64]", 128, 0.80},   {"[64,64]", 256, 0.88},   {"[64,64]", 1024, 0.92},
                            {"[256,256]", 128, 0.80}, {"[256,256]", 256, 0.88}, {"[256,256]", 1024, 0.92}};
 
 // What a rollout would bring, drawn.
@@ -199,7 +199,9 @@ nlohmann::json Measured(const Case& c, Rollout* rollout, int pairs, double round
           {"best_update_ms", best_shared * 1e3},
           {"bar", c.bar},
           {"dropped", pairs - static_cast<int>(quiet.size())},
-          {"verdict", disturbed ? "disturbed" : Spread(quiet)["median"] >= c.bar ? "ok" : "BELOW"}};
+          {"verdict", disturbed                          ? "disturbed"
+                      : Spread(quiet)["median"] >= c.bar ? "ok"
+                                                         : "BELOW"}};
 }
 
 int Main(const std::vector<std::string>& words) {

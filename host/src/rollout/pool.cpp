@@ -138,7 +138,8 @@ void RunnerPool::Share(unsigned threads, uint64_t n, const std::function<void(un
   const std::atomic<uint32_t>& inside = pieces_.Close();
   if (inside.load(std::memory_order_acquire) != 0) {
     waiting();
-    while (const uint32_t left = inside.load(std::memory_order_acquire)) AwaitChange(inside, left, own_cores_ ? kSharedSpinNs : 0);
+    while (const uint32_t left = inside.load(std::memory_order_acquire))
+      AwaitChange(inside, left, own_cores_ ? kSharedSpinNs : 0);
   }
   sharing_ = nullptr;
 }

@@ -45,9 +45,9 @@ class RunnerPool {
   struct alignas(64) Runner {
     // The upper half counts jobs of Run, the lower half what was shared; both change at the end. Only the caller writes.
     std::atomic<uint32_t> round{0};
-    int64_t cpu_ns = 0;            // of its last job
-    std::atomic<int> core{kAny};   // to which it keeps
-    std::thread thread;            // none for runner 0
+    int64_t cpu_ns = 0;           // of its last job
+    std::atomic<int> core{kAny};  // to which it keeps
+    std::thread thread;           // none for runner 0
   };
 
   void Work(unsigned index);

@@ -96,8 +96,8 @@ struct Rows {
   }
 };
 
-// Where the k numbers of `columns` rows of b, [.., k], go to in a panel: to(p, c) = b(c, p). Written out for 16 x 16 numbers of 32
-// bits, whose columns lie far apart in b: one by one they cost more than the product of a small batch.
+// Where the k numbers of `columns` rows of b, [.., k], go to in a panel: to(p, c) = b(c, p). Written out for 16 x 16 numbers of
+// 32 bits, whose columns lie far apart in b: one by one they cost more than the product of a small batch.
 struct TransposePanel {
   template <Isa isa>
   static BP_NN_INLINE void Run(const float* b, int64_t k, int64_t columns, float* to) {

@@ -187,15 +187,15 @@ void Adam(const AdamStep& s, const T* gradient, int64_t n, T* m, T* v, T* values
   Dispatch<AdamLoop<T>>(factors, gradient, n, m, v, values);
 }
 
-#define BP_NN_INSTANTIATE(T)                             \
-  template void ReluInPlace(T*, int64_t);                \
-  template void TanhBackward(const T*, T*, int64_t);     \
-  template void ReluBackward(const T*, T*, int64_t);     \
-  template void Square(const T*, int64_t, T*);           \
-  template void Add(const T*, int64_t, T*);              \
-  template void Scale(double, int64_t, T*);              \
-  template void AddRows(const T*, int64_t, int64_t, T*); \
-  template double SumOfSquares(const T*, int64_t);       \
+#define BP_NN_INSTANTIATE(T)                                 \
+  template void ReluInPlace(T*, int64_t);                    \
+  template void TanhBackward(const T*, T*, int64_t);         \
+  template void ReluBackward(const T*, T*, int64_t);         \
+  template void Square(const T*, int64_t, T*);               \
+  template void Add(const T*, int64_t, T*);                  \
+  template void Scale(double, int64_t, T*);                  \
+  template void AddRows(const T*, int64_t, int64_t, T*);     \
+  template double SumOfSquares(const T*, int64_t);           \
   template void SquareSums::Add(int64_t, const T*, int64_t); \
   template void Adam(const AdamStep&, const T*, int64_t, T*, T*, T*);
 BP_NN_INSTANTIATE(float)

@@ -6,7 +6,12 @@
 namespace backplane::on_policy {
 
 Learner::Learner(const bp::LearnerSetup& setup, int64_t params, const char* hint)
-    : OnPolicy(setup), rows_(setup.rows), seed_(setup.seed), parallel_(OnHost(setup.host)), optimizer_(params, hint), metrics_(setup.host, kStepMetrics) {}
+    : OnPolicy(setup),
+      rows_(setup.rows),
+      seed_(setup.seed),
+      parallel_(OnHost(setup.host)),
+      optimizer_(params, hint),
+      metrics_(setup.host, kStepMetrics) {}
 
 StepOptions Learner::CurrentStep() const {
   // SB3 stops at 1.5 times the target.

@@ -27,8 +27,9 @@ inline int64_t RunsFor(int64_t n, int64_t params, size_t most) {
 }
 
 // run(part, net, gradient, &shard) adds what network `net` < `nets` has of a part of n samples to the shard's sums and to its
-// gradient [params]; the sums start at 0, and the gradient is the network's own to clear. Networks share no sum and no parameter,
-// and may run at the same time. Writes the sum of the gradients into `out` and returns that of the sums. S is a Shard<T>.
+// gradient [params]; the sums start at 0, and the gradient is the network's own to clear. Networks share no sum and no
+// parameter, and may run at the same time. Writes the sum of the gradients into `out` and returns that of the sums. S is a
+// Shard<T>.
 template <class S, class T, class Run>
 LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, int64_t nets, std::vector<S>* shards, T* out, Run&& run) {
   const int64_t used = RunsFor(n, params, shards->size());

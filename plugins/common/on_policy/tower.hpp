@@ -17,7 +17,7 @@ struct Tower {
   nn::Trunk hidden;  // may be empty
   nn::Layer head;
   Activation activation;
-  int64_t widest;  // of what the passes hold
+  int64_t widest;              // of what the passes hold
   int64_t begin = 0, end = 0;  // its parameters
   int64_t latent() const { return head.in; }
 };
@@ -38,7 +38,9 @@ struct PackedTower {
   void Pack(const Tower& tower, const T* params, bool backward, size_t first = 0);
   // The same in pieces that threads may pack at the same time; Reserve comes before them.
   void Reserve(const Tower& tower) { hidden.resize(tower.hidden.size()); }
-  static int64_t Pieces(const Tower& tower, size_t first = 0) { return 2 * static_cast<int64_t>(tower.hidden.size() + 1 - first); }
+  static int64_t Pieces(const Tower& tower, size_t first = 0) {
+    return 2 * static_cast<int64_t>(tower.hidden.size() + 1 - first);
+  }
   void PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first = 0);
   std::vector<nn::PackedLayer<T>> hidden;
   nn::PackedLayer<T> head;

@@ -70,13 +70,14 @@ class Fused final : public Model {
       weights_.Pack(net_, params, true, parallel_);
     }
     // Both networks in one piece: they read the same sparse rows, and runs are as many as threads where samples are.
-    const LossSums sums = AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
-      std::fill_n(gradient, net_.size, 0.0f);
-      work->actor.Reserve(net_.actor, kBlock, true), work->critic.Reserve(net_.critic, kBlock, true);
-      ForBlocks(part, [&](int64_t begin, int64_t rows) {
-        RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);
-      });
-    });
+    const LossSums sums =
+        AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
+          std::fill_n(gradient, net_.size, 0.0f);
+          work->actor.Reserve(net_.actor, kBlock, true), work->critic.Reserve(net_.critic, kBlock, true);
+          ForBlocks(part, [&](int64_t begin, int64_t rows) {
+            RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);
+          });
+        });
     return MeansOf(sums, batch.n(), options);
   }
 

@@ -22,13 +22,12 @@ class Fused final : public Gradient<T> {
     if (pack_first_) Pack(params);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
-    const LossSums sums =
-        AddUp(parallel_, batch.n, net_.size, net_.shared ? 1 : 2, &shards_, out,
-              [&](Part part, int64_t which, T* gradient, Work* work) {
-                net_.shared  ? RunShared(context, params, part, gradient, work)
-                : which == 0 ? RunActor(context, params, part, gradient, work)
-                             : RunCritic(context, params, part, gradient, work);
-              });
+    const LossSums sums = AddUp(parallel_, batch.n, net_.size, net_.shared ? 1 : 2, &shards_, out,
+                                [&](Part part, int64_t which, T* gradient, Work* work) {
+                                  net_.shared  ? RunShared(context, params, part, gradient, work)
+                                  : which == 0 ? RunActor(context, params, part, gradient, work)
+                                               : RunCritic(context, params, part, gradient, work);
+                                });
     if (net_.log_stds() > 0 && !net_.sde) {
       for (int64_t k = 0; k < net_.actions; ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
     }

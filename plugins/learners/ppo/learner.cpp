@@ -96,8 +96,8 @@ StepStats Learner::Gradient(int64_t part) {
   const double clip = Scheduled(options_.clip_schedule, options_.clip, progress());
   const Minibatch<float> batch =
       UsesTorch(options_) ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
-  const StepStats stats = gradient_->Compute(batch, {CurrentLoss(clip), options_.normalize_advantages}, optimizer_.params(),
-                                             optimizer_.gradient());
+  const StepStats stats =
+      gradient_->Compute(batch, {CurrentLoss(clip), options_.normalize_advantages}, optimizer_.params(), optimizer_.gradient());
   kl_sum_ += stats.kl, ++kl_count_;
   return stats;
 }

@@ -69,7 +69,8 @@ TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
   indexed.n = kRows - 50, indexed.index = index.data();
   const auto gradient = [&](const Minibatch<float>& batch) {
     std::vector<float> out(net_.size);
-    FusedGradient<float>(net_, 2, InOrder(), SilentHost())->Compute(batch, net_fixture::kLoss, random_.params.data(), out.data());
+    FusedGradient<float>(net_, 2, InOrder(), SilentHost())
+        ->Compute(batch, net_fixture::kLoss, random_.params.data(), out.data());
     return out;
   };
   EXPECT_EQ(gradient(indexed), gradient(gathered.View()));

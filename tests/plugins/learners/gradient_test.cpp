@@ -57,9 +57,10 @@ void ExpectEqual(double tolerance) {
     for (int64_t n : {1, 130, 700}) {
       const RandomBatch<T> batch(net, n, 11, c.masked);
       std::vector<T> fused(net.size), torch(net.size);
-      const StepStats a =
-          FusedGradient<T>(net, 2, InOrder(), SilentHost())->Compute(batch.View(), c.options, batch.params.data(), fused.data());
-      const StepStats b = TorchGradient<T>(net, SilentHost())->Compute(batch.View(), c.options, batch.params.data(), torch.data());
+      const StepStats a = FusedGradient<T>(net, 2, InOrder(), SilentHost())
+                              ->Compute(batch.View(), c.options, batch.params.data(), fused.data());
+      const StepStats b =
+          TorchGradient<T>(net, SilentHost())->Compute(batch.View(), c.options, batch.params.data(), torch.data());
       const std::string what = std::string(c.name) + (net.shared ? ", shared" : "") + ", n " + std::to_string(n);
       EXPECT_LE(Distance(fused, torch), tolerance) << what;
       for (double StepStats::*each :
@@ -81,7 +82,8 @@ TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   const RandomBatch<float> batch(net, 1100, 3);
   const auto gradient = [&](int64_t shards, Parallel parallel) {
     std::vector<float> out(net.size);
-    FusedGradient<float>(net, shards, std::move(parallel), SilentHost())->Compute(batch.View(), kLoss, batch.params.data(), out.data());
+    FusedGradient<float>(net, shards, std::move(parallel), SilentHost())
+        ->Compute(batch.View(), kLoss, batch.params.data(), out.data());
     return out;
   };
   const std::vector<float> four = gradient(4, InOrder());
