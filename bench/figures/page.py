@@ -11,6 +11,7 @@ no figure here is written by hand. [bench/README.md](../bench/README.md) says wh
   as the peer may have suffered more, and its verdict is "disturbed"; so is that of a figure of our own that missed its bar beside them.
 - The floor is what the project promises on this kind of machine, the target what it aims at.
 - Compare figures of one row only: those of different machines or days say nothing about each other.
+- `scripts/bench --only PART` measures a row again; beside peers that are installed with `--peers`. Machines have their letters at the end.
 
 ![Ratios to peers on a logarithmic axis, with a line at 1](images/performance.svg)
 """
