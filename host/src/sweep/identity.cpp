@@ -1,6 +1,7 @@
 #include "sweep/identity.hpp"
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "record/plan_line.hpp"
