@@ -1,4 +1,4 @@
-// What the keeper above each trial costs (supervise/keeper.hpp).
+// What the keeper above each trial costs (keep/keeper.hpp).
 #pragma once
 
 #include <filesystem>

@@ -341,7 +341,7 @@ void WriteEvents(const std::filesystem::path& file) {
          {"state", "COMPLETED"},
          {"why", ""},
          {"exit", 0},
-         {"signal", 0},
+         {"signal", ""},
          {"wall_s", 12.5},
          {"peak_rss_bytes", 123456789},
          {"adopted", false}});

@@ -1,6 +1,6 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-report}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
+#   bin/{backplane,backplane-keeper,backplane-report}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
 #   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
 # The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)
@@ -48,7 +48,8 @@ if(BACKPLANE_STATIC)
                   libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION share/backplane/licenses RENAME ${package}.txt)
   endforeach()
-  # There is no archive of SentencePiece, and Debian's of yaml-cpp suits programs alone: both are copied, by their SONAMEs.
+  # There is no archive of SentencePiece, and Debian's of yaml-cpp suits programs alone, not libbackplane_embed.so: both are copied, by
+  # their SONAMEs.
   find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.so REQUIRED)
   function(_install_by_soname library destination)
     execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
@@ -58,7 +59,6 @@ if(BACKPLANE_STATIC)
   endfunction()
   _install_by_soname(${SENTENCEPIECE_LIBRARY} lib/backplane/plugins)
   _install_by_soname(${YAML_CPP_LIBRARY} lib/backplane)
-  set_target_properties(backplane backplane-report PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/backplane")
   set_target_properties(backplane_embed PROPERTIES INSTALL_RPATH "$ORIGIN/backplane")
 elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)

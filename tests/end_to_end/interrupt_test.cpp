@@ -21,7 +21,7 @@ TEST_F(Interrupted, SupervisorAndKeeperKilledTogetherLeaveNothingInTheTrialsSess
   const auto daemons = [&] { return Processes({"BACKPLANE_TEST_MARK=left"}); };
   const pid_t supervisor = Start(run);
   ASSERT_TRUE(Until([&] { return !helpers().empty() && !daemons().empty(); })) << ErrorsOf(supervisor);
-  const std::vector<pid_t> keepers = Processes({"keep"});
+  const std::vector<pid_t> keepers = Processes({kKeeper});
   ASSERT_FALSE(keepers.empty());
   ASSERT_FALSE(TrialProcesses().empty());
   // The supervisor first and stopped keepers: none may tell its trial anything.

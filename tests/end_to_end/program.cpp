@@ -19,6 +19,8 @@
 
 namespace backplane::end_to_end {
 
+const std::string kKeeper = BACKPLANE_BINARY_DIR "/bin/backplane-keeper";
+
 namespace fs = std::filesystem;
 
 std::string ReadFile(const fs::path& file) {
@@ -166,7 +168,9 @@ std::optional<Finished> ProgramTest::RunWithSmallDisk(const std::string& size, c
 
 Finished ProgramTest::RunBesideReportProgram(const std::string& script, const std::string& arguments) {
   fs::create_directories(dir_ / "bin");
-  fs::copy_file(BACKPLANE_BINARY_DIR "/bin/backplane", dir_ / "bin/backplane", fs::copy_options::overwrite_existing);
+  for (const char* program : {"backplane", "backplane-keeper"})
+    fs::copy_file(fs::path(BACKPLANE_BINARY_DIR "/bin") / program, dir_ / "bin" / program,
+                  fs::copy_options::overwrite_existing);
   fs::permissions(Write("bin/backplane-report", "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
   return Wait(StartCommand("BACKPLANE_PLUGIN_PATH=" BACKPLANE_PLUGIN_DIR " exec bin/backplane " + arguments));
 }
@@ -191,7 +195,7 @@ std::vector<pid_t> ProgramTest::Processes(const std::vector<std::string>& words,
   return found;
 }
 
-std::vector<pid_t> ProgramTest::TrialProcesses() const { return Processes({"run-trial"}, {"keep", "--check"}); }
+std::vector<pid_t> ProgramTest::TrialProcesses() const { return Processes({"run-trial"}, {kKeeper, "--check"}); }
 
 fs::path ProgramTest::Out(const std::string& experiment) const { return dir_ / "outputs" / experiment; }
 

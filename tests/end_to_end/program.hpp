@@ -26,6 +26,8 @@ struct Finished {
   std::string out, err;
 };
 
+extern const std::string kKeeper;  // the program above each trial
+
 std::string ReadFile(const std::filesystem::path& file);
 // One value for each line; what is no JSON, torn by a kill perhaps, is a discarded one.
 std::vector<nlohmann::json> Lines(const std::filesystem::path& file);
@@ -47,7 +49,8 @@ class ProgramTest : public testing::Test {
   // Starts it without waiting; its output goes to files of its own. Wait() returns its exit.
   pid_t Start(const std::string& arguments);
   Finished Wait(pid_t pid);
-  // Runs a copy of the program, bin/backplane in the test's folder, beside a shell script in the place of backplane-report.
+  // Runs copies of the program and the keeper, in the test's folder bin, beside a shell script in the place of
+  // backplane-report.
   Finished RunBesideReportProgram(const std::string& script, const std::string& arguments);
   // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its
   // own. The script knows $backplane. Nothing where nothing may be mounted.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "record/metric_series.hpp"
 #include "trial/checkpoint_content.hpp"
 #include "trial/recorder.hpp"

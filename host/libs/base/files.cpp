@@ -1,7 +1,6 @@
 #include "base/files.hpp"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -172,54 +171,6 @@ std::vector<std::string> LastLines(const std::filesystem::path& file, size_t cou
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(count));
   }
   return lines;
-}
-
-Sha256Digest::Sha256Digest() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-  if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
-    throw std::runtime_error("SHA-256 is not available from libcrypto");
-  }
-}
-
-void Sha256Digest::Add(const void* data, size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
-
-std::array<unsigned char, 32> Sha256Digest::Bytes() {
-  std::array<unsigned char, 32> bytes{};
-  EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr);
-  return bytes;
-}
-
-std::string Sha256Digest::Hex() {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : Bytes()) hex += {kDigits[byte >> 4], kDigits[byte & 15]};
-  return hex;
-}
-
-std::string Sha256(std::string_view text) {
-  Sha256Digest digest;
-  digest.Add(text.data(), text.size());
-  return digest.Hex();
-}
-
-std::string Sha256OfFile(const std::filesystem::path& file) {
-  std::string why_not;
-  const int fd = OpenRegularFile(file, &why_not);
-  if (fd < 0) {
-    throw std::runtime_error("cannot read " + file.string() + ": " + why_not);
-  }
-  Sha256Digest digest;
-  char block[65536];
-  ssize_t n = 0;
-  while ((n = read(fd, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
-    if (n > 0) digest.Add(block, static_cast<size_t>(n));
-  }
-  const int error = errno;
-  close(fd);
-  if (n < 0) {
-    errno = error;
-    Fail("cannot read", file);
-  }
-  return digest.Hex();
 }
 
 }  // namespace backplane

@@ -1,17 +1,13 @@
-// Small files that must be whole or absent, and hashes of files.
+// Small files that must be whole or absent.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-struct evp_md_ctx_st;  // of libcrypto
 
 namespace backplane {
 
@@ -47,22 +43,5 @@ std::ifstream OpenStream(const std::filesystem::path& file);
 
 // The last `count` lines that are not empty; reads at most the last 64 KiB of the file.
 std::vector<std::string> LastLines(const std::filesystem::path& file, size_t count);
-
-// A hash of what comes piece by piece.
-class Sha256Digest {
- public:
-  Sha256Digest();
-  void Add(const void* data, size_t size);
-  // Of all that was added; each ends the digest.
-  std::array<unsigned char, 32> Bytes();
-  std::string Hex();
-
- private:
-  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
-};
-
-// 64 lower-case hex digits. The file form throws std::runtime_error if the file cannot be read.
-std::string Sha256(std::string_view text);
-std::string Sha256OfFile(const std::filesystem::path& file);
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "tf_events/crc32c.hpp"
 
 namespace backplane {

@@ -6,12 +6,17 @@
 
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
+#include "record/flat_json.hpp"
 
 namespace backplane {
 namespace {
 
 // Throws nlohmann's exceptions and std::runtime_error; the caller knows the place.
-Event ParseEvent(const std::string& line) {
+Event ParseEvent(const std::string& line, FlatJsonReader* flat) {
+  // What does not fit is read once more, by the one who can say what is wrong with it.
+  if (flat->Read(line)) {
+    if (auto event = RecordOrNothing<Event>(flat->root())) return *std::move(event);
+  }
   if (IsNestedTooDeeply(line)) throw std::runtime_error("is nested too deeply");
   return RecordFromJson<Event>(nlohmann::json::parse(line));
 }
@@ -102,9 +107,10 @@ void EventReader::Read() {
     return;
   }
   stream.seekg(static_cast<std::streamoff>(offset_));
+  FlatJsonReader flat;
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
     try {
-      record_.Apply(ParseEvent(line));
+      record_.Apply(ParseEvent(line, &flat));
     } catch (const std::exception& error) {
       throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + error.what() +
                                "; take this line out of the file, or start anew with --fresh");

@@ -308,7 +308,8 @@ size_t IndexOf(const std::string& text) {
 
 std::string Place(const Mark& mark) {
   if (!mark.source) return "";
-  return mark.source->is_file ? fmt::format("{}:{}:{}", mark.source->name, mark.line, mark.column) : mark.source->name;
+  if (!mark.source->is_file) return mark.source->name;
+  return mark.source->name + ':' + std::to_string(mark.line) + ':' + std::to_string(mark.column);
 }
 
 std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folder, const std::string& text, int order) {

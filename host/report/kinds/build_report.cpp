@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "base/sha256.hpp"
 #include "kinds/ab_report.hpp"
 #include "kinds/last_run.hpp"
 #include "kinds/next_steps.hpp"

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 
 namespace backplane {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "results/groups.hpp"
 
 namespace backplane {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/plugin_error.hpp"
 

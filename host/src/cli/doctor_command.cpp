@@ -11,6 +11,7 @@
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "keep/keep_protocol.hpp"
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/cores.hpp"
@@ -128,10 +129,11 @@ Check Figures() {
           std::string("reports have no figures: ") + kInstallFigures};
 }
 
-Check Reports() {
-  const std::filesystem::path file = OwnProgram().parent_path() / "backplane-report";
-  if (access(file.c_str(), X_OK) == 0) return {"reports", Health::kOk, file.string(), ""};
-  return {"reports", Health::kFail, "no " + file.string(), "nothing can be reported: install both programs into one folder"};
+// A program that this one starts.
+Check ProgramFor(const char* what, const char* name, const std::string& without) {
+  const std::filesystem::path file = OwnProgram().parent_path() / name;
+  if (access(file.c_str(), X_OK) == 0) return {what, Health::kOk, file.string(), ""};
+  return {what, Health::kFail, "no " + file.string(), without + ": install all programs into one folder"};
 }
 
 std::vector<Check> Plugins(PluginSearch* search) {
@@ -176,7 +178,8 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),
-      Reports(),
+      ProgramFor("trials", kKeeperProgram, "no trial can be started"),
+      ProgramFor("reports", "backplane-report", "nothing can be reported"),
       Figures(),
       Disk(),
   };

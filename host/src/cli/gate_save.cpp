@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/commands.hpp"
 #include "cli/experiment_file.hpp"

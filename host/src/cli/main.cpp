@@ -6,16 +6,11 @@
 #include "cli/play.hpp"
 #include "cli/plugin_search.hpp"
 #include "cluster/worker.hpp"
-#include "supervise/keeper.hpp"
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   std::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody's end could be waited for
-  // Neither is for people, so not among the commands of the parser, and a process for each trial should start without building
-  // one.
-  if (argc > 1 && std::string_view(argv[1]) == "keep") {
-    return backplane::Keep({argv + 2, argv + argc});
-  }
+  // Neither is for people, so not among the commands of the parser.
   if (argc > 1 && std::string_view(argv[1]) == "work") {
     return backplane::Work({argv + 2, argv + argc});
   }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
 #include "record/plan_file.hpp"

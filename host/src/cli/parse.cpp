@@ -156,6 +156,16 @@ void NeedOnlyWhatWasTyped(CLI::App* root, const std::vector<std::string>& words)
   for (CLI::Option* option : above->get_options([](CLI::Option*) { return true; })) option->required(false);
 }
 
+// The command that was typed, with what stands below it, or all where none was: a process is started for each trial, and to
+// declare all of them would be a sixth of what it executes.
+std::vector<Command> NeededCommands(const std::vector<std::string>& words) {
+  std::vector<Command> all = AllCommands();
+  const auto is_other = [&](const Command& command) { return command.name.substr(0, command.name.find(' ')) != words.front(); };
+  if (words.empty() || std::all_of(all.begin(), all.end(), is_other)) return all;
+  std::erase_if(all, is_other);
+  return all;
+}
+
 // From where the person stands, if that is shorter.
 std::string TypedProgram(const std::filesystem::path& program) {
   if (!program.is_absolute()) return program.string();
@@ -173,10 +183,10 @@ int Main(int argc, char** argv) {
   root.set_version_flag("-V,--version", BACKPLANE_VERSION);
   const std::string program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
   Run chosen = WhatThereIs(root);
-  for (const Command& command : AllCommands()) AddCommand(&root, command, program, &chosen);
-  root.footer(kExamples);  // of the program alone: commands made later would take it over
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   UseOneSpelling(&words);
+  for (const Command& command : NeededCommands(words)) AddCommand(&root, command, program, &chosen);
+  root.footer(kExamples);  // of the program alone: commands made later would take it over
   NeedOnlyWhatWasTyped(&root, words);
   try {
     if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words

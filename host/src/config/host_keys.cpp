@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "base/format_count.hpp"
 #include "config/command.hpp"
@@ -21,17 +20,17 @@ constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
 constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
 constexpr size_t kMostLookedAt = 16;  // of unknown keys: a file of thousands has another fault than a letter
 
-// Parsed once: a sweep asks for them at every point.
+// Parsed once, in the order of the keys: a sweep asks for them at every point.
 const json& DefaultOf(const HostKey& key) {
-  static const std::unordered_map<const HostKey*, json> defaults = [] {
-    std::unordered_map<const HostKey*, json> map;
+  static const std::vector<json> defaults = [] {
+    std::vector<json> list;
     for (const HostKey& k : HostKeys()) {
       std::string why_not;
-      if (k.def) map.emplace(&k, ReadDefault(k.def, k.rule(), &why_not).value_or(json()));
+      list.push_back(k.def ? ReadDefault(k.def, k.rule(), &why_not).value_or(json()) : json());
     }
-    return map;
+    return list;
   }();
-  return defaults.at(&key);
+  return defaults[static_cast<size_t>(&key - HostKeys().data())];
 }
 
 // Reads the host's own keys by the table in schema.cpp.
@@ -42,6 +41,7 @@ class HostKeyReader {
       : root_(root), slots_(slots), defaults_(defaults), values_(values), errors_(errors) {}
 
   void Read() {
+    values_->values.reserve(HostKeys().size());
     ReadSection(root_, "");
     PutRowsOfTheEnv();
     for (const HostKey& key : HostKeys()) {
@@ -134,16 +134,15 @@ class HostKeyReader {
     constexpr std::string_view kNamePattern = "<experiment>";
     const auto other = defaults_.find(key.path);
     const json& value = other != defaults_.end() ? other->second : DefaultOf(key);
-    auto name = values_->values.find("experiment");
-    if (value.is_string() && name != values_->values.end()) {
-      std::string text = value.get<std::string>();
-      size_t at = text.find(kNamePattern);
-      if (at != std::string::npos) {
+    const size_t at = value.is_string() ? value.get_ref<const std::string&>().find(kNamePattern) : std::string::npos;
+    if (at != std::string::npos) {
+      if (const auto name = values_->values.find("experiment"); name != values_->values.end()) {
+        std::string text = value.get<std::string>();
         values_->values[key.path] = text.replace(at, kNamePattern.size(), name->second.get<std::string>());
         return;
       }
     }
-    values_->values[key.path] = value;
+    values_->values.emplace(key.path, value);
   }
 
   // Whether one of its limits is given; `limits` gets the names of all.

@@ -42,13 +42,15 @@ class OptionReader {
 
   // Completes what was given.
   void FillIn(json* result) {
+    auto& given = result->get_ref<json::object_t&>();
     for (const TableOption& option : table_.options()) {
       const std::string& name = option.info->path;
-      if (result->contains(name) || failed_.contains(name)) continue;
+      const auto place = given.lower_bound(name);
+      if ((place != given.end() && place->first == name) || failed_.contains(name)) continue;
       if (option.host_key) {
         CheckAgainstHost(option);
       } else {
-        (*result)[name] = Default(option);
+        given.emplace_hint(place, name, Default(option));
       }
     }
   }

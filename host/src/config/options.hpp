@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "config/plugins.hpp"
@@ -12,7 +13,7 @@ namespace backplane {
 
 // What has been read: path -> value as in a saved configuration, and path -> place.
 struct Values {
-  std::map<std::string, nlohmann::json> values;
+  std::unordered_map<std::string, nlohmann::json> values;  // looked up by path, hundreds of times at each point of a sweep
   std::map<std::string, std::string> origin;
   void Put(const std::string& path, nlohmann::json value, const Mark& mark);
 };

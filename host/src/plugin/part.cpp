@@ -1,6 +1,7 @@
 #include "plugin/part.hpp"
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/plugin_error.hpp"
 

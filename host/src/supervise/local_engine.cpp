@@ -14,9 +14,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "keep/keep_protocol.hpp"
+#include "keep/keeper.hpp"
 #include "machine/process_tree.hpp"
-#include "supervise/keep_protocol.hpp"
-#include "supervise/keeper.hpp"
 #include "supervise/status_reader.hpp"
 
 namespace backplane {
@@ -103,8 +103,8 @@ struct LocalEngine::Job {
   Child keeper;
 };
 
-LocalEngine::LocalEngine(std::filesystem::path backplane, std::optional<std::filesystem::path> own_group)
-    : backplane_(std::move(backplane)) {
+LocalEngine::LocalEngine(const std::filesystem::path& backplane, std::optional<std::filesystem::path> own_group)
+    : keeper_(backplane.parent_path() / kKeeperProgram) {
   if (own_group) {
     cgroup_ = DelegatedGroup(*own_group).value_or(std::filesystem::path());
   }
@@ -137,9 +137,8 @@ JobId LocalEngine::Start(const TrialCommand& command) {
                         .program = command.child.program,
                         .arguments = command.child.arguments};
   ChildCommand keep = command.child;
-  keep.program = backplane_;
+  keep.program = keeper_;
   keep.arguments = ToArguments(order);
-  keep.arguments.insert(keep.arguments.begin(), "keep");
   keep.environment = TrialEnvironment(command);
   if (command.trial_lock_fd >= 0) {
     keep.inherit_fds.push_back(command.trial_lock_fd);

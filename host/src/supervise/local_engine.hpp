@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "supervise/cgroup.hpp"
+#include "keep/cgroup.hpp"
 #include "supervise/engine.hpp"
 
 namespace backplane {
@@ -16,9 +16,9 @@ namespace backplane {
 // [all calls from the thread that made it, which has to live as long as the trials: the kernel ends keepers with their thread]
 class LocalEngine : public Engine {
  public:
-  // `backplane`: the program that has the command `keep`. `own_group`: the control group of this process; if that is delegated,
-  // this process moves into a leaf of it (cgroup.hpp).
-  explicit LocalEngine(std::filesystem::path backplane, std::optional<std::filesystem::path> own_group = OwnGroup());
+  // `backplane`: the program beside which backplane-keeper lies. `own_group`: the control group of this process; if that is
+  // delegated, this process moves into a leaf of it (cgroup.hpp).
+  explicit LocalEngine(const std::filesystem::path& backplane, std::optional<std::filesystem::path> own_group = OwnGroup());
   ~LocalEngine() override;  // kills what still runs, and waits until nothing of it is left
   LocalEngine(const LocalEngine&) = delete;
 
@@ -35,7 +35,7 @@ class LocalEngine : public Engine {
   void EndOrphans(const Job& job) const;
   bool IsKeeper(pid_t pid) const;
 
-  std::filesystem::path backplane_;
+  std::filesystem::path keeper_;
   std::filesystem::path cgroup_;  // empty: none delegated
   std::map<JobId, std::unique_ptr<Job>> jobs_;
   JobId last_ = 0;

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/format_count.hpp"
+#include "base/sha256.hpp"
 #include "base/suggest.hpp"
 #include "config/value.hpp"
 #include "text/units.hpp"

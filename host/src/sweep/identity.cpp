@@ -1,6 +1,12 @@
 #include "sweep/identity.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
@@ -39,14 +45,61 @@ bool SaysMore(const std::string& key, const json& value) {
   return value.is_string() && value.get<std::string>().find('/') != std::string::npos;  // of a command there is none
 }
 
+void AppendText(const std::string& text, std::string* out) {
+  const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+  if (std::all_of(text.begin(), text.end(), plain)) {
+    out->append(1, '"').append(text).append(1, '"');
+  } else {
+    *out += json(text).dump();
+  }
+}
+
+// What `dump` writes. That spends most of its time on what identities have none of: on escapes and on where the text goes.
+void AppendCanonical(const json& value, std::string* out) {
+  const auto append_all = [out](const auto& items, char close, const auto& append) {
+    char before = close == '}' ? '{' : '[';
+    if (items.empty()) *out += before;
+    for (const auto& item : items) {
+      *out += std::exchange(before, ',');
+      append(item);
+    }
+    *out += close;
+  };
+  switch (value.type()) {
+    case json::value_t::object:
+      append_all(value.get_ref<const json::object_t&>(), '}', [out](const auto& entry) {
+        AppendText(entry.first, out);
+        *out += ':';
+        AppendCanonical(entry.second, out);
+      });
+      break;
+    case json::value_t::array:
+      append_all(value.get_ref<const json::array_t&>(), ']', [out](const json& item) { AppendCanonical(item, out); });
+      break;
+    case json::value_t::string: AppendText(value.get_ref<const std::string&>(), out); break;
+    case json::value_t::null: *out += "null"; break;
+    case json::value_t::boolean: *out += value.get<bool>() ? "true" : "false"; break;
+    case json::value_t::number_unsigned: *out += std::to_string(value.get<uint64_t>()); break;
+    default: *out += value.dump(); break;
+  }
+}
+
+// Read once and not at every point of a sweep, which asks for the same few.
+const json& DefaultOf(const OptionInfo& option) {
+  thread_local std::map<std::string, json> known;
+  const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
+  const auto [found, fresh] = known.try_emplace(fmt::format("{}\n{}\n{}", option.type, rule.range, *option.def));
+  std::string why_not;
+  if (fresh) found->second = ReadDefault(*option.def, rule, &why_not).value_or(json());
+  return found->second;
+}
+
 // An option that came after files that hold results, with its default: what it was before there was such an option.
 void LeaveOutLater(const PluginInfo& info, json* options) {
   for (const OptionInfo& option : info.options) {
     if ((option.flags & BP_PARAM_LATER) == 0 || !option.def || !options->is_object()) continue;
     const auto value = options->find(option.path);
-    std::string why_not;
-    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
-    if (value != options->end() && *value == ReadDefault(*option.def, rule, &why_not).value_or(json())) options->erase(value);
+    if (value != options->end() && *value == DefaultOf(option)) options->erase(value);
   }
 }
 
@@ -149,13 +202,33 @@ json TrialIdentity(json point, uint64_t seed, const std::map<std::string, std::s
 
 std::string IdOfText(const std::string& canonical) { return Sha256(canonical).substr(0, kIdDigits); }
 
-std::string IdOf(const json& identity) { return IdOfText(identity.dump()); }
+std::string CanonicalText(const json& identity) {
+  std::string text;
+  AppendCanonical(identity, &text);
+  return text;
+}
+
+std::string IdOf(const json& identity) { return IdOfText(CanonicalText(identity)); }
 
 std::string TrialIdOf(const std::string& point, uint64_t seed, const std::map<std::string, std::string>& files,
                       const std::string& after) {
-  const std::string begin = after.empty() ? "{" : R"({"after":)" + json(after).dump() + ",";
-  return IdOfText(begin + R"("files":)" + json(files).dump() + R"(,"point":)" + point + R"(,"seed":)" + std::to_string(seed) +
-                  "}");
+  // In pieces, as the point's text is a long one.
+  std::string text = "{";
+  if (!after.empty()) text += R"("after":)" + json(after).dump() + ",";
+  text += R"("files":{)";
+  bool first = true;
+  for (const auto& [name, hash] : files) {
+    if (!std::exchange(first, false)) text += ',';
+    AppendText(name, &text);
+    text += ':';
+    AppendText(hash, &text);
+  }
+  text += R"(},"point":)";
+  const std::string end = R"(,"seed":)" + std::to_string(seed) + "}";
+  Sha256Digest digest;
+  for (const std::string* piece : std::initializer_list<const std::string*>{&text, &point, &end})
+    digest.Add(piece->data(), piece->size());
+  return digest.Hex().substr(0, kIdDigits);
 }
 
 }  // namespace backplane

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/format_count.hpp"
+#include "base/sha256.hpp"
 #include "base/suggest.hpp"
 #include "record/plan_line.hpp"
 
@@ -165,7 +166,7 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     Built one;
     one.swept = memory_->resolver.SweptKeys(chain[k].read, stages().empty() ? nullptr : &stages()[k]);
     one.loaded = Resolver::Build(std::move(chain[k].read));
-    one.identity = PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : "").dump();
+    one.identity = CanonicalText(PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : ""));
     one.id = IdOfText(one.identity);
     built.push_back(std::move(one));
   }

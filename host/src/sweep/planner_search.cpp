@@ -157,7 +157,7 @@ Suggested Planner::Suggest(Plan* plan, uint64_t number, const json& params) {
 void Planner::Confirm(Plan* plan, size_t point, uint64_t seeds) {
   const Lent lent(&plan_, plan);
   const LoadedExperiment loaded = memory_->resolver.Load(memory_->writes[point]);
-  const std::string identity = PointIdentity(loaded, memory_->swept[point], "").dump();
+  const std::string identity = CanonicalText(PointIdentity(loaded, memory_->swept[point], ""));
   const auto files = hashes_.Of(loaded);
   const uint64_t searched = SeedsOf(sweep(), loaded.experiment);
   for (uint64_t i = searched; i < searched + seeds; ++i) {

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/json_text.hpp"
+#include "base/sha256.hpp"
 #include "trial/checkpoint_v1.hpp"
 
 namespace backplane {

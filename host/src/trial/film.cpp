@@ -1,7 +1,6 @@
 #include "trial/film.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <bit>
@@ -26,10 +25,15 @@ bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
 }
 
 std::string Base64(const std::string& bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP ends it with a 0
-  const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
-  text.resize(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), from, static_cast<int>(bytes.size())));
-  return text;
+  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto byte = [&](size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const uint32_t three = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    for (const int shift : {18, 12, 6, 0}) text += kDigits[three >> shift & 63];
+  }
+  const size_t missing = (3 - bytes.size() % 3) % 3;
+  return text.replace(text.size() - missing, missing, missing, '=');
 }
 
 // "ep/success_rate" as a person says it: "success rate".

@@ -1,7 +1,6 @@
 #include "trial/keeper_watch.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -19,23 +18,23 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "keep/keeper_link.hpp"
 #include "machine/kernel_file.hpp"
 #include "machine/process_tree.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr char kVariable[] = "BACKPLANE_KEEPER";
 constexpr std::chrono::milliseconds kUntilAllAreGone{500};  // what another user's is, say, can not be ended
 constexpr std::chrono::milliseconds kLookAgain{2};
 constexpr size_t kStackBytes = 256 << 10;
 
 std::optional<KeeperLink> TakeLink() {
-  const char* text = std::getenv(kVariable);
+  const char* text = std::getenv(kKeeperVariable);
   KeeperLink link;
   // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): this process has written it
   if (text == nullptr || std::sscanf(text, "%d %d %d", &link.alive_fd, &link.kill_fd, &link.lock_fd) != 3) return std::nullopt;
-  unsetenv(kVariable);
+  unsetenv(kKeeperVariable);
   // Of somebody else's environment the numbers mean nothing here.
   struct stat alive {};
   if (fstat(link.alive_fd, &alive) != 0 || !S_ISFIFO(alive.st_mode)) return std::nullopt;
@@ -91,10 +90,6 @@ bool StartWatching(const KeeperLink& link) {
 }
 
 }  // namespace
-
-std::string ToVariable(const KeeperLink& link) {
-  return fmt::format("{}={} {} {}", kVariable, link.alive_fd, link.kill_fd, link.lock_fd);
-}
 
 void WatchKeeper() {
   const std::optional<KeeperLink> link = TakeLink();

@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/hash64.hpp"
+#include "base/sha256.hpp"
 #include "validate/case_table.hpp"
 
 namespace backplane {

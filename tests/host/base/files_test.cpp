@@ -5,6 +5,7 @@
 
 #include "base/held_folder.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/sha256.hpp"
 #include "support/few_descriptors.hpp"
 
 namespace backplane {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "store/damage.hpp"
 #include "sweep/plan_lines.hpp"
 #include "trial/checkpoint_folder.hpp"

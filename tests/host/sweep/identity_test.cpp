@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 
 namespace backplane {
 namespace {

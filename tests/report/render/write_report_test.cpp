@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "base/sha256.hpp"
 #include "sample_document.hpp"
 
 namespace backplane {

@@ -1,7 +1,6 @@
-#include "supervise/cgroup.hpp"
+#include "keep/cgroup.hpp"
 
 #include <fcntl.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "keep/keep_protocol.hpp"
 #include "machine/cgroup_path.hpp"
 #include "machine/kernel_file.hpp"
 
@@ -130,7 +130,7 @@ std::unique_ptr<TrialGroup> TrialGroup::Make(const std::filesystem::path& group,
     Write(group / "memory.swap.max", "0");  // absent where the kernel does not count swap
   }
   if (!cores.empty() && HasWord(group / "cgroup.controllers", "cpuset")) {
-    Write(group / "cpuset.cpus", fmt::format("{}", fmt::join(cores, ",")));
+    Write(group / "cpuset.cpus", JoinedCores(cores, ","));
   }
   return std::unique_ptr<TrialGroup>(new TrialGroup(group, procs_fd, OpenControl(group / "cgroup.kill")));
 }

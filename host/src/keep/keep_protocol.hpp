@@ -1,4 +1,4 @@
-// What an engine and a keeper say to each other: an order on the command line of `backplane keep`, lines of text on a pipe
+// What an engine and a keeper say to each other: an order on the command line of backplane-keeper, lines of text on a pipe
 // back.
 #pragma once
 
@@ -12,6 +12,8 @@
 
 namespace backplane {
 
+inline constexpr char kKeeperProgram[] = "backplane-keeper";  // beside the program that has an engine
+
 struct KeepOrder {
   int report_fd = -1;
   double grace_s = 30;                   // from SIGTERM until the trial is killed
@@ -23,10 +25,13 @@ struct KeepOrder {
   std::vector<std::string> arguments;
 };
 
-// What follows `backplane keep`.
+// What follows the name of the program.
 std::vector<std::string> ToArguments(const KeepOrder& order);
 // Throws std::runtime_error with a sentence.
 KeepOrder OrderFromArguments(const std::vector<std::string>& arguments);
+
+// "0,1,4", for the kernel and for people.
+std::string JoinedCores(const std::vector<int>& cores, const char* between);
 
 struct KeepStart {
   pid_t pid = 0;

@@ -1,56 +1,68 @@
-#include "supervise/keep_protocol.hpp"
-
-#include <fmt/ranges.h>
+#include "keep/keep_protocol.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
-
-#include "config/unknown_keys.hpp"
-#include "text/units.hpp"
+#include <string_view>
 
 namespace backplane {
 namespace {
 
 template <typename T>
-T Wanted(const std::optional<T>& value, const std::string& argument, const char* wanted) {
-  if (!value) {
-    throw std::runtime_error("keep: " + argument + " should be " + wanted);
-  }
-  return *value;
+T Number(std::string_view text, const std::string& argument, const char* wanted) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [read, fault] = std::from_chars(text.data(), end, value);
+  if (fault != std::errc() || read != end) throw std::runtime_error(argument + " should be " + wanted);
+  return value;
+}
+
+std::string ShortestText(double value) {
+  std::string text(32, '\0');
+  text.resize(static_cast<size_t>(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
+  return text;
 }
 
 void Set(KeepOrder* order, const std::string& argument, const std::string& key, const std::string& value) {
-  const auto integer = [&](const std::string& text) { return Wanted(ParseInteger(text), argument, "an integer"); };
+  const auto integer = [&](std::string_view text) { return Number<int>(text, argument, "an integer"); };
   if (key == "--report-fd") {
-    order->report_fd = static_cast<int>(integer(value));
+    order->report_fd = integer(value);
   } else if (key == "--grace") {
-    order->grace_s = Wanted(ParseDuration(value), argument, "a duration");
+    order->grace_s = Number<double>(value, argument, "a number of seconds");
   } else if (key == "--cores") {
-    for (const std::string& core : SplitList(value)) {
-      order->cores.push_back(static_cast<int>(integer(core)));
+    for (size_t at = 0; at <= value.size();) {
+      const size_t comma = std::min(value.find(',', at), value.size());
+      order->cores.push_back(integer(std::string_view(value).substr(at, comma - at)));
+      at = comma + 1;
     }
   } else if (key == "--memory") {
-    order->memory_bytes = Wanted(ParseSize(value), argument, "a size");
+    order->memory_bytes = Number<uint64_t>(value, argument, "a number of bytes");
   } else if (key == "--lock-fd") {
-    order->lock_fd = static_cast<int>(integer(value));
+    order->lock_fd = integer(value);
   } else if (key == "--cgroup") {
     order->cgroup = value;
   } else {
-    throw std::runtime_error("keep: unknown option '" + argument + "'");
+    throw std::runtime_error("unknown option '" + argument + "'");
   }
 }
 
 }  // namespace
 
+std::string JoinedCores(const std::vector<int>& cores, const char* between) {
+  std::string text;
+  for (const int core : cores) text += (text.empty() ? "" : between) + std::to_string(core);
+  return text;
+}
+
 std::vector<std::string> ToArguments(const KeepOrder& order) {
   std::vector<std::string> arguments{"--report-fd=" + std::to_string(order.report_fd),
-                                     "--grace=" + FormatDuration(order.grace_s)};
+                                     "--grace=" + ShortestText(order.grace_s)};
   if (!order.cores.empty()) {
-    arguments.push_back(fmt::format("--cores={}", fmt::join(order.cores, ",")));
+    arguments.push_back("--cores=" + JoinedCores(order.cores, ","));
   }
   if (order.memory_bytes) {
-    arguments.push_back("--memory=" + FormatSize(*order.memory_bytes));
+    arguments.push_back("--memory=" + std::to_string(*order.memory_bytes));
   }
   if (order.lock_fd >= 0) {
     arguments.push_back("--lock-fd=" + std::to_string(order.lock_fd));
@@ -71,7 +83,7 @@ KeepOrder OrderFromArguments(const std::vector<std::string>& arguments) {
     Set(&order, *at, at->substr(0, equals), equals == std::string::npos ? "" : at->substr(equals + 1));
   }
   if (order.report_fd < 0 || arguments.end() - at < 2) {
-    throw std::runtime_error("keep: wanted --report-fd=N and `-- PROGRAM ARGUMENTS`; this command is for the supervisor only");
+    throw std::runtime_error("wanted --report-fd=N and `-- PROGRAM ARGUMENTS`; this program is for the supervisor only");
   }
   order.program = *++at;
   order.arguments.assign(++at, arguments.end());

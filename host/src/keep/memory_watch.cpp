@@ -1,4 +1,4 @@
-#include "supervise/memory_watch.hpp"
+#include "keep/memory_watch.hpp"
 
 #include <algorithm>
 

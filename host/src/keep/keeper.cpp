@@ -1,4 +1,4 @@
-#include "supervise/keeper.hpp"
+#include "keep/keeper.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,13 +27,12 @@
 
 #include "base/child.hpp"
 #include "base/process.hpp"
+#include "keep/cgroup.hpp"
+#include "keep/keep_protocol.hpp"
+#include "keep/keeper_link.hpp"
+#include "keep/log_pipe.hpp"
+#include "keep/memory_watch.hpp"
 #include "machine/process_tree.hpp"
-#include "supervise/cgroup.hpp"
-#include "supervise/keep_protocol.hpp"
-#include "supervise/log_pipe.hpp"
-#include "supervise/memory_watch.hpp"
-#include "trial/contract.hpp"
-#include "trial/keeper_watch.hpp"
 
 namespace backplane {
 namespace {
@@ -54,14 +54,6 @@ sigset_t KeeperSignalSet() {
 void Report(const KeepOrder& order, const std::string& line) {
   while (write(order.report_fd, line.data(), line.size()) < 0 && errno == EINTR) {
   }
-}
-
-std::string Joined(const std::vector<int>& cores) {
-  std::string text;
-  for (const int core : cores) {
-    text += (text.empty() ? "" : ", ") + std::to_string(core);
-  }
-  return text;
 }
 
 class Keeper {
@@ -97,7 +89,8 @@ class Keeper {
       }
       // Without it the trial would count all cores as its own, and take them.
       if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
-        throw std::runtime_error("cannot keep the trial to the cores " + Joined(order_.cores) + ": " + std::strerror(errno));
+        throw std::runtime_error("cannot keep the trial to the cores " + JoinedCores(order_.cores, ", ") + ": " +
+                                 std::strerror(errno));
       }
     }
   }
@@ -114,7 +107,7 @@ class Keeper {
     ChildCommand command;
     command.program = order_.program;
     command.arguments = order_.arguments;
-    // Nobody writes into it: its end tells the trial that we are gone (keeper_watch.hpp).
+    // Nobody writes into it: its end tells the trial that we are gone (keeper_link.hpp).
     int alive[2];
     if (pipe2(alive, O_CLOEXEC) != 0) {
       throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
@@ -271,16 +264,16 @@ int Keep(const std::vector<std::string>& arguments) {
   try {
     order = OrderFromArguments(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: %s\n", error.what());
-    return kExitUsage;
+    std::fprintf(stderr, "backplane-keeper: %s\n", error.what());
+    return EX_USAGE;
   }
   try {
     Keeper(order).Run();
-    return kExitOk;
+    return EX_OK;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: keep: %s\n", error.what());
+    std::fprintf(stderr, "backplane-keeper: %s\n", error.what());
     Report(order, ToLine(KeepFailure{error.what()}));  // thrown before the trial was there: later nothing throws
-    return kExitTemp;                                  // no process could be made: another try may go through
+    return EX_TEMPFAIL;                                // no process could be made: another try may go through
   }
 }
 

@@ -1,4 +1,4 @@
-// `backplane keep`: the tiny process above each trial, so that nothing a trial started outlives it, nor the supervisor.
+// backplane-keeper: the tiny process above each trial, so that nothing a trial started outlives it, nor the supervisor.
 //
 // The keeper is what orphans of the trial are given to (a subreaper), also those that called setsid, and so it can end them
 // all: when the trial ends, when it is told to, and when the supervisor dies, of which the kernel tells it by SIGTERM. Told by
@@ -19,7 +19,7 @@ namespace backplane {
 // The signals a keeper takes. An engine starts it with these blocked, so that none can come too early.
 std::vector<int> KeeperSignals();
 
-// `arguments`: what follows `backplane keep` (keep_protocol.hpp). Returns the exit code; how the trial ended is in the report.
+// `arguments`: an order (keep_protocol.hpp). Returns the exit code; how the trial ended is in the report.
 // [the main thread of a process with no other thread]
 int Keep(const std::vector<std::string>& arguments);
 

@@ -1,4 +1,4 @@
-#include "supervise/log_pipe.hpp"
+#include "keep/log_pipe.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // The file logic, on a folder tree that looks like a hierarchy. What the kernel does with it is not tested here: see the
 // header.
-#include "supervise/cgroup.hpp"
+#include "keep/cgroup.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
