@@ -108,6 +108,19 @@ TEST_F(DataTrials, AreEvaluatedSoManyItemsAtATimeAsTheLearnerWants) {
       << "each runner gets a share";
 }
 
+TEST_F(DataTrials, WhoPlaysAnItemAsksForItsHeldOutLossWhereTheLearnerBearsIt) {
+  WriteFile("after", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
+  ASSERT_EQ(RunFile("after").exit, 0);
+  const nlohmann::json alone = Result("after")["evaluation"]["metrics"]["ep/loss"];
+  const Finished run = RunFile("after",
+                               " --fresh --set rollout.num_env_runners=4 --set learner.options.evaluation_rows=4"
+                               " --set learner.options.held_out_any=true");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("after")["evaluation"]["metrics"]["ep/loss"], alone);
+  EXPECT_EQ(Result("after")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
+      << "runners of the file are nothing to rows that do not depend on each other";
+}
+
 TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
   WriteFile("start", "budget: {iterations: 4}\nevaluation: {episodes: 5, at_start: true, every_iterations: 2}\n");
   const Finished run = RunFile("start");

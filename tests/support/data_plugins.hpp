@@ -80,6 +80,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     bool tells_use = true;
     int64_t fails_at = -1, sleep_us = 0;
     uint32_t evaluation_rows = 0;
+    bool held_out_any = false;
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("group", &Options::group, "[0,)", "Items of an update."),
@@ -91,6 +92,8 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       bp::Opt("sleep_us", &Options::sleep_us, "[0,)", "An update takes at least so long.", {.unit = "us"}),
       bp::Opt("evaluation_rows", &Options::evaluation_rows, "[0,)",
               "Rows of a call in an evaluation, whose number it acts; 0: it acts the sum."),
+      bp::Opt("held_out_any", &Options::held_out_any,
+              "Takes the held-out loss of the items it has just acted for, and no other."),
   };
   // What `consume` got, for tests in the same process.
   struct Seen {
@@ -104,6 +107,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     spec_.ActOut(bp::NeedChannel(*setup.env, BP_ROLE_ACTION));
     spec_.set_params(1);
     spec_.set_evaluation_rows(options_.evaluation_rows);
+    if (options_.held_out_any) spec_.set_flags(BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   bp::DataRequest NextGroup() override { return options_; }
@@ -137,6 +141,8 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     const auto obs = delivery.Get<float>("obs");
     const auto weight = delivery.Get<float>("weight");
     Take(obs.Size(0) * obs.Size(1));
+    if (options_.held_out_any && (*obs.At(0) != acted_[0] || *obs.At(obs.Size(0) - 1) != acted_[1] - 1))
+      throw bp::Error(BP_E_INVALID_ARG, "the held-out loss is asked for other items than those just acted for");
     double loss = 0;
     for (int64_t i = 0; i < obs.Size(0); ++i) loss += *weight.At(i) * *obs.At(i);
     return loss;
@@ -144,6 +150,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
   bp_device_use DeviceUse() const { return {0, 0, 1000, options_.tells_use ? peak_ : 0, 1000}; }
   void ResetPeak() { peak_ = 1000; }
   void Act(const bp_act& act) override {
+    acted_[0] = static_cast<float>(act.begin), acted_[1] = static_cast<float>(act.end);
     const double action = options_.evaluation_rows > 0 ? static_cast<double>(act.end - act.begin) : sum_;
     for (uint64_t r = act.begin; r < act.end; ++r) static_cast<float*>(act.out[0]->data)[r] = static_cast<float>(action);
   }
@@ -169,6 +176,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;
   double sum_ = 0, partial_ = 0;
+  float acted_[2] = {};  // rows of the last call
   std::vector<Seen> seen_;
 };
 

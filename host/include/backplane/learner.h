@@ -14,7 +14,8 @@ typedef struct bp_learner bp_learner;  // the plugin's own
 // bp_learner_spec.flags
 enum {
   BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
-  BP_LEARNER_ROW_EXACT = 2     // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
+  BP_LEARNER_ROW_EXACT = 2,    // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
+  BP_LEARNER_HELD_OUT_ANY = 4  // its held-out loss (ext/held_out.h) may be asked for by several threads, and beside `act`
 };
 
 typedef struct bp_learner_spec {

@@ -81,7 +81,7 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
   }
 }
 
-EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks) {
+EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played) {
   EvaluationResult out;
   out.returns.resize(env_.rows());
   out.lengths.resize(env_.rows());
@@ -92,8 +92,11 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks)
   // Nothing stops it but a failure, which is thrown.
   run_.Run(runners_, clocks, [&](unsigned, PhaseClock& clock) {
     clock.Switch(Phase::kEval);
-    for (uint64_t begin; !run_.stopped() && (begin = next.fetch_add(chunk_rows_)) < env_.rows();)
-      PlayChunk(begin, std::min(begin + chunk_rows_, env_.rows()), policy, &out);
+    for (uint64_t begin; !run_.stopped() && (begin = next.fetch_add(chunk_rows_)) < env_.rows();) {
+      const uint64_t end = std::min(begin + chunk_rows_, env_.rows());
+      PlayChunk(begin, end, policy, &out);
+      if (played && !run_.stopped()) played(begin, end);
+    }
   });
   if (gate_.on()) {
     buffers_.CheckGuards();

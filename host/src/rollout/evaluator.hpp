@@ -38,10 +38,12 @@ class Evaluator {
     kZero,         // 0, or what the action space has nearest to it: the lowest allowed choice where actions are discrete
     kUniform,      // drawn evenly from the action space, by the numbers that the learner's own noise would have
   };
+  using Played = std::function<void(uint64_t begin, uint64_t end)>;
   // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
   // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before.
-  // It is idle while only others still play.
-  EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks);
+  // It is idle while only others still play. `played`, if there is one, is called by whoever has played a chunk, with its rows.
+  EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played = {});
+  uint64_t chunk_rows() const { return chunk_rows_; }
   // `look` is called after the reset and after every step, before a row that has ended starts anew, with the return of a
   // chunk's first row so far. With one row, these are the states of its episode; with several chunks it is called by several
   // threads.

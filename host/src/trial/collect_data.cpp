@@ -80,6 +80,11 @@ void CollectData::Save(Checkpoint* checkpoint) {
   if (loader_) checkpoint->header.data = loader_->Save();
 }
 
+std::unique_ptr<HeldOutPieces> CollectData::HeldOutInPieces(EnvInstance& env, uint64_t piece) {
+  if (!HasHeldOutLoss() || SourceOf(env) == nullptr || !(parts_.learner.spec().flags & BP_LEARNER_HELD_OUT_ANY)) return nullptr;
+  return std::make_unique<HeldOutPieces>(env, parts_.learner, env.rows(), piece);
+}
+
 // After the trial's count was restored.
 void CollectData::Load(const Checkpoint& checkpoint) {
   if (!checkpoint.header.data) return;

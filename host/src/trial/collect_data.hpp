@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "data/data_loader.hpp"
+#include "data/held_out_pieces.hpp"
 #include "trial/collecting.hpp"
 #include "trial/loop_state.hpp"
 #include "trial/warnings.hpp"
@@ -30,6 +31,8 @@ class CollectData : public Collecting {
   std::optional<HeldOut> HeldOutLoss(EnvInstance& env) {
     return loader_ ? loader_->HeldOutLoss(env, env.rows()) : std::nullopt;
   }
+  // The same by the threads that play, `piece` rows at a time, from a learner that bears this; NULL from others.
+  std::unique_ptr<HeldOutPieces> HeldOutInPieces(EnvInstance& env, uint64_t piece);
 
  private:
   DataLoader& Loader();

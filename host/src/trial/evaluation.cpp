@@ -19,27 +19,33 @@ bool TrialEvaluation::DueAfterIteration() const {
 
 Evaluator& TrialEvaluation::OwnEvaluator() {
   if (evaluator_) return *evaluator_;
-  // One share for each runner of the file, never for each thread: results must not depend on threads.
-  const uint64_t runners = parts_.spec.experiment.rollout.num_env_runners;
   const uint64_t wanted = parts_.learner.spec().evaluation_rows;
+  // A learner that has a wish of its own for evaluations, and whose rows do not depend on each other, gets all threads. For
+  // others one share for each runner of the file, never for each thread: results must not depend on threads.
+  const bool any_cut = wanted > 0 && parts_.learner.row_exact();
+  const Runners runners = any_cut ? parts_.threads.callers() : parts_.threads.collectors();
+  const uint64_t shares = any_cut ? runners.threads : parts_.spec.experiment.rollout.num_env_runners;
   const uint64_t chunk =
-      std::min(wanted > 0 ? wanted : parts_.chunk_rows, (parts_.evaluation_env->rows() + runners - 1) / runners);
-  evaluator_ =
-      std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, parts_.threads.collectors(), chunk,
-                                  parts_.spec.experiment.seed, parts_.cancelled, [&status = parts_.status] { status.Beat(); });
+      std::min(wanted > 0 ? wanted : parts_.chunk_rows, (parts_.evaluation_env->rows() + shares - 1) / shares);
+  evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, runners, chunk, parts_.spec.experiment.seed,
+                                           parts_.cancelled, [&status = parts_.status] { status.Beat(); });
   return *evaluator_;
 }
 
 const EpisodeMeans& TrialEvaluation::Run() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
-  EvaluationResult result = OwnEvaluator().Play(Policy::kLearner, parts_.threads.clocks());
+  Evaluator& evaluator = OwnEvaluator();
+  const std::unique_ptr<HeldOutPieces> pieces = data_.HeldOutInPieces(*parts_.evaluation_env, evaluator.chunk_rows());
+  Evaluator::Played played;
+  if (pieces) played = [&](uint64_t begin, uint64_t) { pieces->Ask(begin); };
+  EvaluationResult result = evaluator.Play(Policy::kLearner, parts_.threads.clocks(), played);
   last_ = MeansOf(result);
   returns_ = std::move(result.returns);
   RestoreProcessState(Suspects());
   at_ = state_.count.iterations;
-  if (const std::optional<HeldOut> held_out = data_.HeldOutLoss(*parts_.evaluation_env))
-    last_->metrics["ep/loss"] = {.mean = held_out->loss, .sd = {}, .se = {}, .n = held_out->items};
+  const std::optional<HeldOut> held_out = pieces ? pieces->Sum() : data_.HeldOutLoss(*parts_.evaluation_env);
+  if (held_out) last_->metrics["ep/loss"] = {.mean = held_out->loss, .sd = {}, .se = {}, .n = held_out->items};
   return *last_;
 }
 

@@ -11,7 +11,8 @@
 namespace backplane {
 
 // One pool: rollout.threads, or the cores granted. All of it shares the learner's pieces. The first of its runners collect and
-// evaluate: min(env runners, cores granted) unless rollout.threads says otherwise, and one if a plugin cannot bear more.
+// evaluate: min(env runners, cores granted) unless rollout.threads says otherwise, and one if a plugin cannot bear more. (All
+// of them evaluate where the cut changes nothing: TrialEvaluation.)
 class TrialThreads {
  public:
   // `rows_concurrent`: env and learner both bear several threads. Throws TrialFailure as RunnerPool does.
@@ -21,13 +22,15 @@ class TrialThreads {
   unsigned all() const { return pool_.threads(); }
   unsigned collecting() const { return collecting_; }
   Runners collectors() { return {pool_, collecting_}; }
+  // All that may call into env and learner at once, whatever the file says of runners.
+  Runners callers() { return {pool_, callers_}; }
   ParallelFor& parallel() { return parallel_; }
   std::vector<PhaseClock>& clocks() { return clocks_; }  // [all()]; clocks[0] is the control thread's
   const std::vector<PhaseClock>& clocks() const { return clocks_; }
 
  private:
   RunnerPool pool_;
-  unsigned collecting_;
+  unsigned callers_, collecting_;
   std::vector<PhaseClock> clocks_;
   ParallelFor parallel_;
 };

@@ -106,29 +106,47 @@ BP_NN_INLINE void LoadUpTo(const float* from, int64_t n, float rest, Vec<float, 
   Load(part, to);
 }
 
+struct Exponentials {
+  float largest, sum;
+};
+
+// x = exp(x - the largest of them).
+template <Isa isa>
+BP_NN_INLINE Exponentials ExpOfRow(int64_t n, float* x) {
+  constexpr int64_t kWidth = kLanes<float, isa>;
+  Vec<float, isa> most = Vec<float, isa>{} + x[0], next, sum = {};
+  for (int64_t i = 0; i < n; i += kWidth) {
+    LoadUpTo<isa>(x + i, n - i, x[0], &next);
+    most = next > most ? next : most;
+  }
+  float lanes[kWidth];
+  Store(most, lanes);
+  float largest = lanes[0];
+  for (int64_t i = 1; i < kWidth; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
+  for (int64_t i = 0; i < n; ++i) x[i] -= largest;
+  InPlace<ExpBody>::Run<isa>(x, n);
+  for (int64_t i = 0; i < n; i += kWidth) {
+    LoadUpTo<isa>(x + i, n - i, 0, &next);
+    sum += next;
+  }
+  return {largest, SumOf<isa>(sum)};
+}
+
 struct SoftmaxRows {
   template <Isa isa>
   static BP_NN_INLINE void Run(int64_t rows, int64_t n, float* values) {
-    constexpr int64_t kWidth = kLanes<float, isa>;
     for (float* x = values; x < values + rows * n; x += n) {
-      Vec<float, isa> most = Vec<float, isa>{} + x[0], next, sum = {};
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(x + i, n - i, x[0], &next);
-        most = next > most ? next : most;
-      }
-      float lanes[kWidth];
-      Store(most, lanes);
-      float largest = lanes[0];
-      for (int64_t i = 1; i < kWidth; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
-      for (int64_t i = 0; i < n; ++i) x[i] -= largest;
-      InPlace<ExpBody>::Run<isa>(x, n);
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(x + i, n - i, 0, &next);
-        sum += next;
-      }
-      const float scale = 1 / SumOf<isa>(sum);
+      const float scale = 1 / ExpOfRow<isa>(n, x).sum;
       for (int64_t i = 0; i < n; ++i) x[i] *= scale;
     }
+  }
+};
+
+struct LogSumExpRow {
+  template <Isa isa>
+  static BP_NN_INLINE void Run(int64_t n, float* values, double* out) {
+    const Exponentials row = ExpOfRow<isa>(n, values);
+    *out = std::log(double{row.sum}) + row.largest;
   }
 };
 
@@ -193,6 +211,12 @@ struct SumRowsLoop {
 }  // namespace
 
 void Softmax(int64_t rows, int64_t n, float* values) { Dispatch<SoftmaxRows>(rows, n, values); }
+
+double LogSumExp(int64_t n, float* values) {
+  double out;
+  Dispatch<LogSumExpRow>(n, values, &out);
+  return out;
+}
 
 void LayerNorm(const float* x, const float* weight, const float* bias, float epsilon, int64_t rows, int64_t n, float* out) {
   Dispatch<LayerNormRows>(x, weight, bias, epsilon, rows, n, out);

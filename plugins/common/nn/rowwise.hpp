@@ -9,6 +9,9 @@ namespace backplane::nn {
 // Each row of values [rows, n] becomes exp(x) / sum(exp(x)). NaN stays NaN.
 void Softmax(int64_t rows, int64_t n, float* values);
 
+// log(sum(exp(values [n]))), the sum in float32; `values` are overwritten.
+double LogSumExp(int64_t n, float* values);
+
 // out = (x - mean(x)) / sqrt(var(x) + epsilon) * weight + bias for each row of x [rows, n] (Ba et al., arXiv 1607.06450), with
 // the variance over n. `out` may be x.
 void LayerNorm(const float* x, const float* weight, const float* bias, float epsilon, int64_t rows, int64_t n, float* out);

@@ -76,8 +76,8 @@ class TorchScorer final : public Scorer {
 // By our own products, on a processor.
 class InferenceScorer final : public Scorer {
  public:
-  InferenceScorer(const Inference& network, const std::vector<std::span<const int32_t>>& sources, int64_t copies)
-      : vocabulary_(network.vocabulary()), decoding_(network, network.Encode(sources), Copies(sources.size(), copies)) {}
+  InferenceScorer(const Inference& network, std::span<const Inference::Source> sources, int64_t copies)
+      : vocabulary_(network.vocabulary()), decoding_(network, sources, Copies(sources.size(), copies)) {}
 
   at::Tensor Next(const std::vector<const std::vector<int64_t>*>& texts) override {
     std::vector<int64_t> last;
@@ -189,8 +189,8 @@ std::vector<Generated> Generate(const BartConfig& config, const Weights& weights
   return Search(config, options, ids.size(0), scorer);
 }
 
-std::vector<Generated> Generate(const BartConfig& config, const Inference& network,
-                                const std::vector<std::span<const int32_t>>& sources, const GenerateOptions& options) {
+std::vector<Generated> Generate(const BartConfig& config, const Inference& network, std::span<const Inference::Source> sources,
+                                const GenerateOptions& options) {
   const c10::AutoGradMode no_gradient(false);
   InferenceScorer scorer(network, sources, options.num_beams);
   return Search(config, options, static_cast<int64_t>(sources.size()), scorer);

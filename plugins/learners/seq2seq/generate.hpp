@@ -18,7 +18,7 @@ struct Generated {
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
                                 const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
 // The same on a processor, without padding: the ids of a source do not depend on the others.
-std::vector<Generated> Generate(const BartConfig& config, const Inference& network,
-                                const std::vector<std::span<const int32_t>>& sources, const GenerateOptions& options);
+std::vector<Generated> Generate(const BartConfig& config, const Inference& network, std::span<const Inference::Source> sources,
+                                const GenerateOptions& options);
 
 }  // namespace backplane::seq2seq

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bart_config.hpp"
+#include "heads.hpp"
 #include "layout.hpp"
 #include "nn/matrix.hpp"
 
@@ -20,12 +21,8 @@ class Inference {
 
   int64_t vocabulary() const { return config_.vocab_size; }
 
-  // What the decoder needs of one text: for each of its layers and each head of that the keys [width, length] and values
-  // [length, width] as second factors.
+  // What the decoder needs of one text: what each of its layers and each head of that attends to.
   struct Source {
-    struct Head {
-      nn::Packed<float> keys, values;
-    };
     int64_t length = 0;
     std::vector<Head> heads;  // [decoder_layers * decoder_attention_heads]
   };
@@ -33,12 +30,17 @@ class Inference {
   // [any]
   std::vector<Source> Encode(const std::vector<std::span<const int32_t>>& texts) const;
 
+  // Summed cross-entropy of each source's label, in nats; 0 of an empty one. Throws likewise. [any]
+  std::vector<double> LabelLosses(const std::vector<const Source*>& sources,
+                                  const std::vector<std::span<const int32_t>>& labels) const;
+
   // Texts that grow side by side. Keys and values of what they have so far stay where they were written: where texts go on from
   // one, they share them.
   class Decoding {
    public:
-    // One text for each entry of `sources`, whose indices go up: those of one source stand side by side.
-    Decoding(const Inference& network, std::vector<Source> encoded, std::vector<int64_t> sources);
+    // One text for each entry of `sources`, whose indices go up: those of one source stand side by side. `encoded` outlives
+    // this.
+    Decoding(const Inference& network, std::span<const Source> encoded, std::vector<int64_t> sources);
     // The next token of each text; returns scores [texts, vocab_size], valid until the next call.
     float* Next(const std::vector<int64_t>& tokens);
     // Text i goes on as what text from[i] was.
@@ -50,7 +52,7 @@ class Inference {
       std::vector<float> keys, values;  // [layer][texts of then][d_model]
     };
     const Inference& network_;
-    std::vector<Source> encoded_;
+    std::span<const Source> encoded_;
     std::vector<int64_t> source_of_;          // [texts]
     std::vector<std::vector<int64_t>> past_;  // [texts][positions so far] which of the texts of then it was
     std::vector<int64_t> texts_then_;         // [positions so far]
@@ -86,13 +88,20 @@ class Inference {
   Stack MakeStack(const std::string& side, int64_t layers, int64_t heads, bool decoder);
   Affine Pack(const std::vector<std::string>& names) const;
   Norm NormOf(const std::string& name) const;
+  void NeedToken(int64_t token, int64_t position) const;
   void Embed(const Stack& stack, int64_t token, int64_t position, float* out) const;
   // x [rows, d]: x = Norm(x + out(mixed)), and the feed-forward part after it.
   void AddAttention(const Attention& attention, const Values& mixed, int64_t rows, Values* x) const;
   void FeedForward(const Layer& layer, int64_t rows, Values* x) const;
-  void AttendToTexts(const std::vector<int64_t>& begins, const Values& kvq, Values* mixed) const;
+  // Texts of rows [begins[i], begins[i + 1]) of kvq [rows, 3 d_model]: keys, values, queries. Each attends to itself.
+  void AttendToTexts(const Stack& stack, const std::vector<int64_t>& begins, bool causal, const Values& kvq,
+                     Values* mixed) const;
   void AttendToPast(const Decoding& texts, size_t layer, const Values& kvq, Values* mixed) const;
-  void AttendToSources(const Decoding& texts, size_t layer, const Values& q, Values* mixed) const;
+  // Rows [begin, end) of q to one source.
+  void AttendToSource(const Source& source, size_t layer, int64_t begin, int64_t end, const Values& q, Mixer* mixer,
+                      Values* mixed) const;
+  // Cross-entropy of each token, from the decoder's x [tokens, d_model].
+  std::vector<double> TokenLosses(const Values& x, const std::vector<int32_t>& tokens) const;
 
   const BartConfig config_;
   const Layout& layout_;

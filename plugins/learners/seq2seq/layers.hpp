@@ -6,11 +6,15 @@
 
 #include <cstdint>
 
+#include "packed_weight.hpp"
+
 namespace backplane::seq2seq {
 
-// A leaf, and its values in bfloat16, in which products are then computed. `low` undefined: in float32.
+// A leaf, and its values in bfloat16, in which products are then computed. `low` undefined: in float32. `packed`, if there is
+// one, holds the values that `value` has now, on the CPU: then products with a gradient are our own.
 struct Weight {
   at::Tensor value, low;
+  const PackedWeight* packed = nullptr;
   const at::Tensor& factor() const { return low.defined() ? low : value; }
 };
 struct Affine {

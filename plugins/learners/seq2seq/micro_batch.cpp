@@ -20,16 +20,20 @@ int64_t Sum(const bp_tensor& lengths) {
   return sum;
 }
 
+// Each as long as its length says, `least` tokens at least.
+std::vector<std::span<const int32_t>> TokensOf(const bp_tensor& ids, const bp_tensor& lengths, int64_t least) {
+  std::vector<std::span<const int32_t>> rows;
+  for (int64_t i = 0; i < ids.shape[0]; ++i) {
+    const auto length = static_cast<size_t>(std::max(LengthAt(lengths, i), least));
+    rows.emplace_back(static_cast<const int32_t*>(ids.data) + i * ids.strides[0], length);
+  }
+  return rows;
+}
+
 }  // namespace
 
-std::vector<std::span<const int32_t>> MicroBatch::Sources() const {
-  std::vector<std::span<const int32_t>> sources;
-  for (int64_t i = 0; i < size(); ++i) {
-    const auto length = static_cast<size_t>(std::max<int64_t>(LengthAt(*source_length, i), 1));
-    sources.emplace_back(static_cast<const int32_t*>(source->data) + i * source->strides[0], length);
-  }
-  return sources;
-}
+std::vector<std::span<const int32_t>> MicroBatch::Sources() const { return TokensOf(*source, *source_length, 1); }
+std::vector<std::span<const int32_t>> MicroBatch::Labels() const { return TokensOf(*label, *label_length, 0); }
 
 int64_t MicroBatch::LabelTokens() const { return Sum(*label_length); }
 int64_t MicroBatch::RealTokens() const { return Sum(*source_length) + Sum(*label_length); }

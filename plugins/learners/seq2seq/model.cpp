@@ -10,12 +10,14 @@
 #include <c10/core/GradMode.h>
 
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <type_traits>
 #include <utility>
 
 #include "backplane/plugin.hpp"
 #include "bart.hpp"
+#include "encoded_texts.hpp"
 #include "generate.hpp"
 #include "torch/at_device.hpp"
 #include "torch/device.hpp"
@@ -34,6 +36,14 @@ struct Texts {
         mask(PaddingMask(lengths, source.size(1))) {}
   at::Tensor source, lengths, mask;
 };
+
+// In steps of 2^-24 nat, of which sums are exact: the same however the texts are cut.
+double ExactSum(const std::vector<double>& losses) {
+  constexpr double kSteps = 1 << 24;
+  double sum = 0;
+  for (const double loss : losses) sum += std::round(loss * kSteps) / kSteps;
+  return sum;
+}
 
 // A flat buffer of float32 on a device, for which others have an address on the CPU.
 class Flat {
@@ -74,7 +84,7 @@ class Bart final : public Model {
 
   const Layout& layout() const override { return layout_; }
   float* weights() override {
-    low_is_old_ = true;
+    copies_are_old_ = true;
     packed_.reset();
     return flat_.OnCpu();
   }
@@ -111,7 +121,7 @@ class Bart final : public Model {
       for (size_t i = 1; i < workers_.size(); ++i) gradient.add_(workers_[i].gradient);
       const double norm = Norm(gradient);
       if (std::isfinite(norm)) {
-        ++updates_, low_is_old_ = true;
+        ++updates_, copies_are_old_ = true;
         packed_.reset();
         const double factor = options_.max_grad_norm / (norm + 1e-6);
         if (options_.max_grad_norm > 0 && factor < 1) gradient.mul_(factor);
@@ -127,6 +137,7 @@ class Bart final : public Model {
     return Run([&] {
       const c10::AutoGradMode no_gradient(false);
       Renew();
+      if (device_.is_cpu()) return ExactSum(Packed()->LabelLosses(batch.Sources(), batch.Labels()));
       return SummedLoss(workers_[0].weights, batch, {}, 0).item<double>();
     });
   }
@@ -158,15 +169,21 @@ class Bart final : public Model {
   }
 
   std::vector<Generated> WriteAll(const MicroBatch& sources, const GenerateOptions& options) const {
-    if (device_.is_cpu()) return Generate(config_, *Packed(), sources.Sources(), options);
+    if (device_.is_cpu()) {
+      const std::shared_ptr<TextReader> reader = Packed();
+      EncodedTexts texts(reader->network(), sources.Sources());
+      std::vector<Generated> written = Generate(config_, reader->network(), texts.sources(), options);
+      reader->Keep(std::move(texts));
+      return written;
+    }
     const Texts texts(sources, device_);
     return Generate(config_, constants_, texts.source, texts.lengths, options);
   }
 
   // The weights as they are now, packed once for all that is written with them. Several threads may ask at once.
-  std::shared_ptr<const Inference> Packed() const {
+  std::shared_ptr<TextReader> Packed() const {
     const std::lock_guard lock(renewing_);
-    if (!packed_) packed_ = std::make_shared<Inference>(config_, layout_, flat_.values().data_ptr<float>());
+    if (!packed_) packed_ = std::make_shared<TextReader>(config_, layout_, flat_.values().data_ptr<float>());
     return packed_;
   }
 
@@ -175,7 +192,7 @@ class Bart final : public Model {
   Worker MakeWorker() {
     Worker worker{at::zeros({layout_.trained()}, flat_.values().options()), {}};
     worker.weights = BindWeights(config_, layout_, [&](const Parameter& p) {
-      Weight weight{Part(flat_.values(), p).detach(), options_.bf16 ? Part(low_, p) : at::Tensor()};
+      Weight weight{Part(flat_.values(), p).detach(), options_.bf16 ? Part(low_, p) : at::Tensor(), PackedOf(p)};
       if (p.offset >= layout_.trained()) return weight;
       weight.value.set_requires_grad(true);
       weight.value.mutable_grad() = Part(worker.gradient, p);  // backward() adds into it in place
@@ -184,11 +201,20 @@ class Bart final : public Model {
     return worker;
   }
 
-  // Before anything is computed. Weights are rounded once after each change, and not in each micro-batch.
+  // One for all workers; NULL where products are LibTorch's.
+  const PackedWeight* PackedOf(const Parameter& p) {
+    if (!device_.is_cpu() || options_.bf16 || p.shape.size() != 2) return nullptr;
+    return &for_training_.try_emplace(p.offset, Trained{p, {}}).first->second.packed;
+  }
+
+  // Before anything is computed. Weights are rounded and packed once after each change, and not in each micro-batch.
   void Renew() const {
     const std::lock_guard lock(renewing_);
     for (Flat* each : {&flat_, &first_, &second_}) each->Settle();
-    if (options_.bf16 && std::exchange(low_is_old_, false)) low_.copy_(flat_.values());
+    if (!std::exchange(copies_are_old_, false)) return;
+    if (options_.bf16) low_.copy_(flat_.values());
+    for (auto& [offset, one] : for_training_)
+      one.packed.Set(flat_.values().data_ptr<float>() + offset, one.parameter.shape[0], one.parameter.shape[1]);
   }
 
   // Of the labels of all texts; a decoder's input is the labels moved right behind the start token.
@@ -230,9 +256,14 @@ class Bart final : public Model {
   const bp_host* host_;
   Layout layout_;
   mutable Flat flat_, first_, second_;  // settled by calls that change no number
-  at::Tensor low_;                      // the weights in bfloat16, of which `low_is_old_` is true once these have changed
-  mutable bool low_is_old_ = true;
-  mutable std::shared_ptr<const Inference> packed_;  // NULL: nothing was written since the weights changed
+  at::Tensor low_;                      // the weights in bfloat16
+  struct Trained {
+    Parameter parameter;
+    PackedWeight packed;
+  };
+  mutable std::map<int64_t, Trained> for_training_;  // by offset
+  mutable bool copies_are_old_ = true;               // the weights have changed since `low_` and `for_training_` were made
+  mutable std::shared_ptr<TextReader> packed_;       // NULL: nothing was written since the weights changed
   mutable std::mutex renewing_;
   Weights constants_;
   std::vector<Worker> workers_;

@@ -17,8 +17,9 @@ namespace backplane::seq2seq {
 struct MicroBatch {
   const bp_tensor *source, *source_length, *label = nullptr, *label_length = nullptr;
   int64_t size() const { return source->shape[0]; }
-  // The tokens of each source, one at least.
+  // The tokens of each source, one at least, and of each label.
   std::vector<std::span<const int32_t>> Sources() const;
+  std::vector<std::span<const int32_t>> Labels() const;
   // Tokens that count, and positions that are computed, of both sides.
   int64_t LabelTokens() const;
   int64_t RealTokens() const;
@@ -56,7 +57,8 @@ class Model {
   // gradients to 0. Returns the norm before clipping; nothing is changed where that is not finite.
   virtual double Step(double lr) = 0;
 
-  // Summed cross-entropy of the labels, without dropout and smoothing. [any]
+  // Summed cross-entropy of the labels, without dropout and smoothing. On a CPU a text's share is the same whatever is computed
+  // beside it, and sums of several calls are exact. [any]
   virtual double Loss(const MicroBatch& batch) const = 0;
   // Texts for rows of sources, without the start token. Throws bp::Error (BP_E_OOM_DEVICE; BP_E_NUMERIC where scores are not
   // finite). [any]

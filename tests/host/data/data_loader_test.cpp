@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "data/held_out_pieces.hpp"
 #include "data_trial.hpp"
 
 namespace backplane {
@@ -199,6 +200,18 @@ TEST(DataLoader, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
   Fed fails(stubborn, 1000 + 10 * 2 * 6, /*shrink=*/false);
   fails.loader.Prepare(stubborn.learner->Plan(LimitsOf(10, fails.device_bytes)));
   EXPECT_THROW(fails.loader.HeldOutLoss(*stubborn.env, 7), TrialFailure);
+}
+
+TEST(DataLoader, HeldOutLossInPiecesIsThatOfAll) {
+  for (const uint64_t piece : {1, 3, 10}) {
+    DataTrial trial;
+    Fed fed(trial);
+    HeldOutPieces pieces(*trial.env, *trial.learner, 12, piece);
+    for (uint64_t item = 9; item < 12; item += piece) pieces.Ask(item / piece * piece);  // the last first, some where none are
+    for (uint64_t item = 0; item < 10; item += piece) pieces.Ask(item);
+    EXPECT_EQ(pieces.Sum().items, 10u);
+    EXPECT_DOUBLE_EQ(pieces.Sum().loss, fed.loader.HeldOutLoss(*trial.env, 12)->loss);
+  }
 }
 
 TEST(DataLoader, AnEmptyDataSetIsRefused) {

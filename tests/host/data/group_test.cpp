@@ -51,8 +51,9 @@ const bp_module& DataModule() { return *bp_module_v1(); }
 
 DataTrial::DataTrial(const nlohmann::json& env_options, const nlohmann::json& learner_options) {
   nlohmann::json env_all = {{"items", 10}, {"capacity", 6}};
-  nlohmann::json learner_all = {{"group", 4},        {"micro_batch", 2}, {"sort", true},  {"drop_last", false},
-                                {"tells_use", true}, {"fails_at", -1},   {"sleep_us", 0}, {"evaluation_rows", 0}};
+  nlohmann::json learner_all = {{"group", 4},         {"micro_batch", 2},     {"sort", true},
+                                {"drop_last", false}, {"tells_use", true},    {"fails_at", -1},
+                                {"sleep_us", 0},      {"evaluation_rows", 0}, {"held_out_any", false}};
   if (env_options.is_object()) env_all.update(env_options);
   if (learner_options.is_object()) learner_all.update(learner_options);
   sinks.cancelled = &cancelled;

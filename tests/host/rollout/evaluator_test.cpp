@@ -100,6 +100,19 @@ TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
   }
 }
 
+TEST(Evaluator, TellsOfEachChunkThatWasPlayed) {
+  ToyTrial trial(8, 3);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 3, 7, trial.cancelled, [] {});
+  std::mutex mutex;
+  std::vector<std::pair<uint64_t, uint64_t>> played;
+  evaluator.Play(Policy::kLearner, trial.clocks, [&](uint64_t begin, uint64_t end) {
+    const std::lock_guard lock(mutex);
+    played.emplace_back(begin, end);
+  });
+  EXPECT_THAT(played, testing::UnorderedElementsAre(std::pair(0, 3), std::pair(3, 6), std::pair(6, 8)));
+  EXPECT_EQ(evaluator.chunk_rows(), 3u);
+}
+
 TEST(Evaluator, RefusesAFlagThatIsNone) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;

@@ -172,6 +172,15 @@ TEST(Rowwise, SoftmaxIsTheShareOfEachExponential) {
   }
 }
 
+TEST(Rowwise, LogSumExpIsTheLogarithmOfTheirSum) {
+  for (const int64_t n : kLengths) {
+    std::vector<float> x = Normals(n, 5);
+    double sum = 0;
+    for (float& value : x) sum += std::exp(double{value += 500} - 500);  // too large for exp alone
+    EXPECT_NEAR(LogSumExp(n, x.data()), 500 + std::log(sum), 1e-6) << n;
+  }
+}
+
 TEST(Rowwise, LayerNormHasMeanAndVarianceOfItsRow) {
   for (const int64_t n : kLengths) {
     const std::vector<float> x = Normals(2 * n, 6), weight = Normals(n, 7), bias = Normals(n, 8);

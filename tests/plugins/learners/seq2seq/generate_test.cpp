@@ -51,7 +51,8 @@ std::vector<Generated> Compute(const Setting& s, How how = How::kCached) {
   if (how != How::kInference)
     return Generate(s.config, m.weights, Golden("source"), Golden("source_length"), s.options, how == How::kCached);
   const auto sources = Sources();
-  return Generate(s.config, Inference(m.config, m.layout, m.flat.data()), {sources.begin(), sources.end()}, s.options);
+  const Inference network(m.config, m.layout, m.flat.data());
+  return Generate(s.config, network, network.Encode({sources.begin(), sources.end()}), s.options);
 }
 
 TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
@@ -96,7 +97,8 @@ TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
   const int64_t n = static_cast<int64_t>(sources.size());
   std::vector<int64_t> each(sources.size());
   std::iota(each.begin(), each.end(), int64_t{0});
-  Inference::Decoding together(network, network.Encode({sources.begin(), sources.end()}), each);
+  const std::vector<Inference::Source> all = network.Encode({sources.begin(), sources.end()});
+  Inference::Decoding together(network, all, each);
   const std::vector<int64_t> tokens(sources.size(), m.config.decoder_start_token_id);
   const auto bits = [&](const float* scores) { return std::vector<float>(scores, scores + m.config.vocab_size); };
   std::vector<std::vector<float>> first, second;
@@ -106,7 +108,8 @@ TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
   together.Reorder({n - 1});
   second.push_back(bits(together.Next({7})));
   for (int64_t i = 0; i < n; ++i) {
-    Inference::Decoding alone(network, network.Encode({sources[static_cast<size_t>(i)]}), {0});
+    const std::vector<Inference::Source> one = network.Encode({sources[static_cast<size_t>(i)]});
+    Inference::Decoding alone(network, one, {0});
     EXPECT_EQ(bits(alone.Next({m.config.decoder_start_token_id})), first[static_cast<size_t>(i)]) << i;
     if (i < n - 1) continue;
     EXPECT_EQ(bits(alone.Next({7})), second[0]);

@@ -230,5 +230,52 @@ TEST(Loss, IsTheSumWithoutDropoutAndSmoothing) {
   EXPECT_NE(Make(config, {.label_smoothing = .2})->Backward(0, group.batches[0], 1, 0), sum);
 }
 
+// What was written is not read again for its loss, and a text's part is its own.
+TEST(Loss, IsTheSameBitsForAnyCutAndAfterWriting) {
+  const auto texts = RandomTexts(13, 97, 40, 20, 9);
+  const auto model = Make(NoDropout());
+  const double whole = model->Loss(Group(texts, 13, false).batches[0]);
+  for (const int64_t m : {1, 4, 5}) {
+    for (const bool write : {false, true}) {
+      const Group group(texts, m, write);
+      double sum = 0;
+      for (const MicroBatch& batch : group.batches) {
+        if (write) model->Write(batch, {.max_length = 6});
+        sum += model->Loss(batch);
+      }
+      EXPECT_EQ(sum, whole) << m << write;
+    }
+  }
+  const Group first(texts, 13, false), other(RandomTexts(13, 97, 40, 20, 10), 13, false);
+  model->Write(other.batches[0], {.max_length = 6});
+  EXPECT_EQ(model->Loss(first.batches[0]), whole) << "other texts were read last";
+  model->Write(first.batches[0], {.max_length = 6});
+  InitWeights(NoDropout(), model->layout(), 2, model->weights());
+  EXPECT_NE(model->Loss(first.batches[0]), whole) << "by other weights";
+}
+
+TEST(Loss, IsToldToSeveralThreadsAtOnce) {
+  const Group group(RandomTexts(16, 97, 40, 20, 9), 8, true);
+  const auto model = Make(NoDropout());
+  const double first = model->Loss(group.batches[0]), second = model->Loss(group.batches[1]);
+  double beside = 0;
+  std::thread other([&] {
+    model->Write(group.batches[0], {.max_length = 6});
+    beside = model->Loss(group.batches[0]);
+  });
+  model->Write(group.batches[1], {.max_length = 6});
+  EXPECT_EQ(model->Loss(group.batches[1]), second);
+  other.join();
+  EXPECT_EQ(beside, first);
+}
+
+TEST(Loss, OfAnEmptyLabelIsNone) {
+  auto texts = RandomTexts(2, 97, 40, 20, 9);
+  const auto model = Make(NoDropout());
+  const double one = model->Loss(Group({texts[0]}, 1, false).batches[0]);
+  texts[1].label.clear();
+  EXPECT_EQ(model->Loss(Group(texts, 2, false).batches[0]), one);
+}
+
 }  // namespace
 }  // namespace backplane::seq2seq
