@@ -6,8 +6,6 @@ from .parts_programs import PROGRAMS
 
 # Goals that no script measures here, and why. A part that measures one takes its place in a table above.
 OPEN = [
-    Part("null_trials", "CPU time of a trial that does nothing", missing="no script yet",
-         goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
     Part("rltools", "PPO on Ant beside RLtools, 64 x 64, 256-256", missing="RLtools is a C++ source tree, and no script builds it",
          goals=(Goal("rltools/1", "PPO on Ant, 64 x 64, 256-256, one core", 0.90, 1.10, over="RLtools"),
                 Goal("rltools/1/amp", "PPO on Ant, the same with `use_amp: true`, one core", None, 1.15, over="RLtools"),

@@ -12,6 +12,11 @@ def ppo_update(text):
     return {f"ppo_update/{name}": {**found["share"], "disturbed": found["verdict"] == "disturbed"} for name, found in last_json(text).items()}
 
 
+def null_trials(text):
+    found = last_json(text)
+    return {"null_trial_cpu_ms": {**found["trial_ms"], "disturbed": found["disturbed"]}, "null_trial_starts_of_true": found["starts_of_true"]}
+
+
 PROGRAMS = [
     Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side, on what a rollout of Ant would bring",
          command=("{bench}/bench_ppo_update",), quick=("quick",), targets=("bench_ppo_update",), minutes=2, read=ppo_update,
@@ -21,6 +26,9 @@ PROGRAMS = [
          quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
          minutes=2.4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
          goals=(Goal("monitors_share", "monitors, 1 Hz and per iteration: share of the trial's CPU time", 0.02, 0.005, lower=True),)),
+    Part("null_trials", "CPU time of a trial that does nothing, with its keeper and its share of the supervisor",
+         command=("{here}/null_trials.py", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_cartpole", "learner_random"), minutes=0.6,
+         read=null_trials, goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
     Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),
          quick=("--rounds", "1"), targets=("backplane",), exits=(0, 1),
          goals=(Goal("command_overhead_ms/true", "a trial by command: CPU beside the command", None, 50, unit="ms", lower=True),)),
