@@ -1,7 +1,7 @@
 #include "mujoco/collisions.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <vector>
 
 #include "mujoco/desks.hpp"
@@ -74,12 +74,17 @@ std::vector<mjContact> Contacts(const mjModel* model, const std::vector<mjtNum>&
   return {data->contact, data->contact + data->ncon};
 }
 
+bool SameBits(const mjtNum* a, const mjtNum* b, int n) {
+  return std::equal(a, a + n, b, [](mjtNum x, mjtNum y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); });
+}
+
 bool Same(const mjContact& a, const mjContact& b) {
-  const auto same = [](const auto& x, const auto& y) { return std::memcmp(&x, &y, sizeof x) == 0; };
-  return same(a.dist, b.dist) && same(a.pos, b.pos) && same(a.frame, b.frame) && same(a.includemargin, b.includemargin) &&
-         same(a.friction, b.friction) && same(a.solref, b.solref) && same(a.solreffriction, b.solreffriction) &&
-         same(a.solimp, b.solimp) && same(a.adhesion, b.adhesion) && same(a.surfacevel, b.surfacevel) && a.dim == b.dim &&
-         same(a.geom, b.geom) && a.exclude == b.exclude;
+  return SameBits(&a.dist, &b.dist, 1) && SameBits(a.pos, b.pos, 3) && SameBits(a.frame, b.frame, 9) &&
+         SameBits(&a.includemargin, &b.includemargin, 1) && SameBits(a.friction, b.friction, 5) &&
+         SameBits(a.solref, b.solref, mjNREF) && SameBits(a.solreffriction, b.solreffriction, mjNREF) &&
+         SameBits(a.solimp, b.solimp, mjNIMP) && SameBits(&a.adhesion, &b.adhesion, 1) &&
+         SameBits(a.surfacevel, b.surfacevel, 3) && a.dim == b.dim && std::equal(a.geom, a.geom + 2, b.geom) &&
+         a.exclude == b.exclude;
 }
 
 bool SameContacts(const mjModel* a, const mjModel* b, const std::vector<mjtNum>& qpos) {
@@ -105,7 +110,10 @@ bool TakeOutOfSearch(mjSpec* spec, std::vector<std::string>* names) {
     if (id < 0 || id >= static_cast<int>(names->size())) return false;
     std::string& name = (*names)[static_cast<size_t>(id)];
     name = mjs_getString(mjs_getName(e));
-    if (name.empty() && mjs_setName(e, (name = "geom " + std::to_string(id)).c_str()) != 0) return false;
+    if (name.empty()) {
+      name = "geom " + std::to_string(id);
+      if (mjs_setName(e, name.c_str()) != 0) return false;
+    }
     mjsGeom* const geom = mjs_asGeom(e);
     geom->contype = geom->conaffinity = 0;
   }
