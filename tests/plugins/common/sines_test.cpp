@@ -94,5 +94,21 @@ TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
   EXPECT_GT(static_cast<double>(sure) / static_cast<double>(of), 0.85);
 }
 
+// Its lower neighbour is half as far away as its upper one.
+TEST(Sines, ArePowersOfTwoByTheLibraryAlone) {
+  int powers = 0;
+  for (int k = 2; k < 27; ++k) {
+    const Vec<double, Isa::kBase> x = {std::asin(std::exp2(-k)), -std::asin(std::exp2(-k))};
+    Vec<double, Isa::kBase> out;
+    Vec<int64_t, Isa::kBase> is_sure;
+    sines::Sine<Isa::kBase>(x, &out, &is_sure);
+    if (out[0] != std::exp2(-k)) continue;
+    ++powers;
+    EXPECT_GE(is_sure[0], 0) << k;
+    EXPECT_GE(is_sure[1], 0) << k;
+  }
+  EXPECT_GT(powers, 3);
+}
+
 }  // namespace
 }  // namespace backplane::nn
