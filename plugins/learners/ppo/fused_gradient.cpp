@@ -98,7 +98,7 @@ class Fused final : public Gradient<T> {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
         obs = Observations(context.batch, begin, rows, &w->critic_obs);
         Forward(net_.critic, weights_.critic, params, obs, rows, &w->net.critic);
-        ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &sums);
+        ValueHeadLoss<T>(context, ValueBlock(begin, rows, w), &sums);
       }
       Backward<T>(net_.critic, weights_.critic, obs, nullptr, rows, &w->net.critic, gradient);
     });
@@ -115,7 +115,7 @@ class Fused final : public Gradient<T> {
         obs = Observations(context.batch, begin, rows, &w->actor_obs);
         Forward(net_, weights_, params, obs, rows, &w->net);
         ActorLoss(context, begin, rows, w, &w->sums);
-        ValueHeadLoss<T>(context, BlockOf(begin, rows, w), &w->sums);
+        ValueHeadLoss<T>(context, ValueBlock(begin, rows, w), &w->sums);
       }
       const T* d = Backward<T>(net_.critic, weights_.critic, w->net.actor.latent, nullptr, rows, &w->net.critic, gradient);
       ActorGradient(obs, d, rows, gradient, w);
@@ -138,22 +138,27 @@ class Fused final : public Gradient<T> {
     std::fill(gradient + net_.critic.begin, gradient + net_.critic.end, T{0});
   }
 
-  static HeadBlock<T> BlockOf(int64_t begin, int64_t rows, Work* w) {
-    TowerWork<T>&actor = w->net.actor, &critic = w->net.critic;
+  // Each of the two looks at no buffer of the other: that may just be growing.
+  static HeadBlock<T> PolicyBlock(int64_t begin, int64_t rows, Work* w) {
+    TowerWork<T>& actor = w->net.actor;
     return {begin,
             rows,
             actor.head.data(),
-            critic.head.data(),
+            nullptr,
             w->variance.data(),
             actor.d_head.data(),
-            critic.d_head.data(),
+            nullptr,
             w->d_variance.data(),
             w->d_log_std.data()};
+  }
+  static HeadBlock<T> ValueBlock(int64_t begin, int64_t rows, Work* w) {
+    TowerWork<T>& critic = w->net.critic;
+    return {begin, rows, nullptr, critic.head.data(), nullptr, nullptr, critic.d_head.data(), nullptr, nullptr};
   }
 
   void ActorLoss(const LossContext<T>& context, int64_t begin, int64_t rows, Work* w, LossSums* sums) const {
     if (net_.sde) Variances(rows, w);
-    PolicyHeadLoss<T>(context, BlockOf(begin, rows, w), sums);
+    PolicyHeadLoss<T>(context, PolicyBlock(begin, rows, w), sums);
   }
 
   void ActorGradient(const T* obs, const T* d_latent, int64_t rows, T* gradient, Work* w) const {
