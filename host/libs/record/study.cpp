@@ -1,7 +1,5 @@
 #include "record/study.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -64,11 +62,10 @@ size_t Study::CountPrunedAtEnd() const {
 }
 
 std::string PrunedText(const Study& study) {
-  const size_t pruned = study.Count(StudyState::kPruned), at_end = study.CountPrunedAtEnd();
-  return fmt::format("{} pruned{}", pruned,
-                     at_end == 0   ? ""
-                     : at_end == 1 ? ", of which 1 came to its end"
-                                   : fmt::format(", of which {} came to their end", at_end));
+  const size_t at_end = study.CountPrunedAtEnd();
+  std::string text = std::to_string(study.Count(StudyState::kPruned)) + " pruned";
+  if (at_end > 0) text += ", of which " + std::to_string(at_end) + (at_end == 1 ? " came to its end" : " came to their end");
+  return text;
 }
 
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record) {

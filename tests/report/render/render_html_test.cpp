@@ -104,6 +104,14 @@ TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {
   EXPECT_TRUE(Contains(html, "data-first=\"ascending\" data-more class=\"num\" title=\"Peak.\">memory (MB)</th>"));
 }
 
+TEST(RenderHtml, PathsBreakAtTheirDotsAndNumbersNowhere) {
+  Document document = SmallDocument();
+  Table table{"t", "", {{"option", "option", "", ""}}, {}, {}, {}};
+  table.rows.push_back({std::string("learner.options.num_epochs 0.25")});
+  document.sections = {{"s", "S", {std::move(table)}}};
+  EXPECT_TRUE(Contains(RenderHtml(document), "<span>learner.<wbr>options.<wbr>num_<wbr>epochs</span> <span>0.25</span>"));
+}
+
 TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
   EXPECT_TRUE(Contains(RenderHtml(LargeDocument(8)),
                        "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
