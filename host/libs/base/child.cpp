@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kExecFailed = 127;
 
-// The strings and the pointer arrays that exec wants, made before the child is: it may only make async-signal-safe calls.
+// The strings and the pointer arrays that exec wants, made before the fork: after it only async-signal-safe calls are allowed.
 struct ExecImage {
   explicit ExecImage(const ChildCommand& command) : folder(command.folder.string()), strings{command.program.string()} {
     strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
@@ -143,16 +143,6 @@ struct StartFailure {
   Fail(failure_fd, StartStep::kExecute);
 }
 
-// The child has this process's memory, and this thread rests until it has executed its program or ended: a supervisor's pages
-// need be neither copied nor, page by page, taken back by it. In a function of its own, which has no variable for the child to
-// change.
-pid_t Begin(const ExecImage& image, const ChildFiles& files, const std::vector<int>& inherit_fds, const ChildSetup& setup,
-            pid_t parent, int failure_fd) {
-  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): what the child may do is kept to above
-  if (pid == 0) BecomeChild(image, files, inherit_fds, setup, parent, failure_fd);
-  return pid;
-}
-
 // Waits until the child has executed its program or ended.
 std::optional<StartFailure> ReadFailure(int fd) {
   StartFailure failure;
@@ -197,7 +187,10 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   int fork_error = 0;
   {
     const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
-    pid_ = Begin(image, files, command.inherit_fds, setup, parent, failure[1]);
+    pid_ = fork();
+    if (pid_ == 0) {
+      BecomeChild(image, files, command.inherit_fds, setup, parent, failure[1]);
+    }
     fork_error = errno;
   }
   close(files.in);
