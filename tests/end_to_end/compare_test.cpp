@@ -52,7 +52,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
                                  HasSubstr("It stopped at look 1 of 5, as the answer was known")));
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
-  EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.plugin"), HasSubstr("compare")));
+  EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.<wbr>plugin"), HasSubstr("compare")));
   // Nothing is left to run, and the file itself is no batch.
   const Finished again = Run("compare learns.yaml --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
