@@ -175,7 +175,7 @@ TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
             "which looks too late");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_obs = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'obs', [4] of "
-            "type code 2, 32 bits, scope 2, found none");
+            "type code 2, 32 bits, scope 2, found 'final_age', [] of type code 0, 8 bits, scope 2");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_age = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'age', [] of "
             "type code 0, 8 bits, scope 2, found none");

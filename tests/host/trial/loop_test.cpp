@@ -101,7 +101,7 @@ class ALoop : public testing::Test {
     StatusWriter status{std::filesystem::path()};
     TrialThreads threads(spec_.experiment.rollout, true);
     CheckpointFolder checkpoints(spec_.checkpoint_dir, spec_.trial_id);
-    TrialLoop loop({spec_, env, learner, nullptr, monitors, metrics, status, cancelled_, threads, checkpoints, 1});
+    TrialLoop loop({spec_, env, learner, nullptr, monitors, metrics, status, cancelled_, threads, checkpoints, 1, 1});
     loop.Run();
     stopped_ = loop.stopped_early();
   }
