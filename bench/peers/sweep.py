@@ -22,15 +22,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 from figures.readers import spread  # noqa: E402
-
-CONFIG = """experiment: null_sweep
-env: {plugin: cartpole}
-learner: {plugin: random, options: {horizon: 1}}
-rollout: {num_env_runners: 1, num_envs_per_env_runner: 1, threads: 1}
-budget: {iterations: 1}
-monitors: []
-sweep: {seeds: {n: %d}}
-"""
+from null_trials import EXPERIMENT  # noqa: E402
 
 RAY = """
 import sys, time, tempfile, logging
@@ -74,7 +66,7 @@ def ours(program, folder, trials, jobs):
     config = folder / "null.yaml"
     seconds = {}
     for n in (1, trials):
-        config.write_text(CONFIG % n)
+        config.write_text(EXPERIMENT % n)
         out = folder / f"out{n}"
         shutil.rmtree(out, ignore_errors=True)
         seconds[n], _ = wall([program, "run", config, "--out", out, "--jobs", jobs, "--quiet"])
