@@ -13,7 +13,7 @@ import sys
 from figures import page, picture, stored
 from figures.parts import PARTS
 from figures.peers import PEERS, ROOT, Pythons
-from figures.run import Failed, Place, run
+from figures.run import Failed, Place, Skipped, run
 from measured_run import adopt_orphans
 
 PAGE, DATA, PICTURE = ROOT / "docs/performance.md", ROOT / "docs/performance.json", ROOT / "docs/images/performance.svg"
@@ -66,6 +66,9 @@ def measure_all(parts, args):
         print(f"-- {part.name}: {part.what}", flush=True)
         try:
             record = run(part, place, args.quick)
+        except Skipped as why:
+            print(f"-- {part.name}: not measured here: {why}")
+            continue
         except Failed as error:
             failed.append(part.name)
             print(f"{part.name} FAILED: {error}", flush=True)
@@ -106,7 +109,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="NAME", help="the parts whose name contains NAME; may be given again")
     parser.add_argument("--list", action="store_true", help="what there is, what it needs and about how long it takes")
-    parser.add_argument("--peers", action="store_true", help="also the parts beside peers; makes their Pythons in build/peers first (pip, 8 GB)")
+    parser.add_argument("--peers", action="store_true", help="also the parts beside peers; makes their Pythons in build/peers first (pip, 9 GB)")
     parser.add_argument("--python", action="append", default=[], type=named_python, metavar="NAME=PATH", help="a Python that has the packages of the peer NAME")
     parser.add_argument("--corpus", type=pathlib.Path, default=ROOT / "data/debian_descriptions", help="what plugins/envs/summarization/build_corpus wrote")
     parser.add_argument("--quick", action="store_true", help="runs everything for a moment: no figure to quote, and not for the page")

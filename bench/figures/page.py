@@ -108,6 +108,6 @@ def page(parts, records):
     tables += [KEPT_BY_TESTS, "## Machines\n", *(f"- {string.ascii_uppercase[i]}: {described(machine)}" for i, machine in enumerate(machines))]
     tables += ["\n## Again\n", "```sh\nscripts/bench --list              # every part, what it needs and how long it takes\n"
                "scripts/bench                     # all that need no peer's packages\n"
-               "scripts/bench --peers             # and those that do: makes their Pythons first, 8 GB\n"
+               "scripts/bench --peers             # and those that do: makes their Pythons first, 9 GB\n"
                "scripts/bench --only train/s64 --peers\nscripts/bench --page              # this page, of what was measured\n```"]
     return HEAD + "\n" + "\n".join(tables) + "\n"

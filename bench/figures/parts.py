@@ -6,10 +6,6 @@ from .parts_programs import PROGRAMS
 
 # Goals that no script measures here, and why. A part that measures one takes its place in a table above.
 OPEN = [
-    Part("rltools", "PPO on Ant beside RLtools, 64 x 64, 256-256", missing="RLtools is a C++ source tree, and no script builds it",
-         goals=(Goal("rltools/1", "PPO on Ant, 64 x 64, 256-256, one core", 0.90, 1.10, over="RLtools"),
-                Goal("rltools/1/amp", "PPO on Ant, the same with `use_amp: true`, one core", None, 1.15, over="RLtools"),
-                Goal("rltools/2", "PPO on Ant, 64 x 64, 256-256, 2 cores", 1.6, 1.9, over="one process of RLtools"))),
     Part("agents_envpool", "agent-steps per second of a 4-agent env beside EnvPool", missing="EnvPool's package has no such env",
          goals=(Goal("agents_over_envpool", "4 agents, 1,024 rows, agent-steps/s", None, 50, over="EnvPool"),)),
     Part("ant_4000", "core-seconds until PPO has a return of 4,000 on Ant", missing="5 seeds of hours",

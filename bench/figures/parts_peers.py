@@ -39,6 +39,8 @@ STEP = [
                 Goal("python_envs/LunarLander-v3/sync", "LunarLander in Python, under env.gymnasium", over="Gymnasium's sync"))),
 ]
 
+RLTOOLS_QUICK = ("--rounds", "1", "--iterations", "1", "--blas", "OpenBLAS")
+
 TRAINERS = [
     Part("train/s64", "PPO on Ant, 64 envs x 64 steps, 256-256, beside Stable-Baselines3's best mode, 2 cores",
          command=(HERE + "train.py", "s64", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--modes", "1", "--peer-steps", "8192"),
@@ -47,6 +49,14 @@ TRAINERS = [
     Part("train/defaults", "PPO on Ant with SB3's own settings and 8 envs, 2 cores",
          command=(HERE + "train.py", "defaults", "--python", "{sb3}", *BUILD), quick=("--rounds", "1", "--iterations", "2", "--modes", "1"), pythons=("sb3",),
          targets=PLUGINS, minutes=3, goals=(Goal("train/defaults", "PPO on Ant, SB3's defaults, 8 envs, 2 cores", 4, 6.3, over="SB3's best mode"),)),
+    Part("rltools", "PPO on Ant, 64 envs x 64 steps, 256-256, beside RLtools, which it compiles: per CPU second on one core, and on 2 cores",
+         command=(HERE + "train_rltools.py", "--venv", "{rltools.parent.parent}", *BUILD), quick=RLTOOLS_QUICK, pythons=("rltools",), targets=PLUGINS,
+         minutes=5, goals=(Goal("rltools/1", "PPO on Ant, 64 x 64, 256-256, one core, per CPU second", 0.90, 1.10, over="RLtools"),
+                           Goal("rltools/2", "PPO on Ant, 64 x 64, 256-256, 2 cores", 1.6, 1.9, over="one process of RLtools"))),
+    Part("rltools/amp", "the same on one core with `use_amp: true`, where the processor has products of bf16",
+         command=(HERE + "train_rltools.py", "--amp", "--venv", "{rltools.parent.parent}", *BUILD), quick=RLTOOLS_QUICK, pythons=("rltools",),
+         targets=PLUGINS, minutes=3,
+         goals=(Goal("rltools/1/amp", "PPO on Ant, the same with `use_amp: true`, one core, per CPU second", None, 1.15, over="RLtools"),)),
     Part("adapters/sb3", "rollouts of SB3's PPO on our vector env and on its SubprocVecEnv",
          command=("{sb3}", "{here}/adapters.py", "sb3"), quick=("--rounds", "1", "--steps", "32", "--rows", "2"),
          pythons=("sb3",), targets=("backplane_embed", "env_ant"),

@@ -17,6 +17,7 @@ PEERS = {
     "sb3": ([TORCH, [*MUJOCO, "stable-baselines3==2.9.2", "scipy", "cffi"]], 2),
     "rllib": ([TORCH, ["ray[rllib]==2.60.0", "gymnasium[mujoco]", "mujoco==4.0.0"]], 3),
     "hydra": ([["hydra-core==1.3.2"]], 0.1),
+    "rltools": ([["rltools==2.2.1", "scipy-openblas32==0.3.34.481.3", "mkl==2026.2.0", "mkl-include==2026.2.0"]], 1),
     "transformers": ([TORCH, ["transformers==5.23.0", "accelerate", "sentencepiece"]], 2),
 }
 

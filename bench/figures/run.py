@@ -20,8 +20,15 @@ from .peers import ROOT, Pythons  # noqa: E402
 HERE = ROOT / "bench"
 
 
+SKIPPED = 77  # of a script that finds that this machine can not measure its part; its last line says why
+
+
 class Failed(Exception):
     """Of a part: the sentence says why."""
+
+
+class Skipped(Exception):
+    """The same."""
 
 
 @dataclasses.dataclass
@@ -77,6 +84,8 @@ def run(part, place, quick):
     except FileNotFoundError as error:
         raise Failed(f"{error.filename} is not there: it needs the targets {', '.join(part.targets)}") from error
     said = "\n".join("    " + line for line in (done.stdout.splitlines()[-8:] + done.stderr.splitlines()[-12:]))
+    if done.exit == SKIPPED:
+        raise Skipped((done.stdout.strip() or done.stderr.strip()).rpartition("\n")[2])
     if done.exit not in part.exits:
         raise Failed(f"exit {done.exit}\n{said}")
     try:

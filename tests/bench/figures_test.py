@@ -15,6 +15,7 @@ from figures.parts import PARTS  # noqa: E402
 from figures.parts_peers import TEXTS  # noqa: E402
 from figures.peers import PEERS  # noqa: E402
 from figures.readers import figures, joined, last_json, lines, pairs, rate, spreads  # noqa: E402
+from figures.run import Failed, Place, Skipped, run  # noqa: E402
 
 # Of bench/: what parts import, and what is no measurement of its own.
 IMPORTED = {"report.py", "measured_run.py", "peers/step_peer.py", "peers/raw_rate.py", "peers/train_sb3.py", "peers/train_rllib.py",
@@ -107,6 +108,17 @@ class Registry(unittest.TestCase):
         scripts = {str(file.relative_to(ROOT / "bench")) for folder in ("bench", "bench/peers") for file in (ROOT / folder).glob("*.py")}
         self.assertEqual(set(), scripts - run - IMPORTED)
         self.assertEqual(set(), {word for word in run if word.endswith(".py")} - scripts)
+
+
+class Runs(unittest.TestCase):
+    def tried(self, script):
+        return run(Part("it", "", command=("sh", "-c", script)), Place(pathlib.Path("nowhere"), pathlib.Path("nowhere"), None), quick=True)
+
+    def test_a_script_that_can_not_measure_here_says_why_and_is_no_failure(self):
+        with self.assertRaisesRegex(Skipped, "^no such processor$"):
+            self.tried("echo looking; echo no such processor; exit 77")
+        with self.assertRaisesRegex(Failed, "exit 1"):
+            self.tried("exit 1")
 
 
 class Page(unittest.TestCase):
