@@ -24,15 +24,12 @@ class Ars : public ProgramTest {
     return weights;
   }
   void CheckThatTheCutChangesNoBit(const std::string& text) {
-    const std::vector<std::string> settings = {"rollout.threads=1",
-                                               "rollout.threads=2",
-                                               "rollout.threads=3",
-                                               "learner.options.dir_chunk=1",
-                                               "learner.options.dir_chunk=7",
-                                               "rollout.num_envs_per_env_runner=1",
-                                               "rollout.num_envs_per_env_runner=16",
-                                               "rollout.chunk_rows=1",
-                                               "seed=1"};
+    std::vector<std::string> settings;
+    for (const int threads : kThreads) settings.push_back("rollout.threads=" + std::to_string(threads));
+    for (const char* cut : {"learner.options.dir_chunk=1", "learner.options.dir_chunk=7", "rollout.num_envs_per_env_runner=1",
+                            "rollout.num_envs_per_env_runner=16", "rollout.chunk_rows=1"})
+      if (!kLooksForRaces) settings.emplace_back(cut);
+    settings.emplace_back("seed=1");
     const std::vector<std::string> weights = WeightsWith(text, settings);
     for (size_t i = 1; i + 1 < weights.size(); ++i) EXPECT_TRUE(weights[i] == weights[0]) << settings[i];
     EXPECT_FALSE(weights.back() == weights[0]);

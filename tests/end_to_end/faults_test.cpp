@@ -285,10 +285,13 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
     const nlohmann::json result = Trial(who, fault, "box", "", 2);
     return result.is_object() ? result.value("plugin", "") + " " + result.value("outcome", "") : "no result";
   };
-  for (const char* fault : {"before", "behind", "row_before", "row_behind", "clips_action", "reset_reward", "terminated_7"})
-    EXPECT_EQ(blamed("env", fault), "env.faulty plugin") << fault;
-  for (const char* fault : {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"})
-    EXPECT_EQ(blamed("learner", fault), "learner.faulty plugin") << fault;
+  constexpr const char* by_env[] = {"row_before",   "row_behind",   "behind",      "before",
+                                    "clips_action", "reset_reward", "terminated_7"};
+  constexpr const char* by_learner[] = {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"};
+  constexpr size_t every = kLooksForRaces ? 4 : 1;  // two of the env's and one of the learner's
+  for (size_t i = 0; i < std::size(by_env); i += every) EXPECT_EQ(blamed("env", by_env[i]), "env.faulty plugin") << by_env[i];
+  for (size_t i = 0; i < std::size(by_learner); i += every)
+    EXPECT_EQ(blamed("learner", by_learner[i]), "learner.faulty plugin") << by_learner[i];
   EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
 }
 

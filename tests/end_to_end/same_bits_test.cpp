@@ -11,7 +11,7 @@ class SameBits : public ProgramTest {
   void CheckThreads(const std::string& text) {
     Write("same.yaml", text);
     std::vector<std::string> values, weights, evaluations, fingerprints;
-    for (int threads : {1, 2, 3}) {
+    for (const int threads : kThreads) {
       const std::string n = std::to_string(threads);
       const Finished run = Run("run same.yaml --set rollout.threads=" + n + " --set output.dir=outputs/t" + n);
       ASSERT_EQ(run.exit, 0) << run.err;
@@ -22,15 +22,13 @@ class SameBits : public ProgramTest {
       weights.push_back(CheckpointWithoutTimes(Attempt("t" + n).parent_path()));
     }
     EXPECT_GT(values[0].size(), 500u);
-    EXPECT_EQ(values[0], values[1]);
-    EXPECT_EQ(values[0], values[2]);
-    EXPECT_EQ(evaluations[0], evaluations[1]);
-    EXPECT_EQ(evaluations[0], evaluations[2]);
-    EXPECT_EQ(weights[0], weights[1]);
-    EXPECT_EQ(weights[0], weights[2]);
     EXPECT_GT(fingerprints[0].size(), 500u);
-    EXPECT_EQ(fingerprints[0], fingerprints[1]);
-    EXPECT_EQ(fingerprints[0], fingerprints[2]);
+    for (size_t i = 1; i < values.size(); ++i) {
+      EXPECT_EQ(values[0], values[i]);
+      EXPECT_EQ(evaluations[0], evaluations[i]);
+      EXPECT_EQ(weights[0], weights[i]);
+      EXPECT_EQ(fingerprints[0], fingerprints[i]);
+    }
   }
 };
 
@@ -80,7 +78,7 @@ learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, nu
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
 budget: {iterations: 4}
 )");
-  EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
+  EXPECT_EQ(Result("t3")["facts"]["learner.ppo"]["update_path"], "fused");
 }
 
 constexpr char kMappo[] = R"(experiment: same
@@ -98,7 +96,7 @@ TEST_P(SameBitsOfMappo, OnTheGrid) {
   if (GetParam() == std::string("torch") && !HasPlugin("learner_mappo_torch.so")) GTEST_SKIP() << "built without LibTorch";
   std::string file = kMappo;
   CheckThreads(file.replace(file.find("PATH"), 4, GetParam()));
-  EXPECT_EQ(Result("t1")["facts"]["learner.mappo"]["update_path"], GetParam());
+  EXPECT_EQ(Result("t3")["facts"]["learner.mappo"]["update_path"], GetParam());
 }
 
 TEST_F(SameBits, PpoOnAnt) {

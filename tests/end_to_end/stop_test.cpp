@@ -35,8 +35,8 @@ TEST_F(Stop, ARunStoppedAndResumedEqualsAnUninterruptedOne) {
 env: {plugin: cartpole}
 learner: {plugin: ppo, options: {train_batch_size: 512, minibatch_size: 128, num_epochs: 8, normalize_obs: true, normalize_rewards: true, lr_schedule: linear}}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
-budget: {iterations: 120}
-)";
+budget: {iterations: )" + std::to_string(kSanitized ? 24 : 120) +
+                           "}\n";
   Write("whole.yaml", "experiment: whole" + text);
   Write("parts.yaml", "experiment: parts" + text);
   ASSERT_EQ(Run("run whole.yaml").exit, 0);

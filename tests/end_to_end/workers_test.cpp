@@ -28,7 +28,7 @@ TEST_F(Workers, GiveTheSameBitsForAnyNumber) {
   const std::string learners[] = {kArs, "{plugin: climbs, options: {chunk: 5, rollout_every: 2}}"};
   for (const std::string& learner : learners) {
     std::vector<std::string> checkpoints, fingerprints, values;
-    for (const int workers : {0, 1, 2, 4}) {
+    for (const int workers : kLooksForRaces ? std::vector{0, 2} : std::vector{0, 1, 2, 4}) {
       const std::string name = std::string(1, learner[9]) + std::to_string(workers);
       Write(name + ".yaml", Text(name, learner, "budget: {iterations: 6}\nevaluation: {episodes: 3, every_iterations: 4}\n"));
       const Finished run = Run("run " + name + ".yaml --set rollout.workers=" + std::to_string(workers));

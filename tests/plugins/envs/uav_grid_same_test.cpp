@@ -88,9 +88,7 @@ void PlayBeside(harness::Env& env, Reference& plain, uint64_t seed, bp::Rng& rng
 
 TEST(UavGrid, IsThePlainGridInEveryChannelAndStep) {
   bp::Rng rng(20);
-#if defined(__SANITIZE_THREAD__)
-  constexpr int kRounds = 10;  // nothing runs in threads here
-#elif defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__)
   constexpr int kRounds = 40;
 #else
   constexpr int kRounds = 150;
