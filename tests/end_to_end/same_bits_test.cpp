@@ -12,14 +12,15 @@ class SameBits : public ProgramTest {
     Write("same.yaml", text);
     std::vector<std::string> values, weights, evaluations, fingerprints;
     for (const int threads : kThreads) {
-      const std::string n = std::to_string(threads);
-      const Finished run = Run("run same.yaml --set rollout.threads=" + n + " --set output.dir=outputs/t" + n);
+      const std::string name = "t" + std::to_string(values.size() + 1);
+      const Finished run =
+          Run("run same.yaml --set rollout.threads=" + std::to_string(threads) + " --set output.dir=outputs/" + name);
       ASSERT_EQ(run.exit, 0) << run.err;
-      values.push_back(Values("t" + n));
-      const nlohmann::json result = Result("t" + n);
+      values.push_back(Values(name));
+      const nlohmann::json result = Result(name);
       evaluations.push_back(result["evaluation"].dump() + result["floor_zero"].dump() + result["floor_uniform"].dump());
-      fingerprints.push_back(ReadFile(Attempt("t" + n) / "fingerprints.bin"));
-      weights.push_back(CheckpointWithoutTimes(Attempt("t" + n).parent_path()));
+      fingerprints.push_back(ReadFile(Attempt(name) / "fingerprints.bin"));
+      weights.push_back(CheckpointWithoutTimes(Attempt(name).parent_path()));
     }
     EXPECT_GT(values[0].size(), 500u);
     EXPECT_GT(fingerprints[0].size(), 500u);
@@ -78,7 +79,7 @@ learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, nu
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
 budget: {iterations: 4}
 )");
-  EXPECT_EQ(Result("t3")["facts"]["learner.ppo"]["update_path"], "fused");
+  EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
 }
 
 constexpr char kMappo[] = R"(experiment: same
@@ -99,7 +100,7 @@ TEST_P(SameBitsOfMappo, OnTheGrid) {
   if (kLooksForRaces)
     file.replace(file.find("num_epochs: 2"), 13, "num_epochs: 1").replace(file.find("iterations: 3"), 13, "iterations: 2");
   CheckThreads(file);
-  EXPECT_EQ(Result("t3")["facts"]["learner.mappo"]["update_path"], GetParam());
+  EXPECT_EQ(Result("t1")["facts"]["learner.mappo"]["update_path"], GetParam());
 }
 
 TEST_F(SameBits, PpoOnAnt) {
