@@ -1,6 +1,7 @@
 // Measures the matrix products of plugins/common/nn and prints one JSON object: GFLOP/s by the thread's CPU time, best of 8.
 //
-//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights, in float32 and, where the
+//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights, in float32 and, where
+//   the
 //                                      processor has it, of factors rounded to bfloat16 (0 elsewhere); packing_*_us is both
 //                                      packings of the weights
 //   bench_products count ROWS IN OUT   one forward product inside backplane_bench_measured, for an instruction counter
@@ -75,9 +76,9 @@ int main(int argc, char** argv) {
   nlohmann::json out;
   const auto measure = [&](const std::string& suffix, Precision precision) {
     out["packing" + suffix + "_us"] = 1e6 * BestSeconds([&] {
-      weights.Set(b.data(), k, n, precision);
-      transposed.SetTransposed(b.data(), k, n, precision);
-    });
+                                        weights.Set(b.data(), k, n, precision);
+                                        transposed.SetTransposed(b.data(), k, n, precision);
+                                      });
     out["forward" + suffix + "_gflop_per_s"] = operations / BestSeconds(forward);
     deltas.Set(c.data(), m, n, precision);
     out["gradient" + suffix + "_gflop_per_s"] =

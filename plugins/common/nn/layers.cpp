@@ -101,7 +101,7 @@ T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<Pa
   template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                            \
   template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t, \
                                  Activations<T>*);                                                                          \
-  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Precision, Packed<T>*, T*);                                   \
+  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Precision, Packed<T>*, T*);                        \
   template T* TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&,  \
                             int64_t, T*, T*, Packed<T>*, T*);
 BP_NN_INSTANTIATE(float)

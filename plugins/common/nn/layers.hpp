@@ -62,9 +62,9 @@ template <class T>
 void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Precision precision, Packed<T>* scratch,
                    T* gradient);
 
-// Adds the gradients of all hidden layers, each in the precision of its forward product, given `d` [rows, latent] at the last one's result. `d` and `other` are overwritten;
-// both hold rows * the widest layer. Without hidden layers returns d, else NULL; with x NULL leaves the first layer's weights
-// out and returns the derivative at its sums, in one of them.
+// Adds the gradients of all hidden layers, each in the precision of its forward product, given `d` [rows, latent] at the last
+// one's result. `d` and `other` are overwritten; both hold rows * the widest layer. Without hidden layers returns d, else NULL;
+// with x NULL leaves the first layer's weights out and returns the derivative at its sums, in one of them.
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
                  const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);

@@ -70,7 +70,8 @@ void Dispatch(Args... args) {
   }
 }
 inline bool CpuHasBf16() {
-  static const bool has = ThisIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+  static const bool has =
+      ThisIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
   return has;
 }
 #else

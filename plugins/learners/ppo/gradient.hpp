@@ -46,7 +46,8 @@ class Gradient {
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
                                            nn::Precision precision = nn::Precision::kFull);
-// On the device, to which each minibatch is copied; with `amp` layers in bfloat16. Throws bp::Error with BP_E_OOM_* when memory is short.
+// On the device, to which each minibatch is copied; with `amp` layers in bfloat16. Throws bp::Error with BP_E_OOM_* when memory
+// is short.
 template <class T>
 std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0},
                                            bool amp = false);

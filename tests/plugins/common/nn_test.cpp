@@ -102,7 +102,8 @@ TEST_F(Bf16Products, OfWholeNumbersAreThePlainSums) { ExpectPlainSums<float>(Pre
 TEST_F(Bf16Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kBf16); }
 
 TEST_F(Bf16Products, FactorsAreRoundedToNearestAndTiesToEven) {
-  std::vector<float> x = {1.00390625f, 1.01171875f, -1.01171875f, 1.003906369f, 3.5f, 1e-38f, 3e38f, 0.1f, INFINITY, 257, 255.5f};
+  std::vector<float> x = {1.00390625f, 1.01171875f, -1.01171875f, 1.003906369f, 3.5f,  1e-38f,
+                          3e38f,       0.1f,        INFINITY,     257,          255.5f};
   for (float each : Normals(40, 3)) x.push_back(each);
   const auto n = static_cast<int64_t>(x.size());
   const float one = 1;

@@ -120,8 +120,9 @@ class MixedPrecision : public ::testing::Test {
 TEST_F(MixedPrecision, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kBf16); }
 
 // Each number of a gradient has gone through six products, three forward and three backward, of two rounded factors each. A
-// rounding is off by at most 2^-8 and evenly spread, so by 2^-8 / sqrt(3) in the mean square, and the twelve do not depend on each
-// other: 2^-7 in all, four times which is the bound. Without clips, whose kinks turn a small difference into one of a whole sample.
+// rounding is off by at most 2^-8 and evenly spread, so by 2^-8 / sqrt(3) in the mean square, and the twelve do not depend on
+// each other: 2^-7 in all, four times which is the bound. Without clips, whose kinks turn a small difference into one of a
+// whole sample.
 TEST_F(MixedPrecision, GradientsAreThoseOfFloat32WithinTheRoundingOfFactors) {
   const LossOptions loss = net_fixture::LossWith([](LossOptions* o) { o->clip = 1e9, o->vf_clip = 0, o->entropy_coeff = .01; });
   for (const NetShape& shape : {Shape(true), Shape(false), Shape(false, true), Shape(false, false, true)}) {
@@ -159,10 +160,12 @@ TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
   try {
     FusedPrecision(true, false);
     FAIL() << "no error";
-  } catch (const bp::ConfigError& e) {
-    EXPECT_STREQ(e.what(),
-                 "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
-                 "nevertheless");
+  } catch (const bp::Error& e) {
+    EXPECT_EQ(e.code(), BP_E_CONFIG);
+    EXPECT_STREQ(
+        e.what(),
+        "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
+        "nevertheless");
   }
 }
 

@@ -51,12 +51,9 @@ TEST(Ppo, PathsLearnTheSame) {
 TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   const auto values_after = [](const char* path, const char* amp) {
-    CartPoleTrial trial(4, 64,
-                        {{"train_batch_size", "256"},
-                         {"minibatch_size", "64"},
-                         {"num_epochs", "2"},
-                         {"update_path", path},
-                         {"use_amp", amp}});
+    CartPoleTrial trial(
+        4, 64,
+        {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}, {"use_amp", amp}});
     EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
     trial.Act(0, 0, 4);
     return trial.value().data;
