@@ -81,7 +81,9 @@ void Dispatch(Args... args) {
 }
 inline bool CpuHasBf16() { return false; }
 template <class Body, class... Args>
-void DispatchBf16(Args...) {}  // nobody calls it
+void DispatchBf16(Args... args) {  // nobody calls it
+  Body::template Run<Isa::kBase>(args...);
+}
 #endif
 
 }  // namespace backplane::nn
