@@ -7,6 +7,7 @@
   bench/host.py start         milliseconds until a plugin is loaded and its 64 rows are reset
   bench/host.py phases        shares of a short PPO run
   bench/host.py e_train       steps a second of PPO on one core / those of the bare physics, in turn
+  bench/host.py amp           PPO with `use_amp: true` / in float32 on one core, in turn
   bench/host.py dry_run       seconds that `run --dry-run` takes for a sweep of 10,000 points
 """
 import argparse
@@ -31,6 +32,8 @@ budget: {{iterations: {iterations}}}
 monitors: []
 output: {{dir: {out}}}
 """
+S64 = ("{{train_batch_size: 4096, minibatch_size: 2048, num_epochs: 4, hidden: [256, 256], activation: relu, normalize_obs: true, "
+       "use_amp: {use_amp}}}")
 SWEEP = """
 experiment: ten_thousand
 env: {plugin: ant}
@@ -137,6 +140,20 @@ def e_train(host):
     return {"e_train": spread(ratios)}
 
 
+def amp(host):
+    """Two nets of 256-256, 4 epochs, minibatch 2,048, normalised observations; beside it the share that the updates take of either."""
+    ratios, shares = [], {"false": [], "true": []}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(1 if host.quick else 7):
+            sps = {}
+            for word, found in shares.items():
+                trial = host.train(folder, cores(1), task="ant", options=S64.format(use_amp=word), runners=1, envs=64, iterations=2 if host.quick else 10)
+                sps[word] = trial["sps"]
+                found.append(sum(phase["share"] for phase in trial["phases"] if phase["name"].startswith("update_")))
+            ratios.append(sps["true"] / sps["false"])
+    return {"amp": spread(ratios), "amp/update_share": spread(shares["true"]), "amp/update_share_float32": spread(shares["false"])}
+
+
 def dry_run(host):
     """Every trial's plan, checked, with nothing written; --quick reads a sweep of 10,000 points, too."""
     walls, cpus = [], []
@@ -153,7 +170,7 @@ def dry_run(host):
     return {"dry_run_s": spread(walls), "dry_run_cpu_s": spread(cpus)}
 
 
-WHAT = {f.__name__: f for f in (agents, many_uavs, tensor_grid, start, phases, e_train, dry_run)}
+WHAT = {f.__name__: f for f in (agents, many_uavs, tensor_grid, start, phases, e_train, amp, dry_run)}
 
 
 def main():

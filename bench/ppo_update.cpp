@@ -1,11 +1,15 @@
 // Measures what a second thread brings to an update of learner.ppo and prints one JSON object.
 //
 //   bench_ppo_update [pairs=15] [round_ms=300] [only=[64,64]/128] [quick]
+//   bench_ppo_update amp [pairs=15] [round_ms=300] [quick]
 //
 // In turn: one update shared by two threads, and two updates by one thread each, side by side. `share` is the speed of the
 // first as a share of the second's, by net and minibatch, over the pairs in which other programs took at most 5 % of the
 // machine; "disturbed" where none was left, and the share is over all then. `of_best` is that of the fastest rounds. Both
 // learners start alike and have to end with the same bits.
+//
+// `amp`: CPU time of an update by one thread in float32 and with use_amp: true, in turn, two nets of 256-256 with ReLU,
+// minibatch 2,048.
 #include <fmt/format.h>
 #include <pthread.h>
 
@@ -36,6 +40,7 @@ struct Case {
   const char* hidden;
   int64_t minibatch;
   double bar;
+  const char* activation = "tanh";
 };
 constexpr Case kCases[] = {{"[64,64]", 128, 0.80},   {"[64,64]", 256, 0.88},   {"[64,64]", 1024, 0.92},
                            {"[256,256]", 128, 0.80}, {"[256,256]", 256, 0.88}, {"[256,256]", 1024, 0.92}};
@@ -68,11 +73,13 @@ class Rollout {
 // The plugin as a trial has it, on so many threads.
 class Trial {
  public:
-  Trial(const Case& c, int epochs, unsigned threads)
+  Trial(const Case& c, int epochs, unsigned threads, bool use_amp = false)
       : options_(*bp_module_v1()->descriptor(0), {{"hidden", c.hidden},
                                                   {"train_batch_size", std::to_string(kRows * kSteps)},
                                                   {"minibatch_size", std::to_string(c.minibatch)},
                                                   {"num_epochs", std::to_string(epochs)},
+                                                  {"activation", c.activation},
+                                                  {"use_amp", use_amp ? "true" : "false"},
                                                   {"lr", "1.0e-7"}}),
         pool_(threads),
         clocks_(threads),
@@ -204,10 +211,41 @@ nlohmann::json Measured(const Case& c, Rollout* rollout, int pairs, double round
                                                          : "BELOW"}};
 }
 
+// Of the steps of one update, in seconds of CPU time.
+double UpdateSeconds(Trial* trial, Rollout* rollout, int updates) {
+  int64_t spent = 0;
+  for (int i = 0; i < updates; ++i) {
+    trial->Take(rollout);
+    const int64_t begin = ThreadCpuNs();
+    trial->Update();
+    spent += ThreadCpuNs() - begin;
+  }
+  return static_cast<double>(spent) * 1e-9 / updates;
+}
+
+nlohmann::json Amp(Rollout* rollout, int pairs, double round_s, int epochs) {
+  const Case c{"[256,256]", kRows * kSteps, 0, "relu"};
+  Trial plain(c, epochs, 1), mixed(c, epochs, 1, true);
+  const double first = UpdateSeconds(&plain, rollout, 1) + UpdateSeconds(&mixed, rollout, 1);
+  const int updates = std::max(1, static_cast<int>(2 * round_s / first));
+  std::vector<double> gain, plain_ms, mixed_ms;
+  for (int i = 0; i < pairs; ++i) {
+    plain_ms.push_back(UpdateSeconds(&plain, rollout, updates) * 1e3);
+    mixed_ms.push_back(UpdateSeconds(&mixed, rollout, updates) * 1e3);
+    gain.push_back(plain_ms.back() / mixed_ms.back());
+  }
+  return {{"gain", Spread(gain)}, {"float32_ms", Spread(plain_ms)}, {"bf16_ms", Spread(mixed_ms)}};
+}
+
 int Main(const std::vector<std::string>& words) {
   int pairs = 15, round_ms = 300, epochs = 10;
+  bool amp = false;
   std::string only;
   for (const std::string& word : words) {
+    if (word == "amp") {
+      amp = true;
+      continue;
+    }
     if (word == "quick") {
       pairs = epochs = round_ms = 1;
       continue;
@@ -220,13 +258,17 @@ int Main(const std::vector<std::string>& words) {
     int* number = word.starts_with("pairs=") ? &pairs : word.starts_with("round_ms=") ? &round_ms : nullptr;
     const char* end = word.data() + word.size();
     if (!number || std::from_chars(word.data() + equals + 1, end, *number).ptr != end || *number < 1)
-      throw std::runtime_error("'" + word + "' should be pairs=N, round_ms=N, only=NET/MINIBATCH or quick");
+      throw std::runtime_error("'" + word + "' should be amp, pairs=N, round_ms=N, only=NET/MINIBATCH or quick");
   }
   Rollout rollout;
   nlohmann::json out;
-  for (const Case& c : kCases) {
-    const std::string name = fmt::format("{}/{}", c.hidden, c.minibatch);
-    if (only.empty() || only == name) out[name] = Measured(c, &rollout, pairs, round_ms * 1e-3, epochs);
+  if (amp) {
+    out = Amp(&rollout, pairs, round_ms * 1e-3, epochs);
+  } else {
+    for (const Case& c : kCases) {
+      const std::string name = fmt::format("{}/{}", c.hidden, c.minibatch);
+      if (only.empty() || only == name) out[name] = Measured(c, &rollout, pairs, round_ms * 1e-3, epochs);
+    }
   }
   std::printf("%s\n", out.dump(2).c_str());
   return 0;

@@ -1,6 +1,9 @@
 // Measures the matrix products of plugins/common/nn and prints one JSON object: GFLOP/s by the thread's CPU time, best of 8.
 //
-//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights
+//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights, in float32 and, where
+//   the
+//                                      processor has it, of factors rounded to bfloat16 (0 elsewhere); packing_*_us is both
+//                                      packings of the weights
 //   bench_products count ROWS IN OUT   one forward product inside backplane_bench_measured, for an instruction counter
 //   bench_products plain ROWS IN OUT   the same by three loops that no vector instruction helps, what the gate must notice
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/bf16.hpp"
 #include "nn/matrix.hpp"
 
 extern "C" [[gnu::noinline]] void backplane_bench_measured(const std::function<void()>& work) {
@@ -22,6 +26,7 @@ extern "C" [[gnu::noinline]] void backplane_bench_measured(const std::function<v
 namespace {
 
 using backplane::nn::Packed;
+using backplane::nn::Precision;
 
 constexpr int kRounds = 8, kProducts = 20;
 
@@ -31,14 +36,14 @@ double ThreadSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-double GigaflopsPerSecond(double operations, const std::function<void()>& product) {
+double BestSeconds(const std::function<void()>& work) {
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
     const double begun = ThreadSeconds();
-    for (int i = 0; i < kProducts; ++i) product();
+    for (int i = 0; i < kProducts; ++i) work();
     best = std::min(best, (ThreadSeconds() - begun) / kProducts);
   }
-  return operations / best * 1e-9;
+  return best;
 }
 
 [[gnu::optimize("no-tree-vectorize")]] void Plain(const std::vector<float>& a, const std::vector<float>& b, int64_t m,
@@ -61,15 +66,26 @@ int main(int argc, char** argv) {
   const int64_t m = std::stoll(argv[argc - 3]), k = std::stoll(argv[argc - 2]), n = std::stoll(argv[argc - 1]);
   const std::vector<float> a(m * k, 0.5f), b(k * n, 0.25f);
   std::vector<float> c(m * n), gradient(k * n);
-  Packed<float> weights, deltas;
+  Packed<float> weights, transposed, deltas;
   weights.Set(b.data(), k, n);
   const auto forward = [&] { Multiply(a.data(), weights, static_cast<const float*>(nullptr), m, c.data()); };
   if (what == "plain") backplane_bench_measured([&] { Plain(a, b, m, k, n, &c); });
   if (what == "count") backplane_bench_measured(forward);
   if (!what.empty()) return c[0] == 0.125f * static_cast<float>(k) ? 0 : 1;
-  const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
-  const double forwards = GigaflopsPerSecond(operations, forward);
-  deltas.Set(c.data(), m, n);
-  const double gradients = GigaflopsPerSecond(operations, [&] { MultiplyTransposedAdd(a.data(), k, deltas, gradient.data()); });
-  std::cout << nlohmann::json{{"forward_gflop_per_s", forwards}, {"gradient_gflop_per_s", gradients}} << '\n';
+  const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n) * 1e-9;
+  nlohmann::json out;
+  const auto measure = [&](const std::string& suffix, Precision precision) {
+    out["packing" + suffix + "_us"] = 1e6 * BestSeconds([&] {
+                                        weights.Set(b.data(), k, n, precision);
+                                        transposed.SetTransposed(b.data(), k, n, precision);
+                                      });
+    out["forward" + suffix + "_gflop_per_s"] = operations / BestSeconds(forward);
+    deltas.Set(c.data(), m, n, precision);
+    out["gradient" + suffix + "_gflop_per_s"] =
+        operations / BestSeconds([&] { MultiplyTransposedAdd(a.data(), k, deltas, gradient.data()); });
+  };
+  measure("", Precision::kFull);
+  for (const char* figure : {"packing_bf16_us", "forward_bf16_gflop_per_s", "gradient_bf16_gflop_per_s"}) out[figure] = 0;
+  if (backplane::nn::HasBf16()) measure("_bf16", Precision::kBf16);
+  std::cout << out << '\n';
 }

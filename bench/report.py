@@ -31,7 +31,7 @@ def chosen(args):
 
 def words_of(part):
     needs = [*(f"peer {name}" for name in part.pythons if name != "oracle"), *([".venv-oracle"] if "oracle" in part.pythons else []),
-             *(["a corpus"] if part.corpus else [])]
+             *(["a corpus"] if part.corpus else []), *([part.processor] if part.processor else [])]
     return f"needs {', '.join(needs)}" if needs else ""
 
 

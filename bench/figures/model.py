@@ -44,6 +44,7 @@ class Part:
     quick: tuple[str, ...] = ()  # words at the end that make it short; no figure to quote
     targets: tuple[str, ...] = ()  # of the build
     pythons: tuple[str, ...] = ()  # of peers.py, or "oracle": .venv-oracle, which scripts/test makes
+    processor: str = ""  # the flag in /proc/cpuinfo of what it needs
     corpus: bool = False  # needs what plugins/envs/summarization/build_corpus writes
     minutes: float = 0.2  # about, on 2 quiet cores
     exits: tuple[int, ...] = (0,)  # 1: a bar of the script's own was missed, which the page says

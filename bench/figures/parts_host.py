@@ -118,5 +118,9 @@ TRAINING = [
          quick=("horizon=8", "pairs=1"), read=pairs("ars_over_raw", "E_cpu"), targets=("bench_host", "env_ant"), minutes=1.8,
          goals=(Goal("ars_over_raw", "ARS, 64 directions on Ant, 2 threads", 0.93, 0.97, over=LOOP),)),
     Part("products", "GFLOP/s of the products of plugins/common/nn", command=("{bench}/bench_products", "480", "256", "256"), targets=("bench_products",),
-         read=spreads(forward_gflop_per_s="forward_gflop_per_s", gradient_gflop_per_s="gradient_gflop_per_s")),
+         read=spreads(**{name: name for way in ("", "_bf16") for name in
+                         (f"forward{way}_gflop_per_s", f"gradient{way}_gflop_per_s", f"packing{way}_us")})),
+    Part("amp", "steps/s of PPO on Ant with `use_amp: true` / in float32, in turn: 64 x 64, two nets of 256-256, 4 epochs, minibatch 2,048, one core",
+         command=("{here}/host.py", "amp", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_ant", "learner_ppo"), minutes=1.2,
+         processor="avx512_bf16", goals=(Goal("amp", "PPO on Ant, 64 x 64, 256-256, one core, `use_amp: true`", None, 1.05, over="the same in float32"),)),
 ]

@@ -45,6 +45,8 @@ class Place:
         absent = [target for target in part.targets if target.startswith(("env_", "learner_", "monitor_")) and not self.plugin(target)]
         if absent and os.environ.get("CI") != "true":  # there everything is built, and what is not there has another name now
             return f"not built here: {', '.join(absent)}"
+        if part.processor and f" {part.processor} " not in pathlib.Path("/proc/cpuinfo").read_text():
+            return f"this processor has no {part.processor}"
         for name in part.pythons:
             if self.python(name) is None:
                 return "scripts/test makes .venv-oracle" if name == "oracle" else f"the peer `{name}` is not installed (`scripts/bench --peers`)"

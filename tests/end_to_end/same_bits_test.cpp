@@ -82,6 +82,19 @@ budget: {iterations: 4}
   EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
 }
 
+// The same in mixed precision, where the processor has it. Three shards, and a net that is cut into pieces.
+TEST_F(SameBits, PpoInMixedPrecision) {
+  if (ReadFile("/proc/cpuinfo").find(" avx512_bf16") == std::string::npos) GTEST_SKIP() << "no avx512_bf16";
+  CheckThreads(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: ppo, options: {train_batch_size: 1536, minibatch_size: 768, num_epochs: 2, update_shards: 3, hidden: [128, 128], use_amp: true}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
+budget: {iterations: 4}
+)");
+  EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
+  EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["use_amp"], "on");
+}
+
 constexpr char kMappo[] = R"(experiment: same
 env: {plugin: uav_grid, options: {state_map: explored, max_steps: 40}}
 learner: {plugin: mappo, options: {train_batch_size: 768, num_epochs: 2, value_norm: true, update_shards: 3, update_path: PATH}}

@@ -72,8 +72,9 @@ const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vect
 }
 
 template <class T>
-void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Packed<T>* scratch, T* gradient) {
-  scratch->Set(d, rows, layer.out);
+void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Precision precision, Packed<T>* scratch,
+                   T* gradient) {
+  scratch->Set(d, rows, layer.out, precision);
   MultiplyTransposedAdd(x, layer.in, *scratch, gradient + layer.weight);
   AddRows(d, rows, layer.out, gradient + layer.bias);
 }
@@ -88,7 +89,7 @@ T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<Pa
       AddRows(d, rows, trunk[0].out, gradient + trunk[0].bias);
       return d;
     }
-    LayerGradient(trunk[i], i > 0 ? results[i - 1].data() : x, d, rows, scratch, gradient);
+    LayerGradient(trunk[i], i > 0 ? results[i - 1].data() : x, d, rows, weights[i].forward.precision(), scratch, gradient);
     if (i == 0) return nullptr;
     Multiply<T>(d, weights[i].backward, nullptr, rows, other);
     std::swap(d, other);
@@ -100,7 +101,7 @@ T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<Pa
   template void Reserve(const Trunk&, int64_t, Activations<T>*);                                                            \
   template const T* TrunkForward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const T*, int64_t, \
                                  Activations<T>*);                                                                          \
-  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Packed<T>*, T*);                                   \
+  template void LayerGradient(const Layer&, const T*, const T*, int64_t, Precision, Packed<T>*, T*);                        \
   template T* TrunkBackward(const Trunk&, Activation, const std::vector<PackedLayer<T>>&, const T*, const Activations<T>&,  \
                             int64_t, T*, T*, Packed<T>*, T*);
 BP_NN_INSTANTIATE(float)

@@ -35,8 +35,12 @@ void TellLayer(const Layer& layer, const std::string& name, const T* params, boo
 template <class T>
 struct PackedLayer {
   Packed<T> forward, backward;
-  void PackForward(const Layer& layer, const T* params) { forward.Set(params + layer.weight, layer.in, layer.out); }
-  void PackBackward(const Layer& layer, const T* params) { backward.SetTransposed(params + layer.weight, layer.in, layer.out); }
+  void PackForward(const Layer& layer, const T* params, Precision precision = Precision::kFull) {
+    forward.Set(params + layer.weight, layer.in, layer.out, precision);
+  }
+  void PackBackward(const Layer& layer, const T* params, Precision precision = Precision::kFull) {
+    backward.SetTransposed(params + layer.weight, layer.in, layer.out, precision);
+  }
 };
 
 // Results of every hidden layer for a block of rows: [rows, out] each.
@@ -55,11 +59,12 @@ const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vect
 
 // Adds the layer's gradient, given d [rows, out] at its result and its input x [rows, in].
 template <class T>
-void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Packed<T>* scratch, T* gradient);
+void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Precision precision, Packed<T>* scratch,
+                   T* gradient);
 
-// Adds the gradients of all hidden layers, given `d` [rows, latent] at the last one's result. `d` and `other` are overwritten;
-// both hold rows * the widest layer. Without hidden layers returns d, else NULL; with x NULL leaves the first layer's weights
-// out and returns the derivative at its sums, in one of them.
+// Adds the gradients of all hidden layers, each in the precision of its forward product, given `d` [rows, latent] at the last
+// one's result. `d` and `other` are overwritten; both hold rows * the widest layer. Without hidden layers returns d, else NULL;
+// with x NULL leaves the first layer's weights out and returns the derivative at its sums, in one of them.
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
                  const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);

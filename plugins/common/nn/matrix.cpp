@@ -1,7 +1,9 @@
 #include "nn/matrix.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "nn/bf16.hpp"
 #include "nn/simd.hpp"
 
 namespace backplane::nn {
@@ -23,6 +25,24 @@ struct Product {
   int64_t c_row;
 };
 
+// sum += factor * x for each lane of x. kBf16: each lane and the factor are a word of two.
+template <Isa isa, class T, class V>
+BP_NN_INLINE void AddProduct(const T* factor, const V& x, V* sum) {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+  if constexpr (isa == Isa::kBf16) {
+    typedef int32_t Words __attribute__((vector_size(kBytes<isa>)));
+    int32_t word;
+    std::memcpy(&word, factor, sizeof word);
+    const Words words = Words{} + word;
+    V added = *sum;
+    asm("vdpbf16ps %2, %1, %0" : "+v"(added) : "v"(x), "v"(words));
+    *sum = added;
+    return;
+  }
+#endif
+  *sum += *factor * x;
+}
+
 // R rows by W vectors of columns, held in registers from the first product to the last.
 template <class T, Isa isa, int R, int W>
 BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t k, const T* start, int64_t start_row, T* c,
@@ -39,9 +59,8 @@ BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64
     for (int w = 0; w < W; ++w) Load(b + p * kPanel<T> + w * kWidth, &x[w]);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const T factor = a[r * a_row + p * a_k];
 #pragma GCC unroll 2
-      for (int w = 0; w < W; ++w) sum[r][w] += factor * x[w];
+      for (int w = 0; w < W; ++w) AddProduct<isa>(a + r * a_row + p * a_k, x[w], &sum[r][w]);
     }
   }
 #pragma GCC unroll 16
@@ -84,7 +103,7 @@ template <class T>
 struct Rows {
   template <Isa isa>
   static BP_NN_INLINE void Run(const Product<T>* product) {
-    constexpr int kRows = isa == Isa::kAvx512 ? 8 : isa == Isa::kFma ? 6 : 4;
+    constexpr int kRows = kWide<isa> ? 8 : isa == Isa::kFma ? 6 : 4;
     const Product<T>& p = *product;
     int64_t i = 0;
     for (; i + kRows <= p.m; i += kRows) Row<T, isa, kRows>(p, i);
@@ -162,56 +181,114 @@ void PackTransposed(const double* b, int64_t k, int64_t columns, double* to) {
   }
 }
 
+// Words of a factor until its product is done; of one thread.
+float* Scratch(int64_t size) {
+  static thread_local std::vector<float> words;
+  if (static_cast<int64_t>(words.size()) < size) words.resize(size);
+  return words.data();
+}
+
+template <class T>
+bool IsBf16(const Packed<T>& b) {
+  return std::is_same_v<T, float> && b.precision() == Precision::kBf16;
+}
+
+// Numbers, or words of two, along the shared index.
+template <class T>
+int64_t Shared(const Packed<T>& b) {
+  return IsBf16(b) ? WordsFor(b.k()) : b.k();
+}
+
+template <class T>
+void Compute(const Product<T>& product, const Packed<T>& b) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (IsBf16(b)) return DispatchBf16<Rows<T>>(&product);
+  }
+  Dispatch<Rows<T>>(&product);
+}
+
+// The first factor [m, b.k()] as the product reads it.
+const double* RowsOf(const double* a, const Packed<double>&, int64_t) { return a; }
+const float* RowsOf(const float* a, const Packed<float>& b, int64_t m) {
+  if (!IsBf16(b)) return a;
+  float* words = Scratch(m * Shared(b));
+  PairsInRows(a, m, b.k(), words);
+  return words;
+}
+
+// The transposed one, from a [b.k(), k].
+const double* ColumnsOf(const double* a, int64_t, const Packed<double>&) { return a; }
+const float* ColumnsOf(const float* a, int64_t k, const Packed<float>& b) {
+  if (!IsBf16(b)) return a;
+  float* words = Scratch(Shared(b) * k);
+  PairsInColumns(a, b.k(), k, k, words, k);
+  return words;
+}
+
+// Rows of `columns` numbers of b [k, n], one below another in a panel whose rest is left as it is.
+void PackPanel(const double* b, int64_t k, int64_t n, int64_t columns, Precision, double* to) {
+  for (int64_t p = 0; p < k; ++p) std::copy_n(b + p * n, columns, to + p * kPanel<double>);
+}
+void PackPanel(const float* b, int64_t k, int64_t n, int64_t columns, Precision precision, float* to) {
+  if (precision == Precision::kBf16) return PairsInColumns(b, k, columns, n, to, kPanel<float>);
+  for (int64_t p = 0; p < k; ++p) std::copy_n(b + p * n, columns, to + p * kPanel<float>);
+}
+
+// Fills a panel up from column `columns` on.
+template <class T>
+void FillUp(int64_t k, int64_t columns, T* panel) {
+  for (int64_t p = 0; p < k; ++p) std::fill(panel + p * kPanel<T> + columns, panel + (p + 1) * kPanel<T>, T{0});
+}
+
 }  // namespace
 
 template <class T>
-void Packed<T>::Shape(int64_t k, int64_t n) {
-  k_ = k, n_ = n;
-  const auto size = static_cast<size_t>((n + kPanel<T> - 1) / kPanel<T> * kPanel<T> * k);
+void Packed<T>::Shape(int64_t k, int64_t n, Precision precision) {
+  k_ = k, n_ = n, precision_ = precision;
+  const auto size = static_cast<size_t>((n + kPanel<T> - 1) / kPanel<T> * kPanel<T> * Shared(*this));
   if (data_.size() < size) data_.resize(size);
 }
 
 template <class T>
-void Packed<T>::Set(const T* b, int64_t k, int64_t n) {
-  Shape(k, n);
+void Packed<T>::Set(const T* b, int64_t k, int64_t n, Precision precision) {
+  Shape(k, n, precision);
   T* to = data_.data();
-  for (int64_t j = 0; j < n; j += kPanel<T>) {
+  for (int64_t j = 0; j < n; j += kPanel<T>, to += kPanel<T> * Shared(*this)) {
     const int64_t columns = std::min(kPanel<T>, n - j);
-    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) {
-      std::copy_n(b + p * n + j, columns, to);
-      std::fill(to + columns, to + kPanel<T>, T{0});
-    }
+    PackPanel(b + j, k, n, columns, precision, to);
+    if (columns < kPanel<T>) FillUp(Shared(*this), columns, to);
   }
 }
 
 template <class T>
-void Packed<T>::SetTransposed(const T* b, int64_t n, int64_t k) {
-  Shape(k, n);
+void Packed<T>::SetTransposed(const T* b, int64_t n, int64_t k, Precision precision) {
+  Shape(k, n, precision);
+  const T* rows = RowsOf(b, *this, n);
+  const int64_t shared = Shared(*this);
   T* to = data_.data();
-  for (int64_t j = 0; j < n; j += kPanel<T>) {
+  for (int64_t j = 0; j < n; j += kPanel<T>, to += kPanel<T> * shared) {
     const int64_t columns = std::min(kPanel<T>, n - j);
-    PackTransposed(b + j * k, k, columns, to);
-    for (int64_t p = 0; p < k; ++p, to += kPanel<T>) std::fill(to + columns, to + kPanel<T>, T{0});
+    PackTransposed(rows + j * shared, shared, columns, to);
+    if (columns < kPanel<T>) FillUp(shared, columns, to);
   }
 }
 
 template <class T>
 void Multiply(const T* a, const Packed<T>& b, const T* bias, int64_t m, T* c) {
   static constexpr T kZeros[kPanel<T>] = {};
-  const Product<T> product{m, b.n(), b.k(), a, b.k(), 1, b.data(), bias ? bias : kZeros, 0, bias ? 1 : 0, c, b.n()};
-  Dispatch<Rows<T>>(&product);
+  const int64_t k = Shared(b);
+  Compute<T>({m, b.n(), k, RowsOf(a, b, m), k, 1, b.data(), bias ? bias : kZeros, 0, bias ? 1 : 0, c, b.n()}, b);
 }
 
 template <class T>
 void MultiplyAdd(const T* a, const Packed<T>& b, int64_t m, T* c) {
-  const Product<T> product{m, b.n(), b.k(), a, b.k(), 1, b.data(), c, b.n(), 1, c, b.n()};
-  Dispatch<Rows<T>>(&product);
+  const int64_t k = Shared(b);
+  Compute<T>({m, b.n(), k, RowsOf(a, b, m), k, 1, b.data(), c, b.n(), 1, c, b.n()}, b);
 }
 
 template <class T>
 void MultiplyTransposedAdd(const T* a, int64_t k, const Packed<T>& b, T* c) {
-  const Product<T> product{k, b.n(), b.k(), a, 1, k, b.data(), c, b.n(), 1, c, b.n()};
-  Dispatch<Rows<T>>(&product);
+  Compute<T>({k, b.n(), Shared(b), ColumnsOf(a, k, b), 1, k, b.data(), c, b.n(), 1, c, b.n()}, b);
 }
 
 template class Packed<float>;

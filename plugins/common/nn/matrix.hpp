@@ -7,21 +7,28 @@
 
 namespace backplane::nn {
 
+// What the factors of a product are rounded to. kBf16: bfloat16, two products at a time, of neighbours by the shared index, the
+// second of them first; sums stay float32. It is for T float and for processors with HasBf16() alone (bf16.hpp).
+enum class Precision { kFull, kBf16 };
+
 // The second factor of a product, [k, n], in panels of columns so that it is read front to back; the last panel is filled up
-// with zeros. Packing costs one pass, and memory is taken only when the size grows.
+// with zeros. It says in which precision products with it are computed. Packing costs one pass, and memory is taken only when
+// the size grows.
 template <class T>
 class Packed {
  public:
-  void Set(const T* b, int64_t k, int64_t n);            // from b [k, n]
-  void SetTransposed(const T* b, int64_t n, int64_t k);  // from b [n, k]
+  void Set(const T* b, int64_t k, int64_t n, Precision precision = Precision::kFull);            // from b [k, n]
+  void SetTransposed(const T* b, int64_t n, int64_t k, Precision precision = Precision::kFull);  // from b [n, k]
   const T* data() const { return data_.data(); }
   int64_t k() const { return k_; }
   int64_t n() const { return n_; }
+  Precision precision() const { return precision_; }
 
  private:
-  void Shape(int64_t k, int64_t n);
+  void Shape(int64_t k, int64_t n, Precision precision);
   int64_t k_ = 0, n_ = 0;
-  std::vector<T> data_;
+  Precision precision_ = Precision::kFull;
+  std::vector<T> data_;  // kBf16: words of two numbers
 };
 
 // c [m, n] = a b + bias, with a [m, k] and bias [n] (NULL: 0).

@@ -11,13 +11,16 @@
 
 namespace backplane::nn {
 
-enum class Isa { kBase, kFma, kAvx512 };
+// kBf16: that of kAvx512, and sums of products of pairs of bfloat16 (bf16.hpp). Bodies for it run by DispatchBf16 alone.
+enum class Isa { kBase, kFma, kAvx512, kBf16 };
 
 // One register of T. A wider vector than the processor's would be kept in memory and not in two registers.
 template <Isa isa>
-constexpr int64_t kBytes = isa == Isa::kAvx512 ? 64
-                           : isa == Isa::kFma  ? 32
-                                               : 16;
+constexpr bool kWide = isa == Isa::kAvx512 || isa == Isa::kBf16;
+template <Isa isa>
+constexpr int64_t kBytes = kWide<isa>         ? 64
+                           : isa == Isa::kFma ? 32
+                                              : 16;
 template <class T, Isa isa>
 struct VecOf {
   typedef T type __attribute__((vector_size(kBytes<isa>)));
@@ -51,6 +54,10 @@ __attribute__((target("avx512f,fma"))) void OnAvx512(Args... args) {
   Body::template Run<Isa::kAvx512>(args...);
 }
 template <class Body, class... Args>
+__attribute__((target("avx512f,avx512bw,avx512bf16,fma"))) void DispatchBf16(Args... args) {
+  Body::template Run<Isa::kBf16>(args...);
+}
+template <class Body, class... Args>
 __attribute__((target("avx2,fma"))) void OnFma(Args... args) {
   Body::template Run<Isa::kFma>(args...);
 }
@@ -62,9 +69,19 @@ void Dispatch(Args... args) {
     default: return Body::template Run<Isa::kBase>(args...);
   }
 }
+inline bool CpuHasBf16() {
+  static const bool has =
+      ThisIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+  return has;
+}
 #else
 template <class Body, class... Args>
 void Dispatch(Args... args) {
+  Body::template Run<Isa::kBase>(args...);
+}
+inline bool CpuHasBf16() { return false; }
+template <class Body, class... Args>
+void DispatchBf16(Args... args) {  // nobody calls it
   Body::template Run<Isa::kBase>(args...);
 }
 #endif

@@ -54,8 +54,8 @@ void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piec
   const bool is_head = i == hidden.size();
   const nn::Layer& from = is_head ? tower.head : tower.hidden[i];
   nn::PackedLayer<T>& to = is_head ? head : hidden[i];
-  if (piece % 2 == 0) to.PackForward(from, params);
-  if (piece % 2 == 1 && (is_head || i > 0)) to.PackBackward(from, params);
+  if (piece % 2 == 0) to.PackForward(from, params, precision);
+  if (piece % 2 == 1 && (is_head || i > 0)) to.PackBackward(from, params, precision);
 }
 
 template <class T>
@@ -83,7 +83,7 @@ void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params,
 template <class T>
 const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
                   TowerWork<T>* w, T* gradient) {
-  LayerGradient(tower.head, w->latent, w->d_head.data(), rows, &w->packed, gradient);
+  LayerGradient(tower.head, w->latent, w->d_head.data(), rows, weights.precision, &w->packed, gradient);
   nn::Multiply<T>(w->d_head.data(), weights.head.backward, nullptr, rows, w->d.data());
   if (d_latent) nn::Add(d_latent, rows * tower.latent(), w->d.data());
   return TrunkBackward(tower.hidden, tower.activation, weights.hidden, x, w->results, rows, w->d.data(), w->other.data(),

@@ -44,6 +44,7 @@ struct PackedTower {
   void PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first = 0);
   std::vector<nn::PackedLayer<T>> hidden;
   nn::PackedLayer<T> head;
+  nn::Precision precision = nn::Precision::kFull;  // of what is packed, and of all passes over it
 };
 
 // One thread's buffers for a block of rows.

@@ -22,7 +22,7 @@ Actor::Actor(const Net& net, const EnvShape& shape)
 
 void Actor::Refresh(const float* params) {
   params_ = params;
-  weights_.Pack(net_, params, false, OnOneThread());
+  weights_.Pack(net_, params, false, nn::Precision::kFull, OnOneThread());
 }
 
 void Actor::Act(const bp_act& act) const {

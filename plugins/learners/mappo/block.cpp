@@ -16,10 +16,11 @@ void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, fl
 
 }  // namespace
 
-void PackedNet::Pack(const Net& net, const float* params, bool backward, const Parallel& parallel) {
+void PackedNet::Pack(const Net& net, const float* params, bool backward, nn::Precision precision, const Parallel& parallel) {
   const nn::Layer &of_actor = FirstOf(net.actor), &of_critic = FirstOf(net.critic);
   constexpr size_t kFirst = 1;  // the input layers are packed by what they take
   constexpr int64_t kInputs = 3;
+  actor.precision = critic.precision = precision;
   actor.Reserve(net.actor), critic.Reserve(net.critic);
   const int64_t actors = actor.Pieces(net.actor, kFirst), critics = critic.Pieces(net.critic, kFirst);
   ForPieces(parallel, kInputs + actors + critics, net.size, [&](uint64_t raw) {

@@ -15,8 +15,8 @@ namespace backplane::mappo {
 
 // The weights as the products want them; to be packed anew after every change of the parameters. Read by any thread.
 struct PackedNet {
-  // With `backward` also what gradients need.
-  void Pack(const Net& net, const float* params, bool backward, const Parallel& parallel);
+  // With `backward` also what gradients need. `precision`: of all but the input layers.
+  void Pack(const Net& net, const float* params, bool backward, nn::Precision precision, const Parallel& parallel);
   PackedTower<float> actor, critic;                       // of the input layers nothing
   nn::Packed<float> actor_obs, critic_state, critic_obs;  // of the input layers
 };

@@ -19,8 +19,14 @@ struct SeenRows {
 
 class Fused final : public Model {
  public:
-  Fused(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host)
-      : net_(net), obs_(shape.obs), state_(shape.state), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
+  Fused(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host, nn::Precision precision)
+      : net_(net),
+        obs_(shape.obs),
+        state_(shape.state),
+        parallel_(std::move(parallel)),
+        host_(host),
+        precision_(precision),
+        shards_(shards) {}
 
   void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
     const auto of = [&](const std::vector<Seen>& parts, std::string Seen::*name) {
@@ -59,7 +65,7 @@ class Fused final : public Model {
   }
 
   void Values(const float* params, float* out_samples, float* out_bootstraps) override {
-    weights_.Pack(net_, params, false, parallel_);
+    weights_.Pack(net_, params, false, nn::Precision::kFull, parallel_);
     CriticOf(samples_, params, out_samples);
     CriticOf(bootstraps_, params, out_bootstraps);
   }
@@ -67,7 +73,7 @@ class Fused final : public Model {
   StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-      weights_.Pack(net_, params, true, parallel_);
+      weights_.Pack(net_, params, true, precision_, parallel_);
     }
     // Both networks in one piece: they read the same sparse rows, and runs are as many as threads where samples are.
     const LossSums sums =
@@ -135,6 +141,7 @@ class Fused final : public Model {
   std::vector<Seen> obs_, state_;
   Parallel parallel_;
   const bp_host* host_;
+  nn::Precision precision_;
   SeenRows samples_, bootstraps_;
   PackedNet weights_;
   std::vector<Work> shards_;
@@ -142,9 +149,9 @@ class Fused final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel,
-                                  const bp_host* host) {
-  return std::make_unique<Fused>(net, shape, shards, std::move(parallel), host);
+std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host,
+                                  nn::Precision precision) {
+  return std::make_unique<Fused>(net, shape, shards, std::move(parallel), host, precision);
 }
 
 }  // namespace backplane::mappo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
 #include "state.hpp"
@@ -62,16 +63,17 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   }
   const bool gpu = options_.device == Device::kCuda || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
-  const bool torch = gpu || options_.update_path == UpdatePath::kTorch || options_.use_amp == true;
+  const bool torch = gpu || options_.update_path == UpdatePath::kTorch;
   bp::RecordFact(host(), "update_path", torch ? "torch" : "fused");
   if (options_.use_amp == true) bp::RecordFact(host(), "use_amp", "on");
   if (!options_.use_amp && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
     bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
-    host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16 by LibTorch");
+    host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16");
   }
   if (!torch) {
-    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host());
+    const nn::Precision precision = FusedPrecision(options_.use_amp == true);
+    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host(), precision);
     return;
   }
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");

@@ -23,8 +23,9 @@ class Model {
   virtual StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) = 0;
 };
 
-// Work is cut into at most `shards` runs of samples (on_policy/shards.hpp). `host` is told of phases.
-std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel,
-                                  const bp_host* host);
+// Work is cut into at most `shards` runs of samples (on_policy/shards.hpp). `host` is told of phases. `precision` is that of a
+// gradient's products; values, and the first layers, which skip zeros, stay float32.
+std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host,
+                                  nn::Precision precision = nn::Precision::kFull);
 
 }  // namespace backplane::mappo

@@ -11,12 +11,8 @@ void Options::Check(const bp::Config& c) {
   if (episodes_per_batch > 0 && c.IsSet("train_batch_size") && train_batch_size != Options().train_batch_size) {
     throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
   }
-  const auto needs_torch = [&](bool wanted, const char* option) {
-    if (!wanted || update_path != UpdatePath::kFused) return;
-    throw bp::ConfigError(std::string(option) + " needs LibTorch's update, but update_path is fused");
-  };
-  needs_torch(use_amp == true, "use_amp");
-  needs_torch(device == Device::kCuda, "device");
+  if (device == Device::kCuda && update_path == UpdatePath::kFused)
+    throw bp::ConfigError("device needs LibTorch's update, but update_path is fused");
 }
 
 uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {

@@ -14,8 +14,10 @@ namespace {
 template <class T>
 class Fused final : public Gradient<T> {
  public:
-  Fused(const Net& net, int64_t shards, Parallel parallel, const bp_host* host)
-      : net_(net), parallel_(std::move(parallel)), host_(host), shards_(shards) {}
+  Fused(const Net& net, int64_t shards, Parallel parallel, const bp_host* host, nn::Precision precision)
+      : net_(net), parallel_(std::move(parallel)), host_(host), shards_(shards) {
+    weights_.actor.precision = weights_.critic.precision = precision;
+  }
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
     pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || net_.shared;
@@ -194,11 +196,12 @@ class Fused final : public Gradient<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host) {
-  return std::make_unique<Fused<T>>(net, shards, std::move(parallel), host);
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
+                                           nn::Precision precision) {
+  return std::make_unique<Fused<T>>(net, shards, std::move(parallel), host, precision);
 }
 
-template std::unique_ptr<Gradient<float>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*);
-template std::unique_ptr<Gradient<double>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*);
+template std::unique_ptr<Gradient<float>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*, nn::Precision);
+template std::unique_ptr<Gradient<double>> FusedGradient(const Net&, int64_t, Parallel, const bp_host*, nn::Precision);
 
 }  // namespace backplane::ppo

@@ -41,11 +41,15 @@ class Gradient {
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
 
-// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp). `host` is told of phases.
+// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp). `host` is told of phases. `precision` is that
+// of the networks' products; what comes before and after them is computed in T.
 template <class T>
-std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host);
-// On the device, to which each minibatch is copied. Throws bp::Error with BP_E_OOM_* when memory is short.
+std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
+                                           nn::Precision precision = nn::Precision::kFull);
+// On the device, to which each minibatch is copied; with `amp` layers in bfloat16. Throws bp::Error with BP_E_OOM_* when memory
+// is short.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0});
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0},
+                                           bool amp = false);
 
 }  // namespace backplane::ppo

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
 #include "state.hpp"
 #include "torch_part.hpp"
@@ -18,11 +19,12 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
 bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
 
 std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {
-  if (!UsesTorch(options)) return FusedGradient<float>(net, options.update_shards, OnHost(host), host);
+  if (!UsesTorch(options))
+    return FusedGradient<float>(net, options.update_shards, OnHost(host), host, FusedPrecision(options.use_amp));
   const bool cuda = options.device == Device::kCuda;
   const auto& torch = bp::OpenPart<TorchPart>(host, "torch");
   if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
-  return torch.gradient(net, host, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0});
+  return torch.gradient(net, host, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0}, options.use_amp);
 }
 
 }  // namespace
@@ -47,6 +49,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
   bp::RecordFact(setup.host, "update_path", UsesTorch(options_) ? "torch" : "fused");
+  if (options_.use_amp) bp::RecordFact(setup.host, "use_amp", "on");
 }
 
 void Learner::Save(const bp::Writer& writer) const {

@@ -24,6 +24,7 @@ struct Options : on_policy::Options {
   Schedule clip_schedule = Schedule::kConstant;
   Device device = Device::kAuto;
   bool normalize_advantages = true, normalize_obs = false, normalize_rewards = false, share_layers = false, use_sde = false;
+  bool use_amp = false;
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -49,6 +50,9 @@ inline constexpr bp::OptionTable kOptions{
             "Steps for which such a function is kept; -1 or 0: a whole rollout", {.unit = "steps"}),
     bp::Opt("device", &Options::device,
             "Where LibTorch's update runs; cuda needs a GPU (resources.gpus) and a LibTorch built for it; auto: the CPU",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt("use_amp", &Options::use_amp,
+            "Mixed precision of the update (bf16; float32 master weights); a CPU needs avx512_bf16 for it",
             {.flags = BP_PARAM_LATER}),
 };
 

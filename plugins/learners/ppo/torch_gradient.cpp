@@ -9,6 +9,7 @@
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
 #include "torch/at_device.hpp"
+#include "torch/autocast.hpp"
 #include "torch/errors.hpp"
 
 namespace backplane::ppo {
@@ -18,7 +19,8 @@ namespace {
 template <class T>
 class Autograd final : public Gradient<T> {
  public:
-  Autograd(const Net& net, const bp_host* host, at::Device device) : net_(net), host_(host), device_(device) {}
+  Autograd(const Net& net, const bp_host* host, at::Device device, bool amp)
+      : net_(net), host_(host), device_(device), amp_(amp) {}
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
     return torch_common::WithTorchErrors([&] {
@@ -38,11 +40,21 @@ class Autograd final : public Gradient<T> {
     return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type)).to(device_);
   }
 
+  struct Passes {
+    at::Tensor latent, head, value;  // in T, [n] of the value
+  };
+  Passes Layers(const at::Tensor& obs, const TensorOf& leaf) const {
+    const torch_common::Autocast autocast(device_.type(), amp_);
+    const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
+                     value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
+    const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
+    return {whole(latent), whole(head), whole(value)};
+  }
+
   struct Chosen {
     at::Tensor logp, entropy;  // [n]; the mean
   };
-  Chosen Policy(const Minibatch<T>& b, const at::Tensor& latent, const TensorOf& leaf) const {
-    const at::Tensor head = TorchLayer(net_.actor.head, latent, leaf);
+  Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const TensorOf& leaf) const {
     if (net_.discrete) {
       const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, at::kByte) : at::Tensor();
       const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
@@ -65,15 +77,15 @@ class Autograd final : public Gradient<T> {
 
   TorchSamples Forward(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-    const at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}), latent = TorchHidden(net_.actor, obs, leaf);
+    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}), leaf);
     at::Tensor advantage = Borrow(b.advantage, {b.n});
     if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
-    const Chosen policy = Policy(b, latent, leaf);
+    const Chosen policy = Policy(b, passes.head, passes.latent, leaf);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}),
             .advantage = advantage,
             .entropy = policy.entropy,
-            .value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1),
+            .value = passes.value,
             .old_value = Borrow(b.value, {b.n}),
             .target = Borrow(b.ret, {b.n})};
   }
@@ -81,16 +93,17 @@ class Autograd final : public Gradient<T> {
   Net net_;
   const bp_host* host_;
   at::Device device_;
+  bool amp_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device) {
-  return std::make_unique<Autograd<T>>(net, host, torch_common::DeviceOf(device));
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device, bool amp) {
+  return std::make_unique<Autograd<T>>(net, host, torch_common::DeviceOf(device), amp);
 }
 
-template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device);
-template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device);
+template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
+template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
 
 }  // namespace backplane::ppo

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backplane/rng.h"
+#include "nn/bf16.hpp"
 #include "nn/layers.hpp"
 #include "nn/matrix.hpp"
 #include "nn/rowwise.hpp"
@@ -30,15 +31,11 @@ std::vector<float> Normals(int64_t n, uint64_t key) {
   return values;
 }
 
+// Products of every edge, of whole numbers.
 template <class T>
-class Matrix : public ::testing::Test {};
-using Types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(Matrix, Types);
-
-TYPED_TEST(Matrix, ProductsOfEveryEdgeAreThePlainSums) {
-  using T = TypeParam;
+void ExpectPlainSums(Precision precision) {
   for (int64_t m : {1, 2, 3, 7, 8, 13, 24}) {
-    for (int64_t k : {1, 5, 27}) {
+    for (int64_t k : {1, 5, 27, 64}) {
       for (int64_t n : {1, 8, 15, 16, 17, 31, 32, 33, 48, 100}) {
         const std::vector<T> a = Whole<T>(m * k, 1), b = Whole<T>(k * n, 2), bias = Whole<T>(n, 3);
         std::vector<T> plain(m * n), transposed_b(n * k), transposed_a(k * m);
@@ -52,8 +49,8 @@ TYPED_TEST(Matrix, ProductsOfEveryEdgeAreThePlainSums) {
           for (int64_t i = 0; i < m; ++i) transposed_a[p * m + i] = a[i * k + p];
         }
         Packed<T> packed, from_transposed;
-        packed.Set(b.data(), k, n);
-        from_transposed.SetTransposed(transposed_b.data(), n, k);
+        packed.Set(b.data(), k, n, precision);
+        from_transposed.SetTransposed(transposed_b.data(), n, k, precision);
         std::vector<T> with_bias(m * n), without(m * n), added(m * n, T{1});
         Multiply(a.data(), packed, bias.data(), m, with_bias.data());
         Multiply<T>(a.data(), from_transposed, nullptr, m, without.data());
@@ -68,16 +65,106 @@ TYPED_TEST(Matrix, ProductsOfEveryEdgeAreThePlainSums) {
   }
 }
 
-TEST(Multiply, ARowsBitsDoNotDependOnItsNeighbours) {
-  constexpr int64_t kRows = 29, kIn = 100, kOut = 72;
+TEST(Products, OfEveryEdgeAreThePlainSums) { ExpectPlainSums<float>(Precision::kFull); }
+TEST(Products, OfDoublesAreThePlainSums) { ExpectPlainSums<double>(Precision::kFull); }
+
+void ExpectRowsOfTheirOwn(Precision precision) {
+  constexpr int64_t kRows = 29, kIn = 101, kOut = 72;
   const std::vector<float> x = Normals(kRows * kIn, 1), w = Normals(kIn * kOut, 2), bias = Normals(kOut, 3);
   Packed<float> packed;
-  packed.Set(w.data(), kIn, kOut);
+  packed.Set(w.data(), kIn, kOut, precision);
   std::vector<float> together(kRows * kOut), alone(kOut);
   Multiply(x.data(), packed, bias.data(), kRows, together.data());
   for (int64_t r = 0; r < kRows; ++r) {
     Multiply(&x[r * kIn], packed, bias.data(), 1, alone.data());
     EXPECT_THAT(alone, ::testing::ElementsAreArray(&together[r * kOut], kOut)) << "row " << r;
+  }
+}
+
+TEST(Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kFull); }
+
+class Bf16Products : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  }
+  // 8 bits, to nearest, ties to even.
+  static float Rounded(float x) {
+    if (x == 0 || !std::isfinite(x)) return x;
+    int exponent;
+    const double significand = std::frexp(double{x}, &exponent);
+    return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(significand, 8)), exponent - 8));
+  }
+};
+
+// Whole numbers up to 256 are numbers of bfloat16.
+TEST_F(Bf16Products, OfWholeNumbersAreThePlainSums) { ExpectPlainSums<float>(Precision::kBf16); }
+TEST_F(Bf16Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kBf16); }
+
+TEST_F(Bf16Products, FactorsAreRoundedToNearestAndTiesToEven) {
+  std::vector<float> x = {1.00390625f, 1.01171875f, -1.01171875f, 1.003906369f, 3.5f,  1e-38f,
+                          3e38f,       0.1f,        INFINITY,     257,          255.5f};
+  for (float each : Normals(40, 3)) x.push_back(each);
+  const auto n = static_cast<int64_t>(x.size());
+  const float one = 1;
+  Packed<float> unit, second;
+  unit.Set(&one, 1, 1, Precision::kBf16);
+  second.Set(x.data(), 1, n, Precision::kBf16);
+  std::vector<float> as_first(n), as_second(n), as_transposed(n);
+  Multiply<float>(x.data(), unit, nullptr, n, as_first.data());
+  Multiply<float>(&one, second, nullptr, 1, as_second.data());
+  MultiplyTransposedAdd(x.data(), n, unit, as_transposed.data());
+  for (int64_t i = 0; i < n; ++i) {
+    const float want = std::abs(x[i]) < 1.18e-38f ? 0 : Rounded(x[i]);  // a denormal number counts as 0
+    EXPECT_EQ(as_first[i], want) << x[i];
+    EXPECT_EQ(as_second[i], want) << x[i];
+    EXPECT_EQ(as_transposed[i], want) << x[i];
+  }
+  EXPECT_EQ(as_first[0], 1) << "half a step above an even one";
+  EXPECT_EQ(as_first[1], 1.015625f) << "half a step below an even one";
+}
+
+TEST_F(Bf16Products, KeepNaN) {
+  std::vector<float> x = Normals(4 * 40, 1), w = Normals(40 * 20, 2), y(4 * 20);
+  x[2 * 40 + 33] = NAN;
+  Packed<float> packed;
+  packed.Set(w.data(), 40, 20, Precision::kBf16);
+  Multiply<float>(x.data(), packed, nullptr, 4, y.data());
+  for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(std::isnan(y[i]), i / 20 == 2) << i;
+}
+
+// Against sums in double: within what k additions in float32 may lose of the products of rounded factors, which are within
+// 2^-8 of each factor of those of the numbers themselves.
+TEST_F(Bf16Products, AreSumsInFloatOfRoundedFactors) {
+  constexpr int64_t kM = 37, kN = 75;
+  for (int64_t k : {1, 27, 128, 256}) {
+    const std::vector<float> a = Normals(kM * k, 1), b = Normals(k * kN, 2);
+    std::vector<float> transposed_a(k * kM), transposed_b(kN * k), forward(kM * kN), backward(kM * kN), gradient(kM * kN);
+    for (int64_t p = 0; p < k; ++p) {
+      for (int64_t i = 0; i < kM; ++i) transposed_a[p * kM + i] = a[i * k + p];
+      for (int64_t j = 0; j < kN; ++j) transposed_b[j * k + p] = b[p * kN + j];
+    }
+    Packed<float> packed, from_transposed;
+    packed.Set(b.data(), k, kN, Precision::kBf16);
+    from_transposed.SetTransposed(transposed_b.data(), kN, k, Precision::kBf16);
+    Multiply<float>(a.data(), packed, nullptr, kM, forward.data());
+    Multiply<float>(a.data(), from_transposed, nullptr, kM, backward.data());
+    MultiplyTransposedAdd(transposed_a.data(), kM, packed, gradient.data());
+    for (int64_t i = 0; i < kM; ++i) {
+      for (int64_t j = 0; j < kN; ++j) {
+        double rounded = 0, whole = 0, size = 0;
+        for (int64_t p = 0; p < k; ++p) {
+          const double x = a[i * k + p], y = b[p * kN + j];
+          rounded += double{Rounded(a[i * k + p])} * Rounded(b[p * kN + j]);
+          whole += x * y, size += std::abs(x * y);
+        }
+        const double of_sums = 1.01 * static_cast<double>(k) * std::ldexp(size, -24), got = forward[i * kN + j];
+        ASSERT_NEAR(got, rounded, of_sums) << k;
+        ASSERT_NEAR(got, whole, of_sums + std::ldexp(size, -7) * 1.01) << k;
+        ASSERT_EQ(backward[i * kN + j], forward[i * kN + j]) << "one order of sums";
+        ASSERT_EQ(gradient[i * kN + j], forward[i * kN + j]) << "one order of sums";
+      }
+    }
   }
 }
 

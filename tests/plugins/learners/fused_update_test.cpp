@@ -7,6 +7,7 @@
 #include <string>
 
 #include "net_fixture.hpp"
+#include "on_policy/amp.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -77,7 +78,7 @@ TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
 }
 
 // Several steps of two nets large enough for every kind of piece; a fresh gradient is full of what was there.
-TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) {
+void ExpectTheSameBitsForAnyOrder(nn::Precision precision) {
   for (const bool shared : {false, true}) {
     NetShape shape = Shape(false, shared);
     shape.hidden = {150, 120}, shape.vf_hidden = {130};
@@ -85,7 +86,7 @@ TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) {
     for (const int64_t n : {90, 700}) {
       const RandomBatch<float> batch(net, n, 3);
       const auto params_after = [&](const Parallel& parallel) {
-        net_fixture::Update<float> update(net, FusedGradient<float>(net, 3, parallel, SilentHost()), parallel);
+        net_fixture::Update<float> update(net, FusedGradient<float>(net, 3, parallel, SilentHost(), precision), parallel);
         std::copy(batch.params.begin(), batch.params.end(), update.params());
         std::fill_n(update.gradient(), net.size, 1e3f);
         for (int step = 0; step < 3; ++step) update.Step(batch.View(), net_fixture::kLoss, 1e-2);
@@ -93,6 +94,78 @@ TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) {
       };
       EXPECT_EQ(params_after(InOrder()), params_after(net_fixture::Backwards()));
     }
+  }
+}
+
+TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kFull); }
+
+// Mixed precision, against the same in float32.
+class MixedPrecision : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  }
+  struct Found {
+    StepStats stats;
+    std::vector<float> gradient;
+  };
+  static Found Compute(const Net& net, const RandomBatch<float>& batch, const LossOptions& loss, nn::Precision precision) {
+    Found found{{}, std::vector<float>(net.size)};
+    found.stats = FusedGradient<float>(net, 2, InOrder(), SilentHost(), precision)
+                      ->Compute(batch.View(), loss, batch.params.data(), found.gradient.data());
+    return found;
+  }
+};
+
+TEST_F(MixedPrecision, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kBf16); }
+
+// Each number of a gradient has gone through six products, three forward and three backward, of two rounded factors each. A
+// rounding is off by at most 2^-8 and evenly spread, so by 2^-8 / sqrt(3) in the mean square, and the twelve do not depend on
+// each other: 2^-7 in all, four times which is the bound. Without clips, whose kinks turn a small difference into one of a
+// whole sample.
+TEST_F(MixedPrecision, GradientsAreThoseOfFloat32WithinTheRoundingOfFactors) {
+  const LossOptions loss = net_fixture::LossWith([](LossOptions* o) { o->clip = 1e9, o->vf_clip = 0, o->entropy_coeff = .01; });
+  for (const NetShape& shape : {Shape(true), Shape(false), Shape(false, true), Shape(false, false, true)}) {
+    const Net net(shape);
+    RandomBatch<float> batch(net, 700, 11);
+    const Found whole = Compute(net, batch, loss, nn::Precision::kFull),
+                mixed = Compute(net, batch, loss, nn::Precision::kBf16);
+    const double distance = net_fixture::Distance(mixed.gradient, whole.gradient);
+    EXPECT_LE(distance, 4 * std::ldexp(1, -7)) << ::testing::PrintToString(shape);
+    EXPECT_GE(distance, std::ldexp(1, -12)) << "not rounded at all: " << ::testing::PrintToString(shape);
+    EXPECT_NEAR(mixed.stats.total, whole.stats.total, .02 * (1 + std::abs(whole.stats.total)));
+  }
+}
+
+// Acting is float32, so the ratio of the first minibatch is 1 up to rounding.
+TEST_F(MixedPrecision, FirstMinibatchHasARatioNearOne) {
+  constexpr int64_t kRows = 300;
+  const Net net(Shape(false));
+  RandomBatch<float> random(net, kRows, 5);
+  Acting acting(net, kRows);
+  std::copy(random.obs.begin(), random.obs.end(), acting.obs.data.begin());
+  acting.Act(random.params.data(), 0, kRows);
+  random.action = acting.raw.data, random.logp = acting.logp.data, random.value = random.ret = acting.value.data;
+  const StepStats stats = Compute(net, random, net_fixture::kLoss, nn::Precision::kBf16).stats;
+  EXPECT_LT(stats.kl, 1e-3);
+  EXPECT_GT(stats.kl, 0) << "not rounded at all";
+  EXPECT_EQ(stats.clip_fraction, 0);
+  EXPECT_LT(stats.value_loss, 1e-3);
+}
+
+TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
+  EXPECT_EQ(FusedPrecision(false, false), nn::Precision::kFull);
+  EXPECT_EQ(FusedPrecision(false, true), nn::Precision::kFull);
+  EXPECT_EQ(FusedPrecision(true, true), nn::Precision::kBf16);
+  try {
+    FusedPrecision(true, false);
+    FAIL() << "no error";
+  } catch (const bp::Error& e) {
+    EXPECT_EQ(e.code(), BP_E_CONFIG);
+    EXPECT_STREQ(
+        e.what(),
+        "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
+        "nevertheless");
   }
 }
 

@@ -95,8 +95,9 @@ class Iteration {
       actor.Act({sizeof(bp_act), flags, begin, end, 0, 11, static_cast<uint64_t>(t), ins, outs});
     }
   }
-  std::unique_ptr<Model> Fused(int64_t shards = 2, Parallel parallel = InOrder()) {
-    std::unique_ptr<Model> model = FusedModel(net, shape, shards, std::move(parallel), &host);
+  std::unique_ptr<Model> Fused(int64_t shards = 2, Parallel parallel = InOrder(),
+                               nn::Precision precision = nn::Precision::kFull) {
+    std::unique_ptr<Model> model = FusedModel(net, shape, shards, std::move(parallel), &host, precision);
     model->Take(rollout.delivery(), streams, batch.samples());
     return model;
   }

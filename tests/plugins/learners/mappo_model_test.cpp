@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "mappo_iteration.hpp"
+#include "nn/bf16.hpp"
 #include "value_norm.hpp"
 
 namespace backplane::mappo {
@@ -83,6 +84,19 @@ TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   EXPECT_NE(four, gradient(1, InOrder()));
   EXPECT_LE(Distance(four, gradient(1, InOrder())), 1e-5);
   EXPECT_EQ(it.ValuesOf(*it.Fused(4, Backwards())), it.ValuesOf(*it.Fused(1)));
+}
+
+// As far as LibTorch's mixed precision may be from float32.
+TEST(MappoModel, MixedPrecisionIsNearAndForGradientsAlone) {
+  if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
+  const auto plain = it.Fused(4), mixed = it.Fused(4, InOrder(), nn::Precision::kBf16),
+             backwards = it.Fused(4, Backwards(), nn::Precision::kBf16);
+  const std::vector<float> gradient = it.GradientOf(*mixed, kLoss);
+  EXPECT_NE(gradient, it.GradientOf(*plain, kLoss));
+  EXPECT_LE(Distance(gradient, it.GradientOf(*plain, kLoss)), .05);
+  EXPECT_EQ(gradient, it.GradientOf(*backwards, kLoss));
+  EXPECT_EQ(it.ValuesOf(*mixed), it.ValuesOf(*plain));
 }
 
 TEST(MappoActor, ARowsResultDoesNotDependOnTheRange) {

@@ -128,8 +128,7 @@ TEST(Mappo, RefusesWhatDoesNotFitTogether) {
       error({{"episodes_per_batch", "2"}}, {.max_episode_steps = 0}),
       "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set train_batch_size instead");
   EXPECT_EQ(error({{"hidden", "[]"}}), "hidden should have one layer or more, got none");
-  EXPECT_EQ(error({{"use_amp", "true"}, {"update_path", "fused"}}),
-            "use_amp needs LibTorch's update, but update_path is fused");
+  EXPECT_EQ(error({{"device", "cuda"}, {"update_path", "fused"}}), "device needs LibTorch's update, but update_path is fused");
   EXPECT_EQ(error({}, {.has_state = false}),
             "critic: central reads a STATE channel and the env has none; set the option critic: independent");
   EXPECT_EQ(error({{"critic", "independent"}}, {.has_state = false}), "");

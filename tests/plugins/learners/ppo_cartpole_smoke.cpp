@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cartpole_trial.hpp"
+#include "nn/bf16.hpp"
 
 using backplane::test_support::CartPoleTrial;
 
@@ -12,8 +13,10 @@ const std::map<std::string, std::string> kZoo = {
     {"lr_schedule", "linear"},   {"gamma", "0.98"},         {"lambda", "0.8"},    {"clip_param", "0.2"},
     {"clip_schedule", "linear"}};
 
-TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
-  CartPoleTrial trial(8, 32, kZoo);
+void ExpectReturnToRise(bool use_amp) {
+  std::map<std::string, std::string> options = kZoo;
+  if (use_amp) options["use_amp"] = "true";
+  CartPoleTrial trial(8, 32, options);
   ASSERT_EQ(trial.status(), BP_OK) << trial.error();
   constexpr int kIterations = 80;  // 20,480 steps of a schedule planned for 100,000
   double first = 0;
@@ -23,6 +26,12 @@ TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) {
   }
   EXPECT_LT(first, 60);
   EXPECT_GT(trial.Last100(), 100);
+}
+
+TEST(PpoCartPole, ReturnRisesWithinTwentyThousandSteps) { ExpectReturnToRise(false); }
+TEST(PpoCartPole, ReturnRisesAlsoInMixedPrecision) {
+  if (!backplane::nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  ExpectReturnToRise(true);
 }
 
 // The full budget of the zoo; takes longer, so it is run on request.

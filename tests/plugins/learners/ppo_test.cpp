@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cartpole_trial.hpp"
+#include "nn/bf16.hpp"
 
 namespace backplane::ppo {
 namespace {
@@ -44,6 +45,41 @@ TEST(Ppo, PathsLearnTheSame) {
   };
   const std::vector<float> fused = values_after("fused"), torch = values_after("torch");
   for (int row = 0; row < 4; ++row) EXPECT_NEAR(fused[row], torch[row], 1e-4);
+}
+
+// Either path rounds the factors of its products: no further apart than mixed precision is from float32.
+TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
+  if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  const auto values_after = [](const char* path, const char* amp) {
+    CartPoleTrial trial(
+        4, 64,
+        {{"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", path}, {"use_amp", amp}});
+    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
+    trial.Act(0, 0, 4);
+    return trial.value().data;
+  };
+  const std::vector<float> plain = values_after("fused", "false"), fused = values_after("fused", "true"),
+                           torch = values_after("torch", "true");
+  EXPECT_NE(fused, plain);
+  EXPECT_NE(torch, values_after("torch", "false"));
+  for (int row = 0; row < 4; ++row) {
+    EXPECT_NEAR(fused[row], plain[row], 2e-2);
+    EXPECT_NEAR(torch[row], plain[row], 2e-2);
+  }
+}
+
+TEST(Ppo, ActsInFloat32AlsoWhereItLearnsInMixedPrecision) {
+  if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
+  CartPoleTrial mixed(13, 4, {{"train_batch_size", "52"}, {"use_amp", "true"}}), plain(13, 4, {{"train_batch_size", "52"}});
+  mixed.Iterate(), plain.Iterate();  // the same rollout
+  ASSERT_EQ(plain.Load(mixed.Saved()), BP_OK) << plain.error();
+  mixed.Act(0, 0, 13), plain.Act(0, 0, 13);
+  const std::vector<float> value = mixed.value().data, logp = mixed.logp().data;
+  EXPECT_EQ(value, plain.value().data);
+  EXPECT_EQ(logp, plain.logp().data);
+  for (int64_t row = 0; row < 13; ++row) mixed.Act(0, row, row + 1);
+  EXPECT_EQ(value, mixed.value().data);
+  EXPECT_EQ(logp, mixed.logp().data);
 }
 
 // The one step of the update has a finite loss, and the next loss would come after a checkpoint.

@@ -1,0 +1,20 @@
+// Mixed precision of an update by own kernels.
+#pragma once
+
+#include "backplane/options.hpp"
+#include "nn/bf16.hpp"
+#include "nn/matrix.hpp"
+
+namespace backplane::on_policy {
+
+// Throws bp::ConfigError where it is asked for and the processor has none.
+inline nn::Precision FusedPrecision(bool use_amp, bool has_bf16 = nn::HasBf16()) {
+  if (use_amp && !has_bf16) {
+    throw bp::ConfigError(
+        "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
+        "nevertheless");
+  }
+  return use_amp ? nn::Precision::kBf16 : nn::Precision::kFull;
+}
+
+}  // namespace backplane::on_policy
