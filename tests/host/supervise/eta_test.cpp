@@ -29,9 +29,9 @@ TEST(Eta, AWaitingTrialTakesThePlaceThatIsFreeFirst) {
   EXPECT_DOUBLE_EQ(60, *EstimateTimeLeft({.finished = {}, .running = {{40, 0.5}, {10, 0.5}}, .waiting = {0}, .at_once = 2}));
 }
 
-// Two arms of a comparison, one of 10 s and one of 100 s: three of the first and one of the second are left.
+// Two arms of a comparison, one of 10 s and one of 100 s: two of the first and one of the second are left.
 TEST(Eta, AWaitingTrialLastsAsLongAsThoseOfItsKind) {
-  EXPECT_DOUBLE_EQ(130, *EstimateTimeLeft({.finished = {{10, 0}, {10, 0}, {10, 0}, {100, 1}}, .waiting = {0, 1, 0, 0}}));
+  EXPECT_DOUBLE_EQ(120, *EstimateTimeLeft({.finished = {{10, 0}, {10, 0}, {10, 0}, {100, 1}}, .waiting = {0, 1, 0}}));
   EXPECT_DOUBLE_EQ(60 + 90, *EstimateTimeLeft({.finished = {{20, 0}}, .running = {{10, 0.1, 1}}, .waiting = {2}}))
       << "of a kind that nobody knows: the mean of all, after the one that runs";
   EXPECT_DOUBLE_EQ(32.5 + 32.5, *EstimateTimeLeft({.finished = {{10, 0}, {10, 0}, {10, 0}, {100, 1}}, .to_come = 2}));
