@@ -59,16 +59,23 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   const Finished slurm = Run("run two.yaml --engine slurm");
   EXPECT_EQ(slurm.exit, 2);
   EXPECT_THAT(slurm.err, HasSubstr("there is no program sbatch here that works"));
+  const Finished dry = Run("run two.yaml --dry-run --engine slurm");
+  EXPECT_EQ(dry.exit, 0);
+  EXPECT_THAT(dry.err, HasSubstr("apt-get install slurm-client"));
+  EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: there is no program sbatch here"));
   Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);
   EXPECT_THAT(ray.err, HasSubstr("has no package ray"));
+  EXPECT_THAT(Run("run two.yaml --dry-run --engine ray --set engine.python=" + (dir_ / "bin/python").string()).err,
+              HasSubstr("bin/python -m pip install ray"));
   EXPECT_THAT(ray.err, HasSubstr("nothing was started"));
   EXPECT_FALSE(std::filesystem::exists(Out("two")));
 }
 
 TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
   FakeSlurm("true");
+  EXPECT_THAT(Run("run two.yaml --dry-run --engine slurm").err, testing::Not(HasSubstr("sbatch")));
   const Finished run = Run("run two.yaml --engine slurm --set resources.gpus=0.5");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, HasSubstr("Slurm gives whole devices"));

@@ -16,6 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::IsSubsetOf;
+using testing::Not;
 
 const std::string kPython = BACKPLANE_SOURCE_DIR "/.venv/bin/python";
 
@@ -84,6 +85,8 @@ TEST_F(Search, ItsSuggestionsAndDecisionsAreOptunas) {
   const Finished run = Run("run quick.yaml --jobs 2");
   ASSERT_EQ(run.exit, 0) << run.err << run.out;
   EXPECT_THAT(run.out, AllOf(HasSubstr("search: "), HasSubstr("best score"), HasSubstr("learner.options.x")));
+  EXPECT_THAT(run.err, HasSubstr("best so far: score ")) << "while it runs";
+  EXPECT_LT(run.out.find("learner.options.y:"), run.out.find("learner.options.kind:")) << "as in the file";
   EXPECT_EQ(Suggested("quick").size(), 14u);
   EXPECT_EQ(ByOptuna("quick"), "");
   EXPECT_THAT(Told("quick"), testing::Contains("pruned"));
@@ -189,8 +192,11 @@ TEST_F(Search, WithoutOptunaNothingStartsAndTheCommandIsNamed) {
   Write("no_optuna", "#!/bin/sh\nexec " + kPython + " -S \"$@\"\n");
   std::filesystem::permissions(dir_ / "no_optuna", std::filesystem::perms::owner_all);
   setenv("BACKPLANE_PYTHON", (dir_ / "no_optuna").c_str(), 1);
-  const Finished run = Run("run quick.yaml");
+  const Finished run = Run("run quick.yaml"), dry = Run("run quick.yaml --dry-run"), doctor = Run("doctor");
   unsetenv("BACKPLANE_PYTHON");
+  EXPECT_EQ(dry.exit, 0);
+  EXPECT_THAT(dry.err, AllOf(HasSubstr("(no optuna)"), HasSubstr("scripts/bootstrap --with search")));
+  EXPECT_THAT(doctor.out, HasSubstr("-> sweep.search is answered by Optuna"));
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr("scripts/bootstrap --with search"), HasSubstr("nothing was started")));
   EXPECT_TRUE(Events("quick").empty());
@@ -201,6 +207,7 @@ TEST_F(Search, ADryRunSaysHowMuchIsToCome) {
   WriteQuick("    trials: 40\n    confirm: {top: 3, seeds: 5}\n");
   const Finished dry = Run("run quick.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;
+  EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "it is there";
   EXPECT_THAT(dry.out, AllOf(HasSubstr("a search by tpe for the best score: 40 trials"), HasSubstr("55 to come"),
                              HasSubstr("15 of them run the best 3 with fresh seeds"), HasSubstr("nothing was started")));
   const Finished check = Run("config check quick.yaml");

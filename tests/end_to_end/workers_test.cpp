@@ -34,6 +34,9 @@ TEST_F(Workers, GiveTheSameBitsForAnyNumber) {
       const Finished run = Run("run " + name + ".yaml --set rollout.workers=" + std::to_string(workers));
       ASSERT_EQ(run.exit, 0) << run.err;
       EXPECT_EQ(std::filesystem::exists(Attempt(name) / "worker-1.log"), workers > 0);
+      const std::string said = workers == 1 ? "1 process plays the candidates of the trial"
+                                            : std::to_string(workers) + " processes play the candidates of the trial";
+      EXPECT_EQ(run.err.find(said) < run.err.find("100 %"), workers > 0) << run.err;
       checkpoints.push_back(CheckpointWithoutTimes(Trial(name)));
       fingerprints.push_back(ReadFile(Attempt(name) / "fingerprints.bin"));
       values.push_back(Values(name));

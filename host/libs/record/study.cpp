@@ -44,6 +44,20 @@ StudyState StateOf(const std::string& told) {
                             : StudyState::kFailed;
 }
 
+// As the experiment file has them, which is the order of a point's values, in names and live tables too: the events have them
+// sorted.
+void OrderAsInPlan(const std::vector<PlanLine>& plan, std::vector<SearchedOption>* space) {
+  std::map<std::string, size_t> place;
+  for (const PlanLine& line : plan)
+    for (const auto& [path, value] : line.values) place.try_emplace(path, place.size());
+  const auto place_of = [&](const SearchedOption& option) {
+    const auto found = place.find(option.path);
+    return found != place.end() ? found->second : place.size();
+  };
+  std::stable_sort(space->begin(), space->end(),
+                   [&](const SearchedOption& a, const SearchedOption& b) { return place_of(a) < place_of(b); });
+}
+
 }  // namespace
 
 const StudyTrial* Study::Best() const {
@@ -77,6 +91,7 @@ std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const Batc
   study.metric = Text(At(open, "metric"));
   study.maximize = Text(At(open, "direction")) != "minimize";
   study.space = ReadSearchSpace(At(open, "space"));
+  OrderAsInPlan(plan, &study.space);
   for (const auto& [number, suggestion] : record.search.suggestions) {
     StudyTrial trial;
     trial.number = number;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "record/plan_file.hpp"
 
@@ -16,9 +15,12 @@ struct Name {
 };
 
 Name Parse(const std::string& text) {
+  constexpr const char* kBlanks = " \t\n\v\f\r";
   Name name;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
+  for (size_t from = text.find_first_not_of(kBlanks); from != std::string::npos;) {
+    const size_t end = std::min(text.find_first_of(kBlanks, from), text.size());
+    const std::string word = text.substr(from, end - from);
+    from = text.find_first_not_of(kBlanks, end);
     const size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
       name.own.push_back(word);

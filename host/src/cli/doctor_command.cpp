@@ -11,10 +11,12 @@
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
 #include "cli/plugin_search.hpp"
+#include "cluster/make_engine.hpp"
 #include "keep/keep_protocol.hpp"
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/cores.hpp"
+#include "search/side_process.hpp"
 #include "supervise/host_info.hpp"
 
 namespace backplane {
@@ -129,6 +131,22 @@ Check Figures() {
           std::string("reports have no figures: ") + kInstallFigures};
 }
 
+// What only some experiment files ask for: a machine without it is a normal case, and the line below it says how to get it.
+Check ForSome(const char* name, const std::string& there, const std::string& why_not) {
+  if (why_not.empty()) return {name, Health::kOk, there, ""};
+  return {name, Health::kOk, "not here", why_not};
+}
+
+std::vector<Check> SearchAndEngines() {
+  std::vector<Check> checks = {ForSome("search", "Optuna in " + FindPython(), WhyNoSearch(""))};
+  for (const char* kind : {"slurm", "ray"}) {
+    EngineConfig config;
+    config.kind = kind;
+    checks.push_back(ForSome(kind, "engine.kind: " + config.kind, WhyNoEngine(config)));
+  }
+  return checks;
+}
+
 // A program that this one starts.
 Check ProgramFor(const char* what, const char* name, const std::string& without) {
   const std::filesystem::path file = OwnProgram().parent_path() / name;
@@ -183,6 +201,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       Figures(),
       Disk(),
   };
+  for (Check& check : SearchAndEngines()) checks.push_back(std::move(check));
   for (Check& check : Graphics()) checks.push_back(std::move(check));
   for (Check& check : Plugins(&search)) {
     checks.push_back(std::move(check));

@@ -161,7 +161,7 @@ class DryRunText {
     resource_pool_.Give(*allocation);
     return *allocation;
   }
-  ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.Load(trial).experiment.resources; }
+  ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.ExperimentOf(trial.point).resources; }
 
   // "walk: a search by tpe for the best eval/return; 12 of 40 trials are there, then 15 confirm the best 3"
   std::string SearchLine() const {

@@ -25,6 +25,7 @@
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_told.hpp"
+#include "search/side_process.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/batch_search.hpp"
 #include "supervise/local_engine.hpp"
@@ -75,6 +76,27 @@ void TellStarter(const BatchRequest& request) {
 // What a search has suggested so far.
 void PlanAgain(Plan* plan, const std::filesystem::path& out) {
   BatchSearch(plan, out).Regrow(ReadBatchRecord(ResultsFolder{out}.events()).search);
+}
+
+// What a run would refuse for, that a dry run does not start.
+void NoteWhatIsMissing(const Plan& plan) {
+  for (const std::string& why : {plan.search ? WhyNoSearch(plan.search->method) : "", WhyNoEngine(plan.base.experiment.engine)})
+    if (!why.empty()) LogInfo("note: {}", why);
+}
+
+// What nobody sees of a trial from outside: its candidates are played by processes of their own.
+void NoteWorkers(const Plan& plan) {
+  uint64_t workers = plan.base.experiment.rollout.workers;
+  for (size_t i = 0; i < plan.points.size(); ++i) {
+    const auto& values = plan.points[i].values;
+    const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
+      return value.first == "rollout" || value.first == "rollout.workers";
+    });
+    if (own) workers = std::max(workers, plan.ExperimentOf(i).rollout.workers);
+  }
+  if (workers == 0) return;
+  LogInfo("note: {} {} the candidates of {} (rollout.workers)", workers, workers == 1 ? "process plays" : "processes play",
+          plan.trials.size() == 1 ? "the trial" : "a trial");
 }
 
 void Declare(RunArgs* args, Arguments* add) {
@@ -191,6 +213,8 @@ int RunExperiment(const RunArgs& args) {
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
   for (const std::string& note : request.plan.notes) LogInfo("{}", note);
+  NoteWorkers(request.plan);
+  if (args.dry_run) NoteWhatIsMissing(request.plan);
   if (base.engine.kind != kLocalEngine) return RunOnCluster(args, &request);
   std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, limits);
   if (!resource_pool) return kUsage;

@@ -42,11 +42,15 @@ std::map<std::string, Confirmed> ConfirmedPoints(const Plan& plan, const Results
   return points;
 }
 
-std::string ValuesText(const json& params) {
+// In the order of the experiment file.
+std::string ValuesText(const Study& study, const json& params) {
   std::string text;
-  for (const auto& [path, value] : params.items())
-    text += fmt::format("    {}: {}\n", path,
-                        value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : JsonText(value));
+  for (const SearchedOption& option : study.space) {
+    const auto value = params.find(option.path);
+    if (value == params.end()) continue;
+    text += fmt::format("    {}: {}\n", option.path,
+                        value->is_number_float() ? fmt::format("{:.6g}", value->get<double>()) : JsonText(*value));
+  }
   return text;
 }
 
@@ -89,7 +93,7 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
     text += fmt::format(" ({:.6g} while it was searched)\n", *surest->value);
     best = surest;
   }
-  return text + ValuesText(best->params);
+  return study ? text + ValuesText(*study, best->params) : text;
 }
 
 }  // namespace backplane

@@ -34,7 +34,7 @@ std::optional<ResourcePool> ResourcePoolFor(const Plan& plan, const ResourceLimi
       const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
         return value.first.starts_with("resources") || value.first.starts_with("rollout");
       });
-      if (own) look(checked.Load(trial).experiment);
+      if (own) look(checked.ExperimentOf(trial.point));
     }
     return resource_pool;
   } catch (const std::runtime_error& error) {

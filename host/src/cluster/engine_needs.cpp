@@ -28,7 +28,7 @@ EngineNeeds NeedsOf(const Plan& plan) {
     const auto& values = plan.points[trial.point].values;
     const bool own =
         std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources"); });
-    if (own) Add(plan.Load(trial).experiment.resources, /*is_first=*/false, &needs);
+    if (own) Add(plan.ExperimentOf(trial.point).resources, /*is_first=*/false, &needs);
   }
   return needs;
 }

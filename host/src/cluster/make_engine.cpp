@@ -31,9 +31,11 @@ ClusterEngine MakeOf(const EngineRequest& request) {
 struct ClusterKind {
   std::string_view name;
   ClusterEngine (*make)(const EngineRequest& request);
+  std::string (*why_not)(const EngineConfig& config);
 };
 
-constexpr ClusterKind kClusters[] = {{"slurm", MakeOf<SlurmEngine>}, {"ray", MakeOf<RayEngine>}};
+constexpr ClusterKind kClusters[] = {{"slurm", MakeOf<SlurmEngine>, SlurmEngine::WhyNot},
+                                     {"ray", MakeOf<RayEngine>, RayEngine::WhyNot}};
 
 // One of another machine counts as alive: its hello is removed when it ends.
 bool IsWorkerAlive(const std::filesystem::path& hello) {
@@ -55,6 +57,12 @@ ClusterEngine MakeClusterEngine(const EngineRequest& request) {
   for (const ClusterKind& kind : kClusters)
     if (kind.name == request.config.kind) return kind.make(request);
   throw std::runtime_error("there is no engine '" + request.config.kind + "'");
+}
+
+std::string WhyNoEngine(const EngineConfig& config) {
+  for (const ClusterKind& kind : kClusters)
+    if (kind.name == config.kind) return kind.why_not(config);
+  return "";
 }
 
 std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& record) {

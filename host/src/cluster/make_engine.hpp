@@ -18,6 +18,10 @@ struct ClusterEngine {
 // Of any kind but "local". Throws std::runtime_error with a sentence if there is no such cluster here.
 ClusterEngine MakeClusterEngine(const EngineRequest& request);
 
+// Why an engine would not start here as far as its programs and packages are concerned, and what to do; empty: they are there,
+// or it is the local one. Asks no cluster.
+std::string WhyNoEngine(const EngineConfig& config);
+
 // Ends what an earlier session that was killed still has in a cluster: its workers are asked to end their trials with a
 // checkpoint, and what does not end is cancelled. What was done, a sentence; empty: there was nothing.
 std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& record);

@@ -13,6 +13,7 @@
 
 #include "base/child.hpp"
 #include "base/python.hpp"
+#include "base/run_process.hpp"
 #include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
@@ -127,6 +128,19 @@ class RayEngine::Driver {
   std::string text_;
   bool ended_ = false;
 };
+
+// The driver says the same, once it is there.
+std::string RayEngine::WhyNot(const EngineConfig& config) {
+  const std::string python = config.python.value_or(FindPython());
+  const ProcessEnd run = RunProcess(
+      {.words = {python, "-c", "import importlib.util as u, sys; sys.exit(3 if u.find_spec('ray') is None else 0)"}});
+  if (run.ok()) return "";
+  if (!run.started || run.code != 3)
+    return fmt::format("engine.kind ray: {} is no Python that runs; engine.python names another interpreter", python);
+  return fmt::format(
+      "engine.kind ray: {} has no package ray; `{} -m pip install ray` installs it, engine.python names another interpreter",
+      python, python);
+}
 
 RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), request_(request) {
   const std::string python = request.config.python.value_or(FindPython());

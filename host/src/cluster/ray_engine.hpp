@@ -14,6 +14,7 @@ class RayEngine : public FolderEngine {
   // Begins the driver, which joins the cluster. Throws std::runtime_error with a sentence if there is no package or no cluster.
   explicit RayEngine(const EngineRequest& request);
   ~RayEngine() override;
+  static std::string WhyNot(const EngineConfig& config);  // as WhyNoEngine says
 
   std::string Open() override;
   size_t at_once() const { return at_once_; }

@@ -32,11 +32,7 @@ std::string WorkerOf(const std::string& taken) {
 }  // namespace
 
 SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.out), request_(request) {
-  const ProcessEnd version = RunProcess({.words = {"sbatch", "--version"}});
-  if (!version.ok())
-    throw std::runtime_error(
-        "engine.kind slurm: there is no program sbatch here that works; this command belongs on a machine "
-        "from which jobs are submitted (a login node)");
+  if (const std::string why = WhyNot(request.config); !why.empty()) throw std::runtime_error(why);
   if (request_.needs.gpus != std::floor(request_.needs.gpus))
     throw std::runtime_error(fmt::format(
         "resources.gpus {}: Slurm gives whole devices; wanted a whole number, or engine.kind ray, which counts parts",
@@ -45,6 +41,12 @@ SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.ou
   at_once_ = std::max<size_t>(1, std::min<size_t>(wanted, request_.needs.trials));
   tasks_ = std::min<size_t>(request_.config.nodes, at_once_);
   slots_ = (at_once_ + tasks_ - 1) / tasks_;
+}
+
+std::string SlurmEngine::WhyNot(const EngineConfig&) {
+  if (RunProcess({.words = {"sbatch", "--version"}}).ok()) return "";
+  return "engine.kind slurm: there is no program sbatch here that works; this command belongs on a machine from which jobs are "
+         "submitted (a login node), and `apt-get install slurm-client` gives a Debian machine of the cluster the programs";
 }
 
 SlurmEngine::~SlurmEngine() {

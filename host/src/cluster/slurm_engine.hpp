@@ -14,7 +14,8 @@ class SlurmEngine : public FolderEngine {
  public:
   // Throws std::runtime_error with a sentence if this machine has no Slurm, or it can not give what is asked for.
   explicit SlurmEngine(const EngineRequest& request);
-  ~SlurmEngine() override;  // cancels what it has in the queue
+  static std::string WhyNot(const EngineConfig& config);  // as WhyNoEngine says
+  ~SlurmEngine() override;                                // cancels what it has in the queue
 
   std::string Open() override;
   size_t at_once() const { return at_once_; }

@@ -33,6 +33,8 @@ const json& DefaultOf(const HostKey& key) {
   return defaults[static_cast<size_t>(&key - HostKeys().data())];
 }
 
+uint64_t CountIn(const json* value) { return value && value->is_number_integer() ? value->get<uint64_t>() : 1; }
+
 // Reads the host's own keys by the table in schema.cpp.
 class HostKeyReader {
  public:
@@ -226,14 +228,15 @@ class HostKeyReader {
 
   // Each of the two alone is within its range; the buffers of a trial have a place for each row.
   void LimitRows() {
-    const auto number = [&](const char* path) {
+    const auto value_at = [&](const std::string& path) {
       const auto found = values_->values.find(path);
-      return found != values_->values.end() && found->second.is_number_integer() ? found->second.get<uint64_t>() : 1;
+      return found == values_->values.end() ? nullptr : &found->second;
     };
-    if (const uint64_t rows = number(kRunners) * number(kRowsOfARunner); rows > RolloutConfig::kMostRows) {
-      errors_->Add(PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
-                   fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", number(kRunners),
-                               number(kRowsOfARunner), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
+    if (const uint64_t rows = RowsOf(value_at); rows > RolloutConfig::kMostRows) {
+      errors_->Add(
+          PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
+          fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", CountIn(value_at(kRunners)),
+                      CountIn(value_at(kRowsOfARunner)), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
     }
   }
 
@@ -277,6 +280,10 @@ class HostKeyReader {
 void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
                   Errors* errors) {
   HostKeyReader(root, slots, defaults, values, errors).Read();
+}
+
+uint64_t RowsOf(const std::function<const json*(const std::string& path)>& value_at) {
+  return CountIn(value_at(kRunners)) * CountIn(value_at(kRowsOfARunner));
 }
 
 }  // namespace backplane

@@ -1,6 +1,10 @@
 // The host's own keys of one experiment, read by the table in schema.cpp.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "config/loader.hpp"
@@ -14,5 +18,8 @@ inline constexpr char kNoBudget[] = "budget: at least one limit is needed";
 // Every key of the table: from the file or its default. Of plugins' options only the places are noted.
 void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
                   Errors* errors);
+
+// The rows of a trial by what stands at the paths of its counts. NULL there: one.
+uint64_t RowsOf(const std::function<const nlohmann::json*(const std::string& path)>& value_at);
 
 }  // namespace backplane

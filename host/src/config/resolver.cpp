@@ -15,6 +15,9 @@ namespace {
 
 using nlohmann::json;
 
+// Of one choice of plugins. Points that write at more different places than these are read as files are.
+constexpr size_t kMostForms = 16;
+
 void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
   json monitors = json::array();
   for (const PluginSlot& slot : slots) {
@@ -69,6 +72,13 @@ std::string NameOfLearner(const std::vector<PluginSlot>& slots) {
   return slot && slot->table ? slot->table->info().short_id() : "";
 }
 
+// Those that choose plugins, and the others.
+std::pair<Assignments, Assignments> Apart(const Assignments& assignments) {
+  std::pair<Assignments, Assignments> apart;
+  for (const Override* override : assignments) (ChoosesPlugins(*override) ? apart.first : apart.second).push_back(override);
+  return apart;
+}
+
 std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
   const auto found =
       std::find_if(root->entries.begin(), root->entries.end(), [&](const Entry& entry) { return entry.key == key; });
@@ -101,16 +111,22 @@ std::optional<ValueRule> ReadPoint::RuleAt(const std::string& path) const {
 
 std::optional<json> ReadPoint::At(const std::string& path) const {
   const std::string target = Target(path);
-  auto found = values.values.find(target);
-  if (found != values.values.end()) return found->second;
+  if (const json* value = form ? form->Find(target, own) : nullptr) return *value;
+  const Values& all = form ? form->common() : values;
+  auto found = all.values.find(target);
+  if (found != all.values.end()) {
+    json value = found->second;
+    if (form && value.is_object()) form->PutOptions(target, own, &value);
+    return value;
+  }
   size_t options = target.find(".options.");
   if (options == std::string::npos) return std::nullopt;
   const std::string map = target.substr(0, options + 8), name = target.substr(options + 9);
   const json* read = nullptr;
-  if (found = values.values.find(map); found != values.values.end()) read = &found->second;
+  if (found = all.values.find(map); found != all.values.end()) read = &found->second;
   for (size_t i = 0, monitor = 0; i < slots->size() && !read; ++i) {
     if ((*slots)[i].kind != BP_KIND_MONITOR) continue;
-    if ((*slots)[i].options_path() == map) read = &values.values.at("monitors").at(monitor).at("options");
+    if ((*slots)[i].options_path() == map) read = &all.values.at("monitors").at(monitor).at("options");
     ++monitor;
   }
   if (read && read->contains(name)) return read->at(name);
@@ -126,7 +142,7 @@ Resolver::Resolver(Node root, std::vector<PresetValue> preset, std::vector<Overr
       tables_(std::move(tables)),
       defaults_(std::move(defaults)) {}
 
-const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
+Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   auto known = prepared_.find(choosing);
   if (known != prepared_.end()) return known->second;
   Prepared& p = prepared_[choosing];
@@ -165,19 +181,44 @@ const Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
 }
 
 ReadPoint Resolver::Read(const Assignments& assignments, Errors* errors) {
-  Assignments choosing, others;
-  for (const Override* override : assignments) (ChoosesPlugins(*override) ? choosing : others).push_back(override);
+  const auto [choosing, others] = Apart(assignments);
   const Prepared& prepared = Prepare(choosing);
   errors->AddNewPlaces(prepared.errors);
+  return ReadWhole(prepared, others, nullptr, errors);
+}
 
+ReadPoint Resolver::ReadByPlace(const Assignments& assignments, Errors* errors) {
+  const auto [choosing, others] = Apart(assignments);
+  Prepared& prepared = Prepare(choosing);
+  errors->AddNewPlaces(prepared.errors);
+  for (const auto& form : prepared.forms) {
+    if (!form->Fits(others)) continue;
+    if (std::optional<ReadPoint> point = form->Read(others)) return *std::move(point);
+    return ReadWhole(prepared, others, nullptr, errors);  // which says what is wrong
+  }
+  if (others.empty() || prepared.forms.size() == kMostForms) return ReadWhole(prepared, others, nullptr, errors);
+  std::vector<std::string> targets;
+  ReadPoint whole = ReadWhole(prepared, others, &targets, errors);
+  if (!errors->empty() || errors->notes().size() > prepared.errors.notes().size()) return whole;
+  std::unique_ptr<PointForm> form = PointForm::Make(others, targets, whole);
+  std::optional<ReadPoint> point = form ? form->Read(others) : std::nullopt;
+  if (!point) return whole;
+  prepared.forms.push_back(std::move(form));
+  return *std::move(point);
+}
+
+ReadPoint Resolver::ReadWhole(const Prepared& prepared, const Assignments& others, std::vector<std::string>* targets,
+                              Errors* errors) {
   const bool plain = others.empty();
   Node changed = plain ? Node() : prepared.root;
   const std::vector<PluginSlot>& slots = *prepared.slots;
   bool whole_mapping = false;
   std::vector<std::pair<std::string, const Override*>> written;
   for (const Override* override : others) {
+    if (targets) targets->emplace_back();
     if (GivesWay(*override, TargetPath(override->path, slots), prepared.set_paths)) continue;
     std::string target = ApplyOverride(*override, slots, &changed, errors);
+    if (targets) targets->back() = target;
     RefuseTwice(*override, target, prepared.set_paths, written, errors);
     written.emplace_back(std::move(target), override);
     whole_mapping = whole_mapping || override->value.IsMap() || override->value.IsList();  // a list may stand for options

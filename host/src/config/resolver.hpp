@@ -13,17 +13,16 @@
 #include "config/loader.hpp"
 #include "config/options.hpp"
 #include "config/overrides.hpp"
+#include "config/point_form.hpp"
 #include "config/presets.hpp"
 
 namespace backplane {
 
-// The values of one point, in the order in which they are written. The overrides must outlive the resolver's use of them: those
-// that choose plugins are recognised by their address.
-using Assignments = std::vector<const Override*>;
-
 struct ReadPoint {
   std::shared_ptr<const std::vector<PluginSlot>> slots;
-  Values values;
+  Values values;                         // empty of a point that has a form
+  PointForm* form = nullptr;             // the resolver's; what its points have in common stands there
+  std::vector<nlohmann::json> own = {};  // of the form's places
 
   // What stands at a path, defaults included; an alias stands for its target. Nothing: no such path, or it holds no value.
   std::optional<nlohmann::json> At(const std::string& path) const;
@@ -41,11 +40,13 @@ class Resolver {
 
   // Every value as far as it can be read.
   ReadPoint Read(const Assignments& assignments, Errors* errors);
+  // The same with less work, of one of many points. It has a form if its values are plain ones.
+  ReadPoint ReadByPlace(const Assignments& assignments, Errors* errors);
   // Of the file without any assignment, at the places of what is meant.
   void CheckReport(const ReportCheck& check, Errors* errors);
   // Where a key stands, or an entry of its list, or what is nearest above it; without any assignment.
   std::string PlaceOf(const std::string& path) { return Place(PathMark(Prepare({}).root, path)); }
-  // Of a point that was read without errors.
+  // Of a point without a form that was read without errors.
   static LoadedExperiment Build(ReadPoint point);
 
  private:
@@ -55,8 +56,12 @@ class Resolver {
     std::shared_ptr<const std::vector<PluginSlot>> slots;
     std::vector<std::string> set_paths;  // where --set wrote
     Errors errors;
+    std::vector<std::unique_ptr<PointForm>> forms;
   };
-  const Prepared& Prepare(const Assignments& choosing);
+  Prepared& Prepare(const Assignments& choosing);
+  // `targets` gets where each assignment was written, "" where it gave way.
+  ReadPoint ReadWhole(const Prepared& prepared, const Assignments& assignments, std::vector<std::string>* targets,
+                      Errors* errors);
 
   Node root_;
   std::vector<PresetValue> preset_;

@@ -7,7 +7,7 @@ makes a sampler anew, whose seed is a hash of the search's seed and the suggesti
 """
 
 import hashlib
-import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -22,6 +22,10 @@ def load():
     return optuna
 
 
+# Of a method, beside optuna itself.
+NEEDS = {"gp": ["scipy", "torch"], "cmaes": ["cmaes"], "qmc": ["scipy"]}
+
+
 def label_of(choice):
     """What a choice is called: Optuna wants None, a bool, a number or a text."""
     return choice if choice is None or isinstance(choice, (bool, int, float, str)) else json.dumps(choice, sort_keys=True)
@@ -31,7 +35,7 @@ class Search:
     def __init__(self, optuna, request):
         self.optuna = optuna
         self.method, self.seed = request["method"], request["seed"]
-        for needed in {"gp": ["scipy", "torch"], "cmaes": ["cmaes"], "qmc": ["scipy"]}.get(self.method, []):
+        for needed in NEEDS.get(self.method, []):
             importlib.import_module(needed)  # now, and not at the first suggestion that needs it
         self.choices = {path: d["choice"] for path, d in request["space"].items() if "choice" in d}
         self.space = {path: self.distribution(d) for path, d in sorted(request["space"].items())}
@@ -145,7 +149,14 @@ class Search:
         return {"number": frozen.number}
 
 
+def lacks(method):
+    """Packages that are not there, without loading those that are: importing Optuna takes a second."""
+    return [name for name in ["optuna", *NEEDS.get(method, [])] if importlib.util.find_spec(name) is None]
+
+
 def main():
+    if sys.argv[1] == "--lacks":
+        return print(" ".join(lacks(sys.argv[2])))
     requests, replies = os.fdopen(int(sys.argv[1]), "r"), os.fdopen(os.dup(int(sys.argv[2])), "w")
     search = None
     for line in requests:

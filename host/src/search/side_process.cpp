@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/python.hpp"
+#include "base/run_process.hpp"
 #include "search/side_source.hpp"
 
 namespace backplane {
@@ -39,7 +40,20 @@ int ProgramInMemory(std::string_view text) {
   return fd;
 }
 
+std::string SayMissing(const std::string& python, const std::string& what) {
+  return fmt::format("sweep.search is answered by Optuna, which {} does not have ({}): {}", python, what, kInstallSearch);
+}
+
 }  // namespace
+
+std::string WhyNoSearch(const std::string& method) {
+  const std::string python = FindPython();
+  const ProcessEnd run = RunProcess({{python, "-c", kSearchSource, "--lacks", method}});
+  if (!run.started) return SayMissing(python, "no such program: " + run.err.substr(0, run.err.find('\n')));
+  if (!run.ok()) return SayMissing(python, "it cannot be asked");
+  const std::string lacks = run.out.substr(0, run.out.find('\n'));
+  return lacks.empty() ? "" : SayMissing(python, "no " + lacks);
+}
 
 SideProcess::SideProcess(fs::path log) : log_(std::move(log)), python_(FindPython()) {
   int sockets[2];
@@ -84,9 +98,7 @@ json SideProcess::Ask(const json& request) {
   const auto error = reply.find("error");
   if (error == reply.end()) return reply;
   const std::string what = error->is_string() ? error->get<std::string>() : JsonText(*error);
-  if (reply.contains("missing"))
-    throw SearchError(
-        fmt::format("sweep.search is answered by Optuna, which {} does not have ({}): {}", python_, what, kInstallSearch));
+  if (reply.contains("missing")) throw SearchError(SayMissing(python_, what));
   throw SearchError(fmt::format("sweep.search: Optuna refuses '{}': {}", request.value("op", ""), what));
 }
 

@@ -21,6 +21,9 @@ inline constexpr char kInstallSearch[] =
     "in a clone call scripts/bootstrap --with search, elsewhere `python3 -m pip install optuna cmaes scipy` with that Python; "
     "BACKPLANE_PYTHON names another one";
 
+// Why a search by this method would not be answered here, and what to do; empty: nothing is missing. Loads no package.
+std::string WhyNoSearch(const std::string& method);
+
 class SideProcess {
  public:
   // `log` gets what it prints. Throws SearchError.

@@ -1,5 +1,7 @@
 #include "supervise/batch_view.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -45,7 +47,7 @@ void BatchView::TakePlan() {
   if (!error && written == plan_written_) return;
   const std::vector<PlanLine> plan = ReadPlan(folder_);
   plan_written_ = written;
-  std::map<std::string, size_t> known;
+  std::map<std::string, size_t> known, points;
   for (size_t i = 0; i < trials_.size(); ++i) known[trials_[i].plan.trial_id] = i;
   std::vector<Trial> trials;
   std::vector<BatchRow> rows;
@@ -57,6 +59,7 @@ void BatchView::TakePlan() {
     trials.push_back(found != known.end() ? std::move(trials_[found->second]) : Trial{});
     rows.push_back(found != known.end() ? std::move(rows_[found->second]) : BatchRow{});
     trials.back().plan = line;
+    trials.back().point = points.try_emplace(line.point_id, points.size()).first->second;
     rows.back().name = Printable(names.names[rows.size() - 1]);
   }
   trials_ = std::move(trials);
@@ -74,6 +77,7 @@ void BatchView::Refresh() {
   CountSessions();
   totals_.to_come = ToCome();
   totals_.left_s = TimeLeft();
+  totals_.best = BestSoFar();
   const std::string state = State();
   totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
 }
@@ -202,17 +206,37 @@ std::optional<double> BatchView::TimeLeft() const {
     return std::nullopt;
   }
   EtaEvidence evidence;
-  for (const BatchRow& row : rows_) {
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const BatchRow& row = rows_[i];
     if (row.state == TrialState::kRunning) {
-      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0)});
+      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0), trials_[i].point});
     } else if (IsFinished(row.state)) {
-      evidence.finished_s.push_back(row.elapsed_s.value_or(0));
+      evidence.finished.push_back({row.elapsed_s.value_or(0), trials_[i].point});
+    } else if (row.state == TrialState::kPlanned) {
+      evidence.waiting.push_back(trials_[i].point);
     }
-    evidence.waiting += row.state == TrialState::kPlanned;
   }
-  evidence.waiting += totals_.to_come;
+  evidence.to_come = totals_.to_come;
   evidence.at_once = evidence.running.size();
   return EstimateTimeLeft(evidence);
+}
+
+// "eval/return 487.3, number 12: lr=0.0021 num_epochs=7"; empty: no search, or it was told of no result yet.
+std::string BatchView::BestSoFar() const {
+  const SearchRecord& search = record().search;
+  if (!search.open.is_object()) return "";
+  const double sign = search.open.value("direction", "") == "minimize" ? -1 : 1;
+  const Suggestion* best = nullptr;
+  uint64_t best_number = 0;
+  for (const auto& [number, one] : search.suggestions) {
+    const bool counts = one.state == "complete" && one.value && std::isfinite(*one.value);
+    if (counts && (best == nullptr || sign * (*one.value - *best->value) > 0)) best = &one, best_number = number;
+  }
+  if (best == nullptr) return "";
+  const auto point =
+      std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.plan.point_id == best->point_id; });
+  return fmt::format("{} {:.6g}, number {}{}", search.open.value("metric", ""), *best->value, best_number,
+                     point == trials_.end() ? "" : ": " + point->plan.name);
 }
 
 BatchProgress BatchView::Progress() const {

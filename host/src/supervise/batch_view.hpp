@@ -36,6 +36,7 @@ class BatchView {
  private:
   struct Trial {
     PlanLine plan;
+    size_t point = 0;               // the same number for all trials of a point
     unsigned measured_attempt = 0;  // whose numbers stand in the row
     bool measured_ended = false;
     std::unique_ptr<StatusReader> status;  // of measured_attempt while it runs
@@ -50,6 +51,7 @@ class BatchView {
   std::string State() const;
   size_t ToCome() const;
   std::optional<double> TimeLeft() const;
+  std::string BestSoFar() const;
 
   ResultsFolder folder_;
   std::filesystem::file_time_type plan_written_;  // that was read

@@ -258,13 +258,19 @@ std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& t
   return totals.note.empty() ? line : line + "   " + totals.note;
 }
 
+std::string FormatBest(const BatchTotals& totals) {
+  return totals.best.empty() ? "" : "best so far: " + Printable(totals.best);
+}
+
 std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen) {
   const std::vector<NumberedRow> ordered = Ordered(rows);
-  constexpr size_t kHeadLines = 2;
-  const size_t room = static_cast<size_t>(std::max<int>(screen.height, kHeadLines + 1)) - kHeadLines;
+  const std::string best = screen.height > 3 ? FormatBest(totals) : "";
+  const size_t head = best.empty() ? 2 : 3;
+  const size_t room = std::max(static_cast<size_t>(std::max(screen.height, 1)), head + 1) - head;
   const size_t shown = ordered.size() <= room ? ordered.size() : room - 1;
   const Table table({ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(shown)}, totals.heading, screen);
   std::string text = table.Line(FormatTotals(rows, totals));
+  if (!best.empty()) text += table.Line("  " + best);
   text += shown > 0 ? table.Heading() : "";
   for (size_t i = 0; i < shown; ++i) {
     text += table.RowLine(i);

@@ -58,6 +58,10 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
     }
     states_[i] = state;
   }
+  if (const std::string best = FormatBest(totals); best != best_) {
+    fmt::print(stream_, "{}  {}\n", TimeOfDay(), best);
+    best_ = best;
+  }
   if (totals.elapsed_s >= next_totals_s_) {
     fmt::print(stream_, "{}  {}\n", TimeOfDay(), FormatTotals(rows, totals));
     next_totals_s_ = totals.elapsed_s + kTotalsEvery_s;

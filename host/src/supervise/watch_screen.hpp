@@ -9,7 +9,8 @@
 
 namespace backplane {
 
-// Without a terminal: a line for each trial that started or ended, and the totals every 30 s. One thread.
+// Without a terminal: a line for each trial that started or ended, for a search's new best, and the totals every 30 s. One
+// thread.
 class BatchScreen {
  public:
   BatchScreen(std::FILE* stream, const Screen& screen) : stream_(stream), screen_(screen) {}
@@ -35,6 +36,7 @@ class BatchScreen {
   std::string block_;
   size_t lines_ = 0;  // drawn above the cursor
   double next_s_ = 0, next_totals_s_ = 0;
+  std::string best_;                // as it was printed last
   std::vector<TrialState> states_;  // of the rows, as they were printed last
 };
 

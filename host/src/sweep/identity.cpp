@@ -28,13 +28,6 @@ std::string HashOfFolder(const std::filesystem::path& folder) {
   return Sha256(json(files).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace));
 }
 
-// Below the objects that the place's sections stand for.
-json& At(json* identity, const std::string& canonical) {
-  const size_t dot = canonical.find('.');
-  if (dot == std::string::npos) return (*identity)[canonical];
-  return (*identity)[canonical.substr(0, dot)][canonical.substr(dot + 1)];
-}
-
 // A plugin's name in the file is one of several for the same id, and its file is known by its content: both say more where the
 // sweep names them.
 bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed || key.type == ValueType::kPluginName; }
@@ -51,36 +44,6 @@ void AppendText(const std::string& text, std::string* out) {
     out->append(1, '"').append(text).append(1, '"');
   } else {
     *out += json(text).dump();
-  }
-}
-
-// What `dump` writes. That spends most of its time on what identities have none of: on escapes and on where the text goes.
-void AppendCanonical(const json& value, std::string* out) {
-  const auto append_all = [out](const auto& items, char close, const auto& append) {
-    char before = close == '}' ? '{' : '[';
-    if (items.empty()) *out += before;
-    for (const auto& item : items) {
-      *out += std::exchange(before, ',');
-      append(item);
-    }
-    *out += close;
-  };
-  switch (value.type()) {
-    case json::value_t::object:
-      append_all(value.get_ref<const json::object_t&>(), '}', [out](const auto& entry) {
-        AppendText(entry.first, out);
-        *out += ':';
-        AppendCanonical(entry.second, out);
-      });
-      break;
-    case json::value_t::array:
-      append_all(value.get_ref<const json::array_t&>(), ']', [out](const json& item) { AppendCanonical(item, out); });
-      break;
-    case json::value_t::string: AppendText(value.get_ref<const std::string&>(), out); break;
-    case json::value_t::null: *out += "null"; break;
-    case json::value_t::boolean: *out += value.get<bool>() ? "true" : "false"; break;
-    case json::value_t::number_unsigned: *out += std::to_string(value.get<uint64_t>()); break;
-    default: *out += value.dump(); break;
   }
 }
 
@@ -178,11 +141,11 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
   for (const HostKey& key : HostKeys()) {
     if (key.canonical.empty() || (key.of_command && !loaded.experiment.HasCommand())) continue;
     if (key.type == ValueType::kPluginName) {
-      At(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
+      IdentityPlace(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
     } else if (!key.identity) {
-      At(&identity, key.canonical) = key.get(key, loaded.experiment);
+      IdentityPlace(&identity, key.canonical) = key.get(key, loaded.experiment);
     } else if (std::optional<json> value = key.identity(loaded.experiment)) {
-      At(&identity, key.canonical) = *std::move(value);
+      IdentityPlace(&identity, key.canonical) = *std::move(value);
     }
   }
   LeaveOutLater(*loaded.env, &identity["env"]["options"]);
@@ -200,7 +163,43 @@ json TrialIdentity(json point, uint64_t seed, const std::map<std::string, std::s
   return identity;
 }
 
+json& IdentityPlace(json* identity, const std::string& canonical) {
+  const size_t dot = canonical.find('.');
+  if (dot == std::string::npos) return (*identity)[canonical];
+  return (*identity)[canonical.substr(0, dot)][canonical.substr(dot + 1)];
+}
+
 std::string IdOfText(const std::string& canonical) { return Sha256(canonical).substr(0, kIdDigits); }
+
+// What `dump` writes. That spends most of its time on what identities have none of: on escapes and on where the text goes.
+void AppendCanonical(const json& value, std::string* out) {
+  const auto append_all = [out](const auto& items, char close, const auto& append) {
+    char before = close == '}' ? '{' : '[';
+    if (items.empty()) *out += before;
+    for (const auto& item : items) {
+      *out += std::exchange(before, ',');
+      append(item);
+    }
+    *out += close;
+  };
+  switch (value.type()) {
+    case json::value_t::object:
+      append_all(value.get_ref<const json::object_t&>(), '}', [out](const auto& entry) {
+        AppendText(entry.first, out);
+        *out += ':';
+        AppendCanonical(entry.second, out);
+      });
+      break;
+    case json::value_t::array:
+      append_all(value.get_ref<const json::array_t&>(), ']', [out](const json& item) { AppendCanonical(item, out); });
+      break;
+    case json::value_t::string: AppendText(value.get_ref<const std::string&>(), out); break;
+    case json::value_t::null: *out += "null"; break;
+    case json::value_t::boolean: *out += value.get<bool>() ? "true" : "false"; break;
+    case json::value_t::number_unsigned: *out += std::to_string(value.get<uint64_t>()); break;
+    default: *out += value.dump(); break;
+  }
+}
 
 std::string CanonicalText(const json& identity) {
   std::string text;

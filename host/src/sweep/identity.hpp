@@ -45,8 +45,12 @@ std::set<std::string> LeftOutKeys(const std::string& path);
 nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
                              const std::string& after = "");
 
+// Where it stands in an identity, by HostKey::canonical.
+nlohmann::json& IdentityPlace(nlohmann::json* identity, const std::string& canonical);
+
 // The bytes that an id is a hash of: those of `identity.dump()`.
 std::string CanonicalText(const nlohmann::json& identity);
+void AppendCanonical(const nlohmann::json& value, std::string* text);
 
 // `after` is the id of the trial whose learner it starts from; empty: of none.
 nlohmann::json TrialIdentity(nlohmann::json point, uint64_t seed, const std::map<std::string, std::string>& files,

@@ -18,6 +18,8 @@ using nlohmann::json;
 
 LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
 
+const Experiment& Plan::ExperimentOf(size_t point) const { return memory_->resolver.Look(memory_->writes[point]); }
+
 std::string Plan::PlaceOf(const std::string& path) const {
   if (search && path == kSearchMetric) return Place(search->metric_mark);
   return compare && path == kComparedMetric ? metric_place : memory_->resolver.PlaceOf(path);

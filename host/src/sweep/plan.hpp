@@ -96,6 +96,8 @@ class Plan {
   // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
   LoadedExperiment LoadPoint(size_t point) const;  // with the seed of the file
+  // What `LoadPoint(point).experiment` is, with less work; until the next call.
+  const Experiment& ExperimentOf(size_t point) const;
   // Where a key stands, or an entry of its list ("report.columns.1"), in the file without its sweep: "walk.yaml:12:5". Of
   // `compare:`, its metric.
   std::string PlaceOf(const std::string& path) const;

@@ -155,21 +155,57 @@ const std::string& Planner::StageOf(size_t place) const {
   return stages().empty() ? none : stages()[place].name;
 }
 
-std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
-  struct Built {
-    LoadedExperiment loaded;
-    std::map<std::string, json> swept;
-    std::string identity, id;
-  };
-  std::vector<Built> built;
-  for (size_t k = 0; k < chain.size(); ++k) {
-    Built one;
-    one.swept = memory_->resolver.SweptKeys(chain[k].read, stages().empty() ? nullptr : &stages()[k]);
-    one.loaded = Resolver::Build(std::move(chain[k].read));
-    one.identity = CanonicalText(PointIdentity(one.loaded, one.swept, k > 0 ? built[k - 1].id : ""));
-    one.id = IdOfText(one.identity);
-    built.push_back(std::move(one));
+Planner::Built Planner::Build(ResolvedPoint* point, const Stage* stage, const std::string& after) {
+  Built built;
+  built.swept = memory_->resolver.SweptKeys(point->read, stage);
+  if (PointForm* const form = point->read.form) {
+    const LoadedExperiment& loaded = form->Load(point->read.own);
+    auto of_form = of_forms_.find({form, stage});
+    if (of_form == of_forms_.end())
+      of_form = of_forms_.emplace(std::pair{form, stage}, OfForm{FormText(*form, loaded, built.swept, after), {}}).first;
+    built.of_form = &of_form->second;
+    built.identity = of_form->second.text.Of(loaded, point->read.own, built.swept, after);
+  } else {
+    built.whole = Resolver::Build(std::move(point->read));
+    built.identity = CanonicalText(PointIdentity(*built.whole, built.swept, after));
   }
+  built.id = IdOfText(built.identity);
+  return built;
+}
+
+const LoadedExperiment& Planner::LoadedOf(const Built& built, const ResolvedPoint& point) {
+  return built.whole ? *built.whole : point.read.form->Load(point.read.own);
+}
+
+const std::map<std::string, std::string>* Planner::FilesOf(Built* built, const ResolvedPoint& point,
+                                                           const PointWrites& writes) {
+  OfForm* const form = built->of_form;
+  if (form && form->files) return &*form->files;
+  const LoadedExperiment& loaded = LoadedOf(*built, point);
+  const auto refuse = [&](const std::string& path, const std::string& why) {
+    const auto origins = memory_->resolver.Load(writes).origin;
+    const auto origin = origins.find(path);
+    errors_->AddFile(origin == origins.end() ? path : origin->second, why);
+    return nullptr;
+  };
+  if (loaded.experiment.HasCommand() && !stages().empty())
+    return refuse(
+        "learner.command",
+        "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of them, found "
+        "a command");
+  try {
+    built->files = hashes_.Of(loaded);
+  } catch (const NoDataFile& error) {
+    return refuse(error.path, error.what());
+  }
+  if (!form || form->text.names_files()) return &built->files;
+  return &form->files.emplace(std::move(built->files));
+}
+
+std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
+  std::vector<Built> built;
+  for (size_t k = 0; k < chain.size(); ++k)
+    built.push_back(Build(&chain[k], stages().empty() ? nullptr : &stages()[k], k > 0 ? built[k - 1].id : ""));
   // The last one's identity holds those before it.
   if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
     // What is suggested twice is one point with two numbers.
@@ -183,7 +219,6 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     const std::optional<size_t> after = k > 0 ? std::optional(places.back()) : std::nullopt;
     places.push_back(known->second);
     if (!fresh) continue;  // chains may begin alike
-    AddNotes(built[k].loaded.notes);
     const std::string& stage = StageOf(k);
     plan_.points.push_back(
         {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
@@ -191,29 +226,17 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     memory_->swept.push_back(std::move(built[k].swept));
   }
   if (points_alone_) return places.back();
-  std::vector<std::map<std::string, std::string>> files;
-  for (const Built& one : built) {
-    if (one.loaded.experiment.HasCommand() && !stages().empty()) {
-      const auto origin = one.loaded.origin.find("learner.command");
-      errors_->AddFile(origin == one.loaded.origin.end() ? "learner.command" : origin->second,
-                       "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of "
-                       "them, found a command");
-      return std::nullopt;
-    }
-    try {
-      files.push_back(hashes_.Of(one.loaded));
-    } catch (const NoDataFile& error) {
-      const auto origin = one.loaded.origin.find(error.path);
-      errors_->AddFile(origin == one.loaded.origin.end() ? error.path : origin->second, error.what());
-      return std::nullopt;
-    }
+  std::vector<const std::map<std::string, std::string>*> files;
+  for (size_t k = 0; k < chain.size(); ++k) {
+    files.push_back(FilesOf(&built[k], chain[k], memory_->writes[places[k]]));
+    if (!files.back()) return std::nullopt;
   }
-  const Experiment& first = built.front().loaded.experiment;
+  const Experiment& first = LoadedOf(built.front(), chain.front()).experiment;
   for (uint64_t i = 0; i < SeedsOf(sweep(), first); ++i) {
     // All stages have the seed of the first, whichever other chains begin with it.
     const uint64_t seed = SeedOf(first, built.front().id, i);
     std::optional<size_t> after;
-    for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, files[k], after);
+    for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, *files[k], after);
   }
   return places.back();
 }
@@ -280,12 +303,6 @@ void Planner::SayThatNoneIsCalled(const PointAxis& axis) {
   for (const PlannedPoint& point : plan_.points) names.push_back(point.name);
   errors_->Add(axis.mark,
                fmt::format("no point is called '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
-}
-
-void Planner::AddNotes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) {
-    if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end()) plan_.notes.push_back(note);
-  }
 }
 
 void Planner::OrderTrials() {

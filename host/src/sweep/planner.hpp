@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sweep/form_text.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/plan.hpp"
 #include "sweep/point_resolver.hpp"
@@ -54,6 +55,24 @@ class Planner {
   const std::vector<Stage>& stages() const { return memory_->resolver.stages(); }
   const std::string& StageOf(size_t place) const;
 
+  // What the points of a form have in common at a stage.
+  struct OfForm {
+    FormText text;
+    std::optional<std::map<std::string, std::string>> files;  // absent: not known yet, or each point has its own
+  };
+  // A point of a chain as it was built.
+  struct Built {
+    std::optional<LoadedExperiment> whole;  // absent: its form has it
+    std::map<std::string, nlohmann::json> swept;
+    std::string identity, id;
+    OfForm* of_form = nullptr;
+    std::map<std::string, std::string> files = {};  // where the form does not have them
+  };
+  Built Build(ResolvedPoint* point, const Stage* stage, const std::string& after);
+  static const LoadedExperiment& LoadedOf(const Built& built, const ResolvedPoint& point);
+  // Hashes of its files. NULL after errors.
+  const std::map<std::string, std::string>* FilesOf(Built* built, const ResolvedPoint& point, const PointWrites& writes);
+
   // The place of its last point, which may have been there before; absent after errors.
   std::optional<size_t> AddChain(Chain chain, bool listed);
   uint64_t SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const;
@@ -67,7 +86,6 @@ class Planner {
   void AddVariants();
   void SayThatThereAreTooMany();
   void SayThatNoneIsCalled(const PointAxis& axis);
-  void AddNotes(const std::vector<std::string>& notes);
 
   // Where times are compared all points run once per seed, every second pass backwards, so that a drift of the machine does not
   // look like an effect.
@@ -91,6 +109,8 @@ class Planner {
   std::unordered_map<std::string, size_t> by_id_;
   std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
   std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
+
+  std::map<std::pair<const PointForm*, const Stage*>, OfForm> of_forms_;
 
   struct Varied {
     Combination combination;

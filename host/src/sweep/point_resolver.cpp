@@ -88,22 +88,33 @@ PointResolver::PointResolver(const ExperimentText& text, Sweep sweep, Stages sta
   for (const std::string& path : sweep_.paths) short_names_[path] = leaves[Leaf(path)] > 1 ? path : Leaf(path);
 }
 
-ReadPoint PointResolver::Read(const PointWrites& writes, Errors* errors) const {
+Assignments PointResolver::AssignmentsOf(const PointWrites& writes) {
   Assignments assignments;
+  assignments.reserve(writes.assigned.size() + writes.derived.size());
   for (const Assigned* assigned : writes.assigned) assignments.push_back(&assigned->override);
   for (const Override& derived : writes.derived) assignments.push_back(&derived);
-  return resolvers_[writes.file]->Read(assignments, errors);
+  return assignments;
+}
+
+ReadPoint PointResolver::Read(const PointWrites& writes, Errors* errors) const {
+  return resolvers_[writes.file]->ReadByPlace(AssignmentsOf(writes), errors);
 }
 
 std::optional<LoadedExperiment> PointResolver::Base() const {
   Errors errors;
-  ReadPoint point = Read({}, &errors);
+  ReadPoint point = resolvers_.front()->Read({}, &errors);
   return errors.empty() ? std::optional(Resolver::Build(std::move(point))) : std::nullopt;
 }
 
 LoadedExperiment PointResolver::Load(const PointWrites& writes) const {
   Errors none;
-  return Resolver::Build(Read(writes, &none));
+  return Resolver::Build(resolvers_[writes.file]->Read(AssignmentsOf(writes), &none));
+}
+
+const Experiment& PointResolver::Look(const PointWrites& writes) const {
+  Errors none;
+  ReadPoint point = Read(writes, &none);
+  return point.form ? point.form->Load(point.own).experiment : looked_at_.emplace(Resolver::Build(std::move(point)).experiment);
 }
 
 const std::string& PointResolver::HintAt(const std::string& path, const ReadPoint& point) const {
@@ -287,21 +298,19 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;
 }
 
-std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Stage* stage) const {
-  std::set<std::string> keys = named_by_files_;
+const std::set<std::string>& PointResolver::SweptKeyNames(const ReadPoint& point, const Stage* stage) const {
+  const auto [known, fresh] = swept_keys_.try_emplace({point.slots.get(), stage});
+  if (!fresh) return known->second;
+  known->second = named_by_files_;
   for (const std::string& path : sweep_.paths) {
-    const auto here = PathInStage(path, stage);
-    if (!here) continue;
-    const std::string target = point.Target(*here);
-    auto [known, fresh] = left_out_keys_.try_emplace(target);
-    if (fresh) known->second = LeftOutKeys(target);
-    keys.insert(known->second.begin(), known->second.end());
+    if (const auto here = PathInStage(path, stage)) known->second.merge(LeftOutKeys(point.Target(*here)));
   }
+  return known->second;
+}
+
+std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Stage* stage) const {
   std::map<std::string, json> values;
-  for (const std::string& key : keys) {
-    auto found = point.values.values.find(key);
-    values[key] = found == point.values.values.end() ? json(nullptr) : found->second;
-  }
+  for (const std::string& key : SweptKeyNames(point, stage)) values[key] = point.At(key).value_or(json(nullptr));
   return values;
 }
 

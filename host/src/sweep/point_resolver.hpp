@@ -55,6 +55,8 @@ class PointResolver {
   std::optional<ResolvedPoint> Resolve(const Combination& combination, const Stage* stage, Errors* errors) const;
   // A point that resolved without errors before.
   LoadedExperiment Load(const PointWrites& writes) const;
+  // Its experiment alone, until the next call.
+  const Experiment& Look(const PointWrites& writes) const;
   // A value that nobody knew when the sweep was read; it stays.
   const Assigned* Keep(Assigned assigned) { return &sweep_.assigned.emplace_back(std::move(assigned)); }
   // Values of keys that belong to the identity only because the sweep names them.
@@ -62,6 +64,8 @@ class PointResolver {
 
  private:
   ReadPoint Read(const PointWrites& writes, Errors* errors) const;
+  static Assignments AssignmentsOf(const PointWrites& writes);
+  const std::set<std::string>& SweptKeyNames(const ReadPoint& point, const Stage* stage) const;
   void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
   void Derive(ResolvedPoint* point, Errors* errors) const;
   void Describe(const Combination& combination, const Stage* stage, ResolvedPoint* point) const;
@@ -81,7 +85,10 @@ class PointResolver {
   std::vector<std::unique_ptr<Resolver>> resolvers_;    // of the experiment file, then of each swept file merged over it
   std::map<std::string, std::string> short_names_;  // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;            // left-out keys that swept files set
-  mutable std::map<std::string, std::set<std::string>> left_out_keys_;  // by path, once asked for
+  // Keys that belong to the identity only because the sweep names them, by the plugins of a point, which a resolver keeps, and
+  // stage.
+  mutable std::map<std::pair<const void*, const Stage*>, std::set<std::string>> swept_keys_;
+  mutable std::optional<Experiment> looked_at_;  // of a point without a form
   // By the plugins of a point, which a resolver keeps, and path, once asked for: it may stand in a rule for every point.
   mutable std::map<std::pair<const void*, std::string>, std::string> hints_;
 };

@@ -54,6 +54,24 @@ class StudyTest : public testing::Test {
 
 TEST_F(StudyTest, OfABatchThatSearchedNothingThereIsNone) { EXPECT_FALSE(StudyOfSearch({}, BatchRecord{})); }
 
+// The events have the paths sorted; the plan has them as the experiment file does.
+TEST_F(StudyTest, ItsOptionsStandInTheOrderOfTheFile) {
+  Say({{"op", "open"},
+       {"space",
+        {{"a", {{"uniform", {0, 1}}}},
+         {"b", {{"uniform", {0, 1}}}},
+         {"c", {{"uniform", {0, 1}}}},
+         {"d", {{"uniform", {0, 1}}}}}}},
+      {});
+  Plan(0, "p0", "t0", 7);
+  plan_.back().values = {{"c", 0.5}, {"a", 0.5}};  // `b` only at other points
+  Plan(1, "p1", "t1", 7);
+  plan_.back().values = {{"c", 0.5}, {"b", 0.5}, {"a", 0.5}};
+  std::vector<std::string> paths;
+  for (const SearchedOption& option : Of().space) paths.push_back(option.path);
+  EXPECT_THAT(paths, ElementsAre("c", "a", "b", "d"));
+}
+
 TEST_F(StudyTest, ASuggestionHasItsTrialsAndWhatItWasTold) {
   Suggest(0, 1e-3, "p0");
   Plan(0, "p0", "t0", 7);

@@ -155,6 +155,24 @@ TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
   EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come) << "a search confirms when it is over";
 }
 
+TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}, {"metric", "score"}, {"direction", "minimize"}}, {}});
+  const auto tell = [&](uint64_t number, const char* state, double value) {
+    log.Append(SearchMessage{{{"op", "ask"}}, {{"number", number}, {"params", {{"lr", 1}}}}});
+    log.Append(SearchPoint{number, number == 1 ? plan_.points[0].id : "gone", ""});
+    log.Append(SearchMessage{{{"op", "tell"}, {"number", number}, {"state", state}, {"value", value}}, {}});
+  };
+  EXPECT_EQ("", BatchView(folder_.out).totals().best);
+  tell(0, "complete", 3.5);
+  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "of a point that this plan lacks";
+  tell(1, "complete", 2.25);
+  tell(2, "complete", 2.75);
+  tell(3, "pruned", 1);
+  EXPECT_EQ("score 2.25, number 1: " + plan_.points[0].name, BatchView(folder_.out).totals().best);
+}
+
 TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});

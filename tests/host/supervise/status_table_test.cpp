@@ -48,6 +48,16 @@ TEST(BatchTable, RunningThenFailedThenTheLatestThenThePlanned) {
       FormatBatch(Rows(), {42, 70, ""}, Plain(80, 24)));
 }
 
+TEST(BatchTable, TheBestOfASearchStandsBelowTheTotals) {
+  BatchTotals totals{42, 70, ""};
+  totals.best = "eval/return 487.3, number 12: lr=0.4";
+  const std::vector<std::string> lines = Lines(FormatBatch(Rows(), totals, Plain(80, 24)));
+  EXPECT_EQ("  best so far: eval/return 487.3, number 12: lr=0.4", lines[1]);
+  EXPECT_THAT(lines[2], HasSubstr("steps/s"));
+  for (int height = 1; height < 12; ++height)
+    EXPECT_LE(Lines(FormatBatch(Rows(), totals, Plain(80, height))).size(), static_cast<size_t>(std::max(height, 3)));
+}
+
 std::vector<BatchRow> RowsWithLive() {
   std::vector<BatchRow> rows = Rows();
   rows[1].live = {{"ep/success_rate", 0.91}, {"ep/length", 1234.56}};

@@ -125,6 +125,19 @@ TEST(BatchScreen, WhatHasEndedBeforeIsNoNews) {
   EXPECT_THAT(text, HasSubstr("b  completed"));
 }
 
+TEST(BatchScreen, WithoutATerminalANewBestIsSaidOnce) {
+  const std::vector<BatchRow> rows(1);
+  const std::string text = Shown(kFile, [&](BatchScreen& screen) {
+    BatchTotals totals{1, std::nullopt, ""};
+    for (const char* best : {"", "score 1, number 0: x=1", "score 1, number 0: x=1", "score 2, number 3: x=2"}) {
+      totals.best = best;
+      screen.Update(rows, totals);
+    }
+  });
+  const std::regex said("best so far: score ([12])");
+  EXPECT_EQ(2, std::distance(std::sregex_iterator(text.begin(), text.end(), said), std::sregex_iterator())) << text;
+}
+
 TEST(BatchScreen, IsDueFiveTimesASecond) {
   BatchScreen screen(stderr, kFile);
   EXPECT_TRUE(screen.Due(0));

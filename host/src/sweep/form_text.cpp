@@ -1,0 +1,112 @@
+#include "sweep/form_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "config/option_table.hpp"
+#include "config/schema.hpp"
+#include "sweep/identity.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+
+// Stands in the first point's identity where a point's own value goes: a text that nobody writes.
+constexpr char kMarked[] = "\"\\u0001";
+
+json MarkOf(size_t number) { return "\x01" + std::to_string(number); }
+
+std::optional<json> ValueOf(const HostKey& key, const Experiment& experiment) {
+  return key.identity ? key.identity(experiment) : std::optional(key.get(key, experiment));
+}
+
+}  // namespace
+
+FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const std::map<std::string, json>& swept,
+                   const std::string& after) {
+  names_files_ = std::any_of(form.places().begin(), form.places().end(), [](const PointForm::OwnPlace& place) {
+    return place.option && (place.option->info->flags & BP_PARAM_DATA) != 0;
+  });
+  json identity = PointIdentity(loaded, swept, after);
+  const std::string whole = CanonicalText(identity);
+  std::vector<Piece> marked;
+  const auto mark = [&](json* at, Piece piece) {
+    *at = MarkOf(marked.size());
+    marked.push_back(std::move(piece));
+  };
+  bool has_key = false;
+  std::vector<json> own;
+  for (size_t i = 0; i < form.places().size(); ++i) {
+    const PointForm::OwnPlace& place = form.places()[i];
+    has_key = has_key || place.key;
+    if (!place.option) {
+      own.emplace_back();
+      continue;
+    }
+    const OptionInfo& option = *place.option->info;
+    if ((option.flags & BP_PARAM_LATER) != 0) return;  // its place depends on its value
+    json& at = IdentityPlace(&identity, place.options->canonical)[option.path];
+    own.push_back(at);
+    mark(&at, {.option = i});
+  }
+  for (const HostKey& key : HostKeys()) {
+    if (key.canonical.empty() || key.type == ValueType::kPluginName || key.of_command) continue;
+    const auto is_it = [&](const PointForm::OwnPlace& place) { return place.key == &key; };
+    const bool differs = std::any_of(form.places().begin(), form.places().end(), is_it);
+    // One that is made of several members may differ with any key.
+    if (!differs && !(has_key && key.identity)) continue;
+    if (ValueOf(key, loaded.experiment)) {
+      mark(&IdentityPlace(&identity, key.canonical), {.key = &key});
+    } else {
+      not_there_.push_back(&key);
+    }
+  }
+  for (const auto& [key, value] : swept) {
+    const bool differs = std::any_of(form.places().begin(), form.places().end(),
+                                     [&](const PointForm::OwnPlace& place) { return place.path == key; });
+    if (differs) mark(&identity["swept"][key], {.swept = key});
+  }
+  if (!after.empty()) mark(&identity["after"], {.after = true});
+
+  const std::string text = CanonicalText(identity);
+  size_t from = 0;
+  for (size_t at = text.find(kMarked); at != std::string::npos; at = text.find(kMarked, from)) {
+    size_t number = marked.size();
+    const char* const digits = text.data() + at + sizeof(kMarked) - 1;
+    const auto [end, error] = std::from_chars(digits, text.data() + text.size(), number);
+    if (error != std::errc() || number >= marked.size()) break;
+    pieces_.push_back(marked[number]);
+    pieces_.back().text = text.substr(from, at - from);
+    from = static_cast<size_t>(end - text.data()) + 1;
+  }
+  pieces_.push_back({.text = text.substr(from)});
+  if (Of(loaded, own, swept, after) != whole) pieces_.clear();
+}
+
+std::string FormText::Of(const LoadedExperiment& loaded, const std::vector<json>& own, const std::map<std::string, json>& swept,
+                         const std::string& after) const {
+  const auto is_there = [&](const HostKey* key) { return ValueOf(*key, loaded.experiment).has_value(); };
+  if (pieces_.empty() || std::any_of(not_there_.begin(), not_there_.end(), is_there))
+    return CanonicalText(PointIdentity(loaded, swept, after));
+  std::string text;
+  text.reserve(pieces_.front().text.size() * 2);
+  for (const Piece& piece : pieces_) {
+    text += piece.text;
+    if (piece.option) {
+      AppendCanonical(own[*piece.option], &text);
+    } else if (piece.key) {
+      const std::optional<json> value = ValueOf(*piece.key, loaded.experiment);
+      if (!value) return CanonicalText(PointIdentity(loaded, swept, after));
+      AppendCanonical(*value, &text);
+    } else if (!piece.swept.empty()) {
+      AppendCanonical(swept.at(piece.swept), &text);
+    } else if (piece.after) {
+      AppendCanonical(after, &text);
+    }
+  }
+  return text;
+}
+
+}  // namespace backplane
