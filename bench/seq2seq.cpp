@@ -95,7 +95,8 @@ struct Way {
     for (const double each : loss) losses.back() += each;
     for (const seq2seq::MicroBatch& batch : group.batches) {
       if (round == 0) continue;
-      real += static_cast<double>(batch.RealTokens()), padded += static_cast<double>(batch.PaddedTokens());
+      real += static_cast<double>(batch.RealTokens());
+      padded += static_cast<double>(model->pads() ? batch.PaddedTokens() : batch.RealTokens());
     }
     if (round == 0) gradient.assign(model->first_moment(), model->first_moment() + model->layout().trained());
   }

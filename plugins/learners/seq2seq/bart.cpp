@@ -33,7 +33,7 @@ at::Tensor Split(const at::Tensor& x, int64_t heads) {
 
 // softmax(q k^T / sqrt(d / heads) + mask) v
 at::Tensor Mix(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask, double p,
-               Noise::Stream* noise) {
+               const Noise::Stream& noise, Noise::Site site) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
   // Keeps no shares for the backward pass. Its own dropout would draw from the process's generator, and in bfloat16 it was the
   // slower one: 1.49 against 1.18 s of CPU time for an update. On a GPU its backward pass adds in no fixed order.
@@ -44,40 +44,42 @@ at::Tensor Mix(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, co
   }
   at::Tensor scores = at::matmul(q * scale, k.transpose(-2, -1));
   if (mask.defined()) scores.add_(mask);
-  return at::matmul(noise->Drop(scores.softmax(-1), p), v);
+  return at::matmul(noise.Drop(scores.softmax(-1), p, site), v);
 }
 
 at::Tensor Attend(const Attention& w, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask,
-                  double p, Noise::Stream* noise) {
-  const at::Tensor heads = Mix(q, k, v, mask, p, noise).transpose(1, 2);
+                  double p, const Noise::Stream& noise, Noise::Site site) {
+  const at::Tensor heads = Mix(q, k, v, mask, p, noise, site).transpose(1, 2);
   return Linear(w.out, heads.reshape({heads.size(0), heads.size(1), -1}));
 }
 
 // Keys, values and queries of x itself.
 at::Tensor AttendToItself(const BartConfig& c, const Attention& w, int64_t heads, const at::Tensor& x, const at::Tensor& mask,
-                          Noise::Stream* noise) {
+                          const Noise::Stream& noise) {
   const auto kvq = Linear(w.kvq, x).split(c.d_model, -1);
-  return Attend(w, Split(kvq[2], heads), Split(kvq[0], heads), Split(kvq[1], heads), mask, c.attention_dropout, noise);
+  return Attend(w, Split(kvq[2], heads), Split(kvq[0], heads), Split(kvq[1], heads), mask, c.attention_dropout, noise,
+                Noise::Site::kSelfShares);
 }
 
 // Queries of x, keys and values of the memory.
 at::Tensor AttendToMemory(const BartConfig& c, const Attention& w, int64_t heads, const at::Tensor& x, const at::Tensor& memory,
-                          const at::Tensor& mask, Noise::Stream* noise) {
+                          const at::Tensor& mask, const Noise::Stream& noise) {
   const auto kv = Linear(w.kv, memory).split(c.d_model, -1);
-  return Attend(w, Split(Linear(w.q, x), heads), Split(kv[0], heads), Split(kv[1], heads), mask, c.attention_dropout, noise);
+  return Attend(w, Split(Linear(w.q, x), heads), Split(kv[0], heads), Split(kv[1], heads), mask, c.attention_dropout, noise,
+                Noise::Site::kCrossShares);
 }
 
-at::Tensor FeedForward(const BartConfig& c, const Layer& w, const at::Tensor& x, Noise::Stream* noise) {
-  const at::Tensor wide = noise->Drop(at::gelu(Linear(w.fc1, x)), c.activation_dropout);
-  return Norm(w.norm, x + noise->Drop(Linear(w.fc2, wide), c.dropout));
+at::Tensor FeedForward(const BartConfig& c, const Layer& w, const at::Tensor& x, const Noise::Stream& noise) {
+  const at::Tensor wide = noise.Drop(at::gelu(Linear(w.fc1, x)), c.activation_dropout, Noise::Site::kWide);
+  return Norm(w.norm, x + noise.Drop(Linear(w.fc2, wide), c.dropout, Noise::Site::kOut));
 }
 
 at::Tensor Embed(const BartConfig& c, const Weights& w, const Stack& stack, const at::Tensor& ids, int64_t first,
-                 Noise::Stream* noise) {
+                 const Noise::Stream& noise) {
   at::Tensor x = Lookup(w.output.weight.value, ids, c.pad_token_id);
   if (c.scale_embedding) x = x * std::sqrt(static_cast<double>(c.d_model));
   x = x + stack.positions.narrow(0, first + kPositionOffset, ids.size(-1));
-  return noise->Drop(Norm(stack.norm, x), c.dropout);
+  return noise.Drop(Norm(stack.norm, x), c.dropout, Noise::Site::kOut);
 }
 
 // [1, 1, T, T]: a token sees those before it and itself.
@@ -125,15 +127,14 @@ at::Tensor PaddingMask(const at::Tensor& lengths, int64_t width) {
 }
 
 at::Tensor Encode(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& mask, const Pass& pass) {
-  Noise::Stream noise = pass.noise.Of(0);
-  at::Tensor x = Embed(c, w, w.encoder, ids, 0, &noise);
+  at::Tensor x = Embed(c, w, w.encoder, ids, 0, pass.noise.Of(0));
   if (pass.trace) pass.trace->push_back(x);
   for (size_t i = 0; i < w.encoder.layers.size(); ++i) {
     const Layer& layer = w.encoder.layers[i];
     const auto run = [&c, &layer, mask, pass, i, heads = w.encoder.heads](const at::Tensor& in, const at::Tensor&) {
-      Noise::Stream drop = pass.noise.Of(1 + i);
-      const at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, mask, &drop), c.dropout);
-      return FeedForward(c, layer, Norm(layer.self.norm, in + y), &drop);
+      const Noise::Stream drop = pass.noise.Of(1 + i);
+      const at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, mask, drop), c.dropout, Noise::Site::kSelf);
+      return FeedForward(c, layer, Norm(layer.self.norm, in + y), drop);
     };
     x = pass.recompute ? Recompute(run, x, {}) : run(x, {});
     if (pass.trace) pass.trace->push_back(x);
@@ -144,19 +145,18 @@ at::Tensor Encode(const BartConfig& c, const Weights& w, const at::Tensor& ids, 
 at::Tensor Decode(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& memory,
                   const at::Tensor& mask, const Pass& pass) {
   const size_t first = 1 + w.encoder.layers.size();
-  Noise::Stream noise = pass.noise.Of(first);
-  at::Tensor x = Embed(c, w, w.decoder, ids, 0, &noise);
+  at::Tensor x = Embed(c, w, w.decoder, ids, 0, pass.noise.Of(first));
   const at::Tensor causal = CausalMask(ids.size(1), x);
   if (pass.trace) pass.trace->push_back(x);
   for (size_t i = 0; i < w.decoder.layers.size(); ++i) {
     const Layer& layer = w.decoder.layers[i];
     const auto run = [&c, &layer, mask, causal, pass, i, first, heads = w.decoder.heads](const at::Tensor& in,
                                                                                          const at::Tensor& from) {
-      Noise::Stream drop = pass.noise.Of(first + 1 + i);
-      at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, causal, &drop), c.dropout);
+      const Noise::Stream drop = pass.noise.Of(first + 1 + i);
+      at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, causal, drop), c.dropout, Noise::Site::kSelf);
       const at::Tensor mid = Norm(layer.self.norm, in + y);
-      y = drop.Drop(AttendToMemory(c, layer.cross, heads, mid, from, mask, &drop), c.dropout);
-      return FeedForward(c, layer, Norm(layer.cross.norm, mid + y), &drop);
+      y = drop.Drop(AttendToMemory(c, layer.cross, heads, mid, from, mask, drop), c.dropout, Noise::Site::kCross);
+      return FeedForward(c, layer, Norm(layer.cross.norm, mid + y), drop);
     };
     x = pass.recompute ? Recompute(run, x, memory) : run(x, memory);
     if (pass.trace) pass.trace->push_back(x);
@@ -181,22 +181,22 @@ Cache MakeCache(const BartConfig& c, const Weights& w, const at::Tensor& memory,
 }
 
 at::Tensor DecodeNext(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& mask, Cache* cache) {
-  Noise::Stream none;
+  const Noise::Stream none;
   const int64_t heads = w.decoder.heads, at = cache->length++;
-  at::Tensor x = Embed(c, w, w.decoder, ids.unsqueeze(1), at, &none);
+  at::Tensor x = Embed(c, w, w.decoder, ids.unsqueeze(1), at, none);
   for (size_t i = 0; i < w.decoder.layers.size(); ++i) {
     const Layer& layer = w.decoder.layers[i];
     Cache::Entry& seen = cache->self[i];
     const auto kvq = Linear(layer.self.kvq, x).split(c.d_model, -1);
     seen.key.narrow(2, at, 1).copy_(Split(kvq[0], heads));
     seen.value.narrow(2, at, 1).copy_(Split(kvq[1], heads));
-    const at::Tensor self =
-        Attend(layer.self, Split(kvq[2], heads), seen.key.narrow(2, 0, at + 1), seen.value.narrow(2, 0, at + 1), {}, 0, &none);
+    const at::Tensor self = Attend(layer.self, Split(kvq[2], heads), seen.key.narrow(2, 0, at + 1),
+                                   seen.value.narrow(2, 0, at + 1), {}, 0, none, Noise::Site::kSelfShares);
     x = Norm(layer.self.norm, x + self);
     const Cache::Entry& from = cache->cross[i];
-    x = Norm(layer.cross.norm,
-             x + Attend(layer.cross, Split(Linear(layer.cross.q, x), heads), from.key, from.value, mask, 0, &none));
-    x = FeedForward(c, layer, x, &none);
+    x = Norm(layer.cross.norm, x + Attend(layer.cross, Split(Linear(layer.cross.q, x), heads), from.key, from.value, mask, 0,
+                                          none, Noise::Site::kCrossShares));
+    x = FeedForward(c, layer, x, none);
   }
   return x.squeeze(1);
 }

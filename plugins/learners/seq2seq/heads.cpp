@@ -6,13 +6,10 @@
 #include "nn/vectors.hpp"
 
 namespace backplane::seq2seq {
-namespace {
 
 void CopyIn(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride) {
   for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * columns, columns, to + r * stride);
 }
-
-}  // namespace
 
 void CopyOut(const float* from, int64_t stride, int64_t rows, int64_t columns, float* to) {
   for (int64_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, columns, to + r * columns);

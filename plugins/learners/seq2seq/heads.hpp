@@ -13,8 +13,9 @@ struct Head {
   nn::Packed<float> keys, values;
 };
 
-// Rows [rows, columns] out of rows that are `stride` apart.
+// Rows [rows, columns] out of rows that are `stride` apart, and into such rows.
 void CopyOut(const float* from, int64_t stride, int64_t rows, int64_t columns, float* to);
+void CopyIn(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride);
 
 // From keys and values as they lie in rows `stride` apart. `scratch` is for the call alone.
 void PackHead(const float* keys, const float* values, int64_t stride, int64_t length, int64_t width,

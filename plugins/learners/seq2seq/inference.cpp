@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "backplane/plugin.hpp"
 #include "nn/rowwise.hpp"
 #include "nn/vectors.hpp"
+#include "packed_texts.hpp"
 
 namespace backplane::seq2seq {
 namespace {
@@ -64,15 +64,8 @@ Inference::Stack Inference::MakeStack(const std::string& side, int64_t layers, i
   return stack;
 }
 
-void Inference::NeedToken(int64_t token, int64_t position) const {
-  if (token < 0 || token >= config_.vocab_size || position >= config_.max_position_embeddings)
-    throw bp::Error(BP_E_INVALID_ARG, "token " + std::to_string(token) + " at position " + std::to_string(position) +
-                                          ": the network has " + std::to_string(config_.vocab_size) + " tokens and " +
-                                          std::to_string(config_.max_position_embeddings) + " positions");
-}
-
 void Inference::Embed(const Stack& stack, int64_t token, int64_t position, float* out) const {
-  NeedToken(token, position);
+  NeedToken(config_, token, position);
   const int64_t d = config_.d_model;
   const float* word = words_ + token * d;
   const float* place = stack.positions + (position + kPositionOffset) * d;

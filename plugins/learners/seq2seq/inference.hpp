@@ -88,7 +88,6 @@ class Inference {
   Stack MakeStack(const std::string& side, int64_t layers, int64_t heads, bool decoder);
   Affine Pack(const std::vector<std::string>& names) const;
   Norm NormOf(const std::string& name) const;
-  void NeedToken(int64_t token, int64_t position) const;
   void Embed(const Stack& stack, int64_t token, int64_t position, float* out) const;
   // x [rows, d]: x = Norm(x + out(mixed)), and the feed-forward part after it.
   void AddAttention(const Attention& attention, const Values& mixed, int64_t rows, Values* x) const;

@@ -4,6 +4,7 @@
 
 #include "inference.hpp"
 #include "nn/rowwise.hpp"
+#include "packed_texts.hpp"
 
 namespace backplane::seq2seq {
 namespace {
@@ -29,7 +30,7 @@ std::vector<double> Inference::LabelLosses(const std::vector<const Source*>& sou
     int64_t token = config_.decoder_start_token_id;
     for (size_t i = 0; i < labels[text].size(); token = labels[text][i++]) {
       const auto position = static_cast<int64_t>(i);
-      NeedToken(labels[text][i], position);
+      NeedToken(config_, labels[text][i], position);
       Embed(decoder_, token, position, x.data() + (begins[text] + position) * d);
     }
   }

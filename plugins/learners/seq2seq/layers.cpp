@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_put.h>
 #include <ATen/ops/linear.h>
@@ -10,8 +9,6 @@
 #include <ATen/ops/mm.h>
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
-
-#include <vector>
 
 namespace backplane::seq2seq {
 namespace {
@@ -33,36 +30,8 @@ void AddRounded(float* to, const at::BFloat16* from, int64_t n, float scale) {
   for (; i < n; ++i) to[i] += scale * static_cast<float>(from[i]);
 }
 
-int64_t RowCount(const at::Tensor& x) { return x.numel() / x.size(-1); }
-
-// x W^T + b
-at::Tensor Product(const at::Tensor& x, const at::Tensor& factor, const at::Tensor& term, const PackedWeight* packed) {
-  if (!packed) return at::linear(x, factor, term);
-  const at::Tensor in = x.contiguous();
-  std::vector<int64_t> shape = x.sizes().vec();
-  shape.back() = factor.size(0);
-  at::Tensor out = at::empty(shape, x.options().requires_grad(false));
-  packed->Forward(in.data_ptr<float>(), term.data_ptr<float>(), RowCount(in), out.data_ptr<float>());
-  return out;
-}
-
-// g W, for g [rows, out]
-at::Tensor ProductBack(const at::Tensor& g, const at::Tensor& factor, const PackedWeight* packed) {
-  if (!packed) return at::mm(g, factor);
-  const at::Tensor in = g.contiguous();
-  at::Tensor out = at::empty({in.size(0), factor.size(1)}, in.options().requires_grad(false));
-  packed->Backward(in.data_ptr<float>(), in.size(0), out.data_ptr<float>());
-  return out;
-}
-
 // grad += scale a^T b
 void AddProduct(at::Tensor grad, const at::Tensor& a, const at::Tensor& b, double scale = 1) {
-  if (grad.is_cpu() && a.scalar_type() == at::kFloat) {
-    const at::Tensor left = a.contiguous(), right = scale == 1 ? b.contiguous() : b * scale;
-    AddWeightGradient(left.data_ptr<float>(), left.size(1), right.data_ptr<float>(), right.size(1), left.size(0),
-                      grad.data_ptr<float>());
-    return;
-  }
   if (a.scalar_type() == grad.scalar_type()) {
     grad.addmm_(a.t(), b, 1, scale);
     return;
@@ -84,29 +53,20 @@ void AddRows(at::Tensor grad, const at::Tensor& ids, const at::Tensor& rows) {
   }
 }
 
-// As a number, since it is neither a tensor nor any other type that a context saves.
-void SavePacked(AutogradContext* ctx, const PackedWeight* packed) {
-  ctx->saved_data["packed"] = static_cast<int64_t>(reinterpret_cast<intptr_t>(packed));
-}
-const PackedWeight* SavedPacked(AutogradContext* ctx) {
-  return reinterpret_cast<const PackedWeight*>(static_cast<intptr_t>(ctx->saved_data["packed"].toInt()));
-}
-
 // A leaf stands among the inputs, so that the result wants a gradient, and has its own added by backward() itself.
 struct LinearFunction : Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                            const at::Tensor& factor, const at::Tensor& term, const PackedWeight* packed) {
+                            const at::Tensor& factor, const at::Tensor& term) {
     const at::Tensor in = x.to(factor.scalar_type());
     ctx->save_for_backward({in, weight, bias, factor});
-    SavePacked(ctx, packed);
-    return Product(in, factor, term, packed);
+    return at::linear(in, factor, term);
   }
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const at::Tensor &in = saved[0], g = Rows(gradients[0]);
     AddProduct(saved[1].grad(), g, Rows(in));
     saved[2].grad().add_(g.sum(0, false, at::kFloat));
-    return {ProductBack(g, saved[3], SavedPacked(ctx)).view(in.sizes()), {}, {}, {}, {}, {}};
+    return {at::mm(g, saved[3]).view(in.sizes()), {}, {}, {}, {}};
   }
 };
 
@@ -136,22 +96,21 @@ at::Tensor SumLoss(const at::Tensor& log_p, const at::Tensor& label, double smoo
 // there is.
 struct LabelLossFunction : Function<LabelLossFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& factor,
-                            const at::Tensor& term, const PackedWeight* packed, const at::Tensor& labels, double smoothing) {
+                            const at::Tensor& term, const at::Tensor& labels, double smoothing) {
     const at::Tensor in = hidden.to(factor.scalar_type()), label = labels.unsqueeze(1);
-    const at::Tensor log_p = Product(in, factor, term, packed).log_softmax(-1, at::kFloat);
+    const at::Tensor log_p = at::linear(in, factor, term).log_softmax(-1, at::kFloat);
     const double spread = smoothing / static_cast<double>(log_p.size(1));
     const at::Tensor loss = SumLoss(log_p, label, smoothing);
     at::Tensor g = log_p.exp_().scatter_add_(1, label, at::full(label.sizes(), smoothing - 1, log_p.options()));
     if (smoothing > 0) g.sub_(spread);
     ctx->save_for_backward({in, weight, factor, g.to(factor.scalar_type())});
-    SavePacked(ctx, packed);
     return loss;
   }
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const variable_list saved = ctx->get_saved_variables();
     const double scale = gradients[0].item<double>();
     AddProduct(saved[1].grad(), saved[3], saved[0], scale);
-    return {ProductBack(saved[3], saved[2], SavedPacked(ctx)).to(at::kFloat).mul_(scale), {}, {}, {}, {}, {}, {}};
+    return {at::mm(saved[3], saved[2]).to(at::kFloat).mul_(scale), {}, {}, {}, {}, {}};
   }
 };
 
@@ -160,7 +119,7 @@ struct LabelLossFunction : Function<LabelLossFunction> {
 at::Tensor Linear(const Affine& w, const at::Tensor& x) {
   const at::Tensor &factor = w.weight.factor(), &term = w.bias.factor();
   if (!c10::GradMode::is_enabled()) return at::linear(x.to(factor.scalar_type()), factor, term);
-  return LinearFunction::apply(x, w.weight.value, w.bias.value, factor, term, w.weight.packed);
+  return LinearFunction::apply(x, w.weight.value, w.bias.value, factor, term);
 }
 
 at::Tensor Lookup(const at::Tensor& table, const at::Tensor& ids, int64_t pad) {
@@ -172,7 +131,7 @@ at::Tensor LabelLoss(const Affine& w, const at::Tensor& hidden, const at::Tensor
   if (!c10::GradMode::is_enabled())
     return SumLoss(at::linear(hidden.to(factor.scalar_type()), factor, term).log_softmax(-1, at::kFloat), labels.unsqueeze(1),
                    smoothing);
-  return LabelLossFunction::apply(hidden, w.weight.value, factor, term, w.weight.packed, labels, smoothing);
+  return LabelLossFunction::apply(hidden, w.weight.value, factor, term, labels, smoothing);
 }
 
 }  // namespace backplane::seq2seq

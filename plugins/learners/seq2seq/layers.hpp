@@ -10,8 +10,8 @@
 
 namespace backplane::seq2seq {
 
-// A leaf, and its values in bfloat16, in which products are then computed. `low` undefined: in float32. `packed`, if there is
-// one, holds the values that `value` has now, on the CPU: then products with a gradient are our own.
+// A leaf, and its values in bfloat16, in which products are then computed. `low` undefined: in float32. `packed` holds the
+// values that `value` has now, for what trains by our own products (training.hpp); none of the operations here reads it.
 struct Weight {
   at::Tensor value, low;
   const PackedWeight* packed = nullptr;

@@ -22,7 +22,7 @@ constexpr bp::MetricInfo kMetrics[] = {
     {"train/grad_norm", nullptr, 0, "global norm before clipping"},
     {"train/lr", nullptr, 0, "learning rate"},
     {"train/real_tokens", "tokens", 0, "source and label tokens of an update"},
-    {"train/padded_tokens", "tokens", 0, "the same with padding: what was computed"},
+    {"train/padded_tokens", "tokens", 0, "the same with padding, where there is any: what was computed"},
 };
 
 }  // namespace
@@ -153,19 +153,24 @@ void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) 
                         "loss_normalization: token");
 }
 
-// Micro-batch k is always the work of worker k mod workers, and their sums are added in order: the same bits each time.
+// Micro-batch k is always the work of worker k mod workers, or, where a text costs what it is long, their texts are dealt anew;
+// sums are added in order: the same bits each time.
 void Learner::RunPending(const bp_delivery& last) {
   const uint64_t first = last.index + 1 - pending_.size();
   const uint64_t group_seed = bp_seed(seed_, BP_PURPOSE_LEARNER, 3, model_->updates());
+  const bool dealt = pending_.size() > 1 && !model_->pads() && !options_.mean_of_means();
   bp::ParallelFor(host(), pending_.size(), [&](uint64_t i) {
     const MicroBatch& batch = pending_[i];
     const auto tokens = static_cast<double>(batch.LabelTokens());
     const double divisor = options_.mean_of_means() ? tokens * last.count : last.group_weight;
     const uint64_t seed = bp_seed(group_seed, BP_PURPOSE_LEARNER, 0, first + i);
-    losses_[first + i] = model_->Backward(static_cast<int64_t>(i), batch, divisor, seed);
+    losses_[first + i] = dealt ? model_->BackwardOfShare(static_cast<int64_t>(i), pending_, divisor, seed)
+                               : model_->Backward(static_cast<int64_t>(i), batch, divisor, seed);
   });
-  for (const MicroBatch& batch : pending_)
-    real_tokens_ += static_cast<double>(batch.RealTokens()), padded_tokens_ += static_cast<double>(batch.PaddedTokens());
+  for (const MicroBatch& batch : pending_) {
+    real_tokens_ += static_cast<double>(batch.RealTokens());
+    padded_tokens_ += static_cast<double>(model_->pads() ? batch.PaddedTokens() : batch.RealTokens());
+  }
   pending_.clear();
 }
 

@@ -9,12 +9,15 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <mutex>
 #include <type_traits>
 #include <utility>
 
+#include "adamw.hpp"
+#include "backplane/parallel.hpp"
 #include "backplane/plugin.hpp"
 #include "bart.hpp"
 #include "encoded_texts.hpp"
@@ -22,6 +25,7 @@
 #include "torch/at_device.hpp"
 #include "torch/device.hpp"
 #include "torch/errors.hpp"
+#include "training.hpp"
 
 namespace backplane::seq2seq {
 namespace {
@@ -83,6 +87,7 @@ class Bart final : public Model {
   }
 
   const Layout& layout() const override { return layout_; }
+  bool pads() const override { return !TrainsByOwnProducts(); }
   float* weights() override {
     copies_are_old_ = true;
     packed_.reset();
@@ -95,13 +100,16 @@ class Bart final : public Model {
 
   double Backward(int64_t worker, const MicroBatch& batch, double divisor, uint64_t seed) override {
     return Run([&] {
-      const c10::AutoGradMode with_gradient(true);
       const Pass pass{.noise = Noise(seed), .recompute = options_.recompute};
+      const Weights& weights = workers_[static_cast<size_t>(worker)].weights;
+      has_gradient_ = true;
       Renew();
+      if (TrainsByOwnProducts()) return TrainOn(weights, batch.Sources(), batch.Labels(), pass, divisor);
+      const c10::AutoGradMode with_gradient(true);
       at::Tensor loss;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-        loss = SummedLoss(workers_[static_cast<size_t>(worker)].weights, batch, pass, options_.label_smoothing) / divisor;
+        loss = SummedLoss(weights, batch, pass, options_.label_smoothing) / divisor;
       }
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_BACKWARD);
       loss.backward();
@@ -109,26 +117,48 @@ class Bart final : public Model {
     });
   }
 
+  double BackwardOfShare(int64_t worker, std::span<const MicroBatch> batches, double divisor, uint64_t seed) override {
+    return Run([&] {
+      has_gradient_ = true;
+      Renew();
+      std::vector<std::span<const int32_t>> sources, labels;
+      const auto workers = static_cast<int64_t>(batches.size());
+      int64_t text = 0;
+      for (const MicroBatch& batch : batches) {
+        const auto all_sources = batch.Sources(), all_labels = batch.Labels();
+        for (size_t i = 0; i < all_sources.size(); ++i, ++text) {
+          const int64_t place = text % (2 * workers), of = place < workers ? place : 2 * workers - 1 - place;
+          if (of == worker) sources.push_back(all_sources[i]), labels.push_back(all_labels[i]);
+        }
+      }
+      const Pass pass{.noise = Noise(seed), .recompute = options_.recompute};
+      return TrainOn(workers_[static_cast<size_t>(worker)].weights, sources, labels, pass, divisor);
+    });
+  }
+
   void DropGradients() override {
-    for (Worker& worker : workers_) worker.gradient.zero_();
+    if (!has_gradient_.exchange(false)) return;
+    if (device_.is_cpu()) {
+      SetToZero(host_, Gradients(), layout_.trained());
+    } else {
+      for (Worker& worker : workers_) worker.gradient.zero_();
+    }
   }
 
   double Step(double lr) override {
     return Run([&] {
       const c10::AutoGradMode no_gradient(false);
       Renew();
-      at::Tensor gradient = workers_[0].gradient;
-      for (size_t i = 1; i < workers_.size(); ++i) gradient.add_(workers_[i].gradient);
-      const double norm = Norm(gradient);
+      const double norm = device_.is_cpu() ? SumGradients(host_, Gradients(), layout_.trained())
+                                           : workers_[0].gradient.norm().item<double>();  // there one worker is all
       if (std::isfinite(norm)) {
         ++updates_, copies_are_old_ = true;
         packed_.reset();
-        const double factor = options_.max_grad_norm / (norm + 1e-6);
-        if (options_.max_grad_norm > 0 && factor < 1) gradient.mul_(factor);
-        AdamW(lr, 0, layout_.decayed(), options_.weight_decay);
-        AdamW(lr, layout_.decayed(), layout_.trained(), 0);
+        const double quotient = options_.max_grad_norm / (norm + 1e-6);
+        AdamW(lr, options_.max_grad_norm > 0 && quotient < 1 ? quotient : 1);
       }
       DropGradients();
+      PackOnAllThreads();
       return norm;
     });
   }
@@ -155,6 +185,10 @@ class Bart final : public Model {
   struct Worker {
     at::Tensor gradient;  // [layout.trained()]
     Weights weights;      // leaves over the shared buffer, their gradients over `gradient`
+  };
+  struct Trained {
+    Parameter parameter;
+    PackedWeight packed;
   };
 
   // Where memory was short, smaller tensors shall find all that can be had.
@@ -187,6 +221,22 @@ class Bart final : public Model {
     return packed_;
   }
 
+  bool TrainsByOwnProducts() const { return device_.is_cpu() && !options_.bf16; }
+
+  double TrainOn(const Weights& weights, const std::vector<std::span<const int32_t>>& sources,
+                 const std::vector<std::span<const int32_t>>& labels, const Pass& pass, double divisor) const {
+    const c10::AutoGradMode no_gradient(false);
+    Training training(config_, weights, pass, options_.label_smoothing);
+    double loss = 0;
+    {
+      const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
+      loss = training.Forward(sources, labels, divisor);
+    }
+    const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_BACKWARD);
+    training.Backward();
+    return loss;
+  }
+
   static at::Tensor Part(const at::Tensor& flat, const Parameter& p) { return flat.narrow(0, p.offset, p.size).view(p.shape); }
 
   Worker MakeWorker() {
@@ -203,8 +253,22 @@ class Bart final : public Model {
 
   // One for all workers; NULL where products are LibTorch's.
   const PackedWeight* PackedOf(const Parameter& p) {
-    if (!device_.is_cpu() || options_.bf16 || p.shape.size() != 2) return nullptr;
+    if (!TrainsByOwnProducts() || p.shape.size() != 2) return nullptr;
     return &for_training_.try_emplace(p.offset, Trained{p, {}}).first->second.packed;
+  }
+
+  void Pack(Trained* one) const {
+    const Parameter& p = one->parameter;
+    one->packed.Set(flat_.values().data_ptr<float>() + p.offset, p.shape[0], p.shape[1]);
+  }
+
+  // What Renew would do before the next micro-batch, whose threads may not share it.
+  void PackOnAllThreads() {
+    if (!TrainsByOwnProducts()) return;
+    std::vector<Trained*> all;
+    for (auto& [offset, one] : for_training_) all.push_back(&one);
+    bp::ParallelFor(host_, all.size(), [&](uint64_t i) { Pack(all[i]); });
+    copies_are_old_ = false;
   }
 
   // Before anything is computed. Weights are rounded and packed once after each change, and not in each micro-batch.
@@ -213,8 +277,7 @@ class Bart final : public Model {
     for (Flat* each : {&flat_, &first_, &second_}) each->Settle();
     if (!std::exchange(copies_are_old_, false)) return;
     if (options_.bf16) low_.copy_(flat_.values());
-    for (auto& [offset, one] : for_training_)
-      one.packed.Set(flat_.values().data_ptr<float>() + offset, one.parameter.shape[0], one.parameter.shape[1]);
+    for (auto& [offset, one] : for_training_) Pack(&one);
   }
 
   // Of the labels of all texts; a decoder's input is the labels moved right behind the start token.
@@ -233,17 +296,27 @@ class Bart final : public Model {
                      labels.reshape({-1}).index_select(0, places), smoothing);
   }
 
-  static double Norm(const at::Tensor& gradient) {
-    if (!gradient.is_cpu()) return gradient.norm().item<double>();
-    const float* values = gradient.data_ptr<float>();
-    double lanes[8] = {};
-    for (int64_t i = 0; i < gradient.numel(); ++i) lanes[i % 8] += double{values[i]} * values[i];
-    double sum = 0;
-    for (const double lane : lanes) sum += lane;
-    return std::sqrt(sum);
+  // On the CPU.
+  std::vector<float*> Gradients() const {
+    std::vector<float*> gradients;
+    for (const Worker& worker : workers_) gradients.push_back(worker.gradient.data_ptr<float>());
+    return gradients;
   }
 
-  void AdamW(double lr, int64_t begin, int64_t end, double weight_decay) {
+  void AdamW(double lr, double factor) {
+    if (device_.is_cpu()) {
+      const auto at = [](const at::Tensor& values) { return values.data_ptr<float>(); };
+      const AdamWStep step{lr,     options_.beta1, options_.beta2,   options_.epsilon, options_.weight_decay,
+                           factor, updates_,       layout_.decayed()};
+      StepAdamW(host_, step, layout_.trained(), Gradients()[0], at(first_.values()), at(second_.values()), at(flat_.values()));
+      return;
+    }
+    if (factor != 1) workers_[0].gradient.mul_(factor);
+    AdamWOnGpu(lr, 0, layout_.decayed(), options_.weight_decay);
+    AdamWOnGpu(lr, layout_.decayed(), layout_.trained(), 0);
+  }
+
+  void AdamWOnGpu(double lr, int64_t begin, int64_t end, double weight_decay) {
     const auto cut = [&](const at::Tensor& flat) { return flat.narrow(0, begin, end - begin); };
     at::_fused_adamw_({cut(flat_.values())}, {cut(workers_[0].gradient)}, {cut(first_.values())}, {cut(second_.values())}, {},
                       {at::full({}, static_cast<double>(updates_), flat_.values().options())}, lr, options_.beta1,
@@ -255,18 +328,15 @@ class Bart final : public Model {
   at::Device device_;
   const bp_host* host_;
   Layout layout_;
-  mutable Flat flat_, first_, second_;  // settled by calls that change no number
-  at::Tensor low_;                      // the weights in bfloat16
-  struct Trained {
-    Parameter parameter;
-    PackedWeight packed;
-  };
+  mutable Flat flat_, first_, second_;               // settled by calls that change no number
+  at::Tensor low_;                                   // the weights in bfloat16
   mutable std::map<int64_t, Trained> for_training_;  // by offset
   mutable bool copies_are_old_ = true;               // the weights have changed since `low_` and `for_training_` were made
   mutable std::shared_ptr<TextReader> packed_;       // NULL: nothing was written since the weights changed
   mutable std::mutex renewing_;
   Weights constants_;
   std::vector<Worker> workers_;
+  std::atomic<bool> has_gradient_ = false;  // else all gradients are 0
   uint64_t updates_ = 0;
 };
 

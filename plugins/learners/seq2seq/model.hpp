@@ -42,6 +42,8 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual const Layout& layout() const = 0;
+  // Whether a micro-batch's texts are computed as if they were as long as its longest.
+  virtual bool pads() const = 0;
   // Weights [layout.size()] and AdamW's moments [layout.trained()] on the CPU, copies where the device is another one. They may
   // be written; on a GPU the pointers are valid until the next call that computes. [control]
   virtual float* weights() = 0;
@@ -52,6 +54,9 @@ class Model {
   // Adds the gradient of (summed cross-entropy / divisor) to the worker's, and returns that quotient. `seed` decides what
   // dropout drops. Different workers may run at once; throws bp::Error (BP_E_OOM_DEVICE). [any]
   virtual double Backward(int64_t worker, const MicroBatch& batch, double divisor, uint64_t seed) = 0;
+  // The same of the worker's share of several micro-batches, whose texts are dealt to as many workers from the first on, there
+  // and back, so that sorted texts give equal shares. Where texts are not padded. [any]
+  virtual double BackwardOfShare(int64_t worker, std::span<const MicroBatch> batches, double divisor, uint64_t seed) = 0;
   virtual void DropGradients() = 0;
   // Adds up the workers' gradients in order, clips, steps by AdamW (Loshchilov and Hutter, arXiv 1711.05101) and sets the
   // gradients to 0. Returns the norm before clipping; nothing is changed where that is not finite.

@@ -66,7 +66,8 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("loss_normalization", &Options::loss_normalization,
             "What a label token counts: the same in all of the update (token), so that the cut changes nothing, or by its "
             "micro-batch, as the mean of their means"),
-    bp::Opt("sort_within_update", &Options::sort, "Items of an update are cut by length: less padding, the same gradient"),
+    bp::Opt("sort_within_update", &Options::sort,
+            "Items of an update are cut by length: less padding where texts are padded, the same gradient"),
     bp::Opt("parallel_microbatches", &Options::workers, "[1,64]",
             "Micro-batches computed at the same time, as far as there are cores; memory for activations and gradients of each",
             {.helps = "update_bound+"}),

@@ -23,6 +23,8 @@ void PackedWeight::Backward(const float* g, int64_t rows, float* dx) const {
   nn::Multiply(g, plain_, static_cast<const float*>(nullptr), rows, dx);
 }
 
+void PackedWeight::BackwardAdd(const float* g, int64_t rows, float* dx) const { nn::MultiplyAdd(g, plain_, rows, dx); }
+
 void AddWeightGradient(const float* g, int64_t out, const float* x, int64_t in, int64_t rows, float* grad) {
   nn::Packed<float> part;
   for (int64_t begin = 0; begin < rows; begin += kRowsOfGradient) {

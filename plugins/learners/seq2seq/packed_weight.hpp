@@ -14,6 +14,7 @@ class PackedWeight {
   void Forward(const float* x, const float* bias, int64_t rows, float* y) const;
   // dx [rows, in] = g W, with g [rows, out]
   void Backward(const float* g, int64_t rows, float* dx) const;
+  void BackwardAdd(const float* g, int64_t rows, float* dx) const;  // dx += g W
 
  private:
   nn::Packed<float> transposed_, plain_;

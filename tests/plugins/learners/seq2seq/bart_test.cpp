@@ -83,14 +83,27 @@ TEST(Bart, RecomputedLayersGiveTheSameGradientsWithDropoutOn) {
 
 TEST(Noise, KeepsTheMeanAndDrawsByWhatItIsFor) {
   const at::Tensor x = at::full({400, 500}, 2.f);
-  Noise::Stream stream = Noise(7).Of(3), same = Noise(7).Of(3), other = Noise(7).Of(4), none;
-  const at::Tensor dropped = stream.Drop(x, .25);
+  const Noise::Stream stream = Noise(7).Of(3), same = Noise(7).Of(3), other = Noise(7).Of(4), none;
+  constexpr auto kSite = Noise::Site::kOut;
+  const at::Tensor dropped = stream.Drop(x, .25, kSite);
   EXPECT_NEAR(dropped.eq(0).to(at::kFloat).mean().item<double>(), .25, .005);
   EXPECT_NEAR(dropped.mean().item<double>(), 2, .02);
-  EXPECT_TRUE(dropped.equal(same.Drop(x, .25)));
-  EXPECT_FALSE(dropped.equal(other.Drop(x, .25)));
-  EXPECT_FALSE(dropped.equal(stream.Drop(x, .25)));
-  EXPECT_TRUE(none.Drop(x, .25).equal(x));
+  EXPECT_TRUE(dropped.equal(same.Drop(x, .25, kSite)));
+  EXPECT_FALSE(dropped.equal(other.Drop(x, .25, kSite)));
+  EXPECT_FALSE(dropped.equal(stream.Drop(x, .25, Noise::Site::kWide)));
+  EXPECT_TRUE(none.Drop(x, .25, kSite).equal(x));
+}
+
+// What is drawn for an element follows from its text and its place there, whatever stands beside it.
+TEST(Noise, DoesNotDependOnPadding) {
+  const Noise::Stream stream = Noise(7).Of(3);
+  constexpr auto kSite = Noise::Site::kSelfShares;
+  const at::Tensor wide = stream.Drop(at::ones({3, 4, 9, 11}), .25, kSite),
+                   narrow = stream.Drop(at::ones({2, 4, 5, 7}), .25, kSite);
+  EXPECT_TRUE(wide.narrow(0, 0, 2).narrow(2, 0, 5).narrow(3, 0, 7).equal(narrow));
+  std::vector<float> row(7, 1.0f);
+  stream.DropRow(row.data(), 7, .25, kSite, 1, Noise::Stream::RowOf(2, 4));
+  EXPECT_TRUE(narrow[1][2][4].equal(at::from_blob(row.data(), {7})));
 }
 
 TEST(PaddingMask, HidesWhatIsBehindALength) {

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <nlohmann/json.hpp>
 
 #include "bart.hpp"
@@ -42,7 +43,7 @@ inline BartConfig GoldenConfig() {
   return config;
 }
 
-// The model with leaves over one flat buffer of weights and one of gradients.
+// The model with leaves over one flat buffer of weights and one of gradients, and packed.
 struct GoldenModel {
   explicit GoldenModel(const BartConfig& c = GoldenConfig())
       : config(c), layout(config), flat(layout.size()), gradient(layout.size()) {
@@ -57,12 +58,15 @@ struct GoldenModel {
         leaf.set_requires_grad(true);
         leaf.mutable_grad() = at::from_blob(&gradient[p.offset], p.shape);
       }
-      return Weight{leaf, {}};
+      if (p.shape.size() != 2) return Weight{leaf, {}};
+      packed.emplace_back().Set(&flat[p.offset], p.shape[0], p.shape[1]);
+      return Weight{leaf, {}, &packed.back()};
     });
   }
   BartConfig config;
   Layout layout;
   std::vector<float> flat, gradient;
+  std::deque<PackedWeight> packed;
   Weights weights;
 };
 

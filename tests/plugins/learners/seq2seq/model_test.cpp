@@ -102,6 +102,20 @@ TEST(Workers, GiveTheSameBitsEachTimeAndTheSumOfOne) {
   EXPECT_LE(Distance(first, GradientOf(Make(config, {.max_grad_norm = 0}).get(), group)), 1e-5);
 }
 
+TEST(Workers, SharesOfMicroBatchesAreTheWholeOfThem) {
+  const auto texts = RandomTexts(13, 97, 40, 20, 8);
+  const Group group(texts, 5, true);
+  const auto whole = Make(NoDropout(), {.max_grad_norm = 0}), shared = Make(NoDropout(), {.workers = 3, .max_grad_norm = 0});
+  double loss = 0, shares = 0;
+  for (const MicroBatch& batch : group.batches) loss += whole->Backward(0, batch, group.weight, 0);
+  for (int64_t worker = 0; worker < 3; ++worker) shares += shared->BackwardOfShare(worker, group.batches, group.weight, 0);
+  EXPECT_NEAR(shares, loss, 1e-6);
+  whole->Step(0), shared->Step(0);
+  const int64_t n = whole->layout().trained();
+  EXPECT_LE(Distance({shared->first_moment(), shared->first_moment() + n}, {whole->first_moment(), whole->first_moment() + n}),
+            1e-5);
+}
+
 TEST(Dropout, IsAFunctionOfTheSeed) {
   BartConfig config = NoDropout();
   config.dropout = config.attention_dropout = config.activation_dropout = .2;

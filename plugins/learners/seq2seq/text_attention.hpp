@@ -1,0 +1,33 @@
+// Attention of packed texts, each to itself or to its source, and its gradient: a product for each text and head, whose shares
+// the backward pass computes again instead of keeping them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "noise.hpp"
+
+namespace backplane::seq2seq {
+
+struct TextAttention {
+  const std::vector<int64_t>&queries,
+      &keys;  // where the rows of each text begin (PackedTexts); the same for attention to itself
+  int64_t heads, width;
+  bool causal;  // a row sees those before it and itself
+  double dropout;
+  Noise::Stream noise;
+  Noise::Site site;
+};
+
+// Rows of queries, keys and values as they lie in results of products, [heads * width] each, and how far apart rows lie.
+struct AttentionRows {
+  float *queries, *keys, *values;
+  int64_t queries_stride, keys_stride;  // values: as keys
+};
+
+// mixed [rows of queries, heads * width] = softmax(queries keys^T / sqrt(width)) values
+void MixTexts(const TextAttention& attention, const AttentionRows& of, float* mixed);
+// Writes the gradients of all three, from that at `mixed`.
+void MixTextsBackward(const TextAttention& attention, const AttentionRows& of, const float* d_mixed, const AttentionRows& d);
+
+}  // namespace backplane::seq2seq
