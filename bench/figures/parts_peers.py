@@ -55,7 +55,7 @@ TRAINERS = [
                            Goal("rltools/2", "PPO on Ant, 64 x 64, 256-256, 2 cores", 1.6, 1.9, over="one process of RLtools"))),
     Part("rltools/amp", "the same on one core with `use_amp: true`, where the processor has products of bf16",
          command=(HERE + "train_rltools.py", "--amp", "--venv", "{rltools.parent.parent}", *BUILD), quick=RLTOOLS_QUICK, pythons=("rltools",),
-         targets=PLUGINS, minutes=3,
+         targets=PLUGINS, minutes=3, processor="avx512_bf16",
          goals=(Goal("rltools/1/amp", "PPO on Ant, the same with `use_amp: true`, one core, per CPU second", None, 1.15, over="RLtools"),)),
     Part("adapters/sb3", "rollouts of SB3's PPO on our vector env and on its SubprocVecEnv",
          command=("{sb3}", "{here}/adapters.py", "sb3"), quick=("--rounds", "1", "--steps", "32", "--rows", "2"),
