@@ -69,7 +69,6 @@ class PointForm {
 
   PointForm() = default;
   bool AddPlace(const Override& override, const std::string& target);
-  bool MayStandAt(const HostKey& key) const;
   bool RowsFit(const std::vector<nlohmann::json>& own) const;
 
   std::vector<Shape> shapes_;  // of the assignments

@@ -140,7 +140,8 @@ TEST(Training, ATextWithoutALabelTeachesNothing) {
 
 TEST(Training, RefusesWhatTheNetworkDoesNotHave) {
   const GoldenModel m;
-  for (const Text& text : {Text{{97}, {5}}, Text{{5}, {97}}, Text{{5}, {-1}}, Text{std::vector<int32_t>(41, 5), {5}}})
+  for (const Text& text :
+       {Text{{97}, {5}}, Text{{5}, {97}}, Text{{5}, {-1}}, Text{std::vector<int32_t>(41, 5), {5}}, Text{{}, {5}}})
     EXPECT_THROW(Train(m, {text}, {}, 0, 1), bp::Error);
 }
 
