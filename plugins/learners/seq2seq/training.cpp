@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "backplane/plugin.hpp"
 #include "nn/row_gradients.hpp"
 #include "nn/vectors.hpp"
 
