@@ -40,25 +40,13 @@ struct AddLayerNormRows {
   template <Isa isa>
   static BP_NN_INLINE void Run(const float* x, const float* weight, const float* bias, float epsilon, int64_t rows, int64_t n,
                                float* y, float* scales, float* out) {
-    constexpr int64_t kWidth = kLanes<float, isa>;
-    const auto count = static_cast<float>(n);
     for (int64_t r = 0; r < rows; ++r) {
       float* __restrict hat = y + r * n;
       if (x) {
         const float* __restrict more = x + r * n;
         for (int64_t i = 0; i < n; ++i) hat[i] += more[i];
       }
-      Vec<float, isa> next, sum = {}, squares = {};
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(hat + i, n - i, 0, &next);
-        sum += next;
-      }
-      const float mean = SumOf<isa>(sum) / count;
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(hat + i, n - i, mean, &next);
-        squares += (next - mean) * (next - mean);
-      }
-      const float scale = 1 / std::sqrt(SumOf<isa>(squares) / count + epsilon);
+      const auto [mean, scale] = MomentsOf<isa>(hat, n, epsilon);
       scales[r] = scale;
       const float* __restrict w = weight, * __restrict b = bias;
       float* __restrict to = out + r * n;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "nn/simd.hpp"
@@ -37,6 +38,27 @@ BP_NN_INLINE void LoadUpTo(const float* from, int64_t n, float rest, Vec<float, 
   std::fill_n(part, kWidth, rest);
   std::copy_n(from, n, part);
   Load(part, to);
+}
+
+// What a norm takes from a row of n, and what it multiplies by: 1 / sqrt(variance + epsilon).
+struct Moments {
+  float mean, scale;
+};
+template <Isa isa>
+BP_NN_INLINE Moments MomentsOf(const float* row, int64_t n, float epsilon) {
+  constexpr int64_t kWidth = kLanes<float, isa>;
+  const auto count = static_cast<float>(n);
+  Vec<float, isa> next, sum = {}, squares = {};
+  for (int64_t i = 0; i < n; i += kWidth) {
+    LoadUpTo<isa>(row + i, n - i, 0, &next);
+    sum += next;
+  }
+  const float mean = SumOf<isa>(sum) / count;
+  for (int64_t i = 0; i < n; i += kWidth) {
+    LoadUpTo<isa>(row + i, n - i, mean, &next);
+    squares += (next - mean) * (next - mean);
+  }
+  return {mean, 1 / std::sqrt(SumOf<isa>(squares) / count + epsilon)};
 }
 
 // Cephes' expf (Moshier): 2^k e^r with |r| <= log(2) / 2. Of one number, for loops that the compiler turns into vector

@@ -37,20 +37,8 @@ struct LayerNormRows {
   template <Isa isa>
   static BP_NN_INLINE void Run(const float* x, const float* weight, const float* bias, float epsilon, int64_t rows, int64_t n,
                                float* out) {
-    constexpr int64_t kWidth = kLanes<float, isa>;
-    const auto count = static_cast<float>(n);
     for (int64_t r = 0; r < rows; ++r, x += n, out += n) {
-      Vec<float, isa> next, sum = {}, squares = {};
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(x + i, n - i, 0, &next);
-        sum += next;
-      }
-      const float mean = SumOf<isa>(sum) / count;
-      for (int64_t i = 0; i < n; i += kWidth) {
-        LoadUpTo<isa>(x + i, n - i, mean, &next);
-        squares += (next - mean) * (next - mean);
-      }
-      const float scale = 1 / std::sqrt(SumOf<isa>(squares) / count + epsilon);
+      const auto [mean, scale] = MomentsOf<isa>(x, n, epsilon);
       for (int64_t i = 0; i < n; ++i) out[i] = (x[i] - mean) * scale * weight[i] + bias[i];
     }
   }
