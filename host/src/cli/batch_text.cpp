@@ -39,7 +39,7 @@ struct TrialAnswer {
   std::vector<std::pair<std::string, nlohmann::json>> values;
   TrialState state = TrialState::kPlanned;
   std::string outcome, why;
-  unsigned attempts = 0;
+  unsigned attempts = 0, lost_nodes = 0;
   nlohmann::json result;  // as its last attempt wrote it; null: none did
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -51,6 +51,7 @@ struct TrialAnswer {
     visit("outcome", self.outcome);
     visit("why", self.why);
     visit("attempts", self.attempts);
+    visit("lost_nodes", self.lost_nodes);
     visit("result", self.result);
   }
 };
@@ -119,6 +120,7 @@ class BatchText {
       return;  // a table of trials that have not run says nothing more
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
+      PrintLostNodes();
     } else {
       if (plan_.search && !args_.quiet) std::fputs(SearchText(plan_, request_.out).c_str(), stdout);
       if (args_.quiet) {
@@ -129,6 +131,7 @@ class BatchText {
         PrintTable();
       }
       PrintFailures();
+      PrintLostNodes();
       PrintEnd();
     }
     if (report_.started == 0 && report_.checks.empty() && !args_.quiet) PrintNothingStarted();
@@ -240,6 +243,27 @@ class BatchText {
                ShellArgument(request_.out.string()));
   }
 
+  // A trial that loses too many nodes stays PLANNED: its reason is said here, since no table has it.
+  void PrintLostNodes() const {
+    size_t shown = 0, elsewhere = 0, nodes = 0;
+    for (size_t i = 0; i < plan_.trials.size(); ++i) {
+      const BatchReport::Trial& trial = report_.trials[i];
+      if (trial.lost_nodes == 0) continue;
+      if (trial.state != TrialState::kPlanned) {
+        ++elsewhere;
+        nodes += trial.lost_nodes;
+      } else if (shown++ < kShownFailures) {
+        LogError("  {} PLANNED: {} lost under it, the last one because {}", names_[i], Nodes(trial.lost_nodes),
+                 Printable(trial.why));
+      }
+    }
+    if (shown > kShownFailures) LogError("  and {} more that lost nodes: see `lost_nodes` in --json", shown - kShownFailures);
+    if (elsewhere > 0)
+      LogError("  {} lost under {}, which ran again on others", Nodes(nodes),
+               elsewhere == 1 ? "another trial" : fmt::format("{} other trials", elsewhere));
+  }
+  static std::string Nodes(size_t count) { return count == 1 ? "1 node was" : fmt::format("{} nodes were", count); }
+
   void PrintEnd() const {
     if (args_.quiet) return;
     fmt::print("  results in {}\n", request_.out.string());
@@ -272,7 +296,7 @@ class BatchText {
       const unsigned last = folder.LastAttempt();
       const auto result = last > 0 ? ReadResultJson(folder.attempt(last).result()) : std::nullopt;
       answer.trials.push_back({plan_.trials[i].id, point.name, plan_.trials[i].seed, point.values, trial.state,
-                               Word(trial.outcome), trial.why, trial.attempts, result.value_or(nlohmann::json())});
+                               Word(trial.outcome), trial.why, trial.attempts, trial.lost_nodes, result.value_or(nlohmann::json())});
     }
     return ToJson(answer);
   }

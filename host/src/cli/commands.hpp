@@ -19,7 +19,7 @@ enum Exit : int {
   kOk = 0,
   kFailed = 1,     // no trial is usable, or a check failed
   kUsage = 2,      // wrong command line or file: nothing was started
-  kPartial = 3,    // some trials failed
+  kPartial = 3,    // some trials failed or were not run
   kUndecided = 4,  // of `gate`
   kInterrupted = 130,
 };

@@ -35,7 +35,7 @@ namespace backplane {
 namespace {
 
 int ExitOf(const BatchReport& report, bool skip_invalid) {
-  const size_t failed = report.Count(TrialState::kFailed),
+  const size_t unfinished = report.Count(TrialState::kFailed) + report.Count(TrialState::kPlanned),
                usable = report.Count(TrialState::kCompleted) + report.Count(TrialState::kPruned);
   if (report.interrupted) return kInterrupted;
   if (!report.checks.empty() && (!skip_invalid || usable == 0)) {
@@ -44,7 +44,7 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
     return is_file && report.started == 0 ? kUsage : kFailed;
   }
   if (!report.refused.empty()) return report.refused_file ? kUsage : kFailed;
-  if (failed > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
+  if (unfinished > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
 }
 

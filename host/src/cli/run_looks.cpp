@@ -51,7 +51,8 @@ std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
     fmt::print(looks.run.json ? stderr : stdout, "interrupted\n  go on:  {}\n", looks.same);
     return kInterrupted;
   }
-  if (report.refused.empty() && report.checks.empty() && report.paused.empty()) return std::nullopt;
+  const bool all_ran = report.paused.empty() && report.Count(TrialState::kPlanned) == 0;
+  if (report.refused.empty() && report.checks.empty() && all_ran) return std::nullopt;
   PrintBatch(request, report, std::nullopt, looks.run);
   return report.started == 0 ? kUsage : kFailed;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -480,6 +481,7 @@ class Batch {
   }
 
   void Finish(const JobTable::Ended& ended) {
+    if (ended.how.verdict.outcome == Outcome::kStale) ++lost_nodes_[ended.job.trial];
     if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
     // Trials of one file mostly warn of the same.
     for (const std::string& warning : ended.how.warnings)
@@ -573,6 +575,7 @@ class Batch {
   BatchReport Report() {
     for (size_t i = 0; i < plan_.trials.size(); ++i)
       if (const TrialRecord* record = RecordOf(i)) report_.trials[i] = ToldOf(*record);
+    for (const auto& [trial, nodes] : lost_nodes_) report_.trials[trial].lost_nodes = nodes;
     report_.interrupted =
         report_.interrupted && (report_.while_checking || report_.Count(TrialState::kPlanned) > 0 || Searches());
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
@@ -603,6 +606,7 @@ class Batch {
   std::vector<size_t> ended_;                                // trials that the database does not know of yet
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
+  std::map<size_t, unsigned> lost_nodes_;                    // by trial, in this session
   std::set<std::string> unsaved_;                            // learners that save no state
   std::set<std::string> warned_;                             // what trials warned of, said once
   VersionWatch versions_;

@@ -61,7 +61,8 @@ struct BatchReport {
     TrialState state = TrialState::kPlanned;
     std::optional<Outcome> outcome;
     std::string why;
-    unsigned attempts = 0;  // in all sessions
+    unsigned attempts = 0;    // in all sessions
+    unsigned lost_nodes = 0;  // that ended under it, in this session
   };
   std::vector<Trial> trials;        // as in the plan
   std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
