@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "search/check_reply.hpp"
 
 namespace backplane {
 namespace {
@@ -30,9 +31,9 @@ std::string SayThatItDiffers(const SearchMessage& was, const json& now, const js
 
 }  // namespace
 
-SearchSession::SearchSession(const std::filesystem::path& log, const json& open)
-    : log_file_(log), process_(std::make_unique<SideProcess>(log)) {
-  process_->Ask(open);
+SearchSession::SearchSession(const std::filesystem::path& log, const json& open, SearchWait wait)
+    : log_file_(log), wait_(std::move(wait)), process_(std::make_unique<SideProcess>(log, wait_)) {
+  AskChecked({open}, {});
 }
 
 void SearchSession::Replay(const std::filesystem::path& events_file) {
@@ -49,28 +50,37 @@ void SearchSession::Replay(const std::filesystem::path& events_file) {
 }
 
 void SearchSession::Adopt(const SearchRecord& known, const json& open, EventLog* log) {
-  process_ = std::make_unique<SideProcess>(log_file_);
-  std::vector<json> requests = {open};
+  process_ = std::make_unique<SideProcess>(log_file_, wait_);
+  std::vector<Message> messages = {{open}};
   for (const auto& [number, suggestion] : known.suggestions) {
     json adopted = {{"op", "adopt"}, {"params", suggestion.params}, {"state", suggestion.state}, {"values", json::array()}};
     if (suggestion.value) adopted["value"] = *suggestion.value;
     for (const auto& [step, value] : suggestion.values) adopted["values"].push_back({step, value});
-    requests.push_back(std::move(adopted));
+    messages.push_back({std::move(adopted), number});
   }
-  SendAll(requests, log);
+  SendAll(messages, log);
 }
 
-json SearchSession::Send(const json& request, EventLog* log) { return SendAll({request}, log).front(); }
+json SearchSession::Send(const json& request, EventLog* log) { return SendAll({{request}}, log).front(); }
 
-std::vector<json> SearchSession::SendAll(const std::vector<json>& requests, EventLog* log) {
+std::vector<json> SearchSession::SendAll(const std::vector<Message>& messages, EventLog* log) {
   std::vector<json> replies;
   std::vector<EventLog::Entry> entries;
-  for (const json& request : requests) {
-    replies.push_back(process_->Ask(request));
-    entries.push_back({SearchMessage{request, replies.back()}, "", 0});
+  for (const Message& message : messages) {
+    replies.push_back(AskChecked(message, log->record().search));
+    entries.push_back({SearchMessage{message.request, replies.back()}, "", 0});
   }
   log->Append(entries);
   return replies;
+}
+
+json SearchSession::AskChecked(const Message& message, const SearchRecord& known) {
+  json reply = process_->Ask(message.request);
+  const std::string error = ReplyError(message.request, reply, known, message.number);
+  if (error.empty()) return reply;
+  process_->End();
+  throw SearchError(
+      fmt::format("sweep.search: the reply to '{}' cannot be used: {}", message.request.value("op", ""), error));
 }
 
 std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class SearchDiffers : public SearchError {
 class SearchSession {
  public:
   // Starts the process, which stays without a study. Throws SearchError, also where Optuna is missing: `open` is tried.
-  SearchSession(const std::filesystem::path& log, const nlohmann::json& open);
+  SearchSession(const std::filesystem::path& log, const nlohmann::json& open, SearchWait wait);
 
   // Sends what `events_file` says was sent, from the last `open` on, and compares. Throws SearchDiffers, SearchError.
   void Replay(const std::filesystem::path& events_file);
@@ -31,14 +32,21 @@ class SearchSession {
   // A search that has not begun yet.
   void Open(const nlohmann::json& open, EventLog* log) { Send(open, log); }
 
-  // The reply, once it is written down.
+  // The reply, once it is checked and written down. Throws SearchError; the process has ended then, since it knows of a message
+  // that the log lacks.
   nlohmann::json Send(const nlohmann::json& request, EventLog* log);
 
  private:
+  struct Message {
+    nlohmann::json request;
+    std::optional<uint64_t> number = std::nullopt;  // that the reply has to have
+  };
   // Several, written down together.
-  std::vector<nlohmann::json> SendAll(const std::vector<nlohmann::json>& requests, EventLog* log);
+  std::vector<nlohmann::json> SendAll(const std::vector<Message>& messages, EventLog* log);
+  nlohmann::json AskChecked(const Message& message, const SearchRecord& known);
 
   std::filesystem::path log_file_;
+  SearchWait wait_;
   std::unique_ptr<SideProcess> process_;
 };
 

@@ -1,7 +1,9 @@
-// The process that a search is asked of (optuna_side.py): one for as long as a batch asks, with its study in memory.
+// The process that answers a search (optuna_side.py): one for as long as a batch asks, with its study in memory.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -11,7 +13,7 @@
 
 namespace backplane {
 
-// The process could not be started, it has ended, or it answers with an error: a sentence.
+// The process could not be started, it has ended, or its answer cannot be used: a sentence.
 class SearchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,25 +26,42 @@ inline constexpr char kInstallSearch[] =
 // Why a search by this method would not be answered here, and what to do; empty: nothing is missing. Loads no package.
 std::string WhyNoSearch(const std::string& method);
 
+// The batch's side of a wait for an answer.
+struct SearchWait {
+  double limit_s = 300;                     // resources.hang_timeout: a process that is silent for longer is ended
+  std::function<bool()> meanwhile = nullptr;  // called many times a second while a reply is late; false: stop waiting
+};
+
 class SideProcess {
  public:
   // `log` gets what it prints. Throws SearchError.
-  explicit SideProcess(std::filesystem::path log);
+  SideProcess(std::filesystem::path log, SearchWait wait);
   ~SideProcess();
   SideProcess(const SideProcess&) = delete;
 
-  // Sends the request and waits for its reply. Throws SearchError.
+  // Sends the request and waits for its reply. Throws SearchError; after that the process has ended, unless it has rejected the
+  // request itself.
   nlohmann::json Ask(const nlohmann::json& request);
+  // Kills it. Later requests are errors.
+  void End();
 
  private:
-  std::string NextLine();
-  [[noreturn]] void SayThatItEnded();
+  using Clock = std::chrono::steady_clock;
 
-  std::filesystem::path log_;
+  std::string Exchange(const std::string& line, const std::string& op);
+  void Send(const std::string& line, size_t* sent);
+  void Receive();
+  void LookAround();
+  [[noreturn]] void Fail(const std::string& why);
+  [[noreturn]] void FailAsEnded();
+
+  const std::filesystem::path log_;
+  const SearchWait wait_;
   std::string python_;
   int fd_ = -1;  // of the socket to it
   std::string unread_;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<Child> child_;  // NULL: it was ended
+  Clock::time_point row_began_, last_reply_;
 };
 
 }  // namespace backplane

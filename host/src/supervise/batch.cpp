@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
@@ -320,8 +321,9 @@ class Batch {
   void RunTrials() {
     for (;;) {
       Launch();
-      if (jobs_.empty() && (stopping() || schedule_.waiting() == 0)) return;
-      std::vector<JobTable::Ended> ended = jobs_.Wait(kBatchTick_ms);
+      if (jobs_.empty() && ended_meanwhile_.empty() && (stopping() || schedule_.waiting() == 0)) return;
+      std::vector<JobTable::Ended> ended = std::exchange(ended_meanwhile_, {});
+      for (JobTable::Ended& one : jobs_.Wait(ended.empty() ? kBatchTick_ms : 0)) ended.push_back(std::move(one));
       LookAfterFolder();
       if (!watch_->lost()) RecordJobs();
       for (const JobTable::Ended& one : ended) Finish(one);
@@ -355,14 +357,27 @@ class Batch {
     if (!search_) return true;
     if (request_.adopt_history) search_->AdoptHistory();
     try {
-      search_->Start(known, ResultsFolder{request_.out}.search_log());
+      search_->Start(known, ResultsFolder{request_.out}.search_log(),
+                     {plan_.base.experiment.resources.hang_timeout_s, [this] { return GoOnMeanwhile(); }});
     } catch (const SearchDiffers& differs) {
       report_.refused = differs.what();
     } catch (const SearchError& error) {
+      if (stopping()) return false;
       report_.refused = std::string(error.what()) + "\nnothing was started\n";
       report_.refused_file = true;
     }
     return report_.refused.empty();
+  }
+
+  // The tick of the batch while a search computes its reply: hangs, limits, Ctrl-C. Jobs that end wait for the reply, so that the
+  // order of what the search is told does not depend on it. False: do not wait for the reply.
+  bool GoOnMeanwhile() {
+    for (JobTable::Ended& one : jobs_.Wait(0)) ended_meanwhile_.push_back(std::move(one));
+    LookAfterFolder();
+    PassInterrupts();
+    const JobTable::Job* only = jobs_.Only();
+    if (!jobs_.empty() && !watch_->lost()) display_.Show(only != nullptr ? only->attempt.get() : nullptr, Now());
+    return !report_.interrupted && !watch_->lost();
   }
 
   bool BeginSearch() {
@@ -372,6 +387,7 @@ class Batch {
       search_->TellEnded(schedule_);
       return true;
     } catch (const SearchError& error) {
+      if (stopping()) return false;
       report_.refused = std::string(error.what()) + "\n";
       report_.refused_file = true;
       return false;
@@ -603,6 +619,7 @@ class Batch {
   bool asked_to_leave_ = false;  // the trials, after the folder was lost
   std::unique_ptr<EventLog> log_;
   std::unique_ptr<Database> database_;
+  std::vector<JobTable::Ended> ended_meanwhile_;             // while a search computed its reply
   std::vector<size_t> ended_;                                // trials that the database does not know of yet
   uint64_t seq_before_ = 0;                                  // of the newest event that an earlier session wrote
   std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room

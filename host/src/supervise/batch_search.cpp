@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "supervise/layout.hpp"
 
@@ -73,8 +74,8 @@ std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
       changes);
 }
 
-void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log) {
-  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"));  // whether it can be asked at all
+void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait) {
+  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // whether it can be asked at all
   if (!known.open.is_null() && !adopts_) session_->Replay(ResultsFolder{out_}.events());
 }
 
@@ -150,19 +151,23 @@ void BatchSearch::Report(uint64_t number, size_t trial) {
 
 void BatchSearch::Look(const JobTable& jobs) {
   if (!log_ || !terms_.Prunes()) return;
-  jobs.ForEach([this](const JobTable::Job& job) {
-    const auto found = point_of_trial_.find(job.trial);
-    if (found == point_of_trial_.end()) return;
-    const uint64_t number = points_.at(found->second).numbers.front();
-    if (!untold_.contains(number)) return;
-    Report(number, job.trial);
-    if (!Known(number).asked_to_stop) return;
-    unsigned& asked = asked_to_end_[job.trial];
-    if (asked == job.attempt->number()) return;
-    asked = job.attempt->number();
-    // Where it can not be written the trial goes on, and its end says as little to the search.
-    std::ofstream(AttemptFolder(job.attempt->folder()).prune()) << "the search has seen enough\n";
+  // A job may end while a reply to one of the reports is awaited.
+  std::vector<Running> running;
+  jobs.ForEach([&running](const JobTable::Job& job) {
+    running.push_back({job.trial, job.attempt->number(), AttemptFolder(job.attempt->folder())});
   });
+  for (const Running& job : running) LookAt(job);
+}
+
+void BatchSearch::LookAt(const Running& job) {
+  const auto found = point_of_trial_.find(job.trial);
+  if (found == point_of_trial_.end()) return;
+  const uint64_t number = points_.at(found->second).numbers.front();
+  if (!untold_.contains(number)) return;
+  Report(number, job.trial);
+  if (!Known(number).asked_to_stop || std::exchange(asked_to_end_[job.trial], job.attempt) == job.attempt) return;
+  // If it cannot be written, the trial runs to its end, which the search treats the same.
+  std::ofstream(job.folder.prune()) << "the search has seen enough\n";
 }
 
 void BatchSearch::TellEnded(const Schedule& schedule) {

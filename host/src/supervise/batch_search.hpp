@@ -30,7 +30,7 @@ class BatchSearch {
   // Why it is another search than the one that is known; empty: it is not. A refusal, whole lines.
   std::string WhyNotTheSame(const SearchRecord& known) const;
   // Starts the process that answers, and brings it to where the last session left it. Throws SearchError, SearchDiffers.
-  void Start(const SearchRecord& known, const std::filesystem::path& log);
+  void Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait);
   // After SearchDiffers: with what is known, whatever it would answer today.
   void AdoptHistory() { adopts_ = true; }
   // From here on messages go into the log. `direction`: 1 up is better, -1 down, of the measure itself. Throws SearchError
@@ -57,6 +57,12 @@ class BatchSearch {
     std::vector<size_t> trials;     // of the plan, without those that confirm
   };
 
+  struct Running {
+    size_t trial = 0;
+    unsigned attempt = 0;
+    AttemptFolder folder;
+  };
+
   nlohmann::json OpenRequest(const std::string& direction) const;
   void Take(uint64_t number, const Suggested& suggested);
   const Suggestion& Known(uint64_t number) const { return log_->record().search.suggestions.at(number); }
@@ -67,6 +73,7 @@ class BatchSearch {
   TrialFolder FolderOf(size_t trial) const;
   MetricFollower& FollowerOf(uint64_t number, size_t trial);
   void Report(uint64_t number, size_t trial);
+  void LookAt(const Running& job);
   void AddConfirming(const SearchRecord& known);
 
   Plan& plan_;
