@@ -34,6 +34,8 @@ namespace {
 
 // Of plugins, in the result. A text that changes with every call would fill it.
 constexpr size_t kMaxWarnings = 20;
+// Of resources.hang_timeout: two workers may hang one after the other before the trial itself counts as hung.
+constexpr double kWorkerSilence = 1.0 / 3;
 
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
@@ -129,14 +131,18 @@ void TrialProcess::Load() {
 
 void TrialProcess::MakeWorkers(StartedWorkers* started) {
   CheckPlaysElsewhere(parts_.learner());
+  const auto beat = [this] { status_.Beat(); };
+  WorkerLinks links = started->Links(g_cancelled, beat);
+  const double silence_s = spec_.experiment.resources.hang_timeout_s * kWorkerSilence;
   workers_ = std::make_unique<WorkerGroup>(
-      started->Links(g_cancelled), WorkerGroup::Setup{.trial_id = spec_.trial_id,
-                                                      .learner = parts_.learner().id(),
-                                                      .token = started->token(),
-                                                      .chunk_rows = parts_.chunk_rows(),
-                                                      .cancelled = &g_cancelled,
-                                                      .beat = [this] { status_.Beat(); },
-                                                      .warn = [this](const std::string& sentence) { loop_->Warn(sentence); }});
+      std::move(links), WorkerGroup::Setup{.trial_id = spec_.trial_id,
+                                           .learner = parts_.learner().id(),
+                                           .token = started->token(),
+                                           .chunk_rows = parts_.chunk_rows(),
+                                           .silence_s = silence_s,
+                                           .cancelled = &g_cancelled,
+                                           .beat = beat,
+                                           .warn = [this](const std::string& sentence) { loop_->Warn(sentence); }});
 }
 
 void TrialProcess::MakeLoop() {

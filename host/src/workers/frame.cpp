@@ -75,6 +75,20 @@ bool SendAll(int fd, const std::vector<std::byte>& bytes) {
   return true;
 }
 
+std::optional<size_t> SendSome(int fd, const std::vector<std::byte>& bytes) {
+  for (size_t sent = 0;;) {
+    if (sent == bytes.size()) return sent;
+    const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0) {
+      sent += static_cast<size_t>(n);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return sent;
+    } else if (errno != EINTR) {
+      return std::nullopt;
+    }
+  }
+}
+
 Received ReceiveInto(int fd, bool wait, FrameReader* reader) {
   std::array<std::byte, 64 << 10> piece;
   for (;;) {

@@ -51,6 +51,8 @@ class FrameReader {
 
 // Sends all of it, waiting for room. False: the other side is gone.
 bool SendAll(int fd, const std::vector<std::byte>& bytes);
+// Sends what there is room for, without waiting. How many bytes; absent: the other side is gone.
+std::optional<size_t> SendSome(int fd, const std::vector<std::byte>& bytes);
 
 enum class Received { kSome, kNothing, kEnd };
 // Takes what is there, without waiting unless `wait`. kEnd: the other side is gone.

@@ -12,6 +12,7 @@ namespace backplane {
 namespace {
 
 constexpr int kLookAtStop_ms = 100;
+constexpr double kLongestLook_s = 1;  // a longer one is a pause of this process itself, in which no worker could be heard
 
 std::string WithLastWords(const WorkerLink& link) {
   const std::string words = link.LastWords();
@@ -37,6 +38,7 @@ void WorkerGroup::BeginTurn(const bp_limits& limits, std::vector<std::byte> stat
 bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) {
   const auto& asked = request.u.evaluate;
   const int64_t began_ns = NowNs();
+  listened_ns_ = began_ns;
   {
     const PhaseSpan waits(clocks[0], Phase::kIdle);
     if (!AwaitHellos()) return false;
@@ -75,6 +77,7 @@ void WorkerGroup::StartTurn(const bp_request& request) {
   threads_ = 0;
   for (Worker& worker : workers_) {
     worker.ready = worker.done = false;
+    worker.silent_s = 0;
     if (worker.at_work()) threads_ += worker.hello.threads;
   }
   if (threads_ == 0) return;
@@ -92,15 +95,17 @@ void WorkerGroup::Listen(CandidateScores* scores) {
   std::vector<size_t> whose;
   for (size_t i = 0; i < workers_.size(); ++i) {
     if (workers_[i].gone) continue;
-    fds.push_back({workers_[i].link->fd(), POLLIN, 0});
+    const int events = workers_[i].unsent.empty() ? POLLIN : POLLIN | POLLOUT;
+    fds.push_back({workers_[i].link->fd(), static_cast<short>(events), 0});
     whose.push_back(i);
   }
-  if (poll(fds.data(), fds.size(), kLookAtStop_ms) <= 0) return;
-  for (size_t n = 0; n < fds.size(); ++n) {
+  const int ready = poll(fds.data(), fds.size(), kLookAtStop_ms);
+  for (size_t n = 0; ready > 0 && n < fds.size(); ++n) {
     if (fds[n].revents == 0) continue;
     const size_t i = whose[n];
     Worker& worker = workers_[i];
-    if (worker.gone) continue;  // found out meanwhile
+    if ((fds[n].revents & POLLOUT) != 0) SendRest(i);
+    if (worker.gone || fds[n].revents == POLLOUT) continue;  // gone: found out meanwhile
     const Received received = ReceiveInto(worker.link->fd(), false, &worker.reader);
     try {
       while (const std::optional<Frame> frame = worker.reader.Next()) Hear(i, *frame, scores);
@@ -109,10 +114,35 @@ void WorkerGroup::Listen(CandidateScores* scores) {
     }
     if (received == Received::kEnd) Lose(i);
   }
+  EndSilent(scores != nullptr);
+}
+
+// Whether the trial waits for it, and for whatever it is about.
+bool WorkerGroup::Owes(size_t i, bool in_turn) const {
+  const Worker& worker = workers_[i];
+  if (worker.gone) return false;
+  if (!worker.said_hello) return true;
+  return in_turn && (!worker.ready || dealer_.HasJobs(i) || (end_sent_ && !worker.done));
+}
+
+// The trial's own watchdog does not fire before: a hung worker is not the fault of what the trial has loaded.
+void WorkerGroup::EndSilent(bool in_turn) {
+  const int64_t now_ns = NowNs();
+  const double passed_s = std::min(static_cast<double>(now_ns - listened_ns_) * 1e-9, kLongestLook_s);
+  listened_ns_ = now_ns;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    worker.silent_s = Owes(i, in_turn) ? worker.silent_s + passed_s : 0;
+    if (worker.silent_s <= setup_.silence_s) continue;
+    worker.link->End();
+    Lose(i, fmt::format("it gave no sign of life for {:g} s{} and was ended: ", setup_.silence_s,
+                        worker.said_hello ? "" : " before it had loaded the plugins"));
+  }
 }
 
 void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
   Worker& worker = workers_[i];
+  worker.silent_s = 0;
   if (frame.kind == FrameKind::kFailed) Fail(MessageOf<Failed>(frame));
   if (frame.kind == FrameKind::kHello) return Hear(&worker, MessageOf<Hello>(frame));
   if (!worker.said_hello) Refuse(worker, "it says more before it has said who it is");
@@ -197,16 +227,29 @@ void WorkerGroup::EndTurnOf(size_t i) {
   if (workers_[i].at_work() && workers_[i].ready) Send(i, BytesOf({FrameKind::kEndTurn, {}}));
 }
 
+// Never waits: a worker that does not read must not keep the trial from the others.
 void WorkerGroup::Send(size_t i, const std::vector<std::byte>& bytes) {
-  if (!SendAll(workers_[i].link->fd(), bytes)) Lose(i);
+  std::vector<std::byte>& unsent = workers_[i].unsent;
+  unsent.insert(unsent.end(), bytes.begin(), bytes.end());
+  SendRest(i);
 }
 
-// One that could not even begin was wrong from the start, and so would the others be in the next attempt's.
-void WorkerGroup::Lose(size_t i) {
+void WorkerGroup::SendRest(size_t i) {
+  Worker& worker = workers_[i];
+  const std::optional<size_t> sent = SendSome(worker.link->fd(), worker.unsent);
+  if (!sent) return Lose(i);
+  if (*sent > 0) worker.silent_s = 0;
+  worker.unsent.erase(worker.unsent.begin(), worker.unsent.begin() + static_cast<std::ptrdiff_t>(*sent));
+}
+
+// One that ended before it could begin was wrong from the start, and so would the others be in the next attempt. `why`: it did
+// not end by itself.
+void WorkerGroup::Lose(size_t i, const std::string& why) {
   Worker& worker = workers_[i];
   if (std::exchange(worker.gone, true)) return;
-  const std::string how = worker.name + ": " + worker.link->HowItEnded();
-  if (!worker.said_hello) throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
+  worker.unsent = {};
+  const std::string how = worker.name + ": " + why + worker.link->HowItEnded();
+  if (!worker.said_hello && why.empty()) throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
   const uint64_t jobs = dealer_.Lose(i);
   setup_.warn(fmt::format("{} in turn {}; {} {} of its {}{}", how, turn_.number,
                           AtWork() > 0 ? "the other workers play" : "the trial plays", jobs, jobs == 1 ? "job" : "jobs",

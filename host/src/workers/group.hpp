@@ -2,8 +2,9 @@
 // state from before it planned and the limits, plans the same, and gives what each of its jobs earned. The trial alone
 // consumes, in the order of the jobs, so that results are the same bytes for any number of workers.
 //
-// A worker that is gone costs no result: the others play its jobs and, where none is left, the trial. What makes a worker fail
-// would have made the trial fail, so a failure that it tells of ends the attempt as it would have ended without workers.
+// A worker that is gone, or hangs and is ended, costs no result: the others play its jobs and, if none is left, the trial. What
+// makes a worker fail would have made the trial fail, so a failure that it reports ends the attempt as it would have ended
+// without workers.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@ class WorkerGroup : public PlayElsewhere {
     std::string trial_id, learner;  // ids
     std::string token;              // that a worker has to know; empty: none
     uint64_t chunk_rows = 1;
+    double silence_s = 100;  // a worker that owes an answer and sends none for so long is ended
     const std::atomic<bool>* cancelled = nullptr;
     std::function<void()> beat;                    // something was heard of a worker that works
     std::function<void(const std::string&)> warn;  // a worker is gone
@@ -46,6 +48,8 @@ class WorkerGroup : public PlayElsewhere {
     std::string name;  // "worker 2"
     Hello hello;
     bool said_hello = false, gone = false, ready = false, done = false;
+    double silent_s = 0;               // since its last frame, while it owes one
+    std::vector<std::byte> unsent;     // that it has not had room for
     bool at_work() const { return said_hello && !gone; }
   };
 
@@ -62,7 +66,10 @@ class WorkerGroup : public PlayElsewhere {
   void DealToAll();
   void EndTurnOf(size_t i);
   void Send(size_t i, const std::vector<std::byte>& bytes);
-  void Lose(size_t i);
+  void SendRest(size_t i);
+  bool Owes(size_t i, bool in_turn) const;
+  void EndSilent(bool in_turn);
+  void Lose(size_t i, const std::string& why = "");
   bool AllAreDone() const;
   uint64_t AtWork() const;
   void CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns);
@@ -72,6 +79,7 @@ class WorkerGroup : public PlayElsewhere {
   JobDealer dealer_;
   Turn turn_;
   RequestDigest request_;
+  int64_t listened_ns_ = 0;
   bool end_sent_ = false;  // of the turn, to those that were ready
   PhaseSums phases_;       // of the turn
   double cpu_s_ = 0, most_cpu_s_ = 0;

@@ -18,6 +18,7 @@ class JobDealer {
   void Join(size_t i, uint64_t window) { hands_[i].window = window; }
   // What `i` is to play beside what it has.
   std::vector<uint64_t> Deal(size_t i);
+  bool HasJobs(size_t i) const { return !hands_[i].jobs.empty(); }
   // False: it was not dealt this job, or has ended it already.
   bool Finish(size_t i, uint64_t job);
   // `i` is gone; what it had comes back. How many jobs that are.

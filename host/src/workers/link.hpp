@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
   virtual int fd() const = 0;                 // a stream socket
+  virtual void End() = 0;                     // kills it
   virtual std::string HowItEnded() = 0;       // once the stream has: "it was ended by signal 9"
   virtual std::string LastWords() const = 0;  // what it printed last; empty: nothing, or nobody knows
 };
@@ -23,8 +25,9 @@ class StartedWorkers {
  public:
   virtual ~StartedWorkers() = default;
   virtual const std::string& token() const = 0;  // that their Hello has; empty: none
-  // Once. Waits until all can be spoken to; none if cancelled meanwhile. Throws std::runtime_error where one cannot be had.
-  virtual WorkerLinks Links(const std::atomic<bool>& cancelled) = 0;
+  // Once. Waits until all can be spoken to, within a limit of its own, and calls `beat` meanwhile; none if cancelled. Throws
+  // std::runtime_error if one cannot be had.
+  virtual WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) = 0;
 };
 
 }  // namespace backplane

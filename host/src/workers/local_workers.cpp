@@ -46,6 +46,7 @@ class LocalWorker : public WorkerLink {
   LocalWorker(const LocalWorker&) = delete;
 
   int fd() const override { return fd_; }
+  void End() override { child_->Signal(SIGKILL); }
   std::string HowItEnded() override {
     const std::optional<ChildExit> exit = child_->Wait(kUntilItIsReaped_ms);
     if (!exit) return fmt::format("process {} has closed its end of the stream", child_->pid());
@@ -69,7 +70,7 @@ class StartedLocally : public StartedWorkers {
  public:
   explicit StartedLocally(WorkerLinks links) : links_(std::move(links)) {}
   const std::string& token() const override { return token_; }
-  WorkerLinks Links(const std::atomic<bool>&) override { return std::move(links_); }
+  WorkerLinks Links(const std::atomic<bool>&, const std::function<void()>&) override { return std::move(links_); }
 
  private:
   const std::string token_;

@@ -70,10 +70,12 @@ class RayDriver {
     SendAll(fd_, {bytes, bytes + line.size()});
   }
   // The address of this machine's node; empty if cancelled. Throws std::runtime_error where it has failed or is gone.
-  const std::string& AwaitNode(const std::atomic<bool>& cancelled) {
-    for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms))
+  const std::string& AwaitNode(const std::atomic<bool>& cancelled, const std::function<void()>& beat) {
+    for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms)) {
+      beat();
       if (Clock::now() > until)
         throw std::runtime_error(fmt::format("workers on Ray: the cluster was not joined within {} s", kToJoin.count()));
+    }
     return node_;
   }
   void Listen(int timeout_ms) {
@@ -120,6 +122,11 @@ class RayLink : public WorkerLink {
   RayLink(const RayLink&) = delete;
 
   int fd() const override { return fd_; }
+  // A process that is stopped does not see the end of its stream, so its actor goes with it.
+  void End() override {
+    shutdown(fd_, SHUT_RDWR);
+    driver_->Say({{"end", number_}});
+  }
   std::string HowItEnded() override {
     try {
       for (const auto until = Clock::now() + std::chrono::milliseconds(kToTell_ms); Clock::now() < until;) {
@@ -153,8 +160,8 @@ class StartedOnRay : public StartedWorkers {
         token_(RandomToken()) {}
 
   const std::string& token() const override { return token_; }
-  WorkerLinks Links(const std::atomic<bool>& cancelled) override {
-    const std::string& node = driver_->AwaitNode(cancelled);
+  WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) override {
+    const std::string& node = driver_->AwaitNode(cancelled, beat);
     if (node.empty()) return {};
     WorkerListener listener(node, token_);
     AskForActors(listener.at());
@@ -162,6 +169,7 @@ class StartedOnRay : public StartedWorkers {
     const auto until = Clock::now() + kToStart;
     for (uint64_t there = 0; there < workers_;) {
       if (cancelled) return {};
+      beat();
       driver_->Listen(0);
       for (uint64_t i = 0; i < workers_; ++i)
         if (!links[i]) CheckIsComing(i + 1);

@@ -3,7 +3,8 @@
 usage: ray_workers.py FD ADDRESS
 
 It says {"node": IP} when it is in the cluster, is told {"program", "arguments", "threads", "token"} with the arguments of each
-worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, or {"failed": SENTENCE}, and ends when the socket does: with it go the actors.
+worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, or {"failed": SENTENCE}, kills the worker of each
+{"end": NUMBER}, and ends when the socket does: with it go the actors.
 """
 import json
 import os
@@ -82,8 +83,8 @@ def main():
 
     for number, (player, arguments) in enumerate(zip(players, order["arguments"]), 1):
         threading.Thread(target=watch, args=(number, player, arguments), daemon=True).start()
-    while lines.readline():
-        pass
+    while line := lines.readline():
+        ray.kill(players[json.loads(line)["end"] - 1])
     for player in players:
         ray.kill(player)
     ray.shutdown()

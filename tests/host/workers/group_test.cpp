@@ -24,6 +24,7 @@ class FakeLink : public WorkerLink {
   explicit FakeLink(int fd) : fd_(fd) {}
   ~FakeLink() override { close(fd_); }
   int fd() const override { return fd_; }
+  void End() override { shutdown(fd_, SHUT_RDWR); }
   std::string HowItEnded() override { return "it fell"; }
   std::string LastWords() const override { return "oh"; }
 
