@@ -240,10 +240,10 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
   for (const SaidOnce& said : SayOnce(request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
-  const size_t planned = report.Count(TrialState::kPlanned);
-  if (!ran.interrupted && report.paused.empty() && planned > 0)
-    ran.complaints.push_back(fmt::format("{} of {} trials were not run", planned, report.trials.size()));
-  if (!ran.interrupted && planned < report.trials.size()) {
+  const size_t not_run = report.Count(TrialState::kPlanned);
+  if (!ran.interrupted && report.paused.empty() && not_run > 0)
+    ran.complaints.push_back(fmt::format("{} of {} trials were not run", not_run, report.trials.size()));
+  if (!ran.interrupted && not_run < report.trials.size()) {
     try {
       ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
     } catch (const std::exception& error) {  // the numbers are there all the same

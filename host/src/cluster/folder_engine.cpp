@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kBeatEvery{2};
 constexpr int kLookForEnds_ms = 10;
 constexpr int kRemoveTries = 100;
+// Between a stop and its end as the supervisor sees it: a node that does not answer for longer is taken for lost.
+constexpr std::chrono::seconds kNodeAnswers{30};
 
 // What is said to workers and need not be: where the folder is gone they end by themselves, and the batch finds it out as well.
 void Tell(const std::filesystem::path& file, const std::string& text) {
@@ -61,7 +63,7 @@ JobId FolderEngine::Start(const TrialCommand& command) {
   order.memory_bytes = command.allocation.memory_bytes;
   order.grace_s = command.grace_s;
   ReplaceFile(at_.order(order.job), ToJson(order).dump());
-  jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file)};
+  jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file), command.grace_s, std::nullopt};
   try {
     Ordered(order);
   } catch (...) {  // it was never started: nobody may hear of its end
@@ -86,6 +88,11 @@ void FolderEngine::Stop(JobId job, StopHow how) {
     return Tell(at_.ended(job), ToJson(end).dump());
   }
   Tell(at_.stop(job, how), "");
+  if (how == StopHow::kWhere) return;
+  auto& ends_by = jobs_.at(job).ends_by;
+  const std::chrono::duration<double> grace(how == StopHow::kAsk ? jobs_.at(job).grace_s : 0);
+  const auto now_by = Clock::now() + kNodeAnswers + std::chrono::duration_cast<Clock::duration>(grace);
+  ends_by = std::min(ends_by.value_or(now_by), now_by);
 }
 
 std::optional<StatusFile> FolderEngine::Status(JobId job) {
@@ -104,6 +111,7 @@ std::vector<JobEnd> FolderEngine::Wait(int timeout_ms) {
     BeAlive();
     std::vector<JobEnd> ended = TakeEnded();
     std::vector<Lost> lost = FolderIsThere() ? FindLost() : AllLost();
+    for (Lost& one : Unanswered()) lost.push_back(std::move(one));
     if (!lost.empty()) {
       // What they had to say before they were lost.
       for (JobEnd& end : TakeEnded()) ended.push_back(std::move(end));
@@ -133,6 +141,14 @@ bool FolderEngine::FolderIsThere() const {
 std::vector<FolderEngine::Lost> FolderEngine::AllLost() const {
   std::vector<Lost> lost;
   for (const auto& [id, job] : jobs_) lost.push_back({id, "the results folder was moved away under its node"});
+  return lost;
+}
+
+std::vector<FolderEngine::Lost> FolderEngine::Unanswered() const {
+  std::vector<Lost> lost;
+  for (const auto& [id, job] : jobs_)
+    if (job.ends_by && Clock::now() > *job.ends_by)
+      lost.push_back({id, fmt::format("its node was lost: it did not answer a stop within {} s", kNodeAnswers.count())});
   return lost;
 }
 

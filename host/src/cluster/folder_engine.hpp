@@ -53,10 +53,13 @@ class FolderEngine : public Engine {
   struct Job {
     std::chrono::steady_clock::time_point start;
     std::unique_ptr<StatusReader> status;
+    double grace_s = 30;
+    std::optional<std::chrono::steady_clock::time_point> ends_by;  // once it was told to end
   };
 
   bool FolderIsThere() const;
   std::vector<Lost> AllLost() const;
+  std::vector<Lost> Unanswered() const;
   std::vector<JobEnd> TakeEnded();
   JobEnd EndOf(JobId id, const WorkEnd& told);
   void Forget(JobId job);

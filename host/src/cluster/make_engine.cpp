@@ -1,6 +1,7 @@
 #include "cluster/make_engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include "cluster/ray_engine.hpp"
 #include "cluster/slurm_engine.hpp"
 #include "record/results_folder.hpp"
+#include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {
@@ -75,7 +77,7 @@ std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& 
       if (job.engine == "slurm") slurm.push_back(job.job);
   if (left.empty() && slurm.empty()) return "";
   for (const WorkFolder& at : left) ReplaceFile(at.end(), "ask");
-  CancelJobs(slurm, /*only_pending=*/true);
+  std::string failure = CancelJobs(slurm, /*only_pending=*/true);
   const auto until = Clock::now() + kTrialsSave;
   size_t alive = 0;
   bool any = false;
@@ -83,14 +85,18 @@ std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& 
     alive = 0;
     for (const WorkFolder& at : left) alive += AnyWorkerAlive(at) ? 1 : 0;
     any = any || alive > 0;
+    if (InterruptScope::Count() > 0) return "";  // the next session begins with the same
     if (alive == 0 || Clock::now() > until) break;
     std::this_thread::sleep_for(kLookForLeft);
   }
   if (alive > 0)
     for (const WorkFolder& at : left) ReplaceFile(at.end(), "kill");
-  CancelJobs(slurm, /*only_pending=*/false);
+  if (failure.empty()) failure = CancelJobs(slurm, /*only_pending=*/false);
   std::error_code error;
   std::filesystem::remove_all(engine, error);
+  if (!failure.empty())
+    return fmt::format("warning: {}; `scancel {}` ends what an earlier run may still have in Slurm's queue", failure,
+                       fmt::join(slurm, " "));
   return any ? "ended what an earlier run still had in its cluster; what its trials have finished and saved counts" : "";
 }
 

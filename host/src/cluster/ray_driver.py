@@ -1,7 +1,7 @@
 """Backplane's driver for Ray: a process beside the supervisor that submits a task for each trial.
 
 Reads JSON lines: first {"address", "backplane", "at_least": {...}}, then {"open": {folder, token, shared, out}} and, for each
-trial, {"submit": {job, cpus, gpus, memory}}. Writes JSON lines: {"ready": {cpus, gpus, nodes, job}} or {"error"}, then
+trial, {"submit": {job, cpus, gpus, memory}}; {"ping": n}, to which {"pong": n} is the answer, at any time. Writes JSON lines: {"ready": {cpus, gpus, nodes, job}} or {"error"}, then
 {"opened": why not}, {"done": job} and {"lost": job, "why"}. The end of its input is its own end, and Ray ends its tasks with it.
 """
 import json
@@ -265,7 +265,9 @@ def main():
         for line in sys.stdin:
             told = json.loads(line)
             try:
-                if "open" in told:
+                if "ping" in told:
+                    say(pong=told["ping"])
+                elif "open" in told:
                     say(opened=driver.open(**told["open"]))
                 elif "submit" in told:
                     order = told["submit"]

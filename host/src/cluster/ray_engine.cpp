@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
 
 #include "base/child.hpp"
+#include "base/json_text.hpp"
+#include "base/printable.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
+#include "cluster/program_call.hpp"
 #include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
@@ -27,8 +31,26 @@ constexpr std::chrono::seconds kJoins{120};     // a first import of Ray from a 
 constexpr std::chrono::seconds kNodesLook{60};  // at the folder
 constexpr std::chrono::seconds kEndIsSeen{10};  // between the end of a task and what its node has written
 constexpr size_t kWaiting = 8;
+constexpr int kSilentPings = 2;  // times the patience for a cluster's program
 constexpr int kLookForReplies_ms = 100;
-constexpr int kDriverEnds_ms = 5000;
+constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
+constexpr double kPingEvery_s = 5;
+constexpr double kLongestHear_s = 1;  // a longer time between two looks is a pause of this process itself
+constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
+
+// Of a line that the driver wrote: what it must be, and empty or 0 if it is not.
+std::string TextIn(const nlohmann::json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_string() ? Printable(found->get<std::string>(), kShownSentence) : "";
+}
+double NumberIn(const nlohmann::json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number() ? found->get<double>() : 0;
+}
+std::optional<JobId> JobIn(const nlohmann::json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number_unsigned() ? std::optional(found->get<JobId>()) : std::nullopt;
+}
 
 }  // namespace
 
@@ -41,32 +63,47 @@ class RayEngine::Driver {
   }
   ~Driver() {
     close(pipes_.in[1]);
-    child_.Wait(kDriverEnds_ms);
+    child_.Wait(InterruptScope::Count() > 0 ? kEndsAfterStop_ms : kDriverEnds_ms);
     close(pipes_.out[0]);
   }
   Driver(const Driver&) = delete;
 
-  // False: it is dead.
+  // False: it is dead. What it has no room for is sent later: nothing waits for a driver that does not read.
   bool Tell(const nlohmann::json& what) {
-    const std::string line = what.dump() + "\n";
-    for (size_t sent = 0; sent < line.size();) {
-      const ssize_t n = write(pipes_.in[1], line.data() + sent, line.size() - sent);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return false;
-      sent += static_cast<size_t>(n);
+    unsent_ += JsonText(what) + "\n";
+    return SendRest();
+  }
+
+  // Whether it has answered within the limit. To be asked again and again, after Hear.
+  bool Answers(std::chrono::milliseconds limit) {
+    const auto now = Clock::now();
+    const double passed_s = std::min(std::chrono::duration<double>(now - std::exchange(looked_, now)).count(), kLongestHear_s);
+    silent_s_ = ponged_ == pinged_ ? 0 : silent_s_ + passed_s;
+    since_ping_s_ += passed_s;
+    if (ponged_ == pinged_ && since_ping_s_ > kPingEvery_s) {
+      since_ping_s_ = 0;
+      Tell({{"ping", ++pinged_}});
     }
-    return true;
+    return silent_s_ * 1000 <= static_cast<double>(limit.count());
+  }
+  void Kill() {
+    child_.Signal(SIGKILL);
+    ended_ = true;
   }
 
   // What has come since the last call, waiting for it at most so long.
   std::vector<nlohmann::json> Hear(int timeout_ms) {
+    SendRest();
     pollfd watched{pipes_.out[0], POLLIN, 0};
     if (poll(&watched, 1, timeout_ms) > 0) Read();
     std::vector<nlohmann::json> lines;
     for (size_t end; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) {
       auto line = nlohmann::json::parse(text_.substr(0, end), nullptr, /*allow_exceptions=*/false);
-      if (line.is_object()) lines.push_back(std::move(line));
+      if (!line.is_object()) continue;
+      if (const auto pong = JobIn(line, "pong")) ponged_ = *pong;
+      lines.push_back(std::move(line));
     }
+    if (text_.size() > kMostUnread) Kill();
     return lines;
   }
   bool ended() const { return ended_; }
@@ -94,6 +131,7 @@ class RayEngine::Driver {
     if (pipe2(pipes.in, O_CLOEXEC) != 0 || pipe2(pipes.out, O_CLOEXEC) != 0)
       throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
     fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
+    fcntl(pipes.in[1], F_SETFL, O_NONBLOCK);
     return pipes;
   }
 
@@ -108,6 +146,16 @@ class RayEngine::Driver {
     command.stdout_file = command.stderr_file = log;
     command.inherit_fds = {pipes_.in[0], pipes_.out[1]};
     return command;
+  }
+
+  bool SendRest() {
+    while (!unsent_.empty()) {
+      const ssize_t n = write(pipes_.in[1], unsent_.data(), unsent_.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return errno == EAGAIN;
+      unsent_.erase(0, static_cast<size_t>(n));
+    }
+    return true;
   }
 
   void Read() {
@@ -125,8 +173,11 @@ class RayEngine::Driver {
 
   Pipes pipes_;
   Child child_;
-  std::string text_;
+  std::string text_, unsent_;
   bool ended_ = false;
+  uint64_t pinged_ = 0, ponged_ = 0;
+  double silent_s_ = 0, since_ping_s_ = 0;
+  Clock::time_point looked_ = Clock::now();
 };
 
 // The driver says the same, once it is there.
@@ -150,14 +201,15 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   const nlohmann::json reply = driver_->Await({"ready", "error"}, kJoins);
   if (!reply.is_object() || reply.contains("error"))
     throw std::runtime_error(reply.is_object()
-                                 ? reply["error"].get<std::string>()
-                                 : fmt::format("engine.kind ray: {} could not be asked; see {}", python, log.string()));
+                                 ? TextIn(reply, "error")
+                                 : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
+                                               driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
   std::error_code error;
   std::filesystem::remove(log, error);
-  const nlohmann::json& ready = reply["ready"];
-  ray_job_ = ready.value("job", "");
+  const nlohmann::json ready = reply["ready"].is_object() ? reply["ready"] : nlohmann::json::object();
+  ray_job_ = TextIn(ready, "job");
   const EngineNeeds& needs = request.needs;
-  const double cpus = ready.value("cpus", 0.0), gpus = ready.value("gpus", 0.0);
+  const double cpus = NumberIn(ready, "cpus"), gpus = NumberIn(ready, "gpus");
   if (static_cast<double>(needs.cpus) > cpus || needs.gpus > gpus)
     throw std::runtime_error(fmt::format("a trial wants {} cores and {} GPUs; Ray's cluster has {} and {} in all", needs.cpus,
                                          needs.gpus, cpus, gpus));
@@ -184,8 +236,10 @@ std::string RayEngine::Open() {
                    {"shared", request_.config.shared},
                    {"out", std::filesystem::absolute(out())}}}});
   const nlohmann::json reply = driver_->Await({"opened"}, kNodesLook, [this] { BeAlive(); });
-  if (reply.is_object()) return reply["opened"].get<std::string>();
-  return InterruptScope::Count() > 0 ? "" : "Ray's nodes did not answer when they were asked for the results folder";
+  if (reply.is_object() && reply["opened"].is_string()) return TextIn(reply, "opened");
+  return InterruptScope::Count() > 0
+             ? ""
+             : fmt::format("Ray's nodes were asked for the results folder and did not answer within {} s", kNodesLook.count());
 }
 
 void RayEngine::Ordered(const WorkOrder& order) {
@@ -200,8 +254,13 @@ void RayEngine::Ordered(const WorkOrder& order) {
 
 std::vector<FolderEngine::Lost> RayEngine::FindLost() {
   for (const nlohmann::json& line : driver_->Hear(0)) {
-    if (line.contains("lost")) lost_.push_back({line["lost"].get<JobId>(), line.value("why", "")});
-    if (line.contains("done")) done_[line["done"].get<JobId>()] = Clock::now();
+    if (const auto job = JobIn(line, "lost")) lost_.push_back({*job, TextIn(line, "why")});
+    if (const auto job = JobIn(line, "done")) done_[*job] = Clock::now();
+  }
+  if (!driver_->ended() && !driver_->Answers(kSilentPings * ClusterPatience())) {
+    driver_->Kill();
+    LogInfo("warning: Ray's driver did not answer within {} s and was killed; its trials end",
+            std::chrono::duration_cast<std::chrono::seconds>(kSilentPings * ClusterPatience()).count());
   }
   for (auto it = done_.begin(); it != done_.end();) {
     const bool late = Clock::now() - it->second > kEndIsSeen;

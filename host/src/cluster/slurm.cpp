@@ -3,30 +3,40 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
-#include <stdexcept>
+#include <string_view>
 
-#include "base/run_process.hpp"
+#include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr std::chrono::seconds kSlurmPatience{30};  // a busy controller answers late
 constexpr double kMinute_s = 60, kMiB = 1 << 20;
 // Of a worker and its keepers: a trial is to meet its keeper's limit before Slurm ends them all.
 constexpr double kOwnMemory_mib = 128;
 
-ProcessEnd Call(std::vector<std::string> words, const std::string& input = "") {
-  ProcessCall call;
-  call.words = std::move(words);
-  call.input = input;
-  call.limit = kSlurmPatience;
-  return RunProcess(call);
+// The words of squeue's %T. A state that is in no list is one of another Slurm, and what it means is not known.
+constexpr std::string_view kRunning[] = {"RUNNING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"};
+constexpr std::string_view kPending[] = {"PENDING",  "CONFIGURING",  "POWER_UP_NODE", "REQUEUED",
+                                         "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
+constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING", "DEADLINE",  "FAILED", "LAUNCH_FAILED",
+                                       "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",    "STAGE_OUT", "TIMEOUT"};
+constexpr size_t kMostDigits = 10;  // of a job's number, which Slurm keeps in 32 bits
+constexpr size_t kShownOfAnswer = 100;
+
+template <size_t n>
+bool IsOneOf(const std::string& word, const std::string_view (&words)[n]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+bool IsJobNumber(const std::string& text) {
+  return !text.empty() && text.size() <= kMostDigits && text.find_first_not_of("0123456789") == std::string::npos &&
+         text.find_first_not_of('0') != std::string::npos;
+}
 
 }  // namespace
 
@@ -65,47 +75,80 @@ std::string WorkerScript(const EngineRequest& request, const WorkFolder& at, con
 
 std::string WorkerName(const std::string& job, const std::string& task) { return job + "." + task; }
 
-std::string Sbatch(const std::vector<std::string>& arguments, const std::string& script) {
-  std::vector<std::string> words{"sbatch"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const ProcessEnd end = Call(words, script);
-  if (!end.ok()) throw std::runtime_error(fmt::format("sbatch refused: {}", FirstLine(end.err)));
-  // "4711" or "4711;cluster"
-  return end.out.substr(0, end.out.find_first_not_of("0123456789"));
+std::string ArrayOf(const std::string& worker) {
+  const std::string job = worker.substr(0, worker.find('.'));
+  return job.size() < worker.size() && IsJobNumber(job) ? job : "";
 }
 
-SlurmTasks ReadTasks(const std::string& text) {
+std::vector<std::string> SbatchWords(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "sbatch");
+  return arguments;
+}
+
+// "4711" or "4711;cluster"
+std::optional<std::string> ReadJobNumber(const std::string& text) {
+  const std::string line = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  const std::string job = line.substr(0, line.find(';'));
+  return IsJobNumber(job) ? std::optional(job) : std::nullopt;
+}
+
+bool SlurmTasks::HasArray(const std::string& job) const {
+  const auto is_of = [&job](const std::string& worker) { return ArrayOf(worker) == job; };
+  return std::ranges::any_of(running, is_of) || std::ranges::any_of(pending, is_of) || std::ranges::any_of(ended, is_of);
+}
+
+std::vector<std::string> SqueueWords(const std::vector<std::string>& jobs) {
+  return {"squeue", "--noheader", "--array", fmt::format("--jobs={}", fmt::join(jobs, ",")), "--states=all", "--format=%F %K %T %r"};
+}
+
+std::optional<SlurmTasks> ReadTasks(const std::string& text) {
   SlurmTasks tasks;
   std::istringstream lines(text);
-  for (std::string job, task, state; lines >> job >> task >> state;) {
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string job, task, state, why;
+    if (!(words >> job >> task >> state) || !IsJobNumber(job)) return std::nullopt;
+    std::getline(words >> std::ws, why);
     const std::string name = WorkerName(job, task);
-    if (state == "RUNNING" || state == "SUSPENDED" || state == "STOPPED") tasks.running.insert(name);
-    if (state == "PENDING" || state == "CONFIGURING") tasks.pending.insert(name);
+    if (IsOneOf(state, kRunning)) {
+      tasks.running.insert(name);
+    } else if (IsOneOf(state, kPending)) {
+      tasks.pending.insert(name);
+      tasks.why_pending = why;
+    } else if (IsOneOf(state, kEnded)) {
+      tasks.ended.insert(name);
+    } else {
+      return std::nullopt;
+    }
   }
   return tasks;
 }
 
-std::optional<SlurmTasks> AskSlurm(const std::vector<std::string>& jobs) {
-  if (jobs.empty()) return SlurmTasks();
-  const ProcessEnd end = Call(
-      {"squeue", "--noheader", "--array", fmt::format("--jobs={}", fmt::join(jobs, ",")), "--states=all", "--format=%F %K %T"});
-  if (end.ok()) return ReadTasks(end.out);
-  // It has forgotten them all.
-  if (end.started && end.err.find("Invalid job id") != std::string::npos) return SlurmTasks();
-  return std::nullopt;
+std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure) {
+  if (end.ok()) {
+    std::optional<SlurmTasks> tasks = ReadTasks(end.out);
+    if (!tasks)
+      *failure = fmt::format("expected lines \"JOB TASK STATE\" from squeue, got {}",
+                             Printable(end.out.substr(0, end.out.find('\n')), kShownOfAnswer));
+    return tasks;
+  }
+  *failure = end.failure;
+  if (end.err.find("Invalid job id") == std::string::npos) return std::nullopt;
+  SlurmTasks none;
+  none.forgotten = true;
+  return none;
 }
 
-std::string WhyPending(const std::string& job) {
-  const ProcessEnd end = Call({"squeue", "--noheader", "--jobs=" + job, "--format=%r"});
-  return end.ok() ? FirstLine(end.out) : "";
-}
-
-void CancelJobs(const std::vector<std::string>& jobs, bool only_pending) {
-  if (jobs.empty()) return;
+std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool only_pending) {
   std::vector<std::string> words{"scancel", "--quiet"};
   if (only_pending) words.push_back("--state=PENDING");
   words.insert(words.end(), jobs.begin(), jobs.end());
-  Call(words);
+  return words;
+}
+
+std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, std::chrono::milliseconds limit) {
+  return jobs.empty() ? "" : ProgramCall(ScancelWords(jobs, only_pending), limit).Await().failure;
 }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// The commands of Slurm: its words, and no more of it than these words.
+// The commands of Slurm: what they are given, and what their answers mean.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/engine_needs.hpp"
+#include "cluster/program_call.hpp"
 #include "cluster/work_folder.hpp"
 
 namespace backplane {
@@ -18,20 +19,29 @@ std::vector<std::string> SbatchArguments(const EngineRequest& request, const Wor
 std::string WorkerScript(const EngineRequest& request, const WorkFolder& at, const std::string& token, size_t slots);
 // How the worker of a task of an array calls itself.
 std::string WorkerName(const std::string& job, const std::string& task);
+// The array of a worker; empty: it has no such name.
+std::string ArrayOf(const std::string& worker);
 
-// The array's number; throws std::runtime_error with what sbatch said.
-std::string Sbatch(const std::vector<std::string>& arguments, const std::string& script);
+// The words of sbatch, whose input is the script.
+std::vector<std::string> SbatchWords(std::vector<std::string> arguments);
+// The array's number that sbatch --parsable printed; absent: it printed none.
+std::optional<std::string> ReadJobNumber(const std::string& text);
 
 struct SlurmTasks {
-  std::set<std::string> running, pending;  // worker names; what ends, for whatever reason, is in neither
-};
-// Of these arrays. Absent: nobody answered, and so nothing is known.
-std::optional<SlurmTasks> AskSlurm(const std::vector<std::string>& jobs);
-// Of the text that squeue printed, a line "job task state" for each.
-SlurmTasks ReadTasks(const std::string& text);
-// Why a task waits, as Slurm says it; empty: it does not say.
-std::string WhyPending(const std::string& job);
+  std::set<std::string> running, pending, ended;  // worker names
+  std::string why_pending;                        // of one of them, as Slurm says it; empty: it does not
+  bool forgotten = false;                         // Slurm knows none of the arrays any more
 
-void CancelJobs(const std::vector<std::string>& jobs, bool only_pending);
+  bool HasArray(const std::string& job) const;
+};
+std::vector<std::string> SqueueWords(const std::vector<std::string>& jobs);
+// Of the text that squeue printed, a line "job task state why" for each. Absent: a line is none, so that nothing is known.
+std::optional<SlurmTasks> ReadTasks(const std::string& text);
+// Of a call of squeue. Absent: nothing is known, and `failure` has the reason.
+std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure);
+
+std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool only_pending);
+// Waits for it. Why they may still be there, a sentence; empty: Slurm was told.
+std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, std::chrono::milliseconds limit = ClusterPatience());
 
 }  // namespace backplane

@@ -1,25 +1,26 @@
 #include "cluster/slurm_engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "base/files.hpp"
-#include "base/run_process.hpp"
+#include "base/printable.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::seconds kAskEvery{3};
 constexpr std::chrono::seconds kSayWaiting{5};
-constexpr std::chrono::seconds kWorkersLeave{5};
+constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500};
+constexpr int kSilentCalls = 2;  // so many calls may fail for as long as they take before nothing is expected any more
 constexpr std::chrono::milliseconds kLookForWorkers{50};
 constexpr size_t kMostInVain = 3;
 
@@ -28,6 +29,9 @@ std::string WorkerOf(const std::string& taken) {
   const size_t at = taken.find('@');
   return at == std::string::npos ? "" : taken.substr(at + 1);
 }
+
+// A task that Slurm does not list, and a controller that does not answer, are not known; after so long they count as gone.
+std::chrono::milliseconds UnknownFor() { return kSilentCalls * ClusterPatience(); }
 
 }  // namespace
 
@@ -44,113 +48,205 @@ SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.ou
 }
 
 std::string SlurmEngine::WhyNot(const EngineConfig&) {
-  if (RunProcess({.words = {"sbatch", "--version"}}).ok()) return "";
-  return "engine.kind slurm: there is no program sbatch here that works; this command belongs on a machine from which jobs are "
-         "submitted (a login node), and `apt-get install slurm-client` gives a Debian machine of the cluster the programs";
+  const CallEnd end = ProgramCall({"sbatch", "--version"}).Await();
+  if (end.ok()) return "";
+  return fmt::format(
+      "engine.kind slurm: there is no program sbatch here that works ({}); this command belongs on a machine from which jobs are "
+      "submitted (a login node), and `apt-get install slurm-client` gives a Debian machine of the cluster the programs",
+      end.failure);
 }
 
+// Ends what it has in the queue. After a stop a person waits, and what is left ends by itself: a worker whose folder is gone does
+// not begin.
 SlurmEngine::~SlurmEngine() {
-  if (answer_.valid()) answer_.wait();
+  ask_.reset();
+  const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
+  const auto until = Clock::now() + patience;
+  while (submit_ && submit_->Look() == nullptr && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
+  HearSubmit();
+  submit_.reset();
   TellEnd("ask");
-  CancelJobs(jobs_, /*only_pending=*/true);
-  const auto until = Clock::now() + kWorkersLeave;
+  std::string failure = CancelJobs(jobs_, /*only_pending=*/true, patience);
   while (AnyWorker() && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
-  if (AnyWorker()) CancelJobs(jobs_, /*only_pending=*/false);
+  if (failure.empty() && AnyWorker()) failure = CancelJobs(jobs_, /*only_pending=*/false, patience);
+  if (!failure.empty())
+    LogInfo("warning: {}; `scancel {}` ends what may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
   RemoveFolder();
 }
 
 void SlurmEngine::Submit(size_t tasks) {
-  const std::string job = Sbatch(SbatchArguments(request_, at(), tasks, slots_), WorkerScript(request_, at(), token(), slots_));
+  submit_ = std::make_unique<ProgramCall>(SbatchWords(SbatchArguments(request_, at(), tasks, slots_)), ClusterPatience(),
+                                          WorkerScript(request_, at(), token(), slots_));
+}
+
+std::string SlurmEngine::HearSubmit() {
+  const CallEnd* const end = submit_ ? submit_->Look() : nullptr;
+  if (end == nullptr) return "";
+  const CallEnd told = *end;
+  submit_.reset();
+  asked_ = Clock::now();
+  if (!told.ok()) return told.failure;
+  const std::optional<std::string> job = ReadJobNumber(told.out);
+  if (!job)
+    return fmt::format("expected the number of a job from sbatch, got {}",
+                       told.out.empty() ? "nothing" : Printable(told.out, kShownColumns));
+  AddArray(*job);
+  return "";
+}
+
+void SlurmEngine::AddArray(const std::string& job) {
   jobs_.push_back(job);
   Announce({"slurm", job});
-  submitted_ = asked_ = Clock::now();
+}
+
+// Of an sbatch that submitted its array and did not live to say so: what its workers run is not to be run again.
+void SlurmEngine::AdoptArrays() {
+  for (const std::string& worker : NamesIn(at().workers())) {
+    const std::string job = ArrayOf(worker);
+    if (!job.empty() && std::find(jobs_.begin(), jobs_.end(), job) == jobs_.end()) AddArray(job);
+  }
 }
 
 // Waits for the first worker: that it is there says that the nodes see the folder and can run this program.
 std::string SlurmEngine::Open() {
-  try {
-    MakeFolder();
-    Submit(tasks_);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
+  MakeFolder();
+  Submit(tasks_);
+  const auto submitted = Clock::now();
   bool said = false;
-  while (!AnyWorker() && InterruptScope::Count() == 0) {
+  for (; InterruptScope::Count() == 0; std::this_thread::sleep_for(kLookForWorkers)) {
     BeAlive();
-    std::this_thread::sleep_for(kLookForWorkers);
-    if (!said && Clock::now() - submitted_ > kSayWaiting) {
+    if (const std::string failure = HearSubmit(); !failure.empty()) return failure;
+    if (AnyWorker()) return "";
+    if (submit_) continue;
+    const std::optional<SlurmTasks> tasks = Hear();
+    if (silent_since_ && Clock::now() - *silent_since_ > UnknownFor())
+      return fmt::format("no worker of Slurm's job {} was heard of, and its state is not known: {}", jobs_.back(), warned_);
+    if (!tasks) continue;
+    if (!said && Clock::now() - submitted > kSayWaiting) {
       said = true;
-      const std::string why = WhyPending(jobs_.back());
+      const std::string why = Printable(tasks->why_pending, kShownColumns);
       LogInfo("waiting for Slurm to start job {}{}", jobs_.back(), why.empty() ? "" : " (" + why + ")");
     }
-    if (Clock::now() - asked_ < kAskEvery) continue;
-    asked_ = Clock::now();
-    const auto tasks = AskSlurm(jobs_);
-    if (!tasks || !tasks->pending.empty() || !tasks->running.empty() || AnyWorker()) continue;
+    if (AnyUnlisted(*tasks) || !tasks->running.empty() || !tasks->pending.empty() || AnyWorker()) continue;
     return fmt::format(
         "Slurm has run job {} and no worker of it was heard of in {}: the nodes have to see this folder under this name, and "
-        "the "
-        "program {}; what they printed, if anything, is in {}",
+        "the program {}; what they printed, if anything, is in {}",
         jobs_.back(), at().folder.string(), request_.program.string(), at().logs().string());
   }
   return "";
 }
 
 std::optional<SlurmTasks> SlurmEngine::Hear() {
-  if (answer_.valid()) {
-    if (answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return std::nullopt;
-    asked_ = Clock::now();
-    return answer_.get();
+  if (!ask_ && Clock::now() - asked_ >= kAskEvery && !jobs_.empty()) ask_ = std::make_unique<ProgramCall>(SqueueWords(jobs_));
+  const CallEnd* const end = ask_ ? ask_->Look() : nullptr;
+  if (end == nullptr) return std::nullopt;
+  std::string failure;
+  std::optional<SlurmTasks> tasks = TasksOf(*end, &failure);
+  ask_.reset();
+  asked_ = Clock::now();
+  if (tasks) {
+    silent_since_.reset();
+    warned_.clear();
+  } else {
+    if (!silent_since_) silent_since_ = asked_;
+    Warn(failure);
   }
-  if (Clock::now() - asked_ >= kAskEvery) answer_ = std::async(std::launch::async, AskSlurm, jobs_);
-  return std::nullopt;
+  return tasks;
 }
 
-// A worker is gone when Slurm says so twice: what it wrote last may come to us later than that.
+void SlurmEngine::Warn(const std::string& sentence) {
+  if (std::exchange(warned_, sentence) != sentence) LogInfo("warning: {}; it is tried again", sentence);
+}
+
+uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
+  uint64_t sum = 0;
+  for (const std::string& name : NamesIn(at().taken())) {
+    const auto job = WorkFolder::Job(name);
+    if (!job || WorkerOf(name) != worker) continue;
+    if (const std::optional<StatusFile> status = Status(*job)) sum += status->heartbeat;
+  }
+  return sum;
+}
+
+// A worker is gone when Slurm says so twice: what it wrote last may come to us later than that. One that Slurm does not list at
+// all is gone if that stays so, and if none of its trials gives a sign of life meanwhile.
+bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects) {
+  if (tasks.running.contains(worker)) return false;
+  const auto now = Clock::now();
+  const bool listed = tasks.forgotten || tasks.ended.contains(worker) || tasks.pending.contains(worker);
+  const uint64_t heartbeats = listed ? 0 : HeartbeatsOf(worker);
+  const auto before = suspects_.find(worker);
+  const bool is_new = before == suspects_.end() || before->second.heartbeats < heartbeats;
+  (*suspects)[worker] = is_new ? Suspect{now, heartbeats} : before->second;
+  return !is_new && (listed || now - before->second.since > UnknownFor());
+}
+
 std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks) {
   std::vector<Lost> lost;
-  std::set<std::string> gone;
+  std::map<std::string, Suspect> suspects;
   std::error_code error;
   for (const std::string& name : NamesIn(at().taken())) {
     const auto job = WorkFolder::Job(name);
     const std::string worker = WorkerOf(name);
-    if (!job || !IsRunning(*job) || tasks.running.contains(worker)) continue;
-    gone.insert(worker);
-    if (!suspects_.contains(worker)) continue;
+    if (!job || !IsRunning(*job) || !IsLost(worker, tasks, &suspects)) continue;
     lost.push_back({*job, fmt::format("its node was lost: Slurm's job {} has ended under it", worker)});
     std::filesystem::remove(at().taken() / name, error);
   }
-  for (const std::string& worker : NamesIn(at().workers())) {
-    if (tasks.running.contains(worker)) continue;
-    gone.insert(worker);
-    if (suspects_.contains(worker)) std::filesystem::remove(at().workers() / worker, error);
-  }
-  suspects_ = std::move(gone);
+  for (const std::string& worker : NamesIn(at().workers()))
+    if (IsLost(worker, tasks, &suspects)) std::filesystem::remove(at().workers() / worker, error);
+  suspects_ = std::move(suspects);
   return lost;
+}
+
+// Whether Slurm listed no task of an array, which may be there all the same.
+bool SlurmEngine::AnyUnlisted(const SlurmTasks& tasks) {
+  bool unknown = false;
+  for (const std::string& job : jobs_) {
+    if (tasks.forgotten || tasks.HasArray(job)) {
+      unlisted_.erase(job);
+    } else {
+      unknown |= Clock::now() - unlisted_.try_emplace(job, Clock::now()).first->second < UnknownFor();
+    }
+  }
+  return unknown;
+}
+
+std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) const {
+  std::vector<Lost> lost;
+  for (const std::string& name : NamesIn(at().orders()))
+    if (const auto job = WorkFolder::Job(name)) lost.push_back({*job, why});
+  return lost;
+}
+
+// While squeue does not answer, workers that are at work go on. If none is, orders wait for workers that may never come.
+std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
+  if (!silent_since_ || Clock::now() - *silent_since_ < UnknownFor() || !NamesIn(at().taken()).empty()) return {};
+  return AllWaiting("no worker takes it, and what Slurm does is not known: " + warned_);
 }
 
 std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (jobs() == 0) return {};
+  if (const std::string failure = HearSubmit(); !failure.empty()) {
+    Warn(failure);
+    in_vain_ = AnyWorker() ? 0 : in_vain_ + 1;
+    if (in_vain_ > kMostInVain) return AllWaiting(fmt::format("Slurm gives no workers: {}", failure));
+  }
+  AdoptArrays();
   const std::optional<SlurmTasks> tasks = Hear();
-  if (!tasks) return {};
+  if (!tasks) return LostToSilence();
   std::vector<Lost> lost = LostWorkers(*tasks);
   // Workers leave when there was nothing to do for a while, or with their node.
+  const bool unknown = AnyUnlisted(*tasks);
   const size_t there = tasks->running.size() + tasks->pending.size();
-  const std::vector<std::string> waiting = NamesIn(at().orders());
-  if (waiting.empty() || there >= tasks_) return lost;
+  if (submit_ || unknown || NamesIn(at().orders()).empty() || there >= tasks_) return lost;
   in_vain_ = AnyWorker() || there > 0 ? 0 : in_vain_ + 1;
   if (in_vain_ > kMostInVain) {
-    for (const std::string& name : waiting)
-      if (const auto job = WorkFolder::Job(name))
-        lost.push_back({*job, fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})", jobs_.back(),
-                                          at().logs().string())});
+    for (Lost& one : AllWaiting(fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})", jobs_.back(),
+                                            at().logs().string())))
+      lost.push_back(std::move(one));
     return lost;
   }
-  try {
-    Submit(tasks_ - there);
-  } catch (const std::runtime_error& error) {
-    LogInfo("warning: {}; it is tried again", error.what());
-  }
+  Submit(tasks_ - there);
   return lost;
 }
 

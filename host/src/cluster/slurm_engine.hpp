@@ -2,7 +2,9 @@
 // short trial costs no turn in the queue.
 #pragma once
 
-#include <future>
+#include <chrono>
+#include <map>
+#include <optional>
 
 #include "cluster/engine_needs.hpp"
 #include "cluster/folder_engine.hpp"
@@ -21,22 +23,42 @@ class SlurmEngine : public FolderEngine {
   size_t at_once() const { return at_once_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  // A worker that Slurm does not count among the running ones.
+  struct Suspect {
+    Clock::time_point since;
+    uint64_t heartbeats = 0;  // of its trials, then
+  };
+
   void Ordered(const WorkOrder&) override {}
   std::vector<Lost> FindLost() override;
-  // What Slurm last said of our tasks, once for each answer; asks every few seconds, in a thread, as an answer of a controller
-  // that is busy or down takes longer than the workers may wait for a sign of life.
+  void Submit(size_t tasks);
+  // Takes the end of sbatch, if it has come. Why it brought no workers, a sentence; empty: it did, or still runs.
+  std::string HearSubmit();
+  // What Slurm last said of our tasks, once for each answer that can be read; asks every few seconds. Nothing here waits.
   std::optional<SlurmTasks> Hear();
   std::vector<Lost> LostWorkers(const SlurmTasks& tasks);
-  void Submit(size_t tasks);
+  bool IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects);
+  bool AnyUnlisted(const SlurmTasks& tasks);
+  std::vector<Lost> LostToSilence() const;
+  std::vector<Lost> AllWaiting(const std::string& why) const;
+  uint64_t HeartbeatsOf(const std::string& worker);
+  void AdoptArrays();
+  void AddArray(const std::string& job);
+  void Warn(const std::string& sentence);
   bool AnyWorker() const { return !NamesIn(at().workers()).empty(); }
 
   EngineRequest request_;
-  size_t at_once_ = 1;              // trials
-  size_t tasks_ = 1, slots_ = 1;    // jobs of an array, trials at once in each
-  std::vector<std::string> jobs_;   // arrays, by Slurm's numbers
-  std::set<std::string> suspects_;  // workers that Slurm did not know when it was asked last
-  std::chrono::steady_clock::time_point asked_, submitted_;
-  std::future<std::optional<SlurmTasks>> answer_;
+  size_t at_once_ = 1;             // trials
+  size_t tasks_ = 1, slots_ = 1;   // jobs of an array, trials at once in each
+  std::vector<std::string> jobs_;  // arrays, by Slurm's numbers
+  std::map<std::string, Suspect> suspects_;
+  std::map<std::string, Clock::time_point> unlisted_;  // arrays of which Slurm listed no task, and since when
+  Clock::time_point asked_ = Clock::now();
+  std::optional<Clock::time_point> silent_since_;  // no answer could be read since then
+  std::unique_ptr<ProgramCall> ask_, submit_;
+  std::string warned_;
   size_t in_vain_ = 0;  // arrays of which no worker came
 };
 

@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kShownColumns = 100;
+constexpr size_t kValueColumns = 100;
 constexpr double kRounding = 1e-9;  // of a bound that goes through a logarithm
 
-std::string Shown(const json& value) { return Printable(JsonText(value), kShownColumns); }
+std::string Shown(const json& value) { return Printable(JsonText(value), kValueColumns); }
 
 std::string Expected(const std::string& what, const json& reply, const char* key) {
   const auto found = reply.find(key);

@@ -69,7 +69,7 @@ class Batch {
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
     const bool makes_room = request_.fresh && HasOldResults(request_.out) && AnythingRan(request_.out);
-    Open();
+    if (!Open()) return Report();
     if (makes_room ? !MakeRoom() : Refused()) return Report();
     try {
       Session();
@@ -91,7 +91,8 @@ class Batch {
   const TrialRecord* RecordOf(size_t trial) const { return log_->record().Find(plan_.trials[trial].id); }
   bool stopping() const { return report_.interrupted || !report_.paused.empty() || watch_->lost(); }
 
-  void Open() {
+  // False: a stop came while jobs of an earlier session were ended, and nothing was concluded from what they left.
+  bool Open() {
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     session_log_.emplace(ResultsFolder{request_.out}.next_session_log());
     display_.Detail("begin: " + CommandLine());
@@ -101,11 +102,14 @@ class Batch {
     // First, as what follows kills: these may save themselves.
     if (const std::string jobs = request_.end_jobs ? request_.end_jobs(request_.out, log_->record()) : ""; !jobs.empty())
       display_.Note(jobs);
+    PassInterrupts();
+    if (report_.interrupted) return false;
     // Where the last session came to its end, so did its processes.
     const auto& sessions = log_->record().sessions;
     const std::string left = sessions.empty() || sessions.back().ended ? "" : EndLeftovers(request_.out);
     if (!left.empty()) display_.Note(left);
     EndOpenAttempts(request_.out, log_.get(), &failure_policy_);
+    return true;
   }
 
   // Old results are moved when the first trial is about to start: what the plugins refuse costs nobody a folder. False: they
@@ -118,8 +122,7 @@ class Batch {
     if (stopping() || !MayStart()) return false;
     log_.reset(), watch_.reset(), session_log_.reset(), lock_.reset();
     if (const auto moved = MoveAside(request_.out)) display_.Note("the old results are now in " + moved->string());
-    Open();
-    return true;
+    return Open();
   }
 
   // True: the plan must not run on these results, because files changed under finished trials.

@@ -1,0 +1,57 @@
+// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch, has a limit, and what it prints is
+// only taken for an answer if it ended well.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/child.hpp"
+#include "base/memory_file.hpp"
+
+namespace backplane {
+
+// How long a call may take: BACKPLANE_CLUSTER_PATIENCE seconds, 30 unless it is set. A busy controller answers late.
+std::chrono::milliseconds ClusterPatience();
+
+struct CallEnd {
+  std::string out;      // what it printed
+  std::string err;      // likewise, on its standard error
+  std::string failure;  // why there is no answer, a sentence; empty: it ended well
+  bool ok() const { return failure.empty(); }
+};
+
+class ProgramCall {
+ public:
+  // Looks for words[0] on PATH. Never throws: a program that cannot be started is a call that failed.
+  explicit ProgramCall(std::vector<std::string> words, std::chrono::milliseconds limit = ClusterPatience(),
+                       const std::string& input = "");
+  ~ProgramCall();  // kills it, and what it started
+  ProgramCall(const ProgramCall&) = delete;
+
+  // NULL: it still runs. Never waits; after the limit the call is killed.
+  const CallEnd* Look();
+  // Waits for its end, and kills it after a Ctrl-C.
+  CallEnd Await();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Drain();
+  void Finish(const std::string& failure);
+  void Ended(const ChildExit& exit);
+
+  const std::string name_;
+  const std::chrono::milliseconds limit_;
+  const MemoryFile input_;
+  int out_ = -1, err_ = -1;  // ends of pipes, that never block
+  std::unique_ptr<Child> child_;
+  CallEnd end_;
+  bool ended_ = false;
+  std::chrono::milliseconds waited_{0};
+  Clock::time_point looked_ = Clock::now();
+};
+
+}  // namespace backplane
