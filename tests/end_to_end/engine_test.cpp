@@ -1,6 +1,7 @@
 // What `run --engine` refuses before the first trial. Commands of Slurm are shell scripts here; with the real ones
 // scripts/check_cluster runs.
 #include <gmock/gmock.h>
+#include <signal.h>
 
 #include <cstdlib>
 
@@ -27,6 +28,8 @@ sweep: {seeds: {n: 2}}
 )");
     setenv("PATH", (dir_ / "bin:/usr/bin:/bin").c_str(), 1);
   }
+
+  ~EngineOption() override { unsetenv("BACKPLANE_CLUSTER_PATIENCE"); }
 
   void Script(const std::string& name, const std::string& text) {
     std::filesystem::permissions(Write("bin/" + name, "#!/bin/sh\n" + text + "\n"), std::filesystem::perms::owner_all);
@@ -82,7 +85,7 @@ TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
 }
 
 TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
-  FakeSlurm("true");  // the array has ended, and no worker was heard of
+  FakeSlurm("echo 12 0 COMPLETED");  // the array has ended, and no worker was heard of
   const Finished run = Run("run two.yaml --engine slurm --set 'engine.options=[\"--qos=x\"]'");
   EXPECT_EQ(run.exit, 2) << run.err;
   EXPECT_THAT(run.err, HasSubstr("Slurm has run job 12 and no worker of it was heard of"));
@@ -123,6 +126,133 @@ TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   }
   EXPECT_EQ(jobs, 1);
   EXPECT_EQ(ends, 2);
+}
+
+class ClusterPrograms : public EngineOption {
+ protected:
+  ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }
+
+  static constexpr char kVersion[] = "test \"$1\" = --version && exec echo slurm 22\n";
+  // Arrays 12, 13, ... of one worker each, which runs next to the batch as a node would run it. squeue lists them.
+  void LiveSlurm(const std::string& squeue_first = "") {
+    Script("sbatch", std::string(kVersion) +
+                         "n=$(( $(cat arrays 2>/dev/null || echo 11) + 1 )); echo $n > arrays; cat > sbatch.script\n"
+                         "SLURM_ARRAY_JOB_ID=$n SLURM_ARRAY_TASK_ID=0 setsid sh sbatch.script >worker.log 2>&1 &\n"
+                         "echo $! > worker.$n; echo $n");
+    Script("squeue", squeue_first +
+                         "\nfor f in worker.[0-9]*; do kill -0 $(cat $f) 2>/dev/null && echo ${f#worker.} 0 RUNNING || "
+                         "echo ${f#worker.} 0 NODE_FAIL; done");
+    Script("scancel", "echo \"$@\" >> scancel.words");
+  }
+  // Two trials by command that take `seconds`, with a sign of life now and then.
+  void WriteSlow(double seconds) {
+    Write("slow.py",
+          "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nn = 0\n"
+          "while time.monotonic() < end or n == 0:\n    n += 1\n    print(f'score={n}', flush=True)\n    time.sleep(0.1)\n");
+    Write("slow.yaml", "learner: {command: [python3, " + (dir_ / "slow.py").string() + ", \"" + std::to_string(seconds) +
+                           "\"], metrics: {score: \"score=([0-9]+)\"}}\nsweep: {seeds: {n: 2}}\noutput: {page: false}\n");
+  }
+  int Starts(const std::string& experiment) const {
+    int starts = 0;
+    for (const nlohmann::json& event : Lines(Out(experiment) / "events.jsonl")) starts += event["kind"] == "attempt.start";
+    return starts;
+  }
+  bool ScriptsAreGone() const { return Processes({(dir_ / "bin").string()}).empty() && Processes({"sleep", "600"}).empty(); }
+};
+
+TEST_F(ClusterPrograms, RejectAnswersOfSbatchThatAreNone) {
+  const std::pair<const char*, const char*> answers[] = {
+      {"exec sleep 600", "sbatch did not answer within 2 s and was killed"},
+      {"kill -STOP $$", "sbatch did not answer within 2 s and was killed"},
+      {"exit 1", "sbatch ended with exit code 1 and printed no reason"},
+      {"printf '\\033[2Jbusy\\n' >&2; exit 1", "sbatch ended with exit code 1: \\x1b[2Jbusy"},
+      {"true", "expected the number of a job from sbatch, got nothing"},
+      {"echo 0", "expected the number of a job from sbatch, got 0"},
+      {"echo Submitted batch job 12", "expected the number of a job from sbatch, got Submitted batch job 12"},
+      {"exec cat /dev/zero", "sbatch printed more than 16 MiB and was killed"}};
+  for (const auto& [answer, words] : answers) {
+    SCOPED_TRACE(answer);
+    FakeSlurm("true");
+    Script("sbatch", kVersion + std::string(answer));
+    const Finished run = Run("run two.yaml --engine slurm");
+    EXPECT_EQ(run.exit, 2);
+    EXPECT_THAT(run.err, HasSubstr(words));
+    EXPECT_TRUE(NothingStarted());
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "scancel.words")) << "there is nothing to cancel";
+    EXPECT_TRUE(ScriptsAreGone());
+  }
+}
+
+TEST_F(ClusterPrograms, GiveUpIfSqueueDoesNotAnswerBeforeTheFirstWorker) {
+  const std::pair<const char*, const char*> answers[] = {
+      {"exec sleep 600", "its state is not known: squeue did not answer within 2 s and was killed"},
+      {"echo down >&2; exit 1", "its state is not known: squeue ended with exit code 1: down"},
+      {"echo nonsense", "its state is not known: expected lines \"JOB TASK STATE\" from squeue, got nonsense"},
+      {"true", "Slurm has run job 12 and no worker of it was heard of"}};
+  for (const auto& [answer, words] : answers) {
+    SCOPED_TRACE(answer);
+    FakeSlurm(answer);
+    const Finished run = Run("run two.yaml --engine slurm");
+    EXPECT_EQ(run.exit, 2);
+    EXPECT_THAT(run.err, HasSubstr(words));
+    EXPECT_TRUE(NothingStarted());
+    EXPECT_TRUE(ScriptsAreGone());
+  }
+}
+
+TEST_F(ClusterPrograms, AnswerAStopWhileTheyHang) {
+  setenv("BACKPLANE_CLUSTER_PATIENCE", "3600", 1);
+  for (const char* program : {"sbatch", "squeue"}) {
+    SCOPED_TRACE(program);
+    FakeSlurm("true");
+    Script(program, kVersion + std::string("touch hangs; exec sleep 600"));
+    const pid_t pid = Start("run two.yaml --engine slurm");
+    ASSERT_TRUE(Until([&] { return std::filesystem::remove(dir_ / "hangs"); })) << ErrorsOf(pid);
+    kill(pid, SIGINT);
+    const Finished run = Wait(pid);
+    EXPECT_EQ(run.exit, 130) << run.err;
+    EXPECT_TRUE(ScriptsAreGone());
+  }
+}
+
+TEST_F(ClusterPrograms, RunNoHealthyTrialAgainIfSqueueCannotBeRead) {
+  WriteSlow(7);
+  for (const char* answer : {"echo nonsense; exit 0", "exit 0", "exit 1", "echo 12 0; exit 0", "sleep 600"}) {
+    SCOPED_TRACE(answer);
+    std::filesystem::remove(dir_ / "arrays");
+    LiveSlurm("test -e healthy || { touch healthy; false; } && { " + std::string(answer) + "; }");
+    const Finished run = Run("run slow.yaml --engine slurm --fresh");
+    EXPECT_EQ(run.exit, 0) << run.err;
+    EXPECT_EQ(Starts("slow"), 2);
+    EXPECT_TRUE(ScriptsAreGone());
+  }
+}
+
+TEST_F(ClusterPrograms, ReportScancelThatHangs) {
+  LiveSlurm();
+  Script("scancel", "exec sleep 600");
+  const Finished run = Run("run two.yaml --engine slurm");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("scancel did not answer within 5 s and was killed; `scancel 12` ends what may be left"));
+  EXPECT_TRUE(ScriptsAreGone());
+}
+
+// The trials end the worker that runs them, as a node that dies would.
+TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
+  LiveSlurm();
+  Write("dies.py",
+        "import os, signal, sys\nprint('score=1', flush=True)\n"
+        "if sys.argv[1] == 'dies': os.kill(int(open('worker.' + open('arrays').read().strip()).read()), signal.SIGKILL)\n");
+  Write("dies.yaml", "learner: {command: [python3, " + (dir_ / "dies.py").string() +
+                         ", \"{how}\"], options: {how: lives}, metrics: {score: \"score=([0-9]+)\"}}\n"
+                         "sweep: {grid: {learner.options.how: [lives, dies]}}\noutput: {page: false}\n");
+  const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
+  EXPECT_EQ(run.exit, 3) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because its node was lost: Slurm's job"));
+  EXPECT_THAT(run.out, HasSubstr("1 COMPLETED, 1 PLANNED"));
+  const Finished json = Run("run dies.yaml --engine slurm --jobs 1 --json --set sweep.grid.learner.options.how=[dies]");
+  EXPECT_EQ(json.exit, 1) << "no trial is usable";
+  EXPECT_EQ(nlohmann::json::parse(json.out)["trials"][0]["lost_nodes"], 4);
 }
 
 TEST_F(EngineOption, ADryRunAsksNoCluster) {

@@ -104,6 +104,43 @@ TEST_F(Workers, ThatAreKilledCostNoResult) {
   EXPECT_THAT(warnings, HasSubstr("the trial plays"));
 }
 
+TEST_F(Workers, ThatHangAreEndedAndCostNoResult) {
+  const std::string more =
+      "budget: {iterations: " + std::to_string(kSanitized ? 25 : 600) + "}\nresources: {hang_timeout: 15s}\n";
+  Write("whole.yaml", Text("whole", kArs, more));
+  ASSERT_EQ(Run("run whole.yaml").exit, 0);
+  for (const size_t at_once : {1, 2}) {
+    const std::string name = "hung" + std::to_string(at_once);
+    Write(name + ".yaml", Text(name, kArs, more));
+    const pid_t pid = Start("run " + name + ".yaml --set rollout.workers=2");
+    ASSERT_TRUE(Until([&] { return Metrics(name).size() >= 2; })) << ErrorsOf(pid);
+    const std::vector<pid_t> workers = WorkerProcesses();
+    ASSERT_EQ(workers.size(), 2u) << "the trial should be long enough to lose them";
+    for (size_t i = 0; i < at_once; ++i) kill(workers[i], SIGSTOP);
+    const Finished run = Wait(pid);
+    ASSERT_EQ(run.exit, 0) << run.err;
+    EXPECT_EQ(LearnerState(Trial(name)), LearnerState(Trial("whole")));
+    EXPECT_EQ(ReadFile(Attempt(name) / "fingerprints.bin"), ReadFile(Attempt("whole") / "fingerprints.bin"));
+    const std::string warnings = Result(name)["warnings"].dump();
+    for (size_t i = 0; i < at_once; ++i)
+      EXPECT_THAT(warnings, HasSubstr("it gave no sign of life for 5 s and was ended: process " + std::to_string(workers[i])));
+    EXPECT_THAT(warnings, HasSubstr(at_once == 1 ? "the other workers play" : "the trial plays"));
+    EXPECT_TRUE(WorkerProcesses().empty());
+  }
+}
+
+TEST_F(Workers, ThatHangWhileTheyStartAreEndedAndCostNoResult) {
+  Write("starts.yaml", Text("starts", kArs, "budget: {iterations: 3}\nresources: {hang_timeout: 15s}\n"));
+  const pid_t pid = Start("run starts.yaml --set rollout.workers=2");
+  std::vector<pid_t> workers;
+  ASSERT_TRUE(Until([&] { return !(workers = WorkerProcesses()).empty(); })) << ErrorsOf(pid);
+  kill(workers.front(), SIGSTOP);
+  const Finished run = Wait(pid);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(Result("starts")["warnings"].dump(), HasSubstr("was ended: process " + std::to_string(workers.front())));
+  EXPECT_TRUE(WorkerProcesses().empty());
+}
+
 TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
   Write("forgets.yaml", Text("forgets", "{plugin: climbs, options: {forgets: true}}", "budget: {iterations: 2}\n"));
   EXPECT_EQ(Run("run forgets.yaml --out alone").exit, 0);

@@ -61,11 +61,46 @@ TEST(WorkerScript, GivesItsPlaceToTheWorkerAndQuotesWhatHasBlanks) {
   EXPECT_THAT(script, HasSubstr("--worker=\"$SLURM_ARRAY_JOB_ID.$SLURM_ARRAY_TASK_ID\" --slots=3"));
 }
 
-TEST(ReadTasks, WhatEndsForWhateverReasonIsNeitherRunningNorPending) {
-  const SlurmTasks tasks =
-      ReadTasks("12 0 RUNNING\n12 1 PENDING\n12 2 COMPLETING\n12 3 NODE_FAIL\n12 4 CONFIGURING\n13 0 FAILED\n13 1 SUSPENDED\n");
-  EXPECT_THAT(tasks.running, ElementsAre("12.0", "13.1"));
-  EXPECT_THAT(tasks.pending, ElementsAre("12.1", "12.4"));
+TEST(ReadTasks, SortsTasksByTheirState) {
+  const std::optional<SlurmTasks> tasks = ReadTasks(
+      "12 0 RUNNING None\n12 1 PENDING (Resources, and more)\n12 2 COMPLETING\n12 3 NODE_FAIL\n\n12 4 CONFIGURING\n13 0 FAILED\n13 1 "
+      "SUSPENDED\n");
+  ASSERT_TRUE(tasks);
+  EXPECT_THAT(tasks->running, ElementsAre("12.0", "13.1"));
+  EXPECT_THAT(tasks->pending, ElementsAre("12.1", "12.4"));
+  EXPECT_THAT(tasks->ended, ElementsAre("12.2", "12.3", "13.0"));
+  EXPECT_TRUE(tasks->HasArray("13"));
+  EXPECT_FALSE(tasks->HasArray("1")) << "a part of a number is another number";
+}
+
+TEST(ReadTasks, KnowsNothingOfAnswersThatCannotBeRead) {
+  EXPECT_TRUE(ReadTasks("")) << "no line is an answer, of which a task may be missing";
+  for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n", "-1 0 RUNNING\n",
+                           "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
+    EXPECT_FALSE(ReadTasks(text)) << text;
+}
+
+TEST(ReadJobNumber, ReadsOnlyNumbersOfJobs) {
+  EXPECT_EQ(ReadJobNumber("4711\n"), "4711");
+  EXPECT_EQ(ReadJobNumber("4711;cluster\n"), "4711");
+  for (const char* text : {"", "\n", "0", "0;c", "-5", "4711 4712", "Submitted batch job 4711", "12\n13\n", "4711x", "99999999999", ";c"})
+    EXPECT_EQ(ReadJobNumber(text), std::nullopt) << text;
+}
+
+TEST(ArrayOf, ReadsTheArrayOfAWorker) {
+  EXPECT_EQ(ArrayOf("4711.3"), "4711");
+  for (const char* name : {"", "4711", ".3", "ray.7", "a.3", "0.1"}) EXPECT_EQ(ArrayOf(name), "") << name;
+}
+
+TEST(TasksOf, TellsForgottenJobsFromNoAnswer) {
+  std::string failure;
+  EXPECT_EQ(TasksOf({.failure = "squeue did not answer within 30 s and was killed"}, &failure), std::nullopt);
+  EXPECT_EQ(failure, "squeue did not answer within 30 s and was killed");
+  EXPECT_EQ(TasksOf({.out = "\x1b[2J?\n"}, &failure), std::nullopt);
+  EXPECT_EQ(failure, "expected lines \"JOB TASK STATE\" from squeue, got \\x1b[2J?");
+  const auto forgotten = TasksOf({.err = "slurm_load_jobs error: Invalid job id specified\n", .failure = "exit code 1"}, &failure);
+  ASSERT_TRUE(forgotten);
+  EXPECT_TRUE(forgotten->forgotten);
 }
 
 }  // namespace

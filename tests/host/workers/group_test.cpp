@@ -91,7 +91,7 @@ class Group : public testing::Test {
     request_.u.evaluate = {kCandidates, 1, 0, 0, seeds_.data()};
     clocks_[0].Start(Phase::kSync);
   }
-  void Make(size_t workers) {
+  void Make(size_t workers, double silence_s = 60) {
     std::vector<std::unique_ptr<WorkerLink>> links;
     for (size_t i = 0; i < workers; ++i) {
       int pair[2];
@@ -104,6 +104,7 @@ class Group : public testing::Test {
                                              .learner = "learner.toy",
                                              .token = "",
                                              .chunk_rows = 8,
+                                             .silence_s = silence_s,
                                              .cancelled = &cancelled_,
                                              .beat = nullptr,
                                              .warn = [this](const std::string& text) { warnings_.push_back(text); }});
@@ -282,6 +283,105 @@ TEST_F(Group, AWrongWorkerIsAnError) {
               HasSubstr("when it was asked for"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.SayHello(); }), HasSubstr("twice"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Ready{}); }), HasSubstr("it says more before it has said who it is"));
+}
+
+// At each place where the trial waits for a worker.
+TEST_F(Group, EndsWorkerThatHangsAndPlaysItsJobsElsewhere) {
+  const auto hangs = [&](const char* where, auto&& misbehave) {
+    SCOPED_TRACE(where);
+    workers_.clear();
+    warnings_.clear();
+    Make(2, /*silence_s=*/2);
+    std::vector<std::thread> threads;
+    threads.emplace_back([&] {
+      misbehave(workers_[0]);
+      while (workers_[0].Hear()) {
+      }
+    });
+    threads.emplace_back([&] {
+      workers_[1].SayHello();
+      workers_[1].Play(request_);
+    });
+    ASSERT_TRUE(Play());
+    EXPECT_TRUE(queue_.finished());
+    EXPECT_THAT(Fitness(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+    ASSERT_TRUE(Play()) << "without it";
+    End(&threads);
+    EXPECT_THAT(warnings_, ElementsAre(testing::StartsWith("worker 1: it gave no sign of life for 2 s")));
+  };
+  const auto begin = [this](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{1, DigestOf(request_)}), w.Hear(); };
+  hangs("before its hello", [](FakeWorker&) {});
+  hangs("within its hello", [](FakeWorker& w) {
+    std::vector<std::byte> half = ToBytes(Hello{.token = "", .trial_id = "t1", .number = 1});
+    half.resize(half.size() / 2);
+    w.SayBytes(half);
+  });
+  hangs("before it is ready", [](FakeWorker& w) { w.SayHello(); });
+  hangs("with jobs", begin);
+  hangs("within a score", [&](FakeWorker& w) {
+    begin(w);
+    std::vector<std::byte> half = ToBytes(Score{1, 0, {0, 1, {}, {1, 0.5, 0.25}}});
+    half.resize(half.size() - 3);
+    w.SayBytes(half);
+  });
+  hangs("at its end", [&](FakeWorker& w) {
+    w.SayHello();
+    while (const std::optional<Frame> frame = w.Hear()) {
+      if (frame->kind == FrameKind::kTurn) w.Say(Ready{1, DigestOf(request_)});
+      if (frame->kind == FrameKind::kEndTurn) return;
+      if (frame->kind != FrameKind::kJobs) continue;
+      for (const uint64_t job : MessageOf<JobList>(*frame).jobs)
+        w.Say(Score{1, job, {static_cast<double>(job), static_cast<int64_t>(job) + 1, {}, {1, 0.5, 0.25}}});
+    }
+  });
+}
+
+TEST_F(Group, PlaysAllJobsItselfIfAllWorkersHang) {
+  Make(3, /*silence_s=*/0.3);
+  workers_[0].SayHello();
+  workers_[1].SayHello();
+  ASSERT_TRUE(Play());
+  EXPECT_FALSE(queue_.finished());
+  size_t rest = 0;
+  while (queue_.Take()) ++rest;
+  EXPECT_EQ(rest, kCandidates);
+  EXPECT_EQ(warnings_.size(), 3u);
+  EXPECT_THAT(warnings_.back(), HasSubstr("the trial plays"));
+}
+
+TEST_F(Group, WaitsForWorkerThatGivesSignsOfLife) {
+  Make(1, /*silence_s=*/3);
+  std::thread thread([&] {
+    workers_[0].SayHello();
+    for (int i = 0; i < 15; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      workers_[0].SayBytes(BytesOf({FrameKind::kBeat, {}}));
+    }
+    workers_[0].Play(request_);
+  });
+  EXPECT_TRUE(Play());
+  EXPECT_TRUE(queue_.finished());
+  group_.reset();
+  thread.join();
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+// A state that no socket holds, for a worker that does not read.
+TEST_F(Group, DoesNotWaitForWorkerThatDoesNotRead) {
+  Make(2, /*silence_s=*/2);
+  std::thread thread([&] {
+    workers_[1].SayHello();
+    workers_[1].Play(request_);
+  });
+  workers_[0].SayHello();
+  group_->BeginTurn({}, std::vector<std::byte>(32 << 20));
+  queue_.Start(kCandidates, 1, 0);
+  scores_.Start(kCandidates, 1);
+  EXPECT_TRUE(group_->Play(request_, &queue_, &scores_, clocks_));
+  EXPECT_TRUE(queue_.finished());
+  group_.reset();
+  thread.join();
+  EXPECT_THAT(warnings_, ElementsAre(testing::StartsWith("worker 1: it gave no sign of life for 2 s")));
 }
 
 TEST_F(Group, AStopIsSeenWhileItWaits) {
