@@ -20,7 +20,9 @@ namespace {
 constexpr std::chrono::seconds kAskEvery{3};
 constexpr std::chrono::seconds kSayWaiting{5};
 constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500};
-constexpr int kSilentCalls = 2;  // so many calls may fail for as long as they take before nothing is expected any more
+// Calls of squeue that may fail one after the other: before the first worker, and between trials, when the controller may be
+// started again.
+constexpr int kSilentCalls = 2, kSilentCallsLater = 20;
 constexpr std::chrono::milliseconds kLookForWorkers{50};
 constexpr size_t kMostInVain = 3;
 
@@ -220,7 +222,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
 
 // While squeue does not answer, workers that are at work go on. If none is, orders wait for workers that may never come.
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
-  if (!silent_since_ || Clock::now() - *silent_since_ < UnknownFor() || !NamesIn(at().taken()).empty()) return {};
+  if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty()) return {};
   return AllWaiting("no worker takes it, and what Slurm does is not known: " + warned_);
 }
 

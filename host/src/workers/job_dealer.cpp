@@ -46,6 +46,7 @@ bool JobDealer::Finish(size_t i, uint64_t job) {
 }
 
 uint64_t JobDealer::Lose(size_t i) {
+  if (i >= hands_.size()) return 0;  // before the first evaluation
   Hand& hand = hands_[i];
   again_.insert(again_.end(), hand.jobs.rbegin(), hand.jobs.rend());
   const uint64_t lost = hand.jobs.size();
