@@ -219,7 +219,7 @@ TEST_F(ClusterPrograms, RunNoHealthyTrialAgainIfSqueueCannotBeRead) {
   WriteSlow(7);
   for (const char* answer : {"echo nonsense; exit 0", "exit 0", "exit 1", "echo 12 0; exit 0", "sleep 600"}) {
     SCOPED_TRACE(answer);
-    std::filesystem::remove(dir_ / "arrays");
+    for (const char* left : {"arrays", "healthy"}) std::filesystem::remove(dir_ / left);
     LiveSlurm("test -e healthy || { touch healthy; false; } && { " + std::string(answer) + "; }");
     const Finished run = Run("run slow.yaml --engine slurm --fresh");
     EXPECT_EQ(run.exit, 0) << run.err;
@@ -241,18 +241,89 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
 TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   LiveSlurm();
   Write("dies.py",
-        "import os, signal, sys\nprint('score=1', flush=True)\n"
-        "if sys.argv[1] == 'dies': os.kill(int(open('worker.' + open('arrays').read().strip()).read()), signal.SIGKILL)\n");
-  Write("dies.yaml", "learner: {command: [python3, " + (dir_ / "dies.py").string() +
+        "import os, sys, time\nprint('score=1', flush=True)\n"
+        "here = os.path.dirname(os.path.abspath(__file__)) + '/'\n"
+        "if sys.argv[1] == 'dies':\n"
+        "    os.kill(int(open(here + 'worker.' + open(here + 'arrays').read().strip()).read()), 9)\n"
+        "    time.sleep(600)\n");
+  const auto file = [this](const std::string& values) {
+    return "learner: {command: [python3, " + (dir_ / "dies.py").string() +
                          ", \"{how}\"], options: {how: lives}, metrics: {score: \"score=([0-9]+)\"}}\n"
-                         "sweep: {grid: {learner.options.how: [lives, dies]}}\noutput: {page: false}\n");
+           "sweep: {grid: {learner.options.how: [" + values + "]}}\noutput: {page: false}\n";
+  };
+  Write("dies.yaml", file("lives, dies"));
   const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
   EXPECT_EQ(run.exit, 3) << run.err;
   EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because its node was lost: Slurm's job"));
   EXPECT_THAT(run.out, HasSubstr("1 COMPLETED, 1 PLANNED"));
-  const Finished json = Run("run dies.yaml --engine slurm --jobs 1 --json --set sweep.grid.learner.options.how=[dies]");
+  Write("all_die.yaml", file("dies"));
+  const Finished json = Run("run all_die.yaml --engine slurm --jobs 1 --json");
   EXPECT_EQ(json.exit, 1) << "no trial is usable";
   EXPECT_EQ(nlohmann::json::parse(json.out)["trials"][0]["lost_nodes"], 4);
+}
+
+// Ray's driver as a program in the place of engine.python: it answers as the real one does, or as `fault` has it.
+constexpr char kDriver[] = R"py(#!/usr/bin/env python3
+import json, os, re, signal, subprocess, sys, time
+fault = open(os.path.dirname(os.path.abspath(__file__)) + "/fault").read()
+requests, replies = (int(fd) for fd in re.findall(r"os[.]dup2[(](\d+), [01][)]", sys.argv[2]))
+def say(text): os.write(replies, (text if isinstance(text, str) else json.dumps(text)).encode() + b"\n")
+for line in os.fdopen(requests):
+    told = json.loads(line)
+    op = next((key for key in ("address", "open", "submit", "ping") if key in told), "")
+    exec(fault)
+    if op == "address": program = told["backplane"]; say({"ready": {"cpus": 2, "gpus": 0, "nodes": 1, "job": "1"}})
+    if op == "open": at = told["open"]; say({"opened": ""})
+    if op == "ping": say({"pong": told["ping"]})
+    if op == "submit":
+        job = told["submit"]["job"]
+        subprocess.run([program, "work", f"--folder={at['folder']}", f"--token={at['token']}", f"--worker=ray.{job}", f"--job={job}"])
+        say({"done": job})
+)py";
+
+class RayDriver : public ClusterPrograms {
+ protected:
+  Finished RunWith(const std::string& fault, const std::string& more = "") {
+    std::filesystem::permissions(Write("driver", kDriver), std::filesystem::perms::owner_all);
+    Write("fault", fault);
+    return Run("run two.yaml --fresh --engine ray --set engine.python=" + (dir_ / "driver").string() + more);
+  }
+  bool DriverIsGone() const { return Processes({(dir_ / "driver").string()}).empty(); }
+};
+
+TEST_F(RayDriver, RunsTrialsAndIgnoresLinesThatAreNone) {
+  for (const char* fault : {"pass", "say('[]'), say('no json'), say({'lost': 'x'}), say({'done': -1}), say({'done': {}}), say({'pong': 'x'})"}) {
+    const Finished run = RunWith(fault);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    EXPECT_EQ(Starts("two"), 2) << fault;
+    EXPECT_TRUE(DriverIsGone());
+  }
+}
+
+TEST_F(RayDriver, RejectsClustersThatAreNone) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"sys.exit(3)", "did not join the cluster; see "},
+      {"say({'error': 'bad \\x1b[31m address'}), sys.exit()", "bad \\x1b[31m address"},
+      {"say({'error': 7}), sys.exit()", "did not join the cluster and gave no reason"},
+      {"say({'ready': 5})", "Ray's cluster has 0 and 0 in all"},
+      {"say({'ready': {'cpus': 'many', 'gpus': None, 'job': []}})", "Ray's cluster has 0 and 0 in all"},
+      {"if op == 'open': say({'opened': 'no node sees it'})", "no node sees it"},
+      {"if op == 'open': sys.exit()", "Ray's driver ended when it asked the nodes for the results folder"}};
+  for (const auto& [fault, words] : faults) {
+    SCOPED_TRACE(fault);
+    const Finished run = RunWith(fault);
+    EXPECT_EQ(run.exit, 2) << run.err;
+    EXPECT_THAT(run.err, HasSubstr(words));
+    EXPECT_TRUE(NothingStarted());
+    EXPECT_TRUE(DriverIsGone());
+  }
+}
+
+TEST_F(RayDriver, IsKilledIfItDoesNotAnswer) {
+  const Finished run = RunWith("if op == 'submit': os.kill(os.getpid(), signal.SIGSTOP)", " --set on_failure.temp=fail");
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("warning: Ray's driver did not answer within 4 s and was killed; its trials end"));
+  EXPECT_TRUE(DriverIsGone());
 }
 
 TEST_F(EngineOption, ADryRunAsksNoCluster) {

@@ -125,6 +125,7 @@ TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   ASSERT_TRUE(Until([this] { return Suggested().size() == 1 && !TrialProcesses().empty(); })) << ErrorsOf(pid);
   EXPECT_TRUE(Until([this] { return TrialProcesses().empty(); })) << "it has used up its time";
   EXPECT_THAT(SideProcesses(), SizeIs(1));
+  system("ps -eo pid,ppid,stat,args | grep side");
   kill(pid, SIGINT);
   EXPECT_EQ(Wait(pid).exit, 130);
   for (const auto& [x, trial] : States("quick", "learner.options.x")) EXPECT_EQ(trial.outcome, "timeout") << x;

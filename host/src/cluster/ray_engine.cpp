@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,10 +129,10 @@ class RayEngine::Driver {
 
   static Pipes MakePipes() {
     Pipes pipes;
-    if (pipe2(pipes.in, O_CLOEXEC) != 0 || pipe2(pipes.out, O_CLOEXEC) != 0)
+    // A socket to it: a driver that has ended must not end this process by SIGPIPE.
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes.in) != 0 || pipe2(pipes.out, O_CLOEXEC) != 0)
       throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
     fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
-    fcntl(pipes.in[1], F_SETFL, O_NONBLOCK);
     return pipes;
   }
 
@@ -150,7 +151,7 @@ class RayEngine::Driver {
 
   bool SendRest() {
     while (!unsent_.empty()) {
-      const ssize_t n = write(pipes_.in[1], unsent_.data(), unsent_.size());
+      const ssize_t n = send(pipes_.in[1], unsent_.data(), unsent_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return errno == EAGAIN;
       unsent_.erase(0, static_cast<size_t>(n));
@@ -199,9 +200,12 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   driver_ = std::make_unique<Driver>(python, log);
   driver_->Tell({{"address", request.config.address.value_or("auto")}, {"backplane", request.program}});
   const nlohmann::json reply = driver_->Await({"ready", "error"}, kJoins);
+  const std::string refused = reply.is_object() ? TextIn(reply, "error") : "";
+  if (reply.is_object() && reply.contains("error") && refused.empty())
+    throw std::runtime_error(fmt::format("engine.kind ray: {} did not join the cluster and gave no reason", python));
   if (!reply.is_object() || reply.contains("error"))
     throw std::runtime_error(reply.is_object()
-                                 ? TextIn(reply, "error")
+                                 ? refused
                                  : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
                                                driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
   std::error_code error;
@@ -237,6 +241,7 @@ std::string RayEngine::Open() {
                    {"out", std::filesystem::absolute(out())}}}});
   const nlohmann::json reply = driver_->Await({"opened"}, kNodesLook, [this] { BeAlive(); });
   if (reply.is_object() && reply["opened"].is_string()) return TextIn(reply, "opened");
+  if (driver_->ended()) return "Ray's driver ended when it asked the nodes for the results folder";
   return InterruptScope::Count() > 0
              ? ""
              : fmt::format("Ray's nodes were asked for the results folder and did not answer within {} s", kNodesLook.count());

@@ -178,7 +178,7 @@ bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std
   const bool listed = tasks.forgotten || tasks.ended.contains(worker) || tasks.pending.contains(worker);
   const uint64_t heartbeats = listed ? 0 : HeartbeatsOf(worker);
   const auto before = suspects_.find(worker);
-  const bool is_new = before == suspects_.end() || before->second.heartbeats < heartbeats;
+  const bool is_new = before == suspects_.end() || before->second.heartbeats != heartbeats;
   (*suspects)[worker] = is_new ? Suspect{now, heartbeats} : before->second;
   return !is_new && (listed || now - before->second.since > UnknownFor());
 }

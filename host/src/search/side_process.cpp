@@ -1,5 +1,6 @@
 #include "search/side_process.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr double kLongestStart_s = 120;  // of `open`: Optuna and torch from a cold disk
-constexpr int kTick_ms = 50;
+constexpr int kTick_ms = 50, kLastWords_ms = 1000;
 constexpr double kTick_s = 0.05;
 constexpr double kLongestTick_s = 1;  // a longer one is a pause of this process itself
 constexpr std::chrono::milliseconds kLongestRow{200}, kPause{20};
@@ -80,6 +81,7 @@ SideProcess::SideProcess(fs::path log, SearchWait wait)
     std::error_code exists;
     fs::create_directories(log_.parent_path(), exists);
     child_ = std::make_unique<Child>(command);
+    log_fd_ = open(log_.c_str(), O_RDONLY | O_CLOEXEC);
   } catch (const std::exception& error) {
     for (const int fd : {sockets[0], sockets[1], program}) close(fd);
     throw SearchError(fmt::format("sweep.search: {} could not be started: {}", python_, error.what()));
@@ -92,7 +94,8 @@ SideProcess::~SideProcess() { End(); }
 
 void SideProcess::End() {
   child_.reset();
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
+  for (int* const fd : {&fd_, &log_fd_})
+    if (*fd >= 0) close(std::exchange(*fd, -1));
 }
 
 json SideProcess::Ask(const json& request) {
@@ -177,7 +180,8 @@ void SideProcess::Fail(const std::string& why) {
 }
 
 void SideProcess::FailAsEnded() {
-  const std::vector<std::string> last = LastLines(log_, 1);
+  child_->Wait(kLastWords_ms);
+  const std::vector<std::string> last = LastLines(fmt::format("/proc/self/fd/{}", log_fd_), 1);
   Fail(fmt::format("the side process ({}) has ended{}", python_,
                    last.empty() ? "" : "; its last words: " + Printable(last.front(), kShownColumns)));
 }

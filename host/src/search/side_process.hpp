@@ -58,7 +58,8 @@ class SideProcess {
   const std::filesystem::path log_;
   const SearchWait wait_;
   std::string python_;
-  int fd_ = -1;  // of the socket to it
+  int fd_ = -1;      // of the socket to it
+  int log_fd_ = -1;  // to read its last words: its folder may have been moved aside since
   std::string unread_;
   std::unique_ptr<Child> child_;  // NULL: it was ended
   Clock::time_point row_began_, last_reply_;
