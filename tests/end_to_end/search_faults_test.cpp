@@ -53,7 +53,7 @@ class SearchFaults : public BatchTest {
   void WriteExperiment(const std::string& resources, const std::string& seconds = "0") {
     Write("quick.yaml", "learner:\n  command: [python3, trial.py, \"{x}\", \"" + seconds +
                             "\"]\n  options: {x: 0.0}\n  metrics: {score: \"score=([-0-9.e]+)\"}\nresources: {" + resources +
-                            "}\nsweep:\n  search: {trials: 5, objective: {metric: score, direction: maximize}, "
+                            "}\noutput: {page: false}\nsweep:\n  search: {trials: 5, objective: {metric: score, direction: maximize}, "
                             "space: {learner.options.x: {uniform: [0, 1]}}}\n");
   }
   void Fault(const std::string& python) { Write("fault", python); }
@@ -125,7 +125,6 @@ TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   ASSERT_TRUE(Until([this] { return Suggested().size() == 1 && !TrialProcesses().empty(); })) << ErrorsOf(pid);
   EXPECT_TRUE(Until([this] { return TrialProcesses().empty(); })) << "it has used up its time";
   EXPECT_THAT(SideProcesses(), SizeIs(1));
-  system("ps -eo pid,ppid,stat,args | grep side");
   kill(pid, SIGINT);
   EXPECT_EQ(Wait(pid).exit, 130);
   for (const auto& [x, trial] : States("quick", "learner.options.x")) EXPECT_EQ(trial.outcome, "timeout") << x;

@@ -243,7 +243,7 @@ class BatchText {
                ShellArgument(request_.out.string()));
   }
 
-  // A trial that loses too many nodes stays PLANNED: its reason is said here, since no table has it.
+  // A trial that loses too many nodes stays PLANNED, and no table has its reason.
   void PrintLostNodes() const {
     size_t shown = 0, elsewhere = 0, nodes = 0;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {

@@ -54,7 +54,7 @@ class FolderEngine : public Engine {
     std::chrono::steady_clock::time_point start;
     std::unique_ptr<StatusReader> status;
     double grace_s = 30;
-    std::optional<std::chrono::steady_clock::time_point> ends_by;  // once it was told to end
+    std::optional<std::chrono::steady_clock::time_point> ends_by;  // set by a stop
   };
 
   bool FolderIsThere() const;

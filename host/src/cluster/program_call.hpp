@@ -1,5 +1,5 @@
-// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch, has a limit, and what it prints is
-// only taken for an answer if it ended well.
+// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch and has a limit. Its output counts as
+// an answer only if it ended well.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@
 
 namespace backplane {
 
-// How long a call may take: BACKPLANE_CLUSTER_PATIENCE seconds, 30 unless it is set. A busy controller answers late.
+// The limit of a call: BACKPLANE_CLUSTER_PATIENCE seconds, 30 unless it is set. A busy controller answers late.
 std::chrono::milliseconds ClusterPatience();
 
 struct CallEnd {
-  std::string out;      // what it printed
-  std::string err;      // likewise, on its standard error
+  std::string out;      // from its standard output
+  std::string err;      // from its standard error
   std::string failure;  // why there is no answer, a sentence; empty: it ended well
   bool ok() const { return failure.empty(); }
 };
@@ -28,7 +28,7 @@ class ProgramCall {
   // Looks for words[0] on PATH. Never throws: a program that cannot be started is a call that failed.
   explicit ProgramCall(std::vector<std::string> words, std::chrono::milliseconds limit = ClusterPatience(),
                        const std::string& input = "");
-  ~ProgramCall();  // kills it, and what it started
+  ~ProgramCall();  // kills it and its children
   ProgramCall(const ProgramCall&) = delete;
 
   // NULL: it still runs. Never waits; after the limit the call is killed.

@@ -39,7 +39,7 @@ constexpr double kPingEvery_s = 5;
 constexpr double kLongestHear_s = 1;  // a longer time between two looks is a pause of this process itself
 constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
 
-// Of a line that the driver wrote: what it must be, and empty or 0 if it is not.
+// Read a value of a line by the driver; another type is empty or 0.
 std::string TextIn(const nlohmann::json& line, const char* key) {
   const auto found = line.find(key);
   return found != line.end() && found->is_string() ? Printable(found->get<std::string>(), kShownSentence) : "";
@@ -69,13 +69,13 @@ class RayEngine::Driver {
   }
   Driver(const Driver&) = delete;
 
-  // False: it is dead. What it has no room for is sent later: nothing waits for a driver that does not read.
+  // False: it is dead. Never waits for a driver that does not read: the rest is sent later.
   bool Tell(const nlohmann::json& what) {
     unsent_ += JsonText(what) + "\n";
     return SendRest();
   }
 
-  // Whether it has answered within the limit. To be asked again and again, after Hear.
+  // True while its last answer is not older than the limit. Call it after each Hear.
   bool Answers(std::chrono::milliseconds limit) {
     const auto now = Clock::now();
     const double passed_s = std::min(std::chrono::duration<double>(now - std::exchange(looked_, now)).count(), kLongestHear_s);

@@ -19,7 +19,7 @@ constexpr double kMinute_s = 60, kMiB = 1 << 20;
 // Of a worker and its keepers: a trial is to meet its keeper's limit before Slurm ends them all.
 constexpr double kOwnMemory_mib = 128;
 
-// The words of squeue's %T. A state that is in no list is one of another Slurm, and what it means is not known.
+// The words of squeue's %T. A state in no list has an unknown meaning, as in another version of Slurm.
 constexpr std::string_view kRunning[] = {"RUNNING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"};
 constexpr std::string_view kPending[] = {"PENDING",  "CONFIGURING",  "POWER_UP_NODE", "REQUEUED",
                                          "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"};

@@ -1,4 +1,4 @@
-// The commands of Slurm: what they are given, and what their answers mean.
+// The commands of Slurm: their arguments, and the meaning of their answers.
 #pragma once
 
 #include <filesystem>
@@ -29,19 +29,19 @@ std::optional<std::string> ReadJobNumber(const std::string& text);
 
 struct SlurmTasks {
   std::set<std::string> running, pending, ended;  // worker names
-  std::string why_pending;                        // of one of them, as Slurm says it; empty: it does not
+  std::string why_pending;                        // the reason of one of them in Slurm's words; may be empty
   bool forgotten = false;                         // Slurm knows none of the arrays any more
 
   bool HasArray(const std::string& job) const;
 };
 std::vector<std::string> SqueueWords(const std::vector<std::string>& jobs);
-// Of the text that squeue printed, a line "job task state why" for each. Absent: a line is none, so that nothing is known.
+// Reads squeue's lines "job task state why". Absent: a line cannot be read, so the state of the tasks is not known.
 std::optional<SlurmTasks> ReadTasks(const std::string& text);
-// Of a call of squeue. Absent: nothing is known, and `failure` has the reason.
+// Reads the end of a call of squeue. Absent: the state of the tasks is not known, and `failure` has the reason.
 std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure);
 
 std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool only_pending);
-// Waits for it. Why they may still be there, a sentence; empty: Slurm was told.
+// Waits for its end. Returns a sentence if it failed, so that they may still be there.
 std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, std::chrono::milliseconds limit = ClusterPatience());
 
 }  // namespace backplane

@@ -58,8 +58,8 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
       end.failure);
 }
 
-// Ends what it has in the queue. After a stop a person waits, and what is left ends by itself: a worker whose folder is gone does
-// not begin.
+// Ends its jobs in the queue. After a stop a person waits, so there is less time. Jobs that are left end by themselves: a worker
+// without its folder does not begin.
 SlurmEngine::~SlurmEngine() {
   ask_.reset();
   const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
@@ -72,7 +72,7 @@ SlurmEngine::~SlurmEngine() {
   while (AnyWorker() && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
   if (failure.empty() && AnyWorker()) failure = CancelJobs(jobs_, /*only_pending=*/false, patience);
   if (!failure.empty())
-    LogInfo("warning: {}; `scancel {}` ends what may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
+    LogInfo("warning: {}; `scancel {}` ends the jobs that may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
   RemoveFolder();
 }
 
@@ -101,7 +101,7 @@ void SlurmEngine::AddArray(const std::string& job) {
   Announce({"slurm", job});
 }
 
-// Of an sbatch that submitted its array and did not live to say so: what its workers run is not to be run again.
+// An sbatch may submit its array and be killed before it prints the number. The trials of its workers must not run twice.
 void SlurmEngine::AdoptArrays() {
   for (const std::string& worker : NamesIn(at().workers())) {
     const std::string job = ArrayOf(worker);
@@ -170,8 +170,8 @@ uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
   return sum;
 }
 
-// A worker is gone when Slurm says so twice: what it wrote last may come to us later than that. One that Slurm does not list at
-// all is gone if that stays so, and if none of its trials gives a sign of life meanwhile.
+// A worker is gone after two answers that say so, because its last files may arrive later than the first. A worker that Slurm does
+// not list is gone if that stays so and none of its trials gives a sign of life meanwhile.
 bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects) {
   if (tasks.running.contains(worker)) return false;
   const auto now = Clock::now();
@@ -200,7 +200,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks
   return lost;
 }
 
-// Whether Slurm listed no task of an array, which may be there all the same.
+// True if Slurm listed no task of an array, although it may still be there.
 bool SlurmEngine::AnyUnlisted(const SlurmTasks& tasks) {
   bool unknown = false;
   for (const std::string& job : jobs_) {
@@ -220,7 +220,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
   return lost;
 }
 
-// While squeue does not answer, workers that are at work go on. If none is, orders wait for workers that may never come.
+// Workers that run trials need no answer of squeue. If there are none, orders may wait for workers that never come.
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
   if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty()) return {};
   return AllWaiting("no worker takes it, and what Slurm does is not known: " + warned_);

@@ -34,9 +34,9 @@ class SlurmEngine : public FolderEngine {
   void Ordered(const WorkOrder&) override {}
   std::vector<Lost> FindLost() override;
   void Submit(size_t tasks);
-  // Takes the end of sbatch, if it has come. Why it brought no workers, a sentence; empty: it did, or still runs.
+  // Takes the end of sbatch, if it has come. Returns a sentence if it failed.
   std::string HearSubmit();
-  // What Slurm last said of our tasks, once for each answer that can be read; asks every few seconds. Nothing here waits.
+  // Returns each answer of squeue once, if it can be read; calls it every few seconds. Never waits.
   std::optional<SlurmTasks> Hear();
   std::vector<Lost> LostWorkers(const SlurmTasks& tasks);
   bool IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects);

@@ -34,7 +34,7 @@ bool IsOnStep(const json& value, const json& low, const json& distribution) {
   return step <= 1 || (value.get<int64_t>() - static_cast<int64_t>(low.get<double>())) % step == 0;
 }
 
-// Of a path's value that it was not told to draw from.
+// True if the distribution of a path can give this value.
 bool IsWithin(const json& value, const json& distribution) {
   if (const auto choices = distribution.find("choice"); choices != distribution.end())
     return std::find(choices->begin(), choices->end(), value) != choices->end();

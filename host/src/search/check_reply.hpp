@@ -1,4 +1,4 @@
-// Checks what the side process of a search answers, before anything follows from it or is written down.
+// Checks the replies of a search's side process, before they are used or written down.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace backplane {
 
-// What is wrong with the reply to `request`, a clause; empty: it can be used. `known`: the search so far. `number`: of the
+// Returns a clause with the error of the reply to `request`; empty: it can be used. `known`: the search so far. `number`: the
 // suggestion that an `adopt` brings.
 std::string ReplyError(const nlohmann::json& request, const nlohmann::json& reply, const SearchRecord& known,
                        std::optional<uint64_t> number = std::nullopt);

@@ -58,6 +58,7 @@ std::string WhyNoSearch(const std::string& method) {
   const std::string python = FindPython();
   const ProcessEnd run = RunProcess({{python, "-c", kSearchSource, "--lacks", method}});
   if (!run.started) return SayMissing(python, "no such program: " + run.err.substr(0, run.err.find('\n')));
+  if (run.timed_out) return SayMissing(python, "it does not answer");
   if (!run.ok()) return SayMissing(python, "it cannot be asked");
   const std::string lacks = run.out.substr(0, run.out.find('\n'));
   return lacks.empty() ? "" : SayMissing(python, "no " + lacks);

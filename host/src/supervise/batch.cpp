@@ -91,7 +91,7 @@ class Batch {
   const TrialRecord* RecordOf(size_t trial) const { return log_->record().Find(plan_.trials[trial].id); }
   bool stopping() const { return report_.interrupted || !report_.paused.empty() || watch_->lost(); }
 
-  // False: a stop came while jobs of an earlier session were ended, and nothing was concluded from what they left.
+  // False: a stop came while jobs of an earlier session were being ended; their attempts stay open in the record.
   bool Open() {
     lock_ = std::make_unique<OutLock>(request_.out, [this](const std::string& sentence) { display_.Note(sentence); });
     session_log_.emplace(ResultsFolder{request_.out}.next_session_log());
