@@ -58,7 +58,7 @@ void Errors::AddFile(const std::string& file, std::string message) { found_.push
 void Errors::Note(const Mark& mark, const std::string& message) {
   const std::string place = Place(mark);
   std::string note = place.empty() ? message : place + ": " + message;
-  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
+  if (noted_.insert(note).second) notes_.push_back(std::move(note));
 }
 
 void Errors::AddNewPlaces(const Errors& other) {

@@ -57,6 +57,7 @@ class Errors {
   };
   std::vector<Found> found_;
   std::vector<std::string> notes_;
+  std::set<std::string> noted_;  // the same
   std::set<std::tuple<int, int, int>> places_;  // order, line and column, of those that AddNewPlaces took
   const Errors* all_ = nullptr;
   bool unread_ = false;

@@ -224,6 +224,8 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
         {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
     memory_->writes.push_back(std::move(chain[k].writes));
     memory_->swept.push_back(std::move(built[k].swept));
+    const std::string& exact = chain[k].exact_name;
+    NameApart(known->second, exact.empty() ? "" : NameWithStage(exact, stage));
   }
   if (points_alone_) return places.back();
   std::vector<const std::map<std::string, std::string>*> files;
@@ -239,6 +241,17 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, *files[k], after);
   }
   return places.back();
+}
+
+void Planner::NameApart(size_t point, const std::string& exact_name) {
+  exact_names_.push_back(exact_name);
+  const auto [same, fresh] = by_name_.try_emplace(plan_.points[point].name, point);
+  if (fresh) return;
+  for (const size_t one : {same->second, point}) {
+    if (exact_names_[one].empty()) continue;
+    plan_.points[one].name = exact_names_[one];
+    by_name_.try_emplace(exact_names_[one], one);
+  }
 }
 
 uint64_t Planner::SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const {
