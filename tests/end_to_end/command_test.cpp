@@ -277,7 +277,7 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
   EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
               HasSubstr("learner.metrics.return: wanted a regular"));
-  EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: wanted a file or a folder"));
+  EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: expected a file or a folder"));
   EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: only the command knows"));
   EXPECT_THAT(refused("{plugin: random, tensorboard: runs/**}\nenv: cartpole\nbudget: {iterations: 1}"),
               HasSubstr("learner.tensorboard: wanted with learner.command alone"));

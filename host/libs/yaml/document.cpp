@@ -196,7 +196,7 @@ class TreeBuilder : public YAML::EventHandler {
     Put(std::move(level.node), level.anchor, values);
   }
 
-  // The parser places an empty value at what comes after it, which may be a key that is called null.
+  // The parser places an empty value at the token after it, which may be a key called null.
   bool IsWritten(const YAML::Mark& mark) const {
     const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
     if (line >= source_->lines.size() || column >= source_->lines[line].size()) return false;
@@ -326,7 +326,7 @@ void Parse(const std::string& text, TreeBuilder* builder) {
   }
 }
 
-// What a file begins and does not end.
+// A quote, a bracket or a block scalar without an end.
 struct Opening {
   size_t position;  // of its first character in the text
   std::string why;
@@ -362,7 +362,7 @@ bool IsOpenQuote(std::string_view text, size_t at) {
   return true;
 }
 
-// Whether a block scalar begins there and nothing but blank lines and comments follow its head.
+// A block scalar whose head is followed only by blank lines and comments.
 bool IsBlockWithoutLines(std::string_view text, size_t at) {
   if (at >= text.size() || (text[at] != '|' && text[at] != '>')) return false;
   for (size_t end = text.find('\n', at); end != text.npos; end = text.find('\n', end)) {
@@ -383,25 +383,31 @@ std::optional<Opening> FindOpenScalar(std::string_view text, std::optional<size_
   return std::nullopt;
 }
 
-// Whether the text ends at `at`, or a mark between documents stands there.
+// The end of the text, or a mark between documents.
 bool EndsAt(std::string_view text, size_t at) {
   const std::string_view rest = text.substr(std::min(at, text.size()));
   const bool begins_line = at == 0 || (at <= text.size() && text[at - 1] == '\n');
   return rest.find_first_not_of(" \r\n") == rest.npos || (begins_line && (rest.starts_with("---") || rest.starts_with("...")));
 }
 
-// The parser does not report a scalar that it cannot end; it does if a line break follows.
-std::optional<Opening> FindUnreportedScalar(std::string_view text, const std::shared_ptr<const Source>& source) {
+// The last scalar and the open brackets at the end of a text that may end anywhere.
+struct Opened {
+  std::optional<size_t> last_scalar;
+  std::vector<size_t> brackets;
+};
+
+// The parser reads ahead, so it stops before it reports the scalar and the brackets around an error. It reports them if the text
+// ends at the error.
+Opened ReadOpened(const std::string& text, const std::shared_ptr<const Source>& source) {
   Errors unread = Errors::OfOnePoint(nullptr);
   TreeBuilder builder(source, &unread);
-  const std::string whole = std::string(text) + "\n";
   try {
-    Parse(whole, &builder);
+    Parse(text, &builder);
   } catch (const YAML::Exception&) {
   } catch (const Unreadable&) {
   } catch (const SecondDocument&) {
   }
-  return FindOpenScalar(whole, builder.last_scalar());
+  return {builder.last_scalar(), builder.OpenBrackets()};
 }
 
 // The innermost one of `brackets`, which are positions, that the parser cannot close; `error` is where it gave up.
@@ -418,18 +424,22 @@ std::optional<Opening> FindOpenBracket(std::string_view text, size_t error, std:
   return std::nullopt;
 }
 
-// What is open where the parser gave up; absent: nothing, and the error is of another kind.
+// Finds the opening that causes a parser error. Absent: the error has a different cause.
 std::optional<Opening> FindOpening(std::string_view text, const YAML::Exception& error, const TreeBuilder& builder,
                                    const std::shared_ptr<const Source>& source) {
   const size_t at = std::min(static_cast<size_t>(error.mark.pos), text.size());
   if (std::optional<Opening> open = FindOpenScalar(text, builder.last_scalar())) return open;
   if (std::optional<Opening> open = FindOpenScalar(text, at)) return open;
   const bool at_end = EndsAt(text, at);
+  const bool in_brackets = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW || error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW ||
+                           error.msg == YAML::ErrorMsg::FLOW_END;
+  if (!at_end && !in_brackets) return std::nullopt;
+  const std::string before = std::string(text.substr(0, at)) + "\n";
+  const Opened opened = ReadOpened(before, source);
   if (at_end) {
-    if (std::optional<Opening> open = FindUnreportedScalar(text.substr(0, at), source)) return open;
+    if (std::optional<Opening> open = FindOpenScalar(before, opened.last_scalar)) return open;
   }
-  const bool in_brackets = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW || error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW;
-  return at_end || in_brackets ? FindOpenBracket(text, at, builder.OpenBrackets()) : std::nullopt;
+  return FindOpenBracket(text, at, opened.brackets);
 }
 
 // A character that may stand for '#' while a text is parsed: one that no escape in it can mean.
@@ -495,33 +505,37 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
 std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors) {
   if (!CheckLines(source, errors)) return std::nullopt;
   const std::string_view whole = WithoutByteOrderMark(text);
-  TreeBuilder builder(source, errors);
+  Errors found;
+  TreeBuilder builder(source, &found);
   std::optional<Opening> open;
   try {
     Parse(text, &builder);
     open = FindOpenScalar(whole, builder.last_scalar());
   } catch (const SecondDocument&) {
-    errors->Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
+    found.Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
   } catch (const Unreadable& error) {
-    errors->Add(error.mark, error.why);
+    found.Add(error.mark, error.why);
+    errors->Append(found);
     return std::nullopt;
   } catch (const YAML::DeepRecursion& error) {
-    errors->Add({source, error.mark.line + 1, error.mark.column + 1},
-                fmt::format("nested more than {} levels deep", kMaxDepth));
+    found.Add({source, error.mark.line + 1, error.mark.column + 1}, fmt::format("nested more than {} levels deep", kMaxDepth));
+    errors->Append(found);
     return std::nullopt;
   } catch (const YAML::Exception& error) {
     const bool placed = !error.mark.is_null();
     if (placed) open = FindOpening(whole, error, builder, source);
     if (!open) {
-      errors->Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
-                  "not valid YAML: " + error.msg);
+      found.Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
+                "not valid YAML: " + error.msg);
+      errors->Append(found);
       return std::nullopt;
     }
   }
-  if (open) {
+  if (open) {  // what else was found within it is not what its writer meant
     errors->Add(MarkAt(source, whole, open->position), open->why);
     return std::nullopt;
   }
+  errors->Append(found);
   Node root = builder.TakeRoot();
   if (!root.mark.source) root.mark = {source, 1, 1};
   return root;

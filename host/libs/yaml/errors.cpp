@@ -61,6 +61,11 @@ void Errors::Note(const Mark& mark, const std::string& message) {
   if (noted_.insert(note).second) notes_.push_back(std::move(note));
 }
 
+void Errors::Append(const Errors& other) {
+  for (const std::string& note : other.notes_) Note({}, note);
+  found_.insert(found_.end(), other.found_.begin(), other.found_.end());
+}
+
 void Errors::AddNewPlaces(const Errors& other) {
   for (const std::string& note : other.notes_) Note({}, note);
   std::set<std::tuple<int, int, int>> places = places_;

@@ -35,6 +35,8 @@ class Errors {
   // What is no error, but should be known: said once, however often it is noted.
   void Note(const Mark& mark, const std::string& message);
   const std::vector<std::string>& notes() const { return notes_; }
+  // Adds those of `other`, and its notes.
+  void Append(const Errors& other);
   // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points. And
   // its notes.
   void AddNewPlaces(const Errors& other);

@@ -64,7 +64,7 @@ bool PathWriter::Set(const std::string& path, const Mark& mark, Node value) {
   const std::string_view at = std::string_view(path).substr(0, last);
   const std::string key = path.substr(last);
   if (Entry* const entry = FindIn(map, at, key)) {
-    // What was known of the mappings that it replaces.
+    // Forget the mappings that it replaces.
     const std::string below = path + ".";
     places_.erase(places_.lower_bound(below), places_.lower_bound(path + "/"));  // '/' comes after '.'
     entry->mark = mark;

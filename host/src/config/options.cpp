@@ -74,7 +74,7 @@ class OptionReader {
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {
     const OptionInfo& option = *known.info;
     std::string name = path_ + "." + option.path;
-    if (entry.value.IsNull() && OfCommand()) {  // as if it were left out: Default() says what is wanted
+    if (entry.value.IsNull() && OfCommand()) {  // as if it were left out: Default() reports it
       nulls_[option.path] = entry.value.mark;
       return;
     }

@@ -26,7 +26,7 @@ std::vector<Entry> ValuesOf(const Node& item) {
   return values;
 }
 
-// The one of `paths` that is `path`, or lies above or below it; NULL: there is none.
+// Finds a path of `paths` that is equal to `path`, above it or below it. NULL: none.
 const std::string* FindOverlap(const std::set<std::string>& paths, const std::string& path) {
   for (size_t dot = path.find('.');; dot = path.find('.', dot + 1)) {
     if (const auto above = paths.find(path.substr(0, dot)); above != paths.end()) return &*above;

@@ -24,7 +24,7 @@ std::string HashOfAll(const std::map<std::string, std::string>& files) {
   return Sha256(json(files).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace));
 }
 
-// Of the names, sorted, and contents of the regular files in it; folders in it do not count.
+// Hashes the names and contents of the regular files in a folder, without its subfolders.
 std::string HashOfFolder(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -38,7 +38,7 @@ bool IsRegularFile(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
-// Whoever uses it would open it: a pipe waits for a writer, a device may have no end.
+// Opening a pipe waits for a writer, and a device may have no end.
 bool IsPipeOrDevice(const fs::path& path) {
   using Type = fs::file_type;
   std::error_code error;
@@ -164,7 +164,7 @@ void FileHashes::AddFilesOf(const CommandConfig& command, Hashes* hashes) {
     const std::string& path = command.files[i];
     std::error_code error;
     if (!IsRegularFile(path) && !fs::is_directory(path, error))
-      throw NoDataFile("learner.files", "learner.files: wanted a file or a folder, found none at '" + path + "'");
+      throw NoDataFile("learner.files", "learner.files: expected a file or a folder, got none at '" + path + "'");
     hashes->emplace("learner.files." + std::to_string(i), Hash(path));
   }
 }

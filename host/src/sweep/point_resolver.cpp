@@ -19,7 +19,7 @@ using nlohmann::json;
 
 std::string Leaf(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
-// Whether a text without quotes would be read as something else, or as a text in quotes.
+// True for a text that is not read as itself without quotes.
 bool NeedsQuotes(const std::string& text) {
   const bool is_null = text == "null" || text == "Null" || text == "NULL" || text == "~";
   return is_null || ParseNumber(text) || IsFlag(text, true) || IsFlag(text, false) || text.find('"') != text.npos;

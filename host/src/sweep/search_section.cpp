@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Each is tried at its ends before the search begins, beside all others.
+// Both ends of each are tried before the search begins.
 constexpr size_t kMaxSearched = 500;
 constexpr char kMethods[] = "tpe|gp|cmaes|qmc|random";
 constexpr char kPruners[] = "none|median|asha|hyperband";

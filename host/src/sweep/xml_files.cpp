@@ -48,7 +48,7 @@ class XmlFiles {
     bool is_absolute = false;
   };
 
-  // What one model names: its own file and those that it includes share their folders.
+  // The names in one model; its file and the included files share their folders.
   struct Model {
     fs::path folder;
     std::vector<fs::path> folders = {""};  // of meshes and such

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that PyYAML reads the texts of whole_yaml.jsonl as the table says: the same values, or an error at the same mark.
+"""Checks the table whole_yaml.jsonl against PyYAML: the same values, or an error at the same mark.
 
 usage: whole_yaml_check.py whole_yaml.jsonl
 """
@@ -13,7 +13,7 @@ WITHOUT_OPENING = "while parsing a flow node"
 
 
 def opens_at(text):
-    """Line and column of what the text opens and does not close, or None."""
+    """The parser's context and the line and column of the unclosed mark, or None."""
     try:
         yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,4 +1,4 @@
-// Texts that end where they should, and texts that do not: the reader beside PyYAML (whole_yaml_check.py holds the table to it).
+// Compares the reader with PyYAML on complete and on truncated texts. whole_yaml_check.py checks the table against PyYAML.
 #include <fstream>
 
 #include "config_fixture.hpp"
@@ -57,7 +57,7 @@ TEST(WholeYaml, ReadsClosedTextsAsPyYamlDoes) {
   EXPECT_GT(seen, 50u);
 }
 
-// With and without a line break, blank lines and comments at the end, as one of them hides what is open from the parser.
+// Line breaks, blank lines and comments at the end change the error that the parser reports.
 TEST(WholeYaml, ReportsOpeningMarkOfUnclosedTexts) {
   size_t seen = 0;
   for (const json& row : Table()) {
@@ -115,7 +115,7 @@ TEST(WholeYaml, CountsColumnsBehindAByteOrderMarkAndBeforeWindowsLineEnds) {
   EXPECT_EQ(parsed.errors[0].source_line, "b: \"x");
 }
 
-TEST(WholeYaml, NamesWhatStandsInPlaceOfABracket) {
+TEST(WholeYaml, ReportsCharacterInsteadOfBracket) {
   const Parsed parsed = Parse("a: {b: [1, 2}\n");
   ASSERT_EQ(parsed.errors.size(), 1u);
   EXPECT_EQ(parsed.errors[0].message, "expected ',' or a closing ']', got '}' in line 1, column 13");
