@@ -110,7 +110,7 @@ class OptionReader {
     const std::string& id = table_.info().id;
     if (OfCommand()) {
       const auto null = nulls_.find(option.path);
-      errors_->Add(null == nulls_.end() ? PlaceholderMark(root_, option.path) : null->second,
+      errors_->Add(null == nulls_.end() ? PlaceholderMark(option.path) : null->second,
                    fmt::format("{{{}}}: wanted a value in learner.options.{}, found none; a brace itself is doubled",
                                option.path, option.path));
     } else if (option.def) {
@@ -122,6 +122,20 @@ class OptionReader {
     return nullptr;
   }
 
+  // Where the placeholder stands first in learner.command.
+  Mark PlaceholderMark(const std::string& name) {
+    const Node* command = FindPath(root_, "learner.command");
+    if (placeholders_.empty()) {
+      for (const Node& word : command->items) {
+        std::string why_not;
+        for (const std::string& each : PlaceholdersIn(word.text, &why_not).value_or(std::vector<std::string>()))
+          placeholders_.emplace(each, word.mark);
+      }
+    }
+    const auto found = placeholders_.find(name);
+    return found == placeholders_.end() ? command->mark : found->second;
+  }
+
   const Node& root_;
   const PluginSlot& slot_;
   const OptionTable& table_;
@@ -130,6 +144,7 @@ class OptionReader {
   Errors* errors_;
   std::map<std::string, bool> failed_;  // given, with an error
   std::map<std::string, Mark> nulls_;   // options of a command whose value is null
+  std::unordered_map<std::string, Mark> placeholders_;  // found when the first one is asked for
 };
 
 }  // namespace

@@ -17,8 +17,12 @@ using nlohmann::json;
 
 // As many as are planned within seconds and within the memory of a small machine.
 constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
-// Points that could not be resolved, after which no other is looked at: most often all have the same fault.
-constexpr size_t kMaxBadPoints = 200;
+// Values that all points write together: each takes some microseconds.
+constexpr size_t kMaxWrites = 5000000;
+// Points that could not be resolved and errors, after which no other is looked at: most often all have the same fault.
+constexpr size_t kMaxBadPoints = 200, kMaxErrors = 1000;
+
+size_t WritesOf(const AxisValue& value) { return value.assigned.size(); }
 
 // A seed of its own for every point, of 32 bits so that a person can type it again.
 uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
@@ -109,18 +113,32 @@ bool Planner::Generate() {
                              FormatCount(seeds), FormatCount(kMaxTrials)));
     return false;
   }
+  if (!WritesFit(only_list ? 0 : count - sweep().list.size())) return false;
   if (!only_list) {
     Product product(sweep().axes);
     do {
       AddPoint(product.Get(), /*listed=*/false);
-    } while (bad_points_ < kMaxBadPoints && product.Next());
+    } while (!IsBadEnough() && product.Next());
   }
   for (const AxisValue& entry : sweep().list) {
-    if (bad_points_ < kMaxBadPoints) AddPoint({{&entry}, 0}, /*listed=*/true);
+    if (!IsBadEnough()) AddPoint({{&entry}, 0}, /*listed=*/true);
   }
   AddVariants();
   return true;
 }
+
+bool Planner::WritesFit(size_t product) {
+  size_t of_point = 0, of_list = 0;
+  for (const Axis& axis : sweep().axes) of_point += WritesOf(axis.front());
+  for (const AxisValue& entry : sweep().list) of_list += WritesOf(entry);
+  const size_t writes = product * of_point + of_list;
+  if (writes <= kMaxWrites) return true;
+  errors_->Add(sweep().mark, fmt::format("sweep: expected points that write at most {} values in total, got {} points of {} values",
+                                         FormatCount(kMaxWrites), FormatCount(product), FormatCount(of_point)));
+  return false;
+}
+
+bool Planner::IsBadEnough() const { return bad_points_ >= kMaxBadPoints || errors_->size() >= kMaxErrors; }
 
 void Planner::AddPoint(const Combination& combination, bool listed) {
   ++plan_.generated;
@@ -303,7 +321,7 @@ void Planner::AddVariants() {
       Combination combination = one.combination;
       combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
       AddPoint(combination, /*listed=*/false);
-    } while (bad_points_ < kMaxBadPoints && product.Next());
+    } while (!IsBadEnough() && product.Next());
   }
 }
 

@@ -49,6 +49,9 @@ class Planner {
   // One point or, with stages, one for each of them, in their order.
   using Chain = std::vector<ResolvedPoint>;
   bool Generate();
+  // False after an error. `product` is the number of points that are no entries of the list.
+  bool WritesFit(size_t product);
+  bool IsBadEnough() const;
   void AddPoint(const Combination& combination, bool listed);
   // Up to the first one that a rule drops. Absent after errors.
   std::optional<Chain> Resolve(const Combination& combination);

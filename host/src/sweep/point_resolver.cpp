@@ -247,10 +247,10 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
   }
   point->swept = point->values.size();
   for (const std::string& path : stages_.paths) list(path);
+  std::string exact_name;
   const auto add = [&](const std::string& part, const std::string& exact) {
-    if (!point->exact_name.empty() || part != exact)
-      point->exact_name = (point->exact_name.empty() ? point->name : point->exact_name) + (point->name.empty() ? "" : " ") + exact;
-    point->name += (point->name.empty() ? "" : " ") + part;
+    (point->name += point->name.empty() ? "" : " ") += part;
+    (exact_name += exact_name.empty() ? "" : " ") += exact;
   };
   // A stage is called by what those before it had of their own too, as that is what tells it from another chain's.
   const auto later = [&](const Assigned* assigned) {
@@ -270,6 +270,7 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
       add(key + Show(*value, /*exact=*/false), key + Show(*value, /*exact=*/true));
     }
   }
+  if (exact_name != point->name) point->exact_name = std::move(exact_name);
 }
 
 std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Stage* stage, Errors* errors) const {
