@@ -272,6 +272,41 @@ TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
   EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
 }
 
+TEST_F(Batch, RejectsAnotherFileThatAModelIncludes) {
+  Write("ant.xml", R"(<mujoco model="small">
+  <option timestep="0.01"/>
+  <worldbody>
+    <geom type="plane" size="40 40 1"/>
+    <body name="torso" pos="0 0 0.75">
+      <freejoint name="root"/>
+      <geom type="sphere" size="0.25"/>
+      <body pos="0.2 0.2 0"><joint name="hip" type="hinge" axis="0 0 1" range="-0.5 0.5" limited="true"/>
+        <geom type="capsule" fromto="0 0 0 0.2 0.2 -0.4" size="0.08"/></body>
+    </body>
+  </worldbody>
+  <include file="actuators.xml"/>
+</mujoco>)");
+  const auto actuators = [](const char* gear) {
+    return std::string(R"(<mujoco><actuator><motor joint="hip" ctrlrange="-1 1" gear=")") + gear + "\"/></actuator></mujoco>";
+  };
+  Write("actuators.xml", actuators("150"));
+  Write("model.yaml", R"(
+env: {plugin: ant, options: {xml_path: ant.xml}}
+learner: {plugin: random, options: {horizon: 8}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 2}
+)");
+  ASSERT_EQ(Run("run model.yaml").exit, 0);
+  const std::string before = Lines(Out("model") / "plan.jsonl").at(0)["trial_id"];
+  Write("actuators.xml", actuators("15"));
+  const Finished rejected = Run("run model.yaml");
+  EXPECT_EQ(rejected.exit, 1);
+  EXPECT_THAT(rejected.err, testing::AllOf(HasSubstr("files changed since these results were made"),
+                                           HasSubstr("env.options.xml_path/references"), HasSubstr("1 finished trial")));
+  EXPECT_EQ(Run("run model.yaml --accept-change").exit, 0);
+  EXPECT_NE(Lines(Out("model") / "plan.jsonl").at(0)["trial_id"], before);
+}
+
 TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOldFile) {
   std::filesystem::create_directories(dir_ / "plugins");
   const std::filesystem::path plugin = dir_ / "plugins/env_misbehaves.so";

@@ -277,7 +277,7 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
   EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
               HasSubstr("learner.metrics.return: wanted a regular"));
-  EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: wanted a file or a folder"));
+  EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: expected a file or a folder"));
   EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: only the command knows"));
   EXPECT_THAT(refused("{plugin: random, tensorboard: runs/**}\nenv: cartpole\nbudget: {iterations: 1}"),
               HasSubstr("learner.tensorboard: wanted with learner.command alone"));
@@ -331,6 +331,43 @@ TEST_F(TrialByCommand, AnotherScriptUnderFinishedTrialsIsRefusedUntilItIsAccepte
     EXPECT_THAT(refused.err, HasSubstr("--accept-change")) << file;
     EXPECT_EQ(Run("run changes.yaml --accept-change").exit, 0) << file;
   }
+}
+
+TEST_F(TrialByCommand, RejectsOtherModulesOfItsScriptUntilTheyAreAccepted) {
+  std::filesystem::create_directories(dir_ / "code/lib");
+  Write("code/train.py", "import lib.net\nopen('copy.py', 'w').write('')\n");
+  Write("code/lib/net.py", "print(1)\n");
+  Write("modules.yaml", "learner: {command: [python3, code/train.py]}\noutput: {dir: code/out}\n");
+  ASSERT_EQ(Run("run modules.yaml").exit, 0);
+  EXPECT_EQ(Run("run modules.yaml").exit, 0) << "what the trial left in the results folder is no module";
+  const auto expect_rejected = [&](const char* change) {
+    const Finished rejected = Run("run modules.yaml");
+    EXPECT_EQ(rejected.exit, 1) << change;
+    EXPECT_THAT(rejected.err, AllOf(HasSubstr("files changed since these results were made"),
+                                    HasSubstr("learner.command.1/modules"), HasSubstr("--accept-change")))
+        << change;
+    EXPECT_THAT(Run("run modules.yaml --dry-run").out, HasSubstr("learner.command.1/modules")) << change;
+    EXPECT_EQ(Run("run modules.yaml --accept-change").exit, 0) << change;
+  };
+  Write("code/lib/net.py", "print(2)\n");
+  expect_rejected("another content");
+  Write("code/lib/more.py", "");
+  expect_rejected("a new file");
+  std::filesystem::remove_all(dir_ / "code/lib");
+  Write("code/train.py", "import lib.net\nopen('copy.py', 'w').write('')\n");
+  const Finished gone = Run("run modules.yaml");
+  EXPECT_THAT(gone.err, HasSubstr("is gone"));
+}
+
+TEST_F(TrialByCommand, AsksForAListOfTooManyModules) {
+  std::filesystem::create_directories(dir_ / "code");
+  for (int i = 0; i <= 2000; ++i) Write("code/m" + std::to_string(i) + ".py", "");
+  Write("many.yaml", "learner:\n  command: [python3, code/m0.py]\n");
+  const Finished rejected = Run("run many.yaml --dry-run");
+  EXPECT_EQ(rejected.exit, 2);
+  EXPECT_THAT(rejected.err, AllOf(HasSubstr("many.yaml:2:3: error: learner.command.1: expected at most 2,000 Python files"),
+                                  HasSubstr("list those that 'm0.py' uses in learner.files")));
+  EXPECT_EQ(Run("run many.yaml --dry-run --set 'learner.files=[code/m0.py]'").exit, 0);
 }
 
 TEST_F(TrialByCommand, IsComparedWithAPlugin) {

@@ -60,6 +60,15 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
 
   Node TakeRoot() { return std::move(root_); }
+  // Positions in the text: of the last scalar that was read, and of the collections in brackets around the place that was reached,
+  // the innermost one last.
+  std::optional<size_t> last_scalar() const { return last_scalar_; }
+  std::vector<size_t> OpenBrackets() const {
+    std::vector<size_t> positions;
+    for (const Level& level : levels_)
+      if (level.flow) positions.push_back(level.position);
+    return positions;
+  }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
@@ -77,7 +86,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Node node;
-    node.mark = At(mark);
+    node.mark = IsKey() || IsWritten(mark) ? At(mark) : PlaceOfEmpty();
     Put(std::move(node), anchor);
   }
 
@@ -87,6 +96,7 @@ class TreeBuilder : public YAML::EventHandler {
     node.mark = At(mark);
     node.text = value;
     node.quoted = tag != "?";
+    last_scalar_ = static_cast<size_t>(mark.pos);
     if (!IsKey()) CheckScalar(tag, &node);
     Put(std::move(node), anchor);
   }
@@ -99,11 +109,12 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value) override {
-    Open(Node::Kind::kList, At(mark), tag, anchor);
+                       YAML::EmitterStyle::value style) override {
+    Open(Node::Kind::kList, mark, tag, anchor, style);
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
-    Open(Node::Kind::kMap, At(mark), tag, anchor);
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override {
+    Open(Node::Kind::kMap, mark, tag, anchor, style);
   }
   void OnSequenceEnd() override { Close(); }
   void OnMapEnd() override { Close(); }
@@ -114,6 +125,8 @@ class TreeBuilder : public YAML::EventHandler {
     Node node;
     YAML::anchor_t anchor = 0;
     size_t values_before = 0;
+    size_t position = 0;                             // in the text
+    bool flow = false;                               // in brackets
     bool is_key = false;                             // of the map around it
     bool has_key = false;                            // of a map: the next node is the value of `key`
     std::optional<Entry> key;                        // absent: the value is not used
@@ -159,12 +172,15 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  void Open(Node::Kind kind, Mark mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (levels_.size() >= kMaxDepth) throw Unreadable{mark, fmt::format("nested more than {} levels deep", kMaxDepth)};
+  void Open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+            YAML::EmitterStyle::value style) {
+    if (levels_.size() >= kMaxDepth) throw Unreadable{At(mark), fmt::format("nested more than {} levels deep", kMaxDepth)};
     Level level;
     level.is_key = IsKey();
     level.node.kind = kind;
-    level.node.mark = std::move(mark);
+    level.node.mark = At(mark);
+    level.position = static_cast<size_t>(mark.pos);
+    level.flow = style == YAML::EmitterStyle::Flow;
     level.anchor = anchor;
     level.values_before = values_;
     unused_ += level.is_key;
@@ -180,6 +196,25 @@ class TreeBuilder : public YAML::EventHandler {
     Put(std::move(level.node), level.anchor, values);
   }
 
+  // The parser places an empty value at the token after it, which may be a key called null.
+  bool IsWritten(const YAML::Mark& mark) const {
+    const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
+    if (line >= source_->lines.size() || column >= source_->lines[line].size()) return false;
+    const std::string_view text = std::string_view(source_->lines[line]).substr(column);
+    const std::string_view word = text.substr(0, text.find_first_of(" ,]}:\r"));
+    if (word != "~" && word != "null" && word != "Null" && word != "NULL" && !word.starts_with('&')) return false;
+    if (levels_.empty() || levels_.back().flow) return true;
+    const Mark around = PlaceOfEmpty();
+    return mark.line + 1 == around.line || mark.column + 1 > around.column;
+  }
+
+  // The key whose value is empty, or the list with an empty entry.
+  Mark PlaceOfEmpty() const {
+    if (levels_.empty()) return {source_, 1, 1};
+    const Level& level = levels_.back();
+    return level.node.IsMap() && level.key ? level.key->mark : level.node.mark;
+  }
+
   // `values` are those within it.
   void Put(Node node, YAML::anchor_t anchor, size_t values = 0) {
     if (!IsKey()) CountValues(1, node.mark);
@@ -188,13 +223,11 @@ class TreeBuilder : public YAML::EventHandler {
       anchored_.insert_or_assign(anchor, Anchored{node, values + 1});
     }
     if (levels_.empty()) {
-      if (node.IsNull()) node.mark = Mark{source_, 1, 1};
       root_ = std::move(node);
       return;
     }
     Level& level = levels_.back();
     if (level.node.IsList()) {
-      if (node.IsNull()) node.mark = level.node.mark;  // the parser places an empty value wherever it noticed it
       level.node.items.push_back(std::move(node));
     } else if (!level.has_key) {
       level.has_key = true;
@@ -208,7 +241,6 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void PutEntry(Level* level, Node value) {
-    if (value.IsNull()) value.mark = level->key->mark;
     level->key->value = std::move(value);
     level->places.emplace(level->key->key, level->node.entries.size());
     level->node.entries.push_back(std::move(*level->key));
@@ -238,6 +270,7 @@ class TreeBuilder : public YAML::EventHandler {
   Node root_;
   std::vector<Level> levels_;
   std::unordered_map<YAML::anchor_t, Anchored> anchored_;
+  std::optional<size_t> last_scalar_;
   size_t values_ = 0;
   size_t unused_ = 0;  // how many nodes around this one are not used: what is wrong within them is not told
   YAML::Mark begin_;
@@ -284,6 +317,147 @@ bool CheckLines(const std::shared_ptr<const Source>& source, Errors* errors) {
   return good;
 }
 
+std::string_view WithoutByteOrderMark(std::string_view text) { return text.substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0); }
+
+void Parse(const std::string& text, TreeBuilder* builder) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  while (parser.HandleNextDocument(*builder)) {
+  }
+}
+
+// A quote, a bracket or a block scalar without an end.
+struct Opening {
+  size_t position;  // of its first character in the text
+  std::string why;
+};
+
+Mark MarkAt(const std::shared_ptr<const Source>& source, std::string_view text, size_t position) {
+  const std::string_view before = text.substr(0, position);
+  const size_t line_begin = before.rfind('\n') + 1;  // 0 without one
+  return {source, static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+          static_cast<int>(position - line_begin) + 1};
+}
+
+// The value of a node begins behind its anchor and its tag.
+size_t SkipProperties(std::string_view text, size_t at) {
+  while (at < text.size() && (text[at] == '&' || text[at] == '!')) {
+    at = std::min(text.find_first_of(" \r\n", at), text.size());
+    at = std::min(text.find_first_not_of(" \r\n", at), text.size());
+  }
+  return at;
+}
+
+bool IsOpenQuote(std::string_view text, size_t at) {
+  if (at >= text.size() || (text[at] != '"' && text[at] != '\'')) return false;
+  const char quote = text[at];
+  for (size_t i = at + 1; i < text.size(); ++i) {
+    const bool doubled = quote == '\'' && text[i] == quote && i + 1 < text.size() && text[i + 1] == quote;
+    if (doubled || (quote == '"' && text[i] == '\\')) {
+      ++i;
+    } else if (text[i] == quote) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A block scalar whose head is followed only by blank lines and comments.
+bool IsBlockWithoutLines(std::string_view text, size_t at) {
+  if (at >= text.size() || (text[at] != '|' && text[at] != '>')) return false;
+  for (size_t end = text.find('\n', at); end != text.npos; end = text.find('\n', end)) {
+    end = text.find_first_not_of(" \r\n", end);
+    if (end == text.npos) return true;
+    if (text[end] != '#') return false;
+  }
+  return true;
+}
+
+// Rationale: the parser accepts a quote that the end of the file closes. The last scalar is the only one that can be open.
+std::optional<Opening> FindOpenScalar(std::string_view text, std::optional<size_t> last_scalar) {
+  if (!last_scalar) return std::nullopt;
+  const size_t at = SkipProperties(text, *last_scalar);
+  if (IsOpenQuote(text, at)) return Opening{at, fmt::format("expected a closing {}, got the end of the text", text[at])};
+  if (IsBlockWithoutLines(text, at))
+    return Opening{at, fmt::format("expected indented lines after '{}', got the end of the text; an empty text is ''", text[at])};
+  return std::nullopt;
+}
+
+// The end of the text, or a mark between documents.
+bool EndsAt(std::string_view text, size_t at) {
+  const std::string_view rest = text.substr(std::min(at, text.size()));
+  const bool begins_line = at == 0 || (at <= text.size() && text[at - 1] == '\n');
+  return rest.find_first_not_of(" \r\n") == rest.npos || (begins_line && (rest.starts_with("---") || rest.starts_with("...")));
+}
+
+// The last scalar and the open brackets at the end of a text that may end anywhere.
+struct Opened {
+  std::optional<size_t> last_scalar;
+  std::vector<size_t> brackets;
+};
+
+// The parser reads ahead, so it stops before it reports the scalar and the brackets around an error. It reports them if the text
+// ends at the error.
+Opened ReadOpened(const std::string& text, const std::shared_ptr<const Source>& source) {
+  Errors unread = Errors::OfOnePoint(nullptr);
+  TreeBuilder builder(source, &unread);
+  try {
+    Parse(text, &builder);
+  } catch (const YAML::Exception&) {
+  } catch (const Unreadable&) {
+  } catch (const SecondDocument&) {
+  }
+  return {builder.last_scalar(), builder.OpenBrackets()};
+}
+
+// The innermost one of `brackets`, which are positions, that the parser cannot close; `error` is where it gave up.
+std::optional<Opening> FindOpenBracket(std::string_view text, size_t error, std::vector<size_t> brackets) {
+  for (; !brackets.empty(); brackets.pop_back()) {
+    const size_t at = SkipProperties(text, brackets.back());
+    if (at >= text.size() || (text[at] != '[' && text[at] != '{')) continue;  // a pair without brackets of its own
+    const char close = text[at] == '[' ? ']' : '}';
+    if (EndsAt(text, error)) return Opening{at, fmt::format("expected a closing '{}', got the end of the text", close)};
+    const std::string_view before = text.substr(0, error);
+    return Opening{at, fmt::format("expected ',' or a closing '{}', got '{}' in line {}, column {}", close, text[error],
+                                   std::count(before.begin(), before.end(), '\n') + 1, error - (before.rfind('\n') + 1) + 1)};
+  }
+  return std::nullopt;
+}
+
+// Finds the opening that causes a parser error. Absent: the error has a different cause.
+std::optional<Opening> FindOpening(std::string_view text, const YAML::Exception& error, const TreeBuilder& builder,
+                                   const std::shared_ptr<const Source>& source) {
+  const size_t at = std::min(static_cast<size_t>(error.mark.pos), text.size());
+  if (std::optional<Opening> open = FindOpenScalar(text, builder.last_scalar())) return open;
+  if (std::optional<Opening> open = FindOpenScalar(text, at)) return open;
+  const bool at_end = EndsAt(text, at);
+  const bool in_brackets = error.msg == YAML::ErrorMsg::END_OF_SEQ_FLOW || error.msg == YAML::ErrorMsg::END_OF_MAP_FLOW ||
+                           error.msg == YAML::ErrorMsg::FLOW_END;
+  if (!at_end && !in_brackets) return std::nullopt;
+  const std::string before = std::string(text.substr(0, at)) + "\n";
+  const Opened opened = ReadOpened(before, source);
+  if (at_end) {
+    if (std::optional<Opening> open = FindOpenScalar(before, opened.last_scalar)) return open;
+  }
+  return FindOpenBracket(text, at, opened.brackets);
+}
+
+// A character that may stand for '#' while a text is parsed: one that no escape in it can mean.
+char StandIn(const std::string& text) {
+  for (char c = 1; c < 4; ++c)
+    if (text.find(fmt::format("{:02x}", static_cast<int>(c))) == std::string::npos) return c;
+  return 0x1f;
+}
+
+void PutBack(char hash, Node* node) {
+  std::replace(node->text.begin(), node->text.end(), hash, '#');
+  for (Node& item : node->items) PutBack(hash, &item);
+  for (Entry& entry : node->entries) {
+    std::replace(entry.key.begin(), entry.key.end(), hash, '#');
+    PutBack(hash, &entry.value);
+  }
+}
+
 Mark SecondDocumentMark(const std::shared_ptr<const Source>& source) {
   bool seen = false;
   for (size_t i = 0; i < source->lines.size(); ++i) {
@@ -294,9 +468,6 @@ Mark SecondDocumentMark(const std::shared_ptr<const Source>& source) {
   }
   return {source, 1, 1};
 }
-
-// Deeper than any place in a document. Rationale: what follows a path calls itself at each of its parts.
-bool IsTooDeep(const std::string& path) { return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) >= kMaxDepth; }
 
 size_t IndexOf(const std::string& text) {
   size_t index = SIZE_MAX;
@@ -317,7 +488,7 @@ std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folde
   source->name = std::move(name);
   source->folder = std::move(folder);
   source->order = order;
-  std::istringstream stream(text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text);
+  std::istringstream stream{std::string(WithoutByteOrderMark(text))};
   for (std::string line; std::getline(stream, line);) {
     if (line.ends_with('\r')) line.pop_back();
     source->lines.push_back(line);
@@ -333,31 +504,53 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
 
 std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors) {
   if (!CheckLines(source, errors)) return std::nullopt;
-  TreeBuilder builder(source, errors);
+  const std::string_view whole = WithoutByteOrderMark(text);
+  Errors found;
+  TreeBuilder builder(source, &found);
+  std::optional<Opening> open;
   try {
-    std::istringstream stream(text);
-    YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(builder)) {
-    }
+    Parse(text, &builder);
+    open = FindOpenScalar(whole, builder.last_scalar());
   } catch (const SecondDocument&) {
-    errors->Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
+    found.Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
   } catch (const Unreadable& error) {
-    errors->Add(error.mark, error.why);
+    found.Add(error.mark, error.why);
+    errors->Append(found);
     return std::nullopt;
   } catch (const YAML::DeepRecursion& error) {
-    errors->Add({source, error.mark.line + 1, error.mark.column + 1},
-                fmt::format("nested more than {} levels deep", kMaxDepth));
+    found.Add({source, error.mark.line + 1, error.mark.column + 1}, fmt::format("nested more than {} levels deep", kMaxDepth));
+    errors->Append(found);
     return std::nullopt;
   } catch (const YAML::Exception& error) {
     const bool placed = !error.mark.is_null();
-    errors->Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
+    if (placed) open = FindOpening(whole, error, builder, source);
+    if (!open) {
+      found.Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
                 "not valid YAML: " + error.msg);
+      errors->Append(found);
+      return std::nullopt;
+    }
+  }
+  if (open) {  // what else was found within it is not what its writer meant
+    errors->Add(MarkAt(source, whole, open->position), open->why);
     return std::nullopt;
   }
+  errors->Append(found);
   Node root = builder.TakeRoot();
   if (!root.mark.source) root.mark = {source, 1, 1};
   return root;
 }
+
+std::optional<Node> ParseArgument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors) {
+  const char hash = StandIn(text);
+  std::string changed = text;
+  std::replace(changed.begin(), changed.end(), '#', hash);
+  std::optional<Node> root = ParseDocument(changed, source, errors);
+  if (root && changed != text) PutBack(hash, &*root);
+  return root;
+}
+
+bool IsTooDeep(const std::string& path) { return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) >= kMaxDepth; }
 
 const Entry* FindEntry(const Node& map, const std::string& key) {
   for (const Entry& entry : map.entries) {

@@ -58,7 +58,12 @@ void Errors::AddFile(const std::string& file, std::string message) { found_.push
 void Errors::Note(const Mark& mark, const std::string& message) {
   const std::string place = Place(mark);
   std::string note = place.empty() ? message : place + ": " + message;
-  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(std::move(note));
+  if (noted_.insert(note).second) notes_.push_back(std::move(note));
+}
+
+void Errors::Append(const Errors& other) {
+  for (const std::string& note : other.notes_) Note({}, note);
+  found_.insert(found_.end(), other.found_.begin(), other.found_.end());
 }
 
 void Errors::AddNewPlaces(const Errors& other) {

@@ -36,9 +36,10 @@ Traits MachineTraits(const RunInfo& run) {
           {"torch", OrUnknown(run.versions.torch)}};
 }
 
-// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not.
+// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not. The files that a file uses
+// ("env.options.xml_path/references") go by its name.
 std::string FileName(const TrialData& trial, const std::string& place) {
-  return place + " " + OrUnknown(Text(trial.At(place)));
+  return place + " " + OrUnknown(Text(trial.At(place.substr(0, place.find('/')))));
 }
 
 std::map<std::string, std::set<std::string>> HashesByFile(const std::vector<ResultSet>& sets) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/aliases.hpp"
 #include "config/command.hpp"
 #include "config/schema.hpp"
@@ -59,8 +61,11 @@ class OptionReader {
   bool OfCommand() const { return table_.info().id == kCommandLearner; }
 
   std::string NotInCommand(const std::string& name) const {
+    constexpr size_t kMostNames = 20;  // each unknown key has its own error, and a command may have thousands of placeholders
     std::string found;
-    for (const TableOption& option : table_.options()) found += (found.empty() ? "{" : ", {") + option.info->path + "}";
+    for (size_t i = 0; i < std::min(table_.options().size(), kMostNames); ++i)
+      found += (i == 0 ? "{" : ", {") + table_.options()[i].info->path + "}";
+    if (table_.options().size() > kMostNames) found += ", ...";
     return fmt::format("{}.{}: wanted a word of learner.command with the placeholder {{{}}}, found {}{}", path_, name, name,
                        found.empty() ? "no option's" : found,
                        IsHostPlaceholder(name) ? "; the host itself fills in {" + name + "}" : "");
@@ -69,7 +74,10 @@ class OptionReader {
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {
     const OptionInfo& option = *known.info;
     std::string name = path_ + "." + option.path;
-    if (entry.value.IsNull() && OfCommand()) return;  // as if it were left out: Default() says what is wanted
+    if (entry.value.IsNull() && OfCommand()) {  // as if it were left out: Default() reports it
+      nulls_[option.path] = entry.value.mark;
+      return;
+    }
     bool unset = entry.value.IsNull() && !option.def && !(option.flags & BP_PARAM_REQUIRED);
     std::optional<json> value = unset ? json(nullptr) : ReadValue(entry.value, known.rule, name, errors_);
     if (!value) {
@@ -101,7 +109,8 @@ class OptionReader {
     Mark mark = mapping ? mapping->mark : root_.mark;
     const std::string& id = table_.info().id;
     if (OfCommand()) {
-      errors_->Add(PlaceholderMark(root_, option.path),
+      const auto null = nulls_.find(option.path);
+      errors_->Add(null == nulls_.end() ? PlaceholderMark(option.path) : null->second,
                    fmt::format("{{{}}}: wanted a value in learner.options.{}, found none; a brace itself is doubled",
                                option.path, option.path));
     } else if (option.def) {
@@ -113,6 +122,20 @@ class OptionReader {
     return nullptr;
   }
 
+  // Where the placeholder stands first in learner.command.
+  Mark PlaceholderMark(const std::string& name) {
+    const Node* command = FindPath(root_, "learner.command");
+    if (placeholders_.empty()) {
+      for (const Node& word : command->items) {
+        std::string why_not;
+        for (const std::string& each : PlaceholdersIn(word.text, &why_not).value_or(std::vector<std::string>()))
+          placeholders_.emplace(each, word.mark);
+      }
+    }
+    const auto found = placeholders_.find(name);
+    return found == placeholders_.end() ? command->mark : found->second;
+  }
+
   const Node& root_;
   const PluginSlot& slot_;
   const OptionTable& table_;
@@ -120,6 +143,8 @@ class OptionReader {
   Values* host_;
   Errors* errors_;
   std::map<std::string, bool> failed_;  // given, with an error
+  std::map<std::string, Mark> nulls_;   // options of a command whose value is null
+  std::unordered_map<std::string, Mark> placeholders_;  // found when the first one is asked for
 };
 
 }  // namespace

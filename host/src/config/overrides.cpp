@@ -91,7 +91,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
     }
     override.path = WithTodaysName(text.substr(begin, equals - begin));
     // Blanks instead of the path keep the columns of the value.
-    std::optional<Node> value = ParseDocument(std::string(equals + 1, ' ') + text.substr(equals + 1), source, errors);
+    std::optional<Node> value = ParseArgument(std::string(equals + 1, ' ') + text.substr(equals + 1), source, errors);
     if (!value) continue;
     if (value->IsNull()) value->mark = override.mark;
     override.value = std::move(*value);
@@ -113,12 +113,17 @@ bool ChoosesPlugins(const Override& override) {
 std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots) { return FindTarget(path, slots).path; }
 
 std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors) {
+  PathWriter tree(root);
+  return ApplyOverride(override, slots, &tree, errors);
+}
+
+std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, PathWriter* tree, Errors* errors) {
   if (override.path == "base") {
     errors->Add(override.mark, "base stands in files only");
     return override.path;
   }
   Target target = FindTarget(override.path, slots);
-  if (!target.known && !override.add && !FindPath(*root, override.path)) {
+  if (!target.known && !override.add && !tree->Find(override.path)) {
     const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(override.path, slots)) : "";
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
     // Seen there, so that nothing is said to lack which is only misspelt.
@@ -126,13 +131,13 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {
       Node value = override.value;
       value.reported = true;
-      SetPath(root, override.path, override.mark, std::move(value));
+      tree->Set(override.path, override.mark, std::move(value));
     }
     return override.path;
   }
   if (target.aliased) NoteAlias(override.mark, override.path, target.path, errors);
   Node value = LongForm(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
-  if (!SetPath(root, target.path, override.mark, std::move(value))) {
+  if (!tree->Set(target.path, override.mark, std::move(value))) {
     errors->Add(override.mark,
                 fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/plugins.hpp"
+#include "yaml/path_writer.hpp"
 
 namespace backplane {
 
@@ -26,6 +27,7 @@ bool ChoosesPlugins(const Override& override);
 std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots);
 
 // Returns the path it wrote at: another than its own if that is an alias.
+std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, PathWriter* tree, Errors* errors);
 std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, Node* root, Errors* errors);
 
 }  // namespace backplane

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "config/aliases.hpp"
 #include "config/host_keys.hpp"
@@ -33,9 +34,12 @@ void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, V
   values->values["evaluation.env.options"] = ReadEvaluationOptions(root, slots, values, errors);
 }
 
+// By the path that they were written at, in their order.
+using Written = std::unordered_map<std::string, std::vector<const Override*>>;
+
 // Two overrides of one place: the second would silently replace the first.
 void RefuseTwice(const Override& override, const std::string& target, const std::vector<std::string>& set_paths,
-                 const std::vector<std::pair<std::string, const Override*>>& written, Errors* errors) {
+                 const Written& written, Errors* errors) {
   for (const std::string& set : set_paths) {
     if (set == target || set.starts_with(target + ".")) {
       errors->Add(override.mark,
@@ -43,8 +47,9 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
                               override.path, override.path));
     }
   }
-  for (const auto& [path, other] : written) {
-    if (path != target || override.replaces) continue;
+  const auto others = written.find(target);
+  if (others == written.end() || override.replaces) return;
+  for (const Override* other : others->second) {
     errors->Add(override.mark, override.path == other->path
                                    ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
                                    : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
@@ -150,11 +155,11 @@ Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   for (const Override& override : set_) {
     if (ChoosesPlugins(override)) p.set_paths.push_back(ApplyOverride(override, {}, &p.root, &p.errors));
   }
-  std::vector<std::pair<std::string, const Override*>> written;
+  Written written;
   for (const Override* override : choosing) {
     if (GivesWay(*override, override->path, p.set_paths)) continue;
     RefuseTwice(*override, override->path, p.set_paths, written, &p.errors);
-    written.emplace_back(ApplyOverride(*override, {}, &p.root, &p.errors), override);
+    written[ApplyOverride(*override, {}, &p.root, &p.errors)].push_back(override);
   }
   std::vector<PluginSlot> slots = ResolvePlugins(&p.root, tables_.get(), &p.errors);
   // Before the overrides, so that each of them replaces what the file says under whichever name; and after them, because an
@@ -213,14 +218,15 @@ ReadPoint Resolver::ReadWhole(const Prepared& prepared, const Assignments& other
   Node changed = plain ? Node() : prepared.root;
   const std::vector<PluginSlot>& slots = *prepared.slots;
   bool whole_mapping = false;
-  std::vector<std::pair<std::string, const Override*>> written;
+  PathWriter tree(&changed);
+  Written written;
   for (const Override* override : others) {
     if (targets) targets->emplace_back();
     if (GivesWay(*override, TargetPath(override->path, slots), prepared.set_paths)) continue;
-    std::string target = ApplyOverride(*override, slots, &changed, errors);
+    std::string target = ApplyOverride(*override, slots, &tree, errors);
     if (targets) targets->back() = target;
     RefuseTwice(*override, target, prepared.set_paths, written, errors);
-    written.emplace_back(std::move(target), override);
+    written[std::move(target)].push_back(override);
     whole_mapping = whole_mapping || override->value.IsMap() || override->value.IsList();  // a list may stand for options
   }
   if (whole_mapping) RewriteAliases(&changed, slots, errors);

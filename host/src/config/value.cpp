@@ -260,6 +260,7 @@ class ValueReader {
   }
 
   std::optional<json> ReadStructure(const Node& node) {
+    if (rule_.range == "paths") return ReadValue(node, {ValueType::kPathList, ""}, name_, errors_);
     const char* const found = node.IsMap() ? "mapping" : node.IsList() ? "list" : "";
     if (*found != '\0' && (rule_.range.empty() || IsRangeWord(rule_.range, found))) return PlainJson(node);
     std::string wanted;

@@ -85,6 +85,16 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
   return trial != nullptr && IsFinished(trial->state);
 }
 
+// The hashes before and now of each file that differs. An empty hash: no such file.
+std::map<std::string, std::pair<std::string, std::string>> DifferentFiles(const std::map<std::string, std::string>& before,
+                                                                         const std::map<std::string, std::string>& now) {
+  std::map<std::string, std::pair<std::string, std::string>> hashes;
+  for (const auto& [key, hash] : before) hashes[key].first = hash;
+  for (const auto& [key, hash] : now) hashes[key].second = hash;
+  std::erase_if(hashes, [](const auto& entry) { return entry.second.first == entry.second.second; });
+  return hashes;
+}
+
 // Files with another content than `before`, under the trials of `before` that `concerns` holds for: their own id and the one
 // that takes their place. Each with those trials.
 template <class Concerns>
@@ -98,15 +108,13 @@ std::vector<ChangedFile> ChangedUnder(const std::vector<PlanLine>& before, const
     if (found == wanted.end()) continue;
     const PlannedTrial& its_place = now.trials[found->second];
     if (its_place.id == line.trial_id || !concerns(line.trial_id, its_place.id)) continue;
-    for (const auto& [key, hash] : its_place.files) {
-      const auto old = line.files.find(key);
-      if (old == line.files.end() || old->second == hash) continue;
+    for (const auto& [key, hash] : DifferentFiles(line.files, its_place.files)) {
       const auto [at, is_new] = changes.try_emplace(key);
       ChangedFile& change = at->second;
       if (is_new) change.planned = found->second;
       change.key = key;
-      change.before = old->second;
-      change.now = hash;
+      change.before = hash.first;
+      change.now = hash.second;
       change.trials.push_back(line.trial_id);
     }
   }
@@ -194,11 +202,18 @@ std::vector<ChangedFile> ChangedUnderStopped(const std::filesystem::path& out, c
 
 std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   std::string text = "files changed since these results were made:\n";
+  bool any_unrecorded = false;
   for (const ChangedFile& change : changes) {
+    any_unrecorded = any_unrecorded || change.before.empty();
     text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key,
-                        change.before.substr(0, kShownDigits), change.now.substr(0, kShownDigits), change.trials.size(),
+                        change.before.empty() ? "not recorded" : change.before.substr(0, kShownDigits),
+                        change.now.empty() ? "gone" : change.now.substr(0, kShownDigits), change.trials.size(),
                         change.trials.size() == 1 ? "trial" : "trials", change.trials.front());
   }
+  if (any_unrecorded)
+    text +=
+        "a file that was not recorded is new, or the results are of an older version of backplane, whose trials did not include "
+        "it;\nfrom now on a change of it is noticed\n";
   return text +
          "nothing was started. --fresh moves the old results away and starts anew;\n"
          "`run --accept-change` runs these trials again with the new files and keeps the old rows in the store\n";
@@ -218,9 +233,14 @@ std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<Cha
     trials.insert(change.trials.begin(), change.trials.end());
     const std::string file = file_of(change);
     files.push_back(change.key + (file.empty() ? "" : " (" + file + ")"));
-    contents.push_back(change.before.substr(0, kShownDigits));
+    if (!change.before.empty()) contents.push_back(change.before.substr(0, kShownDigits));
   }
-  const std::string what = fmt::format("the file{} of SHA-256 {}", files.size() == 1 ? "" : "s", fmt::join(contents, " and "));
+  if (contents.empty())
+    return fmt::format("{} not recorded when {} stopped: new trials begin from the start, and the old ones stay in {} (first: {})",
+                       fmt::format(files.size() == 1 ? "{} was" : "{} were", fmt::join(files, " and ")),
+                       trials.size() == 1 ? "a trial was" : fmt::format("{} trials were", trials.size()),
+                       ResultsFolder{out}.trials().string(), changes.front().trials.front());
+  const std::string what = fmt::format("the file{} of SHA-256 {}", contents.size() == 1 ? "" : "s", fmt::join(contents, " and "));
   if (trials.size() == 1)
     return fmt::format(
         "{} changed since a trial was stopped: a new trial begins from the start, and the old one stays in {}; to go on with "

@@ -40,7 +40,7 @@ void SetCheckpointAside(const TrialFolder& folder);
 // A file whose content changed under points that have finished trials.
 struct ChangedFile {
   std::string key;                  // "learner.plugin"
-  std::string before, now;          // SHA-256
+  std::string before, now;          // SHA-256; empty: it was not recorded, or it is gone
   std::vector<std::string> trials;  // finished with the old content, which the new plan would run again
   size_t planned = 0;               // index of the one that takes the place of the first
 };

@@ -26,10 +26,14 @@ std::vector<Entry> ValuesOf(const Node& item) {
   return values;
 }
 
-// One of them is the other, or lies below it.
-bool Overlap(const std::string& one, const std::string& other) {
-  const std::string &shorter = one.size() < other.size() ? one : other, &longer = one.size() < other.size() ? other : one;
-  return longer == shorter || longer.starts_with(shorter + ".");
+// Finds a path of `paths` that is equal to `path`, above it or below it. NULL: none.
+const std::string* FindOverlap(const std::set<std::string>& paths, const std::string& path) {
+  for (size_t dot = path.find('.');; dot = path.find('.', dot + 1)) {
+    if (const auto above = paths.find(path.substr(0, dot)); above != paths.end()) return &*above;
+    if (dot == path.npos) break;
+  }
+  const auto below = paths.lower_bound(path + ".");
+  return below != paths.end() && below->starts_with(path + ".") ? &*below : nullptr;
 }
 
 // What an arm or a task says of the budget; empty: nothing.
@@ -260,14 +264,14 @@ class CompareReader {
   }
 
   void CheckOverlap(const Node& arm, const Node& task) {
+    std::set<std::string> of_task;
+    for (const Entry& value : ValuesOf(task)) of_task.insert(value.key);
     for (const Entry& of_arm : ValuesOf(arm)) {
-      for (const Entry& of_task : ValuesOf(task)) {
-        if (!Overlap(of_arm.key, of_task.key)) continue;
-        errors_->Add(of_arm.mark,
-                     fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
-                                 of_arm.key, NameOf(arm), of_task.key, NameOf(task)));
-        return;
-      }
+      const std::string* const other = FindOverlap(of_task, of_arm.key);
+      if (!other) continue;
+      errors_->Add(of_arm.mark, fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
+                                            of_arm.key, NameOf(arm), *other, NameOf(task)));
+      return;
     }
   }
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.hpp"
 #include "base/sha256.hpp"
-#include "config/command.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
 
@@ -18,15 +16,6 @@ using nlohmann::json;
 
 constexpr size_t kIdDigits = 16;
 constexpr int kSchema = 2;
-
-// Of the names, sorted, and contents of the regular files in it; folders in it do not count.
-std::string HashOfFolder(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.is_regular_file()) files.emplace(entry.path().filename().string(), Sha256OfFile(entry.path()));
-  }
-  return Sha256(json(files).dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace));
-}
 
 // A plugin's name in the file is one of several for the same id, and its file is known by its content: both say more where the
 // sweep names them.
@@ -67,64 +56,6 @@ void LeaveOutLater(const PluginInfo& info, json* options) {
 }
 
 }  // namespace
-
-const std::string& FileHashes::Hash(const std::filesystem::path& file) {
-  auto found = known_.find(file);
-  if (found != known_.end()) return found->second;
-  return known_.emplace(file, std::filesystem::is_directory(file) ? HashOfFolder(file) : Sha256OfFile(file)).first->second;
-}
-
-void FileHashes::AddData(const PluginInfo& info, const json& options, const std::string& prefix,
-                         std::map<std::string, std::string>* hashes) {
-  for (const OptionInfo& option : info.options) {
-    if ((option.flags & BP_PARAM_DATA) == 0 || !options.is_object()) continue;
-    const auto value = options.find(option.path);
-    if (value == options.end() || !value->is_string()) continue;
-    const std::string file = value->get<std::string>();
-    using Type = std::filesystem::file_type;
-    std::error_code error;
-    const Type type = std::filesystem::status(file, error).type();
-    const bool readable = type == Type::regular || type == Type::directory;
-    // The plugin would open it: a pipe waits for a writer, a device may have no end.
-    if (type == Type::fifo || type == Type::socket || type == Type::character || type == Type::block)
-      throw NoDataFile(prefix + option.path, prefix + option.path + ": '" + file + "' is neither a regular file nor a folder");
-    if (known_.contains(file) || readable) hashes->emplace(prefix + option.path, Hash(file));
-  }
-}
-
-// A program named without a slash is looked up when the trial starts, and is a part of the machine.
-void FileHashes::AddFilesOf(const CommandConfig& command, std::map<std::string, std::string>* hashes) {
-  const auto is_file = [](const std::string& path) {
-    std::error_code error;
-    return std::filesystem::is_regular_file(path, error);
-  };
-  for (size_t i = 0; i < command.words.size(); ++i) {
-    const std::string path = PlainWord(command.words[i]);
-    if (path.starts_with('/') && is_file(path)) hashes->emplace("learner.command." + std::to_string(i), Hash(path));
-  }
-  for (size_t i = 0; i < command.files.size(); ++i) {
-    const std::string& path = command.files[i];
-    std::error_code error;
-    if (!is_file(path) && !std::filesystem::is_directory(path, error))
-      throw NoDataFile("learner.files", "learner.files: wanted a file or a folder, found none at '" + path + "'");
-    hashes->emplace("learner.files." + std::to_string(i), Hash(path));
-  }
-}
-
-std::map<std::string, std::string> FileHashes::Of(const LoadedExperiment& loaded) {
-  std::map<std::string, std::string> hashes;
-  const Experiment& experiment = loaded.experiment;
-  if (loaded.env->id != kNoEnv) hashes["env.plugin"] = Hash(loaded.env->file);
-  if (experiment.HasCommand()) {
-    AddFilesOf(experiment.command, &hashes);
-  } else {
-    hashes["learner.plugin"] = Hash(loaded.learner->file);
-  }
-  AddData(*loaded.env, experiment.env.options, "env.options.", &hashes);
-  AddData(*loaded.env, experiment.evaluation.env_options, "evaluation.env.options.", &hashes);
-  AddData(*loaded.learner, experiment.learner.options, "learner.options.", &hashes);
-  return hashes;
-}
 
 std::set<std::string> LeftOutKeys(const std::string& path) {
   std::set<std::string> keys;

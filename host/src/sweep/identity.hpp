@@ -4,36 +4,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "config/loader.hpp"
 
 namespace backplane {
-
-// An option, or a key of a command, names as data what would not be read as a file is: a pipe or a device.
-struct NoDataFile : std::runtime_error {
-  NoDataFile(std::string option, const std::string& why) : std::runtime_error(why), path(std::move(option)) {}
-  std::string path;  // "learner.options.corpus"
-};
-
-// Content hashes of files and folders, each computed once, however many trials use it.
-class FileHashes {
- public:
-  // SHA-256 of the plugin files of env and learner and of the data files their options name, by path: "env.plugin",
-  // "learner.options.corpus"; of a command, of its words that are files and of its other files ("learner.command.1",
-  // "learner.files.0"). A folder stands for the regular files directly in it, by name and content. Throws
-  // std::runtime_error if one can not be read, NoDataFile if it is nothing to be read.
-  std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
-
- private:
-  const std::string& Hash(const std::filesystem::path& file);
-  void AddData(const PluginInfo& info, const nlohmann::json& options, const std::string& prefix,
-               std::map<std::string, std::string>* hashes);
-  void AddFilesOf(const CommandConfig& command, std::map<std::string, std::string>* hashes);
-  std::map<std::filesystem::path, std::string> known_;
-};
 
 // The host's keys that say something for the identity only where `sweep:` names them: those at or below `path`, or above it.
 // They are those of Scope::kSpeed, and the file that a plugin is read from.

@@ -17,8 +17,12 @@ using nlohmann::json;
 
 // As many as are planned within seconds and within the memory of a small machine.
 constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
-// Points that could not be resolved, after which no other is looked at: most often all have the same fault.
-constexpr size_t kMaxBadPoints = 200;
+// Values that all points write together: each takes some microseconds.
+constexpr size_t kMaxWrites = 5000000;
+// Points that could not be resolved and errors, after which no other is looked at: most often all have the same fault.
+constexpr size_t kMaxBadPoints = 200, kMaxErrors = 1000;
+
+size_t WritesOf(const AxisValue& value) { return value.assigned.size(); }
 
 // A seed of its own for every point, of 32 bits so that a person can type it again.
 uint64_t SeedOfPoint(const std::string& point_id, uint64_t number) {
@@ -109,18 +113,32 @@ bool Planner::Generate() {
                              FormatCount(seeds), FormatCount(kMaxTrials)));
     return false;
   }
+  if (!WritesFit(only_list ? 0 : count - sweep().list.size())) return false;
   if (!only_list) {
     Product product(sweep().axes);
     do {
       AddPoint(product.Get(), /*listed=*/false);
-    } while (bad_points_ < kMaxBadPoints && product.Next());
+    } while (!IsBadEnough() && product.Next());
   }
   for (const AxisValue& entry : sweep().list) {
-    if (bad_points_ < kMaxBadPoints) AddPoint({{&entry}, 0}, /*listed=*/true);
+    if (!IsBadEnough()) AddPoint({{&entry}, 0}, /*listed=*/true);
   }
   AddVariants();
   return true;
 }
+
+bool Planner::WritesFit(size_t product) {
+  size_t of_point = 0, of_list = 0;
+  for (const Axis& axis : sweep().axes) of_point += WritesOf(axis.front());
+  for (const AxisValue& entry : sweep().list) of_list += WritesOf(entry);
+  const size_t writes = product * of_point + of_list;
+  if (writes <= kMaxWrites) return true;
+  errors_->Add(sweep().mark, fmt::format("sweep: expected points that write at most {} values in total, got {} points of {} values",
+                                         FormatCount(kMaxWrites), FormatCount(product), FormatCount(of_point)));
+  return false;
+}
+
+bool Planner::IsBadEnough() const { return bad_points_ >= kMaxBadPoints || errors_->size() >= kMaxErrors; }
 
 void Planner::AddPoint(const Combination& combination, bool listed) {
   ++plan_.generated;
@@ -224,6 +242,8 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
         {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
     memory_->writes.push_back(std::move(chain[k].writes));
     memory_->swept.push_back(std::move(built[k].swept));
+    const std::string& exact = chain[k].exact_name;
+    NameApart(known->second, exact.empty() ? "" : NameWithStage(exact, stage));
   }
   if (points_alone_) return places.back();
   std::vector<const std::map<std::string, std::string>*> files;
@@ -239,6 +259,17 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     for (size_t k = 0; k < built.size(); ++k) after = AddTrial(places[k], i, built[k].identity, seed, *files[k], after);
   }
   return places.back();
+}
+
+void Planner::NameApart(size_t point, const std::string& exact_name) {
+  exact_names_.push_back(exact_name);
+  const auto [same, fresh] = by_name_.try_emplace(plan_.points[point].name, point);
+  if (fresh) return;
+  for (const size_t one : {same->second, point}) {
+    if (exact_names_[one].empty()) continue;
+    plan_.points[one].name = exact_names_[one];
+    by_name_.try_emplace(exact_names_[one], one);
+  }
 }
 
 uint64_t Planner::SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const {
@@ -290,7 +321,7 @@ void Planner::AddVariants() {
       Combination combination = one.combination;
       combination.steps.insert(combination.steps.end(), changes.steps.begin(), changes.steps.end());
       AddPoint(combination, /*listed=*/false);
-    } while (bad_points_ < kMaxBadPoints && product.Next());
+    } while (!IsBadEnough() && product.Next());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sweep/file_hashes.hpp"
 #include "sweep/form_text.hpp"
 #include "sweep/identity.hpp"
 #include "sweep/plan.hpp"
@@ -48,6 +49,9 @@ class Planner {
   // One point or, with stages, one for each of them, in their order.
   using Chain = std::vector<ResolvedPoint>;
   bool Generate();
+  // False after an error. `product` is the number of points that are no entries of the list.
+  bool WritesFit(size_t product);
+  bool IsBadEnough() const;
   void AddPoint(const Combination& combination, bool listed);
   // Up to the first one that a rule drops. Absent after errors.
   std::optional<Chain> Resolve(const Combination& combination);
@@ -75,6 +79,8 @@ class Planner {
 
   // The place of its last point, which may have been there before; absent after errors.
   std::optional<size_t> AddChain(Chain chain, bool listed);
+  // Points that were called alike get their exact names.
+  void NameApart(size_t point, const std::string& exact_name);
   uint64_t SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const;
   // The index of the trial, which may be there already.
   size_t AddTrial(size_t point, uint64_t pass, const std::string& identity, uint64_t seed,
@@ -106,7 +112,8 @@ class Planner {
   size_t bad_points_ = 0;
   Plan plan_;
   FileHashes hashes_;
-  std::unordered_map<std::string, size_t> by_id_;
+  std::unordered_map<std::string, size_t> by_id_, by_name_;
+  std::vector<std::string> exact_names_;  // [points] empty: as the name
   std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
   std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
 

@@ -13,6 +13,8 @@ using nlohmann::json;
 
 // Draws at random, where rules take away what lies in the middle.
 constexpr uint64_t kMostDraws = 100;
+// Probes with errors, after which no other is made: most often all have the same fault.
+constexpr size_t kMaxBadProbes = 20;
 constexpr double kMiddle = 0.5, kHighest = 1 - 0x1p-40;
 
 // The plan is the planner's for as long as this lives.
@@ -72,7 +74,7 @@ void Planner::AddProbes() {
     AddPoint({{&value}, 0}, /*listed=*/false);
   };
   add(Drawn(middle));
-  for (size_t i = 0; i < sweep().space.size(); ++i) {
+  for (size_t i = 0; i < sweep().space.size() && bad_points_ < kMaxBadProbes; ++i) {
     const SearchedPath& searched = sweep().space[i];
     for (const Assigned* choice : searched.choices) {
       std::vector<const Assigned*> values = Drawn(middle);
@@ -101,7 +103,7 @@ std::vector<const Assigned*> Planner::Drawn(const std::function<double(const Sea
 
 void Planner::Check(const std::vector<const Assigned*>& values) {
   const AxisValue value{values, "", 0};
-  Resolve({{&value}, 0});
+  if (!Resolve({{&value}, 0})) ++bad_points_;
 }
 
 // A suggestion names each path of the space, as it was told of it.

@@ -19,14 +19,24 @@ using nlohmann::json;
 
 std::string Leaf(const std::string& path) { return path.substr(path.rfind('.') + 1); }
 
-std::string Show(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+// True for a text that is not read as itself without quotes.
+bool NeedsQuotes(const std::string& text) {
+  const bool is_null = text == "null" || text == "Null" || text == "NULL" || text == "~";
+  return is_null || ParseNumber(text) || IsFlag(text, true) || IsFlag(text, false) || text.find('"') != text.npos;
+}
+
+// `exact`: values that differ are shown differently.
+std::string Show(const json& value, bool exact) {
+  if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    return exact && NeedsQuotes(text) ? json(text).dump(-1, ' ', false, json::error_handler_t::replace) : text;
+  }
+  if (value.is_number_float() && !exact) return fmt::format("{:.6g}", value.get<double>());
   if (!value.is_object()) return value.dump();
   std::string inner;
   const json values = value.contains("plugin") ? value.value("options", json::object()) : value;
-  for (const auto& [key, item] : values.items()) inner += (inner.empty() ? "" : ",") + key + "=" + Show(item);
-  const std::string plugin = value.contains("plugin") ? Show(value["plugin"]) : "";
+  for (const auto& [key, item] : values.items()) inner += (inner.empty() ? "" : ",") + key + "=" + Show(item, exact);
+  const std::string plugin = value.contains("plugin") ? Show(value["plugin"], exact) : "";
   return inner.empty() ? plugin : plugin + "(" + inner + ")";
 }
 
@@ -237,7 +247,11 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
   }
   point->swept = point->values.size();
   for (const std::string& path : stages_.paths) list(path);
-  const auto add = [&](const std::string& part) { point->name += (point->name.empty() ? "" : " ") + part; };
+  std::string exact_name;
+  const auto add = [&](const std::string& part, const std::string& exact) {
+    (point->name += point->name.empty() ? "" : " ") += part;
+    (exact_name += exact_name.empty() ? "" : " ") += exact;
+  };
   // A stage is called by what those before it had of their own too, as that is what tells it from another chain's.
   const auto later = [&](const Assigned* assigned) {
     const auto found = of_one_stage_.find(assigned);
@@ -245,15 +259,18 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
   };
   for (const AxisValue* step : combination.steps) {
     const bool all_later = !step->assigned.empty() && std::all_of(step->assigned.begin(), step->assigned.end(), later);
-    if (!step->name.empty() && !all_later) add(step->name);
+    if (!step->name.empty() && !all_later) add(step->name, step->name);
     for (size_t i = 0; i < step->assigned.size() && step->name.empty(); ++i) {
       const Override& given = step->assigned[i]->override;
       if (later(step->assigned[i])) continue;
       const Assigned* here = InStage(step->assigned[i], stage);
       const auto value = here ? value_of(here->override.path) : std::optional(PlainJson(given.value));
-      if (value) add(short_names_.at(given.path) + "=" + Show(*value));
+      if (!value) continue;
+      const std::string key = short_names_.at(given.path) + "=";
+      add(key + Show(*value, /*exact=*/false), key + Show(*value, /*exact=*/true));
     }
   }
+  if (exact_name != point->name) point->exact_name = std::move(exact_name);
 }
 
 std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Stage* stage, Errors* errors) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "config/value.hpp"
 #include "yaml/errors.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 using nlohmann::json;
 
+// Both ends of each are tried before the search begins.
+constexpr size_t kMaxSearched = 500;
 constexpr char kMethods[] = "tpe|gp|cmaes|qmc|random";
 constexpr char kPruners[] = "none|median|asha|hyperband";
 
@@ -71,7 +74,10 @@ class SearchReader {
   void ReadSeed(const Entry& entry) { Count(entry.value, "[0,1000000000000000000]", entry.key, &out_.terms.seed); }
 
   void ReadSpace(const Entry& entry) {
-    if (entry.value.IsMap() && !entry.value.entries.empty()) {
+    if (entry.value.entries.size() > kMaxSearched) {
+      errors_->Add(entry.mark, fmt::format("sweep.search.space: expected at most {} paths, got {}", kMaxSearched,
+                                           FormatCount(entry.value.entries.size())));
+    } else if (entry.value.IsMap() && !entry.value.entries.empty()) {
       out_.space = &entry.value;
     } else {
       errors_->Add(entry.value.mark,

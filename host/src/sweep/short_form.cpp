@@ -14,6 +14,7 @@ constexpr int kFirstOrder = 2000;  // after every file and --set
 struct ListText {
   std::string text;
   bool range = false;
+  int bracket = 0;  // column of the one that was added
 };
 
 ListText AsList(const std::string& text, size_t equals) {
@@ -28,7 +29,20 @@ ListText AsList(const std::string& text, size_t equals) {
     values = values.substr(length, values.size() - length - 1);
   }
   list.text = std::string(open, ' ') + "[" + values + "]";
+  list.bracket = static_cast<int>(open) + 1;
   return list;
+}
+
+// Absent after an error. The bracket that was added at the end may close one of the user's: then that one is the error.
+std::optional<Node> ReadList(const ListText& list, const std::shared_ptr<Source>& source, Errors* errors) {
+  Errors found, in_values;
+  std::optional<Node> values = ParseArgument(list.text, source, &found);
+  if (values) return values;
+  ParseArgument(list.text.substr(0, list.text.size() - 1), source, &in_values);
+  const std::vector<Diagnostic> sorted = in_values.Sorted();
+  const bool is_own = !sorted.empty() && sorted.front().column != list.bracket;
+  errors->AddNewPlaces(is_own ? in_values : found);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -54,7 +68,7 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     if (colon != std::string::npos) axis.point = text.substr(0, colon);
     axis.path = WithTodaysName(text.substr(path, equals - path));
     const ListText list = AsList(text, equals);
-    std::optional<Node> values = ParseDocument(list.text, source, errors);
+    const std::optional<Node> values = ReadList(list, source, errors);
     if (!values) continue;
     axis.values = list.range ? ReadRange(*values, axis.path, errors) : values->items;
     if (!axis.values.empty()) axes.push_back(std::move(axis));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/suggest.hpp"
 #include "config/value.hpp"
@@ -26,8 +27,9 @@ void SayThatNoneIsCalled(const std::string& path, const Mark& mark, const Stages
   std::vector<Candidate> names;
   for (const Stage& stage : stages.list) names.push_back({stage.name, stage.name});
   const std::string rest = path.substr(kPrefix.size()), name = rest.substr(0, rest.find('.'));
+  const std::string hint = errors->WantsHint(mark) ? DidYouMean(Nearest(name, names)) : "";
   errors->Add(mark, stages.list.empty() ? fmt::format("'{}': the experiment has no stages", path)
-                                        : fmt::format("no stage is called '{}'{}", name, DidYouMean(Nearest(name, names))));
+                                        : fmt::format("no stage is called '{}'{}", name, hint));
 }
 
 class StagesReader {
@@ -97,11 +99,12 @@ class StagesReader {
   const Assigned* Assign(Override override) { return &stages_.assigned.emplace_back(Assigned{std::move(override), nullptr}); }
 
   void AddPath(const std::string& path) {
-    if (std::find(stages_.paths.begin(), stages_.paths.end(), path) == stages_.paths.end()) stages_.paths.push_back(path);
+    if (named_.insert(path).second) stages_.paths.push_back(path);
   }
 
   Errors* errors_;
   Stages stages_;
+  std::unordered_set<std::string> named_;  // stages_.paths
 };
 
 }  // namespace

@@ -101,6 +101,7 @@ nlohmann::json SchemaOf(const ValueRule& rule) {
     case ValueType::kStructure:
       return rule.range == "mapping" ? Type("object")
              : rule.range == "list"  ? Type("array")
+             : rule.range == "paths" ? List(Type("string"))
                                      : Either(Type("object"), Type("array"));
     default: return Type("string");
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backplane/env.hpp"
+#include "backplane/file_kinds.h"
 #include "mujoco/model.hpp"
 
 namespace mj {
@@ -28,8 +29,8 @@ inline constexpr auto kFrameSkip = bp::Opt("frame_skip", &TaskOptions::frame_ski
 inline constexpr auto kMaxEpisodeSteps =
     bp::Opt("max_episode_steps", &TaskOptions::max_episode_steps, "[1,)", "The host ends an episode after so many steps.");
 inline constexpr auto kXmlPath =
-    bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file to use in place of the built-in model; empty: built in.",
-            {.flags = BP_PARAM_DATA, .aliases = "xml_file"});
+    bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file to use instead of the built-in model; empty: built in.",
+            {.flags = BP_PARAM_DATA | BP_PARAM_XML, .aliases = "xml_file"});
 
 // Immutable once made, so rows on all threads read it.
 class CompiledModel {

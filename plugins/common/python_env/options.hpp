@@ -36,13 +36,16 @@ struct Options {
 
   std::string id, class_name, python;
   std::filesystem::path file;
-  bp::AnyValue kwargs, wrappers{"[]"};
+  bp::AnyValue kwargs, wrappers{"[]"}, files{"[]"};
   double timeout = 60;
 };
 
 // Of every such env, after its `id` and `file`.
 inline constexpr bp::OptionTable kOptionsOfAll{
     bp::Opt("class", &Options::class_name, "The class in `file` that is the env."),
+    bp::Opt("files", &Options::files, "paths",
+            "Files that the env uses, whose content belongs to the identity; left out: all `*.py` below the folder of `file`.",
+            {.flags = BP_PARAM_DATA | BP_PARAM_LATER}),
     bp::Opt("kwargs", &Options::kwargs, "mapping", "Arguments the env is made with."),
     bp::Opt(
         "wrappers", &Options::wrappers, "list",

@@ -1,3 +1,4 @@
+#include "backplane/file_kinds.h"
 #include "python_env/options.hpp"
 #include "python_env/python_env.hpp"
 
@@ -15,7 +16,7 @@ struct Gymnasium : PythonEnv {
       bp::Opt("file", &Options::file,
               "Python file with an env of your own, a class like `gymnasium.Env`, in place of `id`; its content belongs to the "
               "identity.",
-              {.flags = BP_PARAM_DATA}),
+              {.flags = BP_PARAM_DATA | BP_PARAM_PYTHON}),
       kOptionsOfAll};
 
   Gymnasium(const bp_host* host, const Options& options, uint64_t rows)

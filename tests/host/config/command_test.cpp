@@ -69,7 +69,7 @@ TEST_F(CommandKeys, EveryErrorHasItsPlace) {
   const auto of = [this](const std::string& learner) { return ErrorsOf("learner: " + learner + "\n"); };
   EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: [1]}}"),
               ElementsAre("1:49 learner.options.lr: wanted a number, true or false, or text, found a list"));
-  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: }}"), ElementsAre(HasSubstr("1:26 {lr}: wanted a value")));
+  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: }}"), ElementsAre(HasSubstr("1:45 {lr}: wanted a value")));
   EXPECT_THAT(of("{command: [run], options: {seed: 1}}"), ElementsAre(HasSubstr("the host itself fills in {seed}")));
   EXPECT_THAT(of("{command: run it}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));
   EXPECT_THAT(of("{command: []}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));

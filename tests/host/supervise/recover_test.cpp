@@ -211,6 +211,23 @@ TEST(ChangedFiles, CountOnlyUnderTrialsThatFinished) {
   EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty()) << "it ran with these files before";
 }
 
+// Results of a version that did not record a file, and files that are no more.
+TEST(ChangedFiles, IncludeFilesThatWereNotRecordedOrAreGone) {
+  BatchRecord record;
+  record.trials["old1"].state = TrialState::kCompleted;
+  Plan before = TwoTrials("same"), now = TwoTrials("same");
+  for (Plan* plan : {&before, &now}) plan->trials[0].id = plan == &before ? "old1" : "new1";
+  before.trials[0].files["env.options.file/modules"] = std::string(64, 'a');
+  now.trials[0].files["env.options.xml_path/references"] = std::string(64, 'b');
+  const auto changes = ChangedFiles(PlanLines(before), now, record);
+  ASSERT_EQ(changes.size(), 2u);
+  const std::string text = FormatChanges(changes);
+  EXPECT_THAT(text, testing::HasSubstr("env.options.file/modules         was aaaaaaaaaaaa, is gone: 1 finished trial (first: old1)"));
+  EXPECT_THAT(text, testing::HasSubstr("env.options.xml_path/references  was not recorded, is bbbbbbbbbbbb: 1 finished trial"));
+  EXPECT_THAT(text, testing::HasSubstr("an older version of backplane"));
+  EXPECT_THAT(text, testing::HasSubstr("--accept-change"));
+}
+
 TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
   const auto stop = [&](const std::string& trial) {
     std::filesystem::create_directories(out_ / "trials" / trial / "checkpoint");

@@ -143,6 +143,24 @@ TEST_F(HostileInputTest, ALongLineIsShownIn200Columns) {
   EXPECT_LE(caret - line - 1, 202u);
 }
 
+TEST_F(HostileInputTest, CountsValuesOfAllPointsBeforeTheyAreMade) {
+  std::string grid = "sweep:\n  grid:\n";
+  for (int i = 0; i < 5; ++i) grid += "    env.options.many" + std::to_string(i) + ": {range: [1, 10, 1]}\n";
+  for (int i = 0; i < 60; ++i) grid += "    env.options.one" + std::to_string(i) + ": [1]\n";
+  const PlanResult result = PlanText(kMinimal + grid);
+  ASSERT_THAT(result.errors, SizeIs(1));
+  EXPECT_EQ(result.errors[0].message,
+            "sweep: expected points that write at most 5,000,000 values in total, got 100,000 points of 65 values");
+}
+
+TEST_F(HostileInputTest, CountsSearchedPaths) {
+  std::string space;
+  for (int i = 0; i < 501; ++i) space += (i ? ", " : "") + std::string("env.options.k") + std::to_string(i) + ": {uniform: [0, 1]}";
+  const PlanResult result = PlanText(kMinimal + "sweep: {search: {trials: 2, objective: {metric: SPS}, space: {" + space + "}}}\n");
+  ASSERT_FALSE(result.errors.empty());
+  EXPECT_EQ(result.errors[0].message, "sweep.search.space: expected at most 500 paths, got 501");
+}
+
 TEST_F(HostileInputTest, ManyUnknownKeysAreCounted) {
 #ifdef __SANITIZE_ADDRESS__
   constexpr size_t kKeys = 30'000;

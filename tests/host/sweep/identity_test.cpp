@@ -1,4 +1,5 @@
 #include "sweep/identity.hpp"
+#include "sweep/file_hashes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,23 @@
+// The Python files that a script or a module may import from the folder it stands in.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace backplane {
+
+inline constexpr size_t kMaxPythonFiles = 2000;
+inline constexpr uint64_t kMaxPythonBytes = 64 << 20;
+
+// Whether a file is Python: by its name, or by the program that its first line names.
+bool IsPython(const std::filesystem::path& file);
+
+// All `*.py` in a folder and in those below it, by their paths from there. Left out are hidden folders, `__pycache__`,
+// `node_modules`, folders with a `pyvenv.cfg` (virtual environments), and the folders of results and of trials, in which a
+// script may leave copies of itself. Absent: more than kMaxPythonFiles, or larger than kMaxPythonBytes in total.
+std::optional<std::map<std::string, std::filesystem::path>> PythonFilesBelow(const std::filesystem::path& folder);
+
+}  // namespace backplane
