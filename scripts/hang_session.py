@@ -1,0 +1,104 @@
+"""A command in a terminal of its own, for scripts/check_hangs: what it printed and when, and the processes that it started."""
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import fcntl
+import termios
+import threading
+import time
+import uuid
+
+import clusters
+
+MARK = "BACKPLANE_HANG_MARK"  # in the environment of all processes of a session
+COLUMNS = 240
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]")
+
+
+class Session:
+    """Its terminal is real: `type_ctrl_c` types a Ctrl-C, which reaches the foreground group as it does a user's."""
+
+    def __init__(self, words, folder, environment):
+        self.mark = uuid.uuid4().hex
+        self.began = time.monotonic()
+        self.pieces, self.lock, self.over = [], threading.Lock(), threading.Event()
+        self.master, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+        self.process = subprocess.Popen(["setsid", "--ctty", *words], cwd=folder, env={**environment, MARK: self.mark, "TERM": "xterm"},
+                                        stdin=terminal, stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        while True:
+            ready, _, _ = select.select([self.master], [], [], 0.05)
+            if not ready and self.over.is_set():
+                return
+            try:
+                piece = os.read(self.master, 1 << 16) if ready else b""
+            except OSError:  # no process has the terminal open
+                return
+            if piece:
+                with self.lock:
+                    self.pieces.append((time.monotonic(), piece))
+
+    def text_since(self, begin):
+        with self.lock:
+            return b"".join(piece for at, piece in self.pieces if at >= begin).decode(errors="replace")
+
+    def lines(self, begin=0.0):
+        """The printed lines without colours. A line that is drawn again counts once per change."""
+        found = []
+        for line in re.split(r"[\r\n]+", ESCAPES.sub("", self.text_since(begin))):
+            if line.strip() and line not in found:
+                found.append(line.rstrip())
+        return found
+
+    def seconds(self):
+        return time.monotonic() - self.began
+
+    def until(self, condition, limit_s):
+        """The time at which the condition held, or None if it did not within the limit."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            if condition():
+                return time.monotonic()
+            time.sleep(0.02)
+        return None
+
+    def ends_within(self, limit_s):
+        return self.until(lambda: self.process.poll() is not None, limit_s)
+
+    def type_ctrl_c(self):
+        os.write(self.master, b"\x03")
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def processes(self, *words):
+        """Ids of the session's processes other than the command itself whose command line has all these words."""
+        return [pid for pid in clusters.marked(MARK, self.mark)
+                if pid != self.process.pid and clusters.state_of(pid) != "Z" and all(word in command_line(pid) for word in words)]
+
+    def close(self):
+        """Ends what is left of the session. Returns the command lines of the processes that outlived the command."""
+        left = [command_line(pid) for pid in self.processes()] if self.process.poll() is not None else []
+        self.over.set()
+        clusters.kill_all(lambda: [pid for pid in clusters.marked(MARK, self.mark) if clusters.state_of(pid) != "Z"])
+        self.process.wait()
+        self.reader.join()
+        os.close(self.master)
+        return left
+
+
+def command_line(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
