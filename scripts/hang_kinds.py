@@ -1,18 +1,21 @@
 """The kinds of hang that scripts/check_hangs makes: for each a small experiment, what hangs in it, and which name has to be printed.
 
-In texts and words @FIXTURES@ is the folder of the test plugins, @PYTHON@ an interpreter with Gymnasium, @FOLDER@ the kind's folder."""
+In texts @FIXTURES@ is the folder of the test plugins, @PYTHON@ an interpreter with Gymnasium, @FOLDER@ the kind's folder and @HANG@ its
+resources.hang_timeout."""
 import dataclasses
-import fcntl
 import os
-import pathlib
 import shutil
 import signal
 import sqlite3
 
-HANG_S = 3             # resources.hang_timeout of every kind
-AFTER_S = 10           # a batch has to end or resume within HANG_S + AFTER_S
+from hang_session import Session
+
+HANG_S = 3     # resources.hang_timeout of most kinds
+PYTHON_S = 10  # of those that import Gymnasium, which takes seconds on a busy machine
+NEVER_S = 300  # of those that are stopped: what hangs must not end by itself
+AFTER_S = 10   # a batch has to end or resume within its hang_timeout and this
 STOPPED_S = 2 * HANG_S + AFTER_S  # the same for a trial that is in state T
-GRACE_S = 30           # a trial that is asked to end is killed after that
+GRACE_S = 30   # a trial that is asked to end is killed after that
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,20 +33,21 @@ class Kind:
     files: dict                              # texts by name; x.yaml is the experiment
     names: str                               # pattern: the component that hangs, in the first line that reports a problem
     exits: tuple = (1,)
-    limit_s: float = HANG_S + AFTER_S        # from the start of the command
+    limit_s: float = HANG_S + AFTER_S        # from the start of the command, or from the stop
+    hang_s: int = HANG_S                     # resources.hang_timeout
     words: tuple = ("run", "x.yaml")
     stop: Stop = None
-    prepare: object = None                   # folder, place -> an object that is closed at the end, or None
+    prepare: object = None                   # folder, run -> an object that is closed at the end, or None
     meanwhile: object = None                 # session, folder -> whether it did what it has to; called until it did
     environment: dict = dataclasses.field(default_factory=dict)
     needs_gymnasium: bool = False
     quick: bool = False
 
 
-COMMON = f"""resources: {{hang_timeout: {HANG_S}s}}
+COMMON = """resources: {hang_timeout: @HANG@}
 plugin_path: [@FIXTURES@]
-output: {{dir: out, page: false}}
-on_failure: {{signal: fail, plugin: fail, timeout: fail, temp: fail}}
+output: {dir: out, page: false}
+on_failure: {signal: fail, plugin: fail, timeout: fail, temp: fail}
 """
 QUIET = "monitors: []\n" + COMMON
 
@@ -77,7 +81,7 @@ learner: {{command: [python3, t.py]}}
 {more}""" + COMMON}
 
 
-def python_env(step="", reset="", at_import="", timeout_s=60, more="budget: {iterations: 3}\n"):
+def python_env(step="", reset="", at_import="", timeout_s=60, over="self.steps % 4 == 0", more="budget: {iterations: 3}\n"):
     return {"waits.py": f"""import os, signal, time
 import gymnasium
 {at_import}
@@ -85,14 +89,17 @@ import gymnasium
 class Waits(gymnasium.Env):
     observation_space = gymnasium.spaces.Box(-1, 1, (1,))
     action_space = gymnasium.spaces.Discrete(2)
+    steps = resets = 0
 
     def reset(self, *, seed=None, options=None):
+        self.resets += 1
         {reset or "pass"}
         return self.observation_space.low, {{}}
 
     def step(self, action):
+        self.steps += 1
         {step or "pass"}
-        return self.observation_space.low, 1.0, False, False, {{}}
+        return self.observation_space.low, 1.0, False, {over}, {{}}
 """, "x.yaml": f"""experiment: x
 env: {{plugin: gymnasium, options: {{file: waits.py, class: Waits, python: "@PYTHON@", timeout: {timeout_s}}}}}
 learner: {{plugin: random, options: {{horizon: 8}}}}
@@ -201,28 +208,28 @@ def sends_stop_to(*words, after=runs, how_many=1):
 
 
 def fifo(name):
-    def make(folder, place):
+    def make(folder, run):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         os.mkfifo(folder / name)
     return make
 
 
-class Held:
-    """A lock of the results folder that a different process would hold."""
-    def __init__(self, file):
-        self.fd = os.open(file, os.O_RDWR | os.O_CREAT)
-        fcntl.flock(self.fd, fcntl.LOCK_EX)
-
-    def close(self):
-        os.close(self.fd)
-
-
-def hold_lock(folder, place):
-    (folder / "out").mkdir()
-    return Held(folder / "out/lock")
+def orphan_trial(folder, run):
+    """A batch whose supervisor was killed and whose trial takes its time to end: its shim holds the lock of the results folder."""
+    session = Session([run.program, "run", "x.yaml"], folder, run.environment)
+    if session.until(lambda: any(file.stat().st_size for file in folder.glob("out/trials/*/attempt-1/metrics.jsonl")), 60) is None:
+        raise RuntimeError("the batch whose supervisor is to be killed does not start")
+    session.process.kill()
+    return session
 
 
-def hold_database(folder, place):
+DEAF = """import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True: print("return=1", flush=True), time.sleep(0.2)
+"""
+
+
+def hold_database(folder, run):
     (folder / "out").mkdir()
     database = sqlite3.connect(folder / "out/results.sqlite", isolation_level=None, check_same_thread=False)
     database.execute("CREATE TABLE held (x)")
@@ -232,14 +239,14 @@ def hold_database(folder, place):
 
 def own_programs(report):
     """A copy of the build in which the report program is a different one."""
-    def make(folder, place):
+    def make(folder, run):
         (folder / "own/bin").mkdir(parents=True)
-        for entry in (place.build / "bin").iterdir():
+        for entry in (run.place.build / "bin").iterdir():
             if entry.is_file() and entry.name != "backplane-report":
                 shutil.copy2(entry, folder / "own/bin" / entry.name)
-        os.symlink(place.build / "lib", folder / "own/lib")
+        os.symlink(run.place.build / "lib", folder / "own/lib")
         program = folder / "own/bin/backplane-report"
-        program.write_text(report.replace("@REPORT@", str(place.build / "bin/backplane-report")))
+        program.write_text(report.replace("@REPORT@", str(run.place.build / "bin/backplane-report")))
         program.chmod(0o755)
     return make
 
@@ -271,6 +278,12 @@ def plugin_calls():
                r"learner\.faulty")
 
 
+def rule_checks():
+    # The first `run` of a plugin tries a few cases of `plugin validate`.
+    yield Kind("env_step_sleeps_in_the_rules", "plugin call", faulty(env="step_sleeps"), r"env\.faulty", exits=(1, 2),
+               environment={"BACKPLANE_VALIDATE": "on"})
+
+
 def monitors():
     yield Kind("monitor_create_rejects", "monitor", monitored("{plugin: flawed, options: {flaw: default_fails}}"), r"monitor\.flawed",
                exits=(1, 2), quick=True)
@@ -295,22 +308,23 @@ budget: {wall_time: 8s}
 
 def python_envs():
     def kind(name, names=r"env\.gymnasium|worker \d", **options):
-        limit_s = options.pop("limit_s", HANG_S + AFTER_S)
-        return Kind(name, "Python env", python_env(**options), names, exits=(1, 2), needs_gymnasium=True, limit_s=limit_s)
-    yield kind("python_step_sleeps", step="time.sleep(3600)")
-    yield kind("python_step_spins", step="while True: pass")
-    yield kind("python_step_sleeps_with_timeout", step="time.sleep(3600)", timeout_s=1, names=r"worker \d")
-    yield kind("python_reset_sleeps", reset="time.sleep(3600)")
+        return Kind(name, "Python env", python_env(**options), names, exits=(1, 2), needs_gymnasium=True, hang_s=PYTHON_S,
+                    limit_s=PYTHON_S + AFTER_S)
+    # The check before the first trial takes a step of each row; what waits for more hangs in the trial.
     yield kind("python_import_sleeps", at_import="time.sleep(3600)")
-    yield kind("python_stops_itself", step="os.kill(os.getpid(), signal.SIGSTOP)")
+    yield kind("python_step_sleeps_in_the_check", step="time.sleep(3600)")
+    later = "if self.steps > 20: "
+    yield kind("python_step_sleeps", step=later + "time.sleep(3600)")
+    yield kind("python_step_spins", step="while self.steps > 20: pass")
+    yield kind("python_step_sleeps_with_timeout", step=later + "time.sleep(3600)", timeout_s=1, names=r"worker \d")
+    yield kind("python_reset_sleeps", reset="if self.resets > 3: time.sleep(3600)")
+    yield kind("python_stops_itself", step=later + "os.kill(os.getpid(), signal.SIGSTOP)")
 
 
 def commands():
     yield Kind("command_prints_nothing", "command", command("import time\ntime.sleep(3600)\n"), PROGRAM, quick=True)
-    deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-    yield Kind("command_ignores_sigterm", "command", command(deaf + "time.sleep(3600)\n"), PROGRAM)
-    yield Kind("command_ignores_sigterm_at_its_budget", "command",
-               command(deaf + "while True: print('return=1', flush=True), time.sleep(0.2)\n", "budget: {wall_time: 2s}\n"),
+    yield Kind("command_ignores_sigterm", "command", command(DEAF.replace("while True: print", "time.sleep(3600), print")), PROGRAM)
+    yield Kind("command_ignores_sigterm_at_its_budget", "command", command(DEAF, "budget: {wall_time: 2s}\n"),
                "", exits=(0,), limit_s=2 + GRACE_S + AFTER_S)
     leaves = "import subprocess\nsubprocess.Popen(['sleep', '3600']{})\nprint('left')\n"
     yield Kind("command_leaves_a_child_with_its_pipe", "command", command(leaves.format("")), "", exits=(0, 1))
@@ -328,8 +342,14 @@ def commands():
 
 
 def searches():
-    for mode in ("lacks_hangs", "open_never", "open_half", "ask_never", "ask_half", "tell_never"):
-        yield Kind(f"search_{mode}", "side process", search(mode), r"search|Optuna|side", exits=(1, 2, 3), environment=SIDE, quick=mode == "ask_half")
+    # To load Optuna and torch from a cold disk takes longer than an answer.
+    yield Kind("search_open_never", "side process", search("open_never"), r"search|Optuna|side", exits=(1, 2), limit_s=120 + AFTER_S,
+               environment=SIDE)
+    yield Kind("search_lacks_hangs", "side process", search("lacks_hangs"), r"side\.py|Optuna", exits=(0, 2), limit_s=60 + AFTER_S,
+               environment=SIDE, words=("run", "x.yaml", "--dry-run"))
+    for mode in ("ask_never", "ask_half", "tell_never"):
+        yield Kind(f"search_{mode}", "side process", search(mode), r"search|Optuna|side", exits=(1, 2, 3), environment=SIDE,
+                   quick=mode == "ask_half")
     for mode in ("open_nonsense", "ask_nonsense", "ask_empty"):
         yield Kind(f"search_{mode}", "side process", search(mode), r"search|Optuna|side", exits=(1, 2, 3), environment=SIDE)
 
@@ -357,7 +377,9 @@ def disks():
         yield Kind(f"fifo_as_{name.split('.')[0]}", "disk", faulty(), name.replace(".", r"\."), exits=(1, 2), prepare=fifo(f"out/{name}"),
                    quick=name == "events.jsonl")
     yield Kind("fifo_as_progress", "disk", faulty(), "", exits=(0,), prepare=fifo("out/progress.json"))
-    yield Kind("lock_held", "disk", faulty(), "lock|out", exits=(1, 2), limit_s=40 + AFTER_S, prepare=hold_lock)
+    # Its trial has 30 s to save itself; then the same command resumes it, until its budget and the same 30 s are over.
+    yield Kind("lock_held_by_an_orphan", "disk", command(DEAF, "budget: {wall_time: 2s}\n"), "", exits=(0,), limit_s=2 * (GRACE_S + AFTER_S),
+               prepare=orphan_trial)
     yield Kind("database_locked", "disk", faulty(), r"results\.sqlite", exits=(0,), limit_s=HANG_S + 2 * AFTER_S, prepare=hold_database)
 
 
@@ -370,22 +392,19 @@ def reports():
 def ways_to_stop(name, files, during, words=("run", "x.yaml"), limit_s=GRACE_S + 4, settle_s=1, **more):
     for how in ("ctrl_c", "sigterm", "stop", "twice"):
         at_most = 2 if how == "twice" else limit_s
-        yield Kind(f"{how}_during_{name}", "stop", files, "", exits=(130,), words=words, limit_s=at_most,
+        yield Kind(f"{how}_during_{name}", "stop", files, "", exits=(130,), words=words, limit_s=at_most, hang_s=NEVER_S,
                    stop=Stop(how, during, settle_s), **more)
 
 
 def stops():
-    # The trial or the check is the component that ends last: a batch that hangs until the hang_timeout would end by itself.
-    lasting = {name: text.replace(f"hang_timeout: {HANG_S}s", "hang_timeout: 300s") for name, text in faulty(env="step_sleeps").items()}
-    in_check = {name: text.replace(f"hang_timeout: {HANG_S}s", "hang_timeout: 300s") for name, text in faulty(env="create_sleeps").items()}
-    yield from ways_to_stop("check", in_check, checks)
-    yield from ways_to_stop("hanging_trial", lasting, runs)
+    yield from ways_to_stop("check", faulty(env="create_sleeps"), checks)
+    yield from ways_to_stop("hanging_trial", faulty(env="step_sleeps"), runs)
     working = faulty()["x.yaml"].replace("budget: {iterations: 3}", "budget: {wall_time: 600s}")
     yield from ways_to_stop("trial", {"x.yaml": working}, runs, limit_s=5, quick=True)
-    endless = python_env(more=ENDLESS.replace(", wall_time: 3s", ""))
+    endless = python_env(over="False", more=ENDLESS.replace(", wall_time: 3s", ""))
     yield from ways_to_stop("evaluation", endless, runs, limit_s=GRACE_S + 4, settle_s=4, needs_gymnasium=True)
     yield from ways_to_stop("ask", search("ask_never"), has_process("side.py", "/proc/self/fd"), limit_s=3, environment=SIDE)
-    yield from ways_to_stop("lock", faulty(), lambda session, folder: True, limit_s=3, settle_s=2, prepare=hold_lock)
+    yield from ways_to_stop("lock", command(DEAF), lambda session, folder: True, limit_s=3, settle_s=2, prepare=orphan_trial)
     yield from ways_to_stop("report", SHORT, has_process("sleep 3600"), words=OWN, limit_s=3, prepare=own_programs(REPORT_HANGS))
     yield from ways_to_stop("figures", {**SHORT, "python": FIGURES_HANG}, has_process("sleep 3600"), limit_s=3,
                             environment={"BACKPLANE_PYTHON": "@FOLDER@/python"})
@@ -394,11 +413,11 @@ def stops():
 
 
 def evaluations():
-    yield Kind("evaluation_without_end", "evaluation", python_env(more=ENDLESS), r"budget\.wall_time|evaluation|max_episode_steps",
-               exits=(0, 1), limit_s=3 + HANG_S + AFTER_S, needs_gymnasium=True)
-    yield Kind("evaluation_without_end_or_budget", "evaluation", python_env(more=ENDLESS.replace(", wall_time: 3s", "")),
-               r"max_episode_steps|evaluation", exits=(0, 1), limit_s=60, needs_gymnasium=True)
+    yield Kind("evaluation_without_end", "evaluation", python_env(over="False", more=ENDLESS), r"budget\.wall_time|evaluation|max_episode_steps",
+               exits=(0, 1), limit_s=3 + PYTHON_S + AFTER_S, hang_s=PYTHON_S, needs_gymnasium=True)
+    yield Kind("evaluation_without_end_or_budget", "evaluation", python_env(over="False", more=ENDLESS.replace(", wall_time: 3s", "")),
+               r"max_episode_steps|evaluation", exits=(0, 1), limit_s=120, hang_s=PYTHON_S, needs_gymnasium=True)
 
 
-KINDS = [kind for family in (plugin_calls, monitors, workers, python_envs, commands, evaluations, searches, clusters, disks, reports, stops)
+KINDS = [kind for family in (plugin_calls, rule_checks, monitors, workers, python_envs, commands, evaluations, searches, clusters, disks, reports, stops)
          for kind in family()]

@@ -32,17 +32,25 @@ class Session:
         self.process = subprocess.Popen(["setsid", "--ctty", *words], cwd=folder, env={**environment, MARK: self.mark, "TERM": "xterm"},
                                         stdin=terminal, stdout=terminal, stderr=terminal)
         os.close(terminal)
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
+        self.ended = self.idle = None  # when the command ended, and when the terminal was last seen without unread text
+        self.reader, self.waiter = (threading.Thread(target=work, daemon=True) for work in (self.read, self.wait))
+        self.reader.start(), self.waiter.start()
+
+    def wait(self):
+        self.process.wait()
+        self.ended = time.monotonic()
 
     def read(self):
         while True:
             ready, _, _ = select.select([self.master], [], [], 0.05)
-            if not ready and self.over.is_set():
-                return
+            if not ready:
+                self.idle = time.monotonic()
+                if self.over.is_set():
+                    return
             try:
                 piece = os.read(self.master, 1 << 16) if ready else b""
             except OSError:  # no process has the terminal open
+                self.idle = float("inf")
                 return
             if piece:
                 with self.lock:
@@ -73,7 +81,10 @@ class Session:
         return None
 
     def ends_within(self, limit_s):
-        return self.until(lambda: self.process.poll() is not None, limit_s)
+        """The time of the command's end, or None. All that it printed has been read then."""
+        if self.until(lambda: self.ended is not None, limit_s):
+            self.until(lambda: (self.idle or 0) > self.ended, 5)
+        return self.ended
 
     def type_ctrl_c(self):
         os.write(self.master, b"\x03")
@@ -88,10 +99,10 @@ class Session:
 
     def close(self):
         """Ends what is left of the session. Returns the command lines of the processes that outlived the command."""
-        left = [command_line(pid) for pid in self.processes()] if self.process.poll() is not None else []
+        left = [command_line(pid) for pid in self.processes()] if self.ended is not None else []
         self.over.set()
         clusters.kill_all(lambda: [pid for pid in clusters.marked(MARK, self.mark) if clusters.state_of(pid) != "Z"])
-        self.process.wait()
+        self.waiter.join()
         self.reader.join()
         os.close(self.master)
         return left
