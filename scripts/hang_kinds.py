@@ -301,7 +301,7 @@ rollout: {num_env_runners: 1, num_envs_per_env_runner: 2, threads: 1, workers: 2
 budget: {wall_time: 8s}
 """ + QUIET
     yield Kind("one_worker_stopped", "rollout worker", {"x.yaml": text}, r"worker \d", exits=(0,), limit_s=8 + 2 * HANG_S + AFTER_S,
-               meanwhile=sends_stop_to("play"))
+               meanwhile=sends_stop_to("play"), quick=True)
     yield Kind("all_workers_stopped", "rollout worker", {"x.yaml": text}, r"worker \d", exits=(0,), limit_s=8 + 2 * HANG_S + AFTER_S,
                meanwhile=sends_stop_to("play", how_many=2))
 
@@ -309,7 +309,7 @@ budget: {wall_time: 8s}
 def python_envs():
     def kind(name, names=r"env\.gymnasium|worker \d", **options):
         return Kind(name, "Python env", python_env(**options), names, exits=(1, 2), needs_gymnasium=True, hang_s=PYTHON_S,
-                    limit_s=PYTHON_S + AFTER_S)
+                    limit_s=PYTHON_S + AFTER_S, quick=name == "python_stops_itself")
     # The check before the first trial takes a step of each row; what waits for more hangs in the trial.
     yield kind("python_import_sleeps", at_import="time.sleep(3600)")
     yield kind("python_step_sleeps_in_the_check", step="time.sleep(3600)")
@@ -384,7 +384,8 @@ def disks():
 
 
 def reports():
-    yield Kind("report_check_hangs", "report", SHORT, "backplane-report", exits=(1, 2), words=OWN, prepare=own_programs(REPORT_CHECK_HANGS))
+    yield Kind("report_check_hangs", "report", SHORT, "backplane-report", exits=(1, 2), words=OWN, prepare=own_programs(REPORT_CHECK_HANGS),
+               quick=True)
     yield Kind("figures_hang", "report", {**SHORT, "python": FIGURES_HANG}, "figure|drawn", exits=(0, 1), limit_s=120 + AFTER_S,
                environment={"BACKPLANE_PYTHON": "@FOLDER@/python"})
 
@@ -414,7 +415,7 @@ def stops():
 
 def evaluations():
     yield Kind("evaluation_without_end", "evaluation", python_env(over="False", more=ENDLESS), r"budget\.wall_time|evaluation|max_episode_steps",
-               exits=(0, 1), limit_s=3 + PYTHON_S + AFTER_S, hang_s=PYTHON_S, needs_gymnasium=True)
+               exits=(0, 1), limit_s=3 + PYTHON_S + AFTER_S, hang_s=PYTHON_S, needs_gymnasium=True, quick=True)
     yield Kind("evaluation_without_end_or_budget", "evaluation", python_env(over="False", more=ENDLESS.replace(", wall_time: 3s", "")),
                r"max_episode_steps|evaluation", exits=(0, 1), limit_s=120, hang_s=PYTHON_S, needs_gymnasium=True)
 
