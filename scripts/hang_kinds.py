@@ -15,12 +15,12 @@ PYTHON_S = 10  # of those that import Gymnasium, which takes seconds on a busy m
 NEVER_S = 300  # of those that are stopped: what hangs must not end by itself
 AFTER_S = 10   # a batch has to end or resume within its hang_timeout and this
 STOPPED_S = 2 * HANG_S + AFTER_S  # the same for a trial that is in state T
-GRACE_S = 30   # a trial that is asked to end is killed after that
+GRACE_S = 30   # from a request to end until a trial is killed
 
 
 @dataclasses.dataclass(frozen=True)
 class Stop:
-    """How a run is stopped while it waits, and how it is known that it does."""
+    """A way to stop a run, and the condition for the stop: the run waits."""
     how: str             # ctrl_c, sigterm, stop, twice
     during: object       # session, folder -> whether the wait has begun
     settle_s: float = 1  # from then to the stop
@@ -38,7 +38,8 @@ class Kind:
     words: tuple = ("run", "x.yaml")
     stop: Stop = None
     prepare: object = None                   # folder, run -> an object that is closed at the end, or None
-    meanwhile: object = None                 # session, folder -> whether it did what it has to; called until it did
+    meanwhile: object = None                 # session, folder -> whether it has done its part; called until then
+    attempts: int = 0                        # how often its trials have to start in total; 0: any number
     environment: dict = dataclasses.field(default_factory=dict)
     needs_gymnasium: bool = False
     quick: bool = False
@@ -171,8 +172,8 @@ ON_PATH = {"PATH": "@FOLDER@/bin:/usr/local/bin:/usr/bin:/bin"}
 
 
 def slurm(**programs):
-    yaml = faulty(more="engine: {kind: slurm}\n")
-    return {**yaml, **SLURM, **{f"bin/{name}": text for name, text in programs.items()}}
+    text = faulty(more="engine: {kind: slurm}\n")["x.yaml"].replace("iterations: 3", "wall_time: 8s")
+    return {"x.yaml": text, **SLURM, **{f"bin/{name}": text for name, text in programs.items()}}
 
 
 def has_status(session, folder):
@@ -217,7 +218,7 @@ def fifo(name):
 def orphan_trial(folder, run):
     """A batch whose supervisor was killed and whose trial takes its time to end: its shim holds the lock of the results folder."""
     session = Session([run.program, "run", "x.yaml"], folder, run.environment)
-    if session.until(lambda: any(file.stat().st_size for file in folder.glob("out/trials/*/attempt-1/metrics.jsonl")), 60) is None:
+    if session.until(lambda: any(file.stat().st_size for file in folder.glob("out/trials/*/attempt-1/stdout.log")), 60) is None:
         raise RuntimeError("the batch whose supervisor is to be killed does not start")
     session.process.kill()
     return session
@@ -355,8 +356,9 @@ def searches():
 
 
 def clusters():
-    def kind(name, names, exits=(2,), limit_s=HANG_S + AFTER_S, quick=False, **programs):
-        return Kind(name, "cluster program", slurm(**programs), names, exits=exits, limit_s=limit_s, environment=ON_PATH, quick=quick)
+    def kind(name, names, exits=(2,), limit_s=HANG_S + AFTER_S, quick=False, attempts=0, **programs):
+        return Kind(name, "cluster program", slurm(**programs), names, exits=exits, limit_s=limit_s, environment=ON_PATH, quick=quick,
+                    attempts=attempts)
     # A program of the cluster has 30 s: a busy controller answers late.
     slow = 30 + AFTER_S
     yield kind("sbatch_version_hangs", "sbatch", sbatch=HANGS, limit_s=slow)
@@ -365,9 +367,10 @@ def clusters():
     never = '#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\necho 12\n'
     yield kind("squeue_fails_before_a_worker", "squeue", sbatch=never, squeue="#!/bin/sh\nexit 1\n", limit_s=2 * slow)
     yield kind("squeue_hangs_before_a_worker", "squeue", sbatch=never, squeue=HANGS, limit_s=4 * slow)
-    yield kind("squeue_hangs_next_to_a_worker", "", squeue=HANGS, exits=(0,), limit_s=slow)
-    yield kind("squeue_prints_nonsense_next_to_a_worker", "", squeue="#!/bin/sh\necho '!!'\n", exits=(0,), limit_s=slow)
-    yield kind("scancel_hangs", "scancel", scancel=HANGS, exits=(0,), limit_s=slow)
+    yield kind("squeue_hangs_next_to_a_worker", "", squeue=HANGS, exits=(0,), limit_s=slow, attempts=1)
+    yield kind("squeue_fails_next_to_a_worker", "", squeue="#!/bin/sh\nexit 1\n", exits=(0,), limit_s=slow, attempts=1)
+    yield kind("squeue_prints_nonsense_next_to_a_worker", "", squeue="#!/bin/sh\necho '!!'\n", exits=(0,), limit_s=slow, attempts=1)
+    yield kind("scancel_hangs", "scancel", scancel=HANGS, exits=(0,), limit_s=8 + slow)
 
 
 def disks():

@@ -1,4 +1,4 @@
-"""A command in a terminal of its own, for scripts/check_hangs: what it printed and when, and the processes that it started."""
+"""A command in its own terminal, for scripts/check_hangs: its output with times, and the processes that it started."""
 import os
 import pathlib
 import pty
@@ -98,7 +98,7 @@ class Session:
                 if pid != self.process.pid and clusters.state_of(pid) != "Z" and all(word in command_line(pid) for word in words)]
 
     def close(self):
-        """Ends what is left of the session. Returns the command lines of the processes that outlived the command."""
+        """Ends the session's processes. Returns the command lines of those that outlived the command."""
         left = [command_line(pid) for pid in self.processes()] if self.ended is not None else []
         self.over.set()
         clusters.kill_all(lambda: [pid for pid in clusters.marked(MARK, self.mark) if clusters.state_of(pid) != "Z"])

@@ -44,7 +44,7 @@ PYTHON = [
 ]
 SHELL = [r"^\s*(?:while )?(read|wait|sleep|flock|cat)\b"]
 CALLS = {".cpp": CPP, ".hpp": CPP, ".h": CPP, ".c": CPP, ".py": PYTHON, ".sh": SHELL}
-# What is no call: strings, comments, and the first line of a function of that name.
+# Strings, comments, and the first lines of functions hold no call.
 C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+::)*\w+\([^;{}]*\)[\w ]*\{'
 PYTHON_NOISE = r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*'
 NOISE = {**dict.fromkeys((".cpp", ".hpp", ".h", ".c"), C_NOISE), ".py": PYTHON_NOISE, ".sh": r"#[^\n]*"}
@@ -115,7 +115,7 @@ def without_row(root):
 
 
 def wrong_rows(root):
-    """What a row says that is not so."""
+    """The false claims of the rows."""
     found, tests, wrong = waits(root), test_names(root), []
     for row in rows(root):
         if len(row) != COLUMNS or not all(row):
