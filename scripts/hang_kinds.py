@@ -363,7 +363,7 @@ def clusters():
     slow = 30 + AFTER_S
     yield kind("sbatch_version_hangs", "sbatch", sbatch=HANGS, limit_s=slow)
     yield kind("sbatch_hangs", "sbatch", sbatch='#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\nexec sleep 3600\n', limit_s=slow)
-    yield kind("sbatch_prints_no_number", "sbatch", sbatch='#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\n', quick=True)
+    yield kind("sbatch_prints_no_number", "sbatch", sbatch='#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\necho\n', quick=True)
     never = '#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\necho 12\n'
     yield kind("squeue_fails_before_a_worker", "squeue", sbatch=never, squeue="#!/bin/sh\nexit 1\n", limit_s=2 * slow)
     yield kind("squeue_hangs_before_a_worker", "squeue", sbatch=never, squeue=HANGS, limit_s=4 * slow)

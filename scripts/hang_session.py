@@ -17,7 +17,8 @@ import clusters
 
 MARK = "BACKPLANE_HANG_MARK"  # in the environment of all processes of a session
 COLUMNS = 240
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]")
+# Commands to the terminal, and the terminal's echo of a Ctrl-C.
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]|\^C")
 
 
 class Session:
