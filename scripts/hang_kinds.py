@@ -196,10 +196,10 @@ def has_process(*words):
     return lambda session, folder: bool(session.processes(*words))
 
 
-def sends_stop_to(*words, after=runs, how_many=1):
-    """Stops processes of the session by SIGSTOP once its trial runs."""
+def sends_stop_to(*words, without="backplane-keeper", after=runs, how_many=1):
+    """Stops processes of the session by SIGSTOP once its trial runs. The command line of a shim contains its trial's."""
     def send(session, folder):
-        found = session.processes(*words)
+        found = session.processes(*words, without=without)
         if not after(session, folder) or len(found) < how_many:
             return False
         for pid in found[:how_many]:
@@ -338,6 +338,8 @@ def commands():
     long = faulty(more="")["x.yaml"].replace("budget: {iterations: 3}", "budget: {wall_time: 600s}")
     yield Kind("trial_stopped", "command", {"x.yaml": long}, r"stopped|state T|SIGSTOP", limit_s=STOPPED_S,
                meanwhile=sends_stop_to("run-trial", "/trial.json"))
+    yield Kind("shim_stopped_and_step_sleeps", "command", faulty(env="step_sleeps"), r"env\.faulty|stopped|state T",
+               limit_s=HANG_S + STOPPED_S, meanwhile=sends_stop_to("backplane-keeper", "/trial.json", without="\0"))
     yield Kind("command_trial_stopped", "command", command("import time\nwhile True: print('a', flush=True), time.sleep(0.2)\n"),
                r"stopped|state T|SIGSTOP", limit_s=STOPPED_S, meanwhile=sends_stop_to("run-trial", "/trial.json"))
 
@@ -393,8 +395,12 @@ def reports():
                environment={"BACKPLANE_PYTHON": "@FOLDER@/python"})
 
 
-def ways_to_stop(name, files, during, words=("run", "x.yaml"), limit_s=GRACE_S + 4, settle_s=1, **more):
-    for how in ("ctrl_c", "sigterm", "stop", "twice"):
+WAYS = ("ctrl_c", "sigterm", "stop", "twice")
+WITHOUT_STOP = ("ctrl_c", "sigterm", "twice")  # `backplane stop` looks for the run that holds the lock of the folder
+
+
+def ways_to_stop(name, files, during, words=("run", "x.yaml"), limit_s=GRACE_S + 4, settle_s=1, ways=WAYS, **more):
+    for how in ways:
         at_most = 2 if how == "twice" else limit_s
         yield Kind(f"{how}_during_{name}", "stop", files, "", exits=(130,), words=words, limit_s=at_most, hang_s=NEVER_S,
                    stop=Stop(how, during, settle_s), **more)
@@ -408,7 +414,8 @@ def stops():
     endless = python_env(over="False", more=ENDLESS.replace(", wall_time: 3s", ""))
     yield from ways_to_stop("evaluation", endless, runs, limit_s=GRACE_S + 4, settle_s=4, needs_gymnasium=True)
     yield from ways_to_stop("ask", search("ask_never"), has_process("side.py", "/proc/self/fd"), limit_s=3, environment=SIDE)
-    yield from ways_to_stop("lock", command(DEAF), lambda session, folder: True, limit_s=3, settle_s=2, prepare=orphan_trial)
+    yield from ways_to_stop("lock", command(DEAF), lambda session, folder: True, limit_s=3, settle_s=2, ways=WITHOUT_STOP,
+                            prepare=orphan_trial)
     yield from ways_to_stop("report", SHORT, has_process("sleep 3600"), words=OWN, limit_s=3, prepare=own_programs(REPORT_HANGS))
     yield from ways_to_stop("figures", {**SHORT, "python": FIGURES_HANG}, has_process("sleep 3600"), limit_s=3,
                             environment={"BACKPLANE_PYTHON": "@FOLDER@/python"})

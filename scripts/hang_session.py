@@ -93,10 +93,11 @@ class Session:
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
 
-    def processes(self, *words):
-        """Ids of the session's processes other than the command itself whose command line has all these words."""
-        return [pid for pid in clusters.marked(MARK, self.mark)
-                if pid != self.process.pid and clusters.state_of(pid) != "Z" and all(word in command_line(pid) for word in words)]
+    def processes(self, *words, without="\0"):
+        """Ids of the session's processes, except the command's own, whose command line has all these words and not the other."""
+        found = {pid: command_line(pid) for pid in clusters.marked(MARK, self.mark) if pid != self.process.pid}
+        return [pid for pid, line in found.items()
+                if clusters.state_of(pid) != "Z" and all(word in line for word in words) and without not in line]
 
     def close(self):
         """Ends the session's processes. Returns the command lines of those that outlived the command."""
