@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Every place where a process of this project waits has a row in docs/architecture.md ("Waits"), and every row is true.
+
+usage: waits_test.py [-v | --list]
+
+A wait is a call that CALLS names, in a source of host/ or plugins/. Its file and its name are in the second column of the table:
+`supervise/local_engine.cpp` Wait, poll. A path is relative to host/src, host/libs, host, plugins or the repository; a folder, a pattern,
+or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
+A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE, HEADING = "docs/architecture.md", "## Waits"
+COLUMNS = 6
+SOURCES = ("host", "plugins")
+PREFIXES = ("host/src", "host/libs", "host", "plugins", "")
+
+PLAIN = r"(?<![.>:\w])(?:::)?"  # no member and no other namespace
+CPP = [
+    PLAIN + r"(poll|ppoll|epoll_wait|pselect|read|readv|recv|recvmsg|recvfrom|write|send|sendmsg|accept4?|connect|getaddrinfo)\(",
+    PLAIN + r"(waitpid|waitid|wait3|wait4|pause|sleep|usleep|nanosleep|clock_nanosleep|flock|lockf|sigwait|sigwaitinfo|sigtimedwait|"
+    r"sigsuspend|fgets|popen|system|pthread_join|posix_spawnp?|RunProcess|CallPlugin|dlopen)\(",
+    r"\b(sleep_for|sleep_until|regex_match|regex_search|regex_replace)\(",
+    r"\b(F_SETLKW|F_OFD_SETLKW|SYS_futex|yield|std::async|std::cin|std::barrier|std::latch|std::counting_semaphore)\b",
+    r"\bstd::(c?regex_iterator|s?regex_iterator)\b",
+    r"\b(RE2)::(?:\w*Match\w*|Consume|FindAndConsume)\b",
+    r"(?:\.|->)(join|wait|wait_for|wait_until|Wait|setBusyTimeout)\(",
+    r"(?:\.|->)(Call|Match)\(",
+    r"\b(sqlite3_busy_timeout|SQLite::Database)\b",
+    r"\bg_\w+\.(lock)\(",
+]
+PYTHON = [
+    r"\b(subprocess\.\w+|time\.sleep|os\.read|os\.waitpid|os\.system|select\.\w+|ray\.get|ray\.wait|ray\.init|sqlite3\.connect|"
+    r"fcntl\.flock|socket\.create_connection|urlopen)\(",
+    r"\.(wait|communicate|readline|acquire|recv|accept)\(",
+    r"\.(join)\(\)",
+    r"\b(?:stdin|stdout|stderr)\.(read)\(",
+    r"\bfor \w+ in ((?:\w+\.)*(?:stdin|stdout|requests))\b",
+]
+SHELL = [r"^\s*(?:while )?(read|wait|sleep|flock|cat)\b"]
+CALLS = {".cpp": CPP, ".hpp": CPP, ".h": CPP, ".c": CPP, ".py": PYTHON, ".sh": SHELL}
+# Strings, comments, and the first lines of functions hold no call.
+C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+::)*\w+\([^;{}]*\)[\w ]*\{'
+PYTHON_NOISE = r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*'
+NOISE = {**dict.fromkeys((".cpp", ".hpp", ".h", ".c"), C_NOISE), ".py": PYTHON_NOISE, ".sh": r"#[^\n]*"}
+# Variables and callbacks that have the name of a call.
+NO_CALLS = {("host/src/cli/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
+            ("plugins/envs/uav_grid_tensor/board.cpp", "write")}
+
+
+def language_of(file):
+    """The suffix that stands for its language. A Python program may have none."""
+    if file.suffix in CALLS or file.suffix:
+        return file.suffix if file.suffix in CALLS else None
+    with file.open("rb") as stream:
+        return ".py" if re.match(rb"#!.*python", stream.readline()) else None
+
+
+def waits(root):
+    """(file, call) of each wait in the sources."""
+    found = set()
+    for file in sorted(file for folder in SOURCES for file in (root / folder).rglob("*") if file.is_file()):
+        language = language_of(file)
+        if language:
+            text = re.sub(NOISE[language], "", file.read_text(), flags=re.S | re.M)
+            calls = {call for pattern in CALLS[language] for call in re.findall(pattern, text, re.M)}
+            found |= {(str(file.relative_to(root)), call) for call in calls}
+    return found - NO_CALLS
+
+
+def rows(root):
+    """The cells of each row of the table, without its head."""
+    section = (root / PAGE).read_text().split(f"\n{HEADING}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def files_of(root, name):
+    for prefix in PREFIXES:
+        found = sorted(file for file in (root / prefix).glob(name + "*" if name.endswith("/") else name) if file.is_file())
+        if found:
+            return [str(file.relative_to(root)) for file in found]
+    return []
+
+
+def places(root, row):
+    """(name, files, calls) of each place that a row names."""
+    for name, calls in re.findall(r"`([\w./*-]+)` ([^;`]+)", row[1]):
+        yield name, files_of(root, name), {call.strip() for call in calls.split(",")}
+
+
+def test_names(root):
+    names = set()
+    for file in (root / "tests").rglob("*_test.cpp"):
+        names |= {f"{suite}.{name}" for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", file.read_text(), re.M)}
+    for file in (root / "tests").rglob("CMakeLists.txt"):
+        names |= set(re.findall(r"add_test\(NAME\s+([\w.]+)\s", file.read_text()))
+        names |= {f"Python.{name}" for name in re.findall(r"backplane_add_python_test\(\S+ (\w+)", file.read_text())}
+    kinds = root / "scripts/hang_kinds.py"
+    if kinds.exists():
+        sys.path.insert(0, str(kinds.parent))
+        import hang_kinds
+        names |= {kind.name for kind in hang_kinds.KINDS} | {kind.family for kind in hang_kinds.KINDS}
+    return names
+
+
+def without_row(root):
+    named = {(file, call) for row in rows(root) for _, files, calls in places(root, row) for file in files for call in calls}
+    return sorted(f"{file}: {call}" for file, call in waits(root) - named)
+
+
+def wrong_rows(root):
+    """The false claims of the rows."""
+    found, tests, wrong = waits(root), test_names(root), []
+    for row in rows(root):
+        if len(row) != COLUMNS or not all(row):
+            wrong.append(f"{row[0]}: expected {COLUMNS} cells with text, got {len(row)}")
+            continue
+        for name, files, calls in places(root, row):
+            used = {call for file, call in found if file in files}
+            if not files:
+                wrong.append(f"{row[0]}: there is no file {name}")
+            wrong += [f"{row[0]}: {name} does not call {call}" for call in sorted(calls - used) if files]
+        names = re.findall(r"`([\w. ]+)`", row[-1])
+        wrong += [f"{row[0]}: there is no test {name}" for name in names if name not in tests]
+        if not names:
+            wrong.append(f"{row[0]}: names no test")
+    return wrong
+
+
+TABLE = """# Architecture
+
+## Waits
+
+| who | where | limit | a stop | printed | test |
+|---|---|---|---|---|---|
+| a, b | `keep/shim.cpp` poll, read | 1 s | ends it | its name | `Shim.Ends` |
+
+## Next
+"""
+
+
+class Waits(unittest.TestCase):
+    def test_every_wait_has_a_row(self):
+        self.assertEqual([], without_row(ROOT), f"no row in {PAGE}, {HEADING}")
+
+    def test_every_row_is_true(self):
+        self.assertEqual([], wrong_rows(ROOT))
+
+    def tree(self, files):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = pathlib.Path(folder.name)
+        for name, text in {PAGE: TABLE, "tests/shim_test.cpp": "TEST_F(Shim, Ends) {}\n", "plugins/a.py": "", **files}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        return root
+
+    def test_a_wait_without_a_row_is_found(self):
+        root = self.tree({
+            "host/src/keep/shim.cpp": "// waitpid(pid)\nvoid poll(int x) {\n  poll(&fds, 1, -1);\n  read(fd, text, 1);\n  in.read(text);\n}\n",
+            "host/src/keep/other.cpp": "thread_.join();\nchanged_.wait(lock);\nstd::this_thread::sleep_for(kTick);\n::flock(fd, LOCK_EX);\n",
+            "plugins/side": "#!/usr/bin/env python3\nfor line in sys.stdin: subprocess.run(words)\n", "host/client.sh": "  sleep 1\n",
+        })
+        self.assertEqual([*(f"host/src/keep/other.cpp: {call}" for call in ("flock", "join", "sleep_for", "wait"))], without_row(root)[1:5])
+        self.assertEqual(["host/client.sh: sleep", "plugins/side: subprocess.run", "plugins/side: sys.stdin"],
+                         [line for line in without_row(root) if "keep" not in line])
+        self.assertEqual([], wrong_rows(root))
+
+    def test_a_row_of_a_wait_or_a_test_that_is_gone_is_found(self):
+        root = self.tree({"host/src/keep/shim.cpp": "poll(&fds, 1, -1);\n", "tests/shim_test.cpp": "TEST(Shim, Waits) {}\n"})
+        self.assertEqual(["a, b: keep/shim.cpp does not call read", "a, b: there is no test Shim.Ends"], wrong_rows(root))
+        (root / "host/src/keep/shim.cpp").unlink()
+        self.assertEqual("a, b: there is no file keep/shim.cpp", wrong_rows(root)[0])
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(without_row(ROOT)))
+    else:
+        unittest.main()
