@@ -1,5 +1,5 @@
-// Searches whose side process hangs, dies or answers what it should not: the batch goes on, pauses with a sentence, and
-// resumes. The side process is a program of the test's own, so that no Optuna is needed.
+// Searches with a side process that hangs, dies or gives unusable replies: the batch pauses with a sentence and can be resumed.
+// The side process is a program of the test, so no Optuna is needed.
 #include <gmock/gmock.h>
 #include <signal.h>
 
