@@ -140,8 +140,9 @@ class ClusterPrograms : public EngineOption {
                          "SLURM_ARRAY_JOB_ID=$n SLURM_ARRAY_TASK_ID=0 setsid sh sbatch.script >worker.log 2>&1 &\n"
                          "echo $! > worker.$n; echo $n");
     Script("squeue", squeue_first +
-                         "\nfor f in worker.[0-9]*; do kill -0 $(cat $f) 2>/dev/null && echo ${f#worker.} 0 RUNNING || "
-                         "echo ${f#worker.} 0 NODE_FAIL; done");
+                         "\nfor f in worker.[0-9]*; do state=RUNNING\n"
+                         "grep -q '^State:.[^ZX]' /proc/$(cat $f)/status 2>/dev/null || state=NODE_FAIL\n"
+                         "echo ${f#worker.} 0 $state; done");
     Script("scancel", "echo \"$@\" >> scancel.words");
   }
   // Two trials by command that take `seconds`, with a sign of life now and then.
@@ -233,7 +234,8 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
   Script("scancel", "exec sleep 600");
   const Finished run = Run("run two.yaml --engine slurm");
   EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("scancel did not answer within 5 s and was killed; `scancel 12` ends the jobs that may be left"));
+  EXPECT_THAT(run.err,
+              HasSubstr("scancel did not answer within 5 s and was killed; `scancel 12` ends the jobs that may be left"));
   EXPECT_TRUE(ScriptsAreGone());
 }
 
@@ -248,8 +250,9 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
         "    time.sleep(600)\n");
   const auto file = [this](const std::string& values) {
     return "learner: {command: [python3, " + (dir_ / "dies.py").string() +
-                         ", \"{how}\"], options: {how: lives}, metrics: {score: \"score=([0-9]+)\"}}\n"
-           "sweep: {grid: {learner.options.how: [" + values + "]}}\noutput: {page: false}\n";
+           ", \"{how}\"], options: {how: lives}, metrics: {score: \"score=([0-9]+)\"}}\n"
+           "sweep: {grid: {learner.options.how: [" +
+           values + "]}}\noutput: {page: false}\n";
   };
   Write("dies.yaml", file("lives, dies"));
   const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
@@ -266,7 +269,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
 constexpr char kDriver[] = R"py(#!/usr/bin/env python3
 import json, os, re, signal, subprocess, sys, time
 fault = open(os.path.dirname(os.path.abspath(__file__)) + "/fault").read()
-requests, replies = (int(fd) for fd in re.findall(r"os[.]dup2[(](\d+), [01][)]", sys.argv[2]))
+requests, replies = (int(fd) for fd in re.findall(r"os[.]dup2[(](\d+), [01][)]", sys.argv[2])[:2])
 def say(text): os.write(replies, (text if isinstance(text, str) else json.dumps(text)).encode() + b"\n")
 for line in os.fdopen(requests):
     told = json.loads(line)
@@ -292,7 +295,8 @@ class RayDriver : public ClusterPrograms {
 };
 
 TEST_F(RayDriver, RunsTrialsAndIgnoresLinesThatAreNone) {
-  for (const char* fault : {"pass", "say('[]'), say('no json'), say({'lost': 'x'}), say({'done': -1}), say({'done': {}}), say({'pong': 'x'})"}) {
+  for (const char* fault :
+       {"pass", "say('[]'), say('no json'), say({'lost': 'x'}), say({'done': -1}), say({'done': {}}), say({'pong': 'x'})"}) {
     const Finished run = RunWith(fault);
     EXPECT_EQ(run.exit, 0) << run.err;
     EXPECT_EQ(Starts("two"), 2) << fault;

@@ -1,5 +1,5 @@
-// Searches whose side process hangs, dies or answers what it should not: the batch goes on, pauses with a sentence, and resumes.
-// The side process is a program of the test's own, so that no Optuna is needed.
+// Searches with a side process that hangs, dies or gives unusable replies: the batch pauses with a sentence and can be resumed.
+// The side process is a program of the test, so no Optuna is needed.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -51,10 +51,11 @@ class SearchFaults : public BatchTest {
   }
 
   void WriteExperiment(const std::string& resources, const std::string& seconds = "0") {
-    Write("quick.yaml", "learner:\n  command: [python3, trial.py, \"{x}\", \"" + seconds +
-                            "\"]\n  options: {x: 0.0}\n  metrics: {score: \"score=([-0-9.e]+)\"}\nresources: {" + resources +
-                            "}\noutput: {page: false}\nsweep:\n  search: {trials: 5, objective: {metric: score, direction: maximize}, "
-                            "space: {learner.options.x: {uniform: [0, 1]}}}\n");
+    Write("quick.yaml",
+          "learner:\n  command: [python3, trial.py, \"{x}\", \"" + seconds +
+              "\"]\n  options: {x: 0.0}\n  metrics: {score: \"score=([-0-9.e]+)\"}\nresources: {" + resources +
+              "}\noutput: {page: false}\nsweep:\n  search: {trials: 5, objective: {metric: score, direction: maximize}, "
+              "space: {learner.options.x: {uniform: [0, 1]}}}\n");
   }
   void Fault(const std::string& python) { Write("fault", python); }
   std::vector<double> Suggested() const {

@@ -24,9 +24,9 @@ PLAIN = r"(?<![.>:\w])(?:::)?"  # no member and no other namespace
 CPP = [
     PLAIN + r"(poll|ppoll|epoll_wait|pselect|read|readv|recv|recvmsg|recvfrom|write|send|sendmsg|accept4?|connect|getaddrinfo)\(",
     PLAIN + r"(waitpid|waitid|wait3|wait4|pause|sleep|usleep|nanosleep|clock_nanosleep|flock|lockf|sigwait|sigwaitinfo|sigtimedwait|"
-    r"sigsuspend|fgets|popen|system|pthread_join|posix_spawnp?|RunProcess|CallPlugin|dlopen)\(",
+    r"sigsuspend|fgets|popen|system|pthread_join|sched_yield|posix_spawnp?|RunProcess|CallPlugin|dlopen)\(",
     r"\b(sleep_for|sleep_until|regex_match|regex_search|regex_replace)\(",
-    r"\b(F_SETLKW|F_OFD_SETLKW|SYS_futex|yield|std::async|std::cin|std::barrier|std::latch|std::counting_semaphore)\b",
+    r"\b(boost::dll::shared_library|F_SETLKW|F_OFD_SETLKW|SYS_futex|yield|std::async|std::cin|std::barrier|std::latch|std::counting_semaphore)\b",
     r"\bstd::(c?regex_iterator|s?regex_iterator)\b",
     r"\b(RE2)::(?:\w*Match\w*|Consume|FindAndConsume)\b",
     r"(?:\.|->)(join|wait|wait_for|wait_until|Wait|setBusyTimeout)\(",

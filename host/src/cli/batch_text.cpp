@@ -296,7 +296,8 @@ class BatchText {
       const unsigned last = folder.LastAttempt();
       const auto result = last > 0 ? ReadResultJson(folder.attempt(last).result()) : std::nullopt;
       answer.trials.push_back({plan_.trials[i].id, point.name, plan_.trials[i].seed, point.values, trial.state,
-                               Word(trial.outcome), trial.why, trial.attempts, trial.lost_nodes, result.value_or(nlohmann::json())});
+                               Word(trial.outcome), trial.why, trial.attempts, trial.lost_nodes,
+                               result.value_or(nlohmann::json())});
     }
     return ToJson(answer);
   }

@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "cluster/program_call.hpp"
 #include "record/results_folder.hpp"
 
 namespace backplane {
@@ -19,8 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kBeatEvery{2};
 constexpr int kLookForEnds_ms = 10;
 constexpr int kRemoveTries = 100;
-// Between a stop and its end as the supervisor sees it: a node that does not answer for longer is taken for lost.
-constexpr std::chrono::seconds kNodeAnswers{30};
 
 // What is said to workers and need not be: where the folder is gone they end by themselves, and the batch finds it out as well.
 void Tell(const std::filesystem::path& file, const std::string& text) {
@@ -91,7 +90,8 @@ void FolderEngine::Stop(JobId job, StopHow how) {
   if (how == StopHow::kWhere) return;
   auto& ends_by = jobs_.at(job).ends_by;
   const std::chrono::duration<double> grace(how == StopHow::kAsk ? jobs_.at(job).grace_s : 0);
-  const auto now_by = Clock::now() + kNodeAnswers + std::chrono::duration_cast<Clock::duration>(grace);
+  // A node that does not answer for longer is taken for lost.
+  const auto now_by = Clock::now() + ClusterPatience() + std::chrono::duration_cast<Clock::duration>(grace);
   ends_by = std::min(ends_by.value_or(now_by), now_by);
 }
 
@@ -148,7 +148,8 @@ std::vector<FolderEngine::Lost> FolderEngine::Unanswered() const {
   std::vector<Lost> lost;
   for (const auto& [id, job] : jobs_)
     if (job.ends_by && Clock::now() > *job.ends_by)
-      lost.push_back({id, fmt::format("its node was lost: it did not answer a stop within {} s", kNodeAnswers.count())});
+      lost.push_back({id, fmt::format("its node was lost: it did not answer a stop within {:g} s",
+                                      std::chrono::duration<double>(ClusterPatience()).count())});
   return lost;
 }
 

@@ -1,5 +1,5 @@
-// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch and has a limit. Its output counts as
-// an answer only if it ended well.
+// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch and has a limit. Its output counts
+// as an answer only if it ended well.
 #pragma once
 
 #include <chrono>

@@ -204,10 +204,10 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   if (reply.is_object() && reply.contains("error") && refused.empty())
     throw std::runtime_error(fmt::format("engine.kind ray: {} did not join the cluster and gave no reason", python));
   if (!reply.is_object() || reply.contains("error"))
-    throw std::runtime_error(reply.is_object()
-                                 ? refused
-                                 : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
-                                               driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
+    throw std::runtime_error(
+        reply.is_object() ? refused
+                          : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
+                                        driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
   std::error_code error;
   std::filesystem::remove(log, error);
   const nlohmann::json ready = reply["ready"].is_object() ? reply["ready"] : nlohmann::json::object();

@@ -21,10 +21,11 @@ constexpr double kOwnMemory_mib = 128;
 
 // The words of squeue's %T. A state in no list has an unknown meaning, as in another version of Slurm.
 constexpr std::string_view kRunning[] = {"RUNNING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"};
-constexpr std::string_view kPending[] = {"PENDING",  "CONFIGURING",  "POWER_UP_NODE", "REQUEUED",
+constexpr std::string_view kPending[] = {"PENDING",     "CONFIGURING",  "POWER_UP_NODE", "REQUEUED",
                                          "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
-constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING", "DEADLINE",  "FAILED", "LAUNCH_FAILED",
-                                       "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",    "STAGE_OUT", "TIMEOUT"};
+constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING",    "DEADLINE",
+                                       "FAILED",    "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+                                       "REVOKED",   "STAGE_OUT",     "TIMEOUT"};
 constexpr size_t kMostDigits = 10;  // of a job's number, which Slurm keeps in 32 bits
 constexpr size_t kShownOfAnswer = 100;
 
@@ -98,7 +99,8 @@ bool SlurmTasks::HasArray(const std::string& job) const {
 }
 
 std::vector<std::string> SqueueWords(const std::vector<std::string>& jobs) {
-  return {"squeue", "--noheader", "--array", fmt::format("--jobs={}", fmt::join(jobs, ",")), "--states=all", "--format=%F %K %T %r"};
+  return {"squeue",       "--noheader",          "--array", fmt::format("--jobs={}", fmt::join(jobs, ",")),
+          "--states=all", "--format=%F %K %T %r"};
 }
 
 std::optional<SlurmTasks> ReadTasks(const std::string& text) {

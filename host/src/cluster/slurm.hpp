@@ -42,6 +42,7 @@ std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure);
 
 std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool only_pending);
 // Waits for its end. Returns a sentence if it failed, so that they may still be there.
-std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, std::chrono::milliseconds limit = ClusterPatience());
+std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending,
+                       std::chrono::milliseconds limit = ClusterPatience());
 
 }  // namespace backplane

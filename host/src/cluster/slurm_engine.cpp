@@ -53,13 +53,14 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
   const CallEnd end = ProgramCall({"sbatch", "--version"}).Await();
   if (end.ok()) return "";
   return fmt::format(
-      "engine.kind slurm: there is no program sbatch here that works ({}); this command belongs on a machine from which jobs are "
+      "engine.kind slurm: there is no program sbatch here that works ({}); this command belongs on a machine from which jobs "
+      "are "
       "submitted (a login node), and `apt-get install slurm-client` gives a Debian machine of the cluster the programs",
       end.failure);
 }
 
-// Ends its jobs in the queue. After a stop a person waits, so there is less time. Jobs that are left end by themselves: a worker
-// without its folder does not begin.
+// Ends its jobs in the queue. After a stop a person waits, so there is less time. Jobs that are left end by themselves: a
+// worker without its folder does not begin.
 SlurmEngine::~SlurmEngine() {
   ask_.reset();
   const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
@@ -170,8 +171,8 @@ uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
   return sum;
 }
 
-// A worker is gone after two answers that say so, because its last files may arrive later than the first. A worker that Slurm does
-// not list is gone if that stays so and none of its trials gives a sign of life meanwhile.
+// A worker is gone after two answers that say so, because its last files may arrive later than the first. A worker that Slurm
+// does not list is gone if that stays so and none of its trials gives a sign of life meanwhile.
 bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects) {
   if (tasks.running.contains(worker)) return false;
   const auto now = Clock::now();
@@ -222,7 +223,8 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
 
 // Workers that run trials need no answer of squeue. If there are none, orders may wait for workers that never come.
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
-  if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty()) return {};
+  if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty())
+    return {};
   return AllWaiting("no worker takes it, and what Slurm does is not known: " + warned_);
 }
 
@@ -243,8 +245,8 @@ std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (submit_ || unknown || NamesIn(at().orders()).empty() || there >= tasks_) return lost;
   in_vain_ = AnyWorker() || there > 0 ? 0 : in_vain_ + 1;
   if (in_vain_ > kMostInVain) {
-    for (Lost& one : AllWaiting(fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})", jobs_.back(),
-                                            at().logs().string())))
+    for (Lost& one : AllWaiting(fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})",
+                                            jobs_.back(), at().logs().string())))
       lost.push_back(std::move(one));
     return lost;
   }

@@ -79,8 +79,7 @@ json SearchSession::AskChecked(const Message& message, const SearchRecord& known
   const std::string error = ReplyError(message.request, reply, known, message.number);
   if (error.empty()) return reply;
   process_->End();
-  throw SearchError(
-      fmt::format("sweep.search: the reply to '{}' cannot be used: {}", message.request.value("op", ""), error));
+  throw SearchError(fmt::format("sweep.search: the reply to '{}' cannot be used: {}", message.request.value("op", ""), error));
 }
 
 std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file) {

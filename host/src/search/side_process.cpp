@@ -64,8 +64,7 @@ std::string WhyNoSearch(const std::string& method) {
   return lacks.empty() ? "" : SayMissing(python, "no " + lacks);
 }
 
-SideProcess::SideProcess(fs::path log, SearchWait wait)
-    : log_(std::move(log)), wait_(std::move(wait)), python_(FindPython()) {
+SideProcess::SideProcess(fs::path log, SearchWait wait) : log_(std::move(log)), wait_(std::move(wait)), python_(FindPython()) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     throw SearchError(std::string("sweep.search: no socket to the side process: ") + std::strerror(errno));
@@ -115,7 +114,8 @@ json SideProcess::Ask(const json& request) {
   throw SearchError(fmt::format("sweep.search: Optuna rejects '{}': {}", op, what));
 }
 
-// The line that answers this one. Only time in which this process itself runs counts: a machine that was suspended owes no reply.
+// The line that answers this one. Only time in which this process itself runs counts: a machine that was suspended owes no
+// reply.
 std::string SideProcess::Exchange(const std::string& line, const std::string& op) {
   if (!unread_.empty()) Fail(fmt::format("it sent more than the reply: {}", Printable(unread_, kShownColumns)));
   const double limit_s = op == "open" ? std::max(wait_.limit_s, kLongestStart_s) : wait_.limit_s;
@@ -128,7 +128,8 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
       unread_.erase(0, end + 1);
       return reply;
     }
-    if (unread_.size() > kMostReplyBytes) Fail(fmt::format("its reply to '{}' is longer than {} MiB", op, kMostReplyBytes >> 20));
+    if (unread_.size() > kMostReplyBytes)
+      Fail(fmt::format("its reply to '{}' is longer than {} MiB", op, kMostReplyBytes >> 20));
     const auto began = Clock::now();
     pollfd watched{fd_, static_cast<short>(POLLIN | (sent < line.size() ? POLLOUT : 0)), 0};
     const int ready = poll(&watched, 1, kTick_ms);

@@ -28,7 +28,7 @@ std::string WhyNoSearch(const std::string& method);
 
 // The batch's side of a wait for an answer.
 struct SearchWait {
-  double limit_s = 300;                     // resources.hang_timeout: a process that is silent for longer is ended
+  double limit_s = 300;                       // resources.hang_timeout: a process that is silent for longer is ended
   std::function<bool()> meanwhile = nullptr;  // called many times a second while a reply is late; false: stop waiting
 };
 

@@ -166,8 +166,9 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   const TrialResult read = ReadTolerantly<TrialResult>(result);
   ended.warnings = read.warnings;
   ended.facts = read.facts;
-  // The trial's own sentence says more than its exit code.
-  if (read.error && ended.verdict.outcome != Outcome::kOk) ended.verdict.why = *read.error;
+  // The trial's own sentence says more than its exit code. If its node was lost, it only knows that it was told to end.
+  const bool knows_why = ended.verdict.outcome != Outcome::kOk && ended.verdict.outcome != Outcome::kStale;
+  if (read.error && knows_why) ended.verdict.why = *read.error;
   std::optional<std::string> stands = written ? text : std::nullopt;
   if (result != written.value_or(nullptr)) {
     std::string completed = JsonText(result, kJsonIndent);

@@ -249,7 +249,8 @@ void WorkerGroup::Lose(size_t i, const std::string& why) {
   if (std::exchange(worker.gone, true)) return;
   worker.unsent = {};
   const std::string how = worker.name + ": " + why + worker.link->HowItEnded();
-  if (!worker.said_hello && why.empty()) throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
+  if (!worker.said_hello && why.empty())
+    throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
   const uint64_t jobs = dealer_.Lose(i);
   setup_.warn(fmt::format("{} in turn {}; {} {} of its {}{}", how, turn_.number,
                           AtWork() > 0 ? "the other workers play" : "the trial plays", jobs, jobs == 1 ? "job" : "jobs",

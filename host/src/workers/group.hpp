@@ -48,8 +48,8 @@ class WorkerGroup : public PlayElsewhere {
     std::string name;  // "worker 2"
     Hello hello;
     bool said_hello = false, gone = false, ready = false, done = false;
-    double silent_s = 0;               // since its last frame, while it owes one
-    std::vector<std::byte> unsent;     // that it has not had room for
+    double silent_s = 0;            // since its last frame, while it owes one
+    std::vector<std::byte> unsent;  // that it has not had room for
     bool at_work() const { return said_hello && !gone; }
   };
 

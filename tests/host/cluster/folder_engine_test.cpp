@@ -90,6 +90,18 @@ TEST_F(FolderEngineTest, WorkersShareTheOrdersAndEachIsRunOnce) {
   EXPECT_THAT(NamesIn(cluster_.at().ended()), IsEmpty());
 }
 
+TEST_F(FolderEngineTest, TakesNodeForLostThatDoesNotAnswerAStop) {
+  setenv("BACKPLANE_CLUSTER_PATIENCE", "1", 1);
+  for (const StopHow how : {StopHow::kKill, StopHow::kAsk}) {
+    const JobId job = cluster_.Start(Trial(std::to_string(static_cast<int>(how)), {"sleep"}));
+    std::filesystem::rename(cluster_.at().order(job), cluster_.at().taken_by(job, "gone"));
+    cluster_.Stop(job, StopHow::kWhere);
+    cluster_.Stop(job, how);
+    EXPECT_THAT(Ends(1)[0].lost, HasSubstr("its node was lost: it did not answer a stop within 1 s"));
+  }
+  unsetenv("BACKPLANE_CLUSTER_PATIENCE");
+}
+
 TEST(WorkFolder, WhatIsBeingMadeIsNoOrderAndNoEnd) {
   EXPECT_EQ(WorkFolder::Job("00000012"), 12u);
   EXPECT_EQ(WorkFolder::Job("00000012@3.1"), 12u);

@@ -14,8 +14,8 @@
 namespace backplane {
 namespace {
 
-using testing::HasSubstr;
 using std::chrono::milliseconds;
+using testing::HasSubstr;
 
 class ProgramCallTest : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "../sweep/sweep_fixture.hpp"
@@ -126,6 +127,7 @@ TEST_F(Simulated, APlanComesToItsEndAndNothingIsLostOrRunTwice) {
   EXPECT_EQ(record.trials.size(), trials);
   EXPECT_THAT(record.sessions.back().jobs, testing::SizeIs(1));
   size_t stale = 0, left = 0;
+  std::map<std::string, size_t> lost_by_id;
   for (const auto& [id, trial] : record.trials) {
     size_t finished = 0, lost = 0;
     for (const AttemptRecord& attempt : trial.attempts) {
@@ -135,11 +137,13 @@ TEST_F(Simulated, APlanComesToItsEndAndNothingIsLostOrRunTwice) {
       lost += attempt.end.outcome == Outcome::kStale ? 1 : 0;
     }
     stale += lost;
+    lost_by_id[id] = lost;
     EXPECT_EQ(finished == 1, trial.state == TrialState::kCompleted) << id;
     // Nodes that are lost are no fault of the trial's, unless they are four.
     EXPECT_EQ(trial.state == TrialState::kPlanned, lost > 3) << id;
     left += trial.state == TrialState::kPlanned ? 1 : 0;
   }
+  for (size_t i = 0; i < trials; ++i) EXPECT_EQ(report.trials[i].lost_nodes, lost_by_id[plan.trials[i].id]) << i;
   EXPECT_GT(stale, trials / 20);
   EXPECT_EQ(report.Count(TrialState::kPlanned), left);
 }

@@ -63,7 +63,8 @@ TEST(WorkerScript, GivesItsPlaceToTheWorkerAndQuotesWhatHasBlanks) {
 
 TEST(ReadTasks, SortsTasksByTheirState) {
   const std::optional<SlurmTasks> tasks = ReadTasks(
-      "12 0 RUNNING None\n12 1 PENDING (Resources, and more)\n12 2 COMPLETING\n12 3 NODE_FAIL\n\n12 4 CONFIGURING\n13 0 FAILED\n13 1 "
+      "12 0 RUNNING None\n12 1 PENDING (Resources, and more)\n12 2 COMPLETING\n12 3 NODE_FAIL\n\n12 4 CONFIGURING\n13 0 "
+      "FAILED\n13 1 "
       "SUSPENDED\n");
   ASSERT_TRUE(tasks);
   EXPECT_THAT(tasks->running, ElementsAre("12.0", "13.1"));
@@ -75,15 +76,16 @@ TEST(ReadTasks, SortsTasksByTheirState) {
 
 TEST(ReadTasks, KnowsNothingOfAnswersThatCannotBeRead) {
   EXPECT_TRUE(ReadTasks("")) << "no line is an answer, of which a task may be missing";
-  for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n", "-1 0 RUNNING\n",
-                           "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
+  for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n",
+                           "-1 0 RUNNING\n", "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
     EXPECT_FALSE(ReadTasks(text)) << text;
 }
 
 TEST(ReadJobNumber, ReadsOnlyNumbersOfJobs) {
   EXPECT_EQ(ReadJobNumber("4711\n"), "4711");
   EXPECT_EQ(ReadJobNumber("4711;cluster\n"), "4711");
-  for (const char* text : {"", "\n", "0", "0;c", "-5", "4711 4712", "Submitted batch job 4711", "12\n13\n", "4711x", "99999999999", ";c"})
+  for (const char* text :
+       {"", "\n", "0", "0;c", "-5", "4711 4712", "Submitted batch job 4711", "12\n13\n", "4711x", "99999999999", ";c"})
     EXPECT_EQ(ReadJobNumber(text), std::nullopt) << text;
 }
 
@@ -98,7 +100,8 @@ TEST(TasksOf, TellsForgottenJobsFromNoAnswer) {
   EXPECT_EQ(failure, "squeue did not answer within 30 s and was killed");
   EXPECT_EQ(TasksOf({.out = "\x1b[2J?\n"}, &failure), std::nullopt);
   EXPECT_EQ(failure, "expected lines \"JOB TASK STATE\" from squeue, got \\x1b[2J?");
-  const auto forgotten = TasksOf({.err = "slurm_load_jobs error: Invalid job id specified\n", .failure = "exit code 1"}, &failure);
+  const auto forgotten =
+      TasksOf({.err = "slurm_load_jobs error: Invalid job id specified\n", .failure = "exit code 1"}, &failure);
   ASSERT_TRUE(forgotten);
   EXPECT_TRUE(forgotten->forgotten);
 }
