@@ -44,7 +44,7 @@ TEST(ReportLines, DeepOnesAreNoReports) {
   EXPECT_FALSE(ReportOfLine("{\"values\": " + std::string(100000, '[') + std::string(100000, ']') + "}"));
 }
 
-// The lines are those of Python's json.dumps, which stands at the end of each.
+// In the form of Python's json.dumps.
 TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
   ReportFaults faults;
   const auto report = ReportOfLine(

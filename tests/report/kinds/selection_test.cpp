@@ -1,4 +1,4 @@
-// Which points a comparison may select, and what it says of the others.
+// The points that a comparison may select, and the reasons for the others.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -133,7 +133,7 @@ TEST(Selection, WithoutASelectionTheBestIsAnEligiblePoint) {
             HasSubstr("runners=2 envs=1 (1 of 4 runs failed)")));
 }
 
-TEST(Selection, SaysNotFiniteInsteadOfAnEmptyCell) {
+TEST(Selection, ShowsNotFiniteInsteadOfAnEmptyCell) {
   const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2).IsNeverFinite()});
   EXPECT_EQ(TextAt(TableOf(document, "results"), 1, "eval_return"), "not finite");
   EXPECT_THAT(TextAt(TableOf(document, "results"), 1, "remark"),
