@@ -392,6 +392,170 @@ compare:
   EXPECT_THAT(run.out, HasSubstr("better"));
 }
 
+// 100 reports. The word selects the values that are not finite.
+const std::string kNotFinite = R"(
+import json
+nan, inf, way = float("nan"), float("inf"), sys.argv[1]
+for i in range(8 if way == "few" else 100):
+    value = {"middle": nan if i == 40 else 10.0, "in_the_tenth": nan if i == 95 else 10.0, "to_the_end": nan if i >= 90 else 10.0,
+             "infinite": -inf if i >= 60 else 10.0, "never": nan, "from_the_start": nan if i < 50 else 10.0,
+             "alternating": nan if i % 2 else 10.0, "few": nan if i >= 5 else 10.0, "rare": 10.0}[way]
+    values = {"return": value, "ep/length": value, "loss": 1.0, "unlisted": value}
+    if i % 30 == 0: values["eval/return"] = nan if way == "rare" and i else 3.0
+    os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (json.dumps({"step": i + 1, "values": values}) + "\n").encode())
+)";
+
+TEST_F(TrialByCommand, ThatIsNotFiniteInTheEndHasDiverged) {
+  Write("ends.py", kImport + kNotFinite);
+  Write("ends.yaml", R"(
+learner: {command: [python3, ends.py, "{way}"], options: {way: middle}}
+sweep: {grid: {learner.options.way: [middle, in_the_tenth, to_the_end, infinite, never, from_the_start, alternating, few, rare]}}
+report: {kind: comparison, columns: [return, eval/return], select: {metric: return}}
+)");
+  const Finished run = Run("run ends.yaml");
+  EXPECT_EQ(run.exit, 3) << run.err << run.out;
+  std::map<std::string, json> results;
+  for (const auto& folder : std::filesystem::directory_iterator(Out("ends") / "trials"))
+    results[json::parse(ReadFile(folder.path() / "trial.json"))["config"]["learner"]["options"]["way"]] =
+        json::parse(ReadFile(folder.path() / "attempt-1/result.json"));
+  ASSERT_EQ(results.size(), 9u);
+  for (const char* way : {"middle", "in_the_tenth", "never", "from_the_start", "alternating"}) {
+    EXPECT_EQ(results[way]["state"], "COMPLETED") << way;
+    EXPECT_EQ(results[way]["outcome"], "ok") << way;
+  }
+  for (const char* way : {"to_the_end", "infinite", "few", "rare"}) {
+    EXPECT_EQ(results[way]["state"], "FAILED") << way;
+    EXPECT_EQ(results[way]["outcome"], "nan") << way;
+  }
+  EXPECT_EQ(results["to_the_end"]["error"],
+            "diverged: 'return' was finite before, and is NaN or infinite in its last 10 of 100 reports");
+  EXPECT_EQ(results["few"]["error"], "diverged: 'return' was finite before, and is NaN or infinite in its last 3 of 8 reports");
+  EXPECT_THAT(results["rare"]["error"],
+              HasSubstr("'eval/return' was finite before, and is NaN or infinite in its last 3 of 4"));
+  EXPECT_EQ(results["in_the_tenth"]["return"]["mean"], 10);
+  EXPECT_EQ(results["in_the_tenth"]["return"]["n"], 9) << "of the last 10 reports";
+  EXPECT_EQ(results["alternating"]["return"]["n"], 5);
+  EXPECT_EQ(results["never"]["return"]["mean"], nullptr);
+  EXPECT_THAT(results["never"]["warnings"].dump(), HasSubstr("metric 'return' never had a finite value, so it has no result"));
+  // The words at the end: a value, a cell or a remark for each of them.
+  const std::string report = ReadFile(Out("ends") / "report/comparison_report.md");
+  const auto row = [&](const std::string& way) {
+    const size_t at = report.find("| way=" + way + " ");
+    return at == report.npos ? "" : report.substr(at, report.find('\n', at) - at);
+  };
+  EXPECT_THAT(row("never"), HasSubstr("| not finite |")) << report;
+  EXPECT_THAT(row("in_the_tenth"), HasSubstr("return: 1 of its last 10 values are not finite"));
+  EXPECT_THAT(row("to_the_end"), AllOf(HasSubstr("FAILED (nan)"), HasSubstr("not eligible: 1 of 1 runs diverged")));
+  EXPECT_THAT(report, HasSubstr("Selected: way=middle"));
+  const Finished csv = Run("export csv " + Out("ends").string());
+  EXPECT_EQ(csv.exit, 0) << csv.err;
+  // Divergence is a result: the same command has no trial left to run.
+  EXPECT_EQ(Run("run ends.yaml").exit, 3);
+  const std::vector<json> events = Events("ends");
+  EXPECT_EQ(std::count_if(events.begin(), events.end(), [](const json& event) { return event["kind"] == "attempt.start"; }), 9);
+}
+
+TEST_F(TrialByCommand, DivergenceFollowsItsPolicyAndNoKeyOutsideTheIdentity) {
+  Write("ends.py", kImport + kNotFinite);
+  const std::string learner = "learner: {command: [python3, ends.py, to_the_end]}\n";
+  Write("retried.yaml", learner + "on_failure: {nan: {retry: 1}}\n");
+  EXPECT_EQ(Run("run retried.yaml").exit, 1);
+  EXPECT_TRUE(std::filesystem::exists(Trial("retried") / "attempt-2"));
+  Write("infeasible.yaml", learner + "on_failure: {nan: infeasible}\n");
+  Run("run infeasible.yaml");
+  EXPECT_EQ(States("infeasible", "learner.options").begin()->second.state, "INFEASIBLE");
+  // A key outside the identity does not decide.
+  Write("shown.yaml", R"(
+learner: {command: [python3, ends.py, middle]}
+output: {live: [unlisted]}
+report: {kind: comparison, columns: [unlisted], select: {metric: unlisted, direction: maximize}}
+)");
+  EXPECT_EQ(Run("run shown.yaml").exit, 0);
+}
+
+TEST_F(TrialByCommand, AResumedTrialHasDivergedByAllItsReports) {
+  Write("again.py", kImport + R"(
+folder, attempt = sys.argv[1], int(sys.argv[2])
+open(os.path.join(folder, "kept"), "w").close()
+for i in range(20):
+    backplane_client.log({"loss": 1.0 if attempt == 1 and i < 18 else float("nan")}, step=100 * attempt + i)
+if attempt == 1: os.kill(os.getpid(), 9)
+)");
+  Write("again.yaml", R"(
+learner: {command: [python3, again.py, "{checkpoint_dir}", "{attempt}"]}
+on_failure: {signal: {retry: 1}}
+)");
+  Run("run again.yaml");
+  const json result = json::parse(ReadFile(Trial("again") / "attempt-2/result.json"));
+  EXPECT_EQ(result["outcome"], "nan") << "the second attempt itself never had a finite loss";
+  EXPECT_EQ(result["error"], "diverged: 'loss' was finite before, and is NaN or infinite in its last 4 of 40 reports");
+}
+
+TEST_F(TrialByCommand, ValuesThatAreNoNumbersAreWarnedOfOnce) {
+  Write("texts.py", kImport + R"(
+import json
+def send(line): os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (line + "\n").encode())
+for i in range(5):
+    send(json.dumps({"values": {"return": float(sys.argv[1]), "x": float("nan") if i == 2 else 1}, "step": i}))
+    send('{"values": {"name": "run %s"}}' % sys.argv[1])
+    send("hello " + sys.argv[1])
+    print("accuracy: n/a" + sys.argv[1])
+)");
+  Write("texts.yaml", R"yaml(
+learner: {command: [python3, texts.py, "{seed}"], metrics: {accuracy: "accuracy: (.*)"}}
+sweep: {seeds: {n: 3, first: 1}}
+)yaml");
+  const Finished run = Run("run texts.yaml --jobs 1");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  for (const char* warning : {"NaN and Infinity are no JSON", "metric 'name': expected a number",
+                              "metric 'accuracy': expected a number", "expected one report of JSON a line"}) {
+    const size_t at = run.err.find(warning);
+    ASSERT_NE(at, run.err.npos) << warning << run.err;
+    EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;
+  }
+  EXPECT_THAT(run.err, HasSubstr("the first one: n/a1"));
+  EXPECT_EQ(Lines(Out("texts") / "trials" / std::filesystem::directory_iterator(Out("texts") / "trials")->path().filename() /
+                  "attempt-1/metrics.jsonl")
+                .size(),
+            5u)
+      << "a line with a bare NaN is a report";
+}
+
+TEST_F(TrialByCommand, ItsTensorBoardFilesDecideToo) {
+  Write("board.py", R"(
+import struct, sys, os
+def crc(data):
+    table = []
+    for n in range(256):
+        for _ in range(8): n = n >> 1 ^ (0x82f63b78 if n & 1 else 0)
+        table.append(n)
+    c = 0xffffffff
+    for byte in data: c = table[(c ^ byte) & 255] ^ c >> 8
+    c ^= 0xffffffff
+    return ((c >> 15 | c << 17) + 0xa282ead8) & 0xffffffff
+def varint(n):
+    out = b""
+    while n > 127: out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+def event(step, tag, value):
+    one = b"\n" + varint(len(tag)) + tag.encode() + b"\x15" + struct.pack("<f", value)
+    summary = b"\n" + varint(len(one)) + one
+    return b"\t" + struct.pack("<d", 1.0) + b"\x10" + varint(step) + b"*" + varint(len(summary)) + summary
+with open("events.out.tfevents.1", "wb") as file:
+    for step in range(40):
+        data = event(step, "losses/value_loss", float("nan") if step >= int(sys.argv[1]) else 1.0)
+        head = struct.pack("<Q", len(data))
+        file.write(head + struct.pack("<I", crc(head)) + data + struct.pack("<I", crc(data)))
+)");
+  for (const auto& [from, outcome] : {std::pair{"36", "nan"}, {"37", "ok"}}) {
+    const std::string name = std::string("board_") + from;
+    Write(name + ".yaml", "learner: {command: [python3, board.py, \"" + std::string(from) + "\"], tensorboard: \"*\"}\n");
+    Run("run " + name + ".yaml");
+    EXPECT_EQ(Result(name)["outcome"], outcome) << from << Result(name).dump();
+    EXPECT_EQ(Result(name)["iterations"], 40) << from;
+  }
+}
+
 TEST_F(TrialByCommand, CommandsThatNeedPluginsSaySo) {
   Write("plain.yaml", "learner: {command: [\"true\"]}\n");
   ASSERT_EQ(Run("run plain.yaml").exit, 0);

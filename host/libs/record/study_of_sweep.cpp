@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
 #include "record/study.hpp"
 
@@ -33,12 +34,16 @@ Scored ScoreOf(const ResultsFolder& folder, const TrialRecord& trial, const std:
   while (first > 0 && trial.attempts[first].start.resumed) --first;
   for (size_t i = first; i < trial.attempts.size(); ++i)
     for (const IterationValue& one : ReadIterations(folder.attempt(trial.id, trial.attempts[i].number)))
-      if (one.name == metric && std::isfinite(one.value)) scored.by_iteration[one.iteration] = one.value;
+      if (one.name == metric) scored.by_iteration[one.iteration] = one.value;
+  LastFinite last;
+  for (const auto& [iteration, value] : scored.by_iteration) last.Add(value);
+  std::erase_if(scored.by_iteration, [](const auto& one) { return !std::isfinite(one.second); });
   const Measurements found = ReadMeasurements(folder.attempt(trial.id, trial.attempts.back().number));
   if (IsKnown(found.statistics, metric))
     scored.value = found.statistics.at(metric).mean;
-  else if (!scored.by_iteration.empty())
-    scored.value = scored.by_iteration.rbegin()->second;
+  else if (!found.statistics.contains(metric) || !found.statistics.at(metric).mean)
+    scored.value = last.value();
+  if (scored.value && !std::isfinite(*scored.value)) scored.value.reset();
   if (const auto said = found.result.measures.find(metric); said != found.result.measures.end())
     scored.direction = said->second.direction;
   return scored;

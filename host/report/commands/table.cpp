@@ -11,8 +11,9 @@ namespace backplane {
 
 int TableCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<TableRequest>(json);
-  const Table table = FinalTable(ReadResultSet(request.out), request.live);
-  if (const std::string best = BestOf(table); !best.empty())
+  size_t eligible = 0;
+  const Table table = FinalTable(ReadResultSet(request.out), request.live, &eligible);
+  if (const std::string best = BestOf(table, eligible); !best.empty())
     std::fputs((WrapAfter("  ", "    ", best, request.width - 4) + "\n").c_str(), stdout);
   std::fputs(ScreenText(table, request.width, request.colour).c_str(), stdout);
   return 0;

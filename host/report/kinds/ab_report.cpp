@@ -267,7 +267,9 @@ Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& conte
 CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportContext& context) {
   const Arms arms = ArmsOf(sets, context);
   CompareAnswer answer;
-  const auto is_invalid = [](const PairJudgement& pair) { return pair.decided && pair.answer == Answer::kInvalid; };
+  const auto is_invalid = [](const PairJudgement& pair) {
+    return pair.decided && pair.answer == Answer::kInvalid && pair.why_missing.empty();
+  };
   // Scores without a spread on one task leave the others their verdicts.
   answer.invalid = std::ranges::all_of(
       arms.tasks, [&](const JudgedTask& task) { return std::ranges::any_of(task.judgement.pairs, is_invalid); });

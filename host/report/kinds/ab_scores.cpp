@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <stdexcept>
@@ -111,18 +112,44 @@ std::string LessIsSetAside(const Combined& combined) {
                : nothing + std::string("that no block can be set aside, whatever else ran beside it.");
 }
 
+// A sentence if not every run of the arm has a finite score.
+std::string WhyMissing(const ComparedPoint& arm, const SeedScores& scores, const std::string& metric) {
+  const size_t runs = arm.trials.size(), missing = runs - scores.values.size();
+  const auto not_finite = std::ranges::count_if(scores.values, [](double value) { return !std::isfinite(value); });
+  if (scores.incomplete)
+    return fmt::format(
+        "{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.", missing,
+        runs, arm.name);
+  if (missing > 0) return fmt::format("{} of {} runs of {} have no {}.", missing, runs, arm.name, metric);
+  if (not_finite > 0) return fmt::format("{} of {} runs of {} have no finite {}.", not_finite, runs, arm.name, metric);
+  return "";
+}
+
+// Arms with all their scores keep their verdicts if at least two are left. Several tasks are judged together: they need every
+// arm.
+void SettleMissing(const CompareTerms& terms, AbScores* scores) {
+  const auto whole = std::ranges::count_if(scores->arms, [](const ArmScores& arm) { return arm.why_missing.empty(); });
+  if (terms.tasks.empty() && whole >= 2) return;
+  for (ArmScores& arm : scores->arms) {
+    if (arm.why_missing.empty()) continue;
+    scores->whys_invalid.push_back(arm.why_missing);
+    arm.why_missing.clear();
+  }
+}
+
 }  // namespace
 
 std::string WhyNeverToldApart(const AbScores& scores) {
   const size_t arms = scores.arms.size();
   if (scores.terms.speed || arms < 2) return "";
   std::vector<size_t> counts;
-  for (const ArmScores& arm : scores.arms) counts.push_back(arm.values.size());
+  for (const ArmScores& arm : scores.arms)
+    if (arm.why_missing.empty()) counts.push_back(arm.values.size());
   if (std::ranges::find(counts, size_t{0}) != counts.end()) return "";
   // By Holm the least p of all pairs is multiplied by their number.
   const double pairs = static_cast<double>(arms * (arms - 1)) / 2;
-  for (size_t i = 0; i < arms; ++i) {
-    for (size_t j = i + 1; j < arms; ++j)
+  for (size_t i = 0; i < counts.size(); ++i) {
+    for (size_t j = i + 1; j < counts.size(); ++j)
       if (pairs * statistics::LeastUnpairedP(counts[i], counts[j]) <= scores.terms.alpha) return "";
   }
   CompareTerms once;
@@ -157,20 +184,15 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
     invalid(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
 
   const Scoring scoring(combined, points);
-  size_t fewest = SIZE_MAX;
   for (size_t i = 0; i < points.size(); ++i) {
     const SeedScores scores = scoring.Scores(i, out.metric);
-    out.arms.push_back({points[i].name, scores.values, scores.diverged, scores.below_floors, {}});
-    fewest = std::min(fewest, scores.values.size());
-    const size_t missing = points[i].trials.size() - scores.values.size();
-    if (scores.incomplete) {
-      invalid(fmt::format(
-          "{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.", missing,
-          points[i].trials.size(), points[i].name));
-    } else if (missing > 0) {
-      invalid(fmt::format("{} of {} runs of {} have no {}.", missing, points[i].trials.size(), points[i].name, metric));
-    }
+    out.arms.push_back(
+        {points[i].name, scores.values, scores.diverged, scores.below_floors, {}, WhyMissing(points[i], scores, metric)});
   }
+  SettleMissing(terms, &out);
+  size_t fewest = SIZE_MAX;
+  for (const ArmScores& arm : out.arms)
+    if (arm.why_missing.empty()) fewest = std::min(fewest, arm.values.size());
   if (points.size() >= 2) {
     invalid(UnequalBudgets(combined, points));
     if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out.warnings.push_back(seeds);

@@ -165,6 +165,9 @@ std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudge
   std::vector<std::string> text;
   for (const PairJudgement& pair : judgement.pairs) {
     if (pair.looks > 0) text.push_back(Verdict(scores, pair));
+    if (!pair.why_missing.empty())
+      text.push_back(fmt::format("No verdict on {} and {}: {}", scores.arms[pair.first].name, scores.arms[pair.second].name,
+                                 pair.why_missing));
   }
   if (const std::string ranking = RankingText(scores, judgement); !ranking.empty()) text.insert(text.begin(), ranking);
   return text;

@@ -174,6 +174,20 @@ std::vector<size_t> RankingOf(size_t arms, const std::vector<PairJudgement>& pai
   return order;
 }
 
+const std::string& WhyMissing(const ArmScores& first, const ArmScores& second) {
+  return first.why_missing.empty() ? second.why_missing : first.why_missing;
+}
+
+PairJudgement NotJudged(size_t first, size_t second, const std::string& why_missing) {
+  PairJudgement pair;
+  pair.first = first;
+  pair.second = second;
+  pair.answer = Answer::kInvalid;
+  pair.decided = true;
+  pair.why_missing = why_missing;
+  return pair;
+}
+
 // Of one look, by Holm: of each pair on each task in their order; empty: there are more looks, or they are of speed, or an arm
 // has no score.
 std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
@@ -181,10 +195,14 @@ std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, 
   for (size_t task = 0; task < tasks.size(); ++task) {
     const std::vector<ArmScores>& arms = tasks[task];
     if (terms[task].looks != 1 || terms[task].speed) return {};
-    if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty(); })) return {};
+    if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty() && arm.why_missing.empty(); }))
+      return {};
     for (size_t first = 0; first < arms.size(); ++first) {
+      // A pair that is not judged counts all the same: which arm lacks a run is no reason to find more among the others.
       for (size_t second = first + 1; second < arms.size(); ++second)
-        p.push_back(statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p);
+        p.push_back(WhyMissing(arms[first], arms[second]).empty()
+                        ? statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p
+                        : 1);
     }
   }
   return statistics::HolmAdjusted(p);
@@ -214,9 +232,13 @@ std::vector<ArmsJudgement> JudgeTasks(const std::vector<std::vector<ArmScores>>&
     const double alpha = terms[task].alpha / static_cast<double>(tests);
     ArmsJudgement out;
     for (size_t first = 0; first < arms.size(); ++first) {
-      for (size_t second = first + 1; second < arms.size(); ++second, ++test)
+      for (size_t second = first + 1; second < arms.size(); ++second, ++test) {
+        const std::string& why = WhyMissing(arms[first], arms[second]);
         out.pairs.push_back(
-            PairJudge(arms, terms[task], first, second, alpha, p.empty() ? std::nullopt : std::optional(p[test])).Judge());
+            why.empty()
+                ? PairJudge(arms, terms[task], first, second, alpha, p.empty() ? std::nullopt : std::optional(p[test])).Judge()
+                : NotJudged(first, second, why));
+      }
     }
     out.decided = !out.pairs.empty() && std::ranges::all_of(out.pairs, &PairJudgement::decided);
     for (const PairJudgement& pair : out.pairs) out.looks = std::max(out.looks, pair.looks);

@@ -18,10 +18,11 @@ namespace backplane {
 
 struct ArmScores {
   std::string name;
-  std::vector<double> values;  // in the order in which they were measured; of speeds two for each block
-  size_t diverged = 0;         // of them, which count as the worst score seen
-  bool below_floors = false;   // not shown to be better than zero or uniform actions
-  std::vector<double> cpu_s;   // of speeds, beside each value; other programs move it less than a wall clock
+  std::vector<double> values;    // in the order in which they were measured; of speeds two for each block
+  size_t diverged = 0;           // of them, which count as the worst score seen
+  bool below_floors = false;     // not shown to be better than zero or uniform actions
+  std::vector<double> cpu_s;     // of speeds, beside each value; other programs move it less than a wall clock
+  std::string why_missing = {};  // a sentence: not all its runs have a score, so that it has no verdict; empty: they have
 };
 
 struct JudgeTerms {
@@ -47,6 +48,7 @@ enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked,
 struct PairJudgement {
   size_t first = 0, second = 1;  // of the arms
   Answer answer = Answer::kInconclusive;
+  std::string why_missing = {};                        // of an arm whose runs have no scores; such a pair is not judged
   bool decided = false;                                // no further look is needed, or none is left
   bool told_apart = false;                             // by the test that decides
   size_t looks = 0;                                    // that were taken

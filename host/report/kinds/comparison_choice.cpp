@@ -35,11 +35,21 @@ class Chooser {
                                   : fmt::format("The baseline {} is not among the points{}.", name, where);
   }
 
+  std::vector<ExcludedPoint> Excluded(const SelectSpec& select) const {
+    std::vector<ExcludedPoint> excluded;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (points_[i].group != group_) continue;
+      if (std::string why = scoring_.Ineligible(i, select.metric); !why.empty()) excluded.push_back({i, std::move(why)});
+    }
+    return excluded;
+  }
+
   std::optional<size_t> Best(const SelectSpec& select) const {
     std::optional<size_t> best;
     double best_value = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
-      if (points_[i].group != group_ || !IsUsable(combined_, points_[i]) || !IsAdmitted(points_[i], select)) continue;
+      if (points_[i].group != group_ || !scoring_.Ineligible(i, select.metric).empty() || !IsAdmitted(points_[i], select))
+        continue;
       const auto value = scoring_.Value(i, select.metric);
       if (!value || !std::isfinite(value->value)) continue;
       if (!best || (select.maximize() ? value->value > best_value : value->value < best_value)) {
@@ -63,7 +73,6 @@ class Chooser {
     if (!select.where) return true;
     return std::all_of(point.trials.begin(), point.trials.end(), [&](size_t t) {
       const TrialData& trial = combined_.trials[t].data;
-      if (!trial.usable()) return true;
       const std::optional<json> value = EvaluateIn(trial, *select.where);
       return value && value->is_boolean() && value->get<bool>();
     });
@@ -87,7 +96,10 @@ std::vector<GroupChoice> ChooseInGroups(const Combined& combined, const std::vec
   for (size_t group = 0; group < choices.size(); ++group) {
     const Chooser chooser(combined, points, group);
     chooser.ChooseBaseline(baseline, &choices[group]);
-    for (const SelectSpec& select : selections) choices[group].chosen.push_back(chooser.Best(select));
+    for (const SelectSpec& select : selections) {
+      choices[group].chosen.push_back(chooser.Best(select));
+      choices[group].excluded.push_back(chooser.Excluded(select));
+    }
   }
   return choices;
 }

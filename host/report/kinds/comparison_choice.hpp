@@ -11,11 +11,18 @@
 
 namespace backplane {
 
+// A point that no selection takes, as not all its runs came to a finite score.
+struct ExcludedPoint {
+  size_t point = 0;
+  std::string why;  // "1 of 3 runs diverged"
+};
+
 // Of one group of machines: nothing is compared across them.
 struct GroupChoice {
-  std::optional<size_t> baseline;             // index into the points; it has a result
-  std::vector<std::optional<size_t>> chosen;  // likewise, of each selection
-  std::string baseline_note;                  // a sentence: why there is none where one was asked for; else empty
+  std::optional<size_t> baseline;                    // index into the points; it has a result
+  std::vector<std::optional<size_t>> chosen;         // likewise, of each selection
+  std::vector<std::vector<ExcludedPoint>> excluded;  // of each selection
+  std::string baseline_note;                         // a sentence: why there is none where one was asked for; else empty
 };
 
 bool IsUsable(const Combined& combined, const ComparedPoint& point);

@@ -182,12 +182,13 @@ class Drawer {
         table.header.push_back(column.unit.empty() ? column.title : fmt::format("{} [{}]", column.title, column.unit));
     }
     bool any_best = false;
+    const std::vector<std::vector<char>> eligible = EligibleCells(results);
     for (size_t r = 0; r < results.rows.size(); ++r) {
       std::vector<std::string> cells;
       for (size_t c = 0; c < results.rows[r].size(); ++c) {
         if (!results.columns[c].in_text) continue;
         cells.push_back(FormatCell(results.rows[r][c], results.columns[c]));
-        if (!IsBest(results, c, r, RivalsOf(r))) continue;
+        if (!eligible[c][r] || !IsBest(results, c, r, RivalsOf(r, eligible[c]))) continue;
         cells.back() += " *";
         any_best = true;
       }
@@ -227,11 +228,21 @@ class Drawer {
     if (!figure.panels.empty()) made_->figures.push_back(std::move(figure));
   }
 
-  // The other points on the same machine; a row of the results is a point.
-  std::vector<size_t> RivalsOf(size_t point) const {
+  // By column and row, which is a point: whether all its runs have a finite value there. Columns of no measure are eligible.
+  std::vector<std::vector<char>> EligibleCells(const Table& results) const {
+    std::vector<std::vector<char>> eligible(results.columns.size(), std::vector<char>(points_.size(), 1));
+    const size_t first = results.columns.size() > 1 && results.columns[1].key == "machine" ? 2 : 1;
+    for (size_t m = 0; m < parts_.columns.size(); ++m)
+      for (size_t i = 0; i < points_.size(); ++i)
+        eligible[first + m][i] = parts_.scoring.Ineligible(i, parts_.columns[m]).empty() ? 1 : 0;
+    return eligible;
+  }
+
+  // The other eligible points on the same machine.
+  std::vector<size_t> RivalsOf(size_t point, const std::vector<char>& eligible) const {
     std::vector<size_t> rivals;
     for (size_t i = 0; i < points_.size(); ++i)
-      if (i != point && points_[i].group == points_[point].group) rivals.push_back(i);
+      if (i != point && points_[i].group == points_[point].group && eligible[i]) rivals.push_back(i);
     return rivals;
   }
 

@@ -68,32 +68,55 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
                      fmt::join(gains, "; "), others > 0 ? fmt::format("; and {} more", others) : "");
 }
 
-std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
-  // What the file selects, in its direction and under its conditions, is the best; without that the measure's own direction
-  // says.
-  const bool selects = !parts.spec.selections.empty();
+// The best eligible point by the measure's own direction. The others go to `excluded`.
+std::optional<size_t> BestPoint(const ComparisonParts& parts, const std::vector<size_t>& with_value, const MeasureSpec& measure,
+                                std::vector<ExcludedPoint>* excluded) {
   std::optional<size_t> best;
-  if (selects) best = parts.choices[group].chosen.front();
   double best_value = 0;
-  size_t rivals = 0;
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (parts.points[i].group != group) continue;
-    const std::optional<Number> value = parts.scoring.Value(i, measure);
-    if (!value || !std::isfinite(value->value)) continue;
-    ++rivals;
-    const double own = value->value * (measure.direction < 0 ? -1 : 1);
-    if (selects || (best && own <= best_value)) continue;
+  for (const size_t i : with_value) {
+    if (std::string why = parts.scoring.Ineligible(i, measure); !why.empty()) {
+      excluded->push_back({i, std::move(why)});
+      continue;
+    }
+    const double own = parts.scoring.Value(i, measure)->value * (measure.direction < 0 ? -1 : 1);
+    if (best && own <= best_value) continue;
     best = i;
     best_value = own;
   }
+  return best;
+}
+
+std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
+  std::vector<size_t> with_value;
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    const std::optional<Number> value =
+        parts.points[i].group == group ? parts.scoring.Value(i, measure) : std::optional<Number>();
+    if (value && std::isfinite(value->value)) with_value.push_back(i);
+  }
+  const auto value_of = [&](size_t point) { return WithUnit(*parts.scoring.Value(point, measure), measure); };
+  if (with_value.size() == 1)
+    return fmt::format("{}: {} {}", parts.points[with_value[0]].name, measure.title, value_of(with_value[0]));
+  const bool selects = !parts.spec.selections.empty();
+  std::vector<ExcludedPoint> excluded;
+  const std::optional<size_t> best =
+      selects ? parts.choices[group].chosen.front() : BestPoint(parts, with_value, measure, &excluded);
+  if (!best && !excluded.empty())
+    return fmt::format("No point can be the best by {}: {}", measure.title, ExcludedText(parts, excluded));
   if (!best || !parts.scoring.Value(*best, measure)) return "";
-  const std::string label = parts.points[*best].name;
-  const std::string value = WithUnit(*parts.scoring.Value(*best, measure), measure);
-  if (rivals == 1) return fmt::format("{}: {} {}", label, measure.title, value);
-  return fmt::format("{} has the best {}: {}{}", label, measure.title, value, RivalsOf(parts, *best, measure));
+  return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
+                     RivalsOf(parts, *best, measure),
+                     excluded.empty() ? "" : "; not considered: " + ExcludedText(parts, excluded));
 }
 
 }  // namespace
+
+std::string ExcludedText(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded) {
+  std::vector<std::string> named;
+  for (size_t i = 0; i < std::min(kNamed, excluded.size()); ++i)
+    named.push_back(fmt::format("{} ({})", parts.points[excluded[i].point].name, excluded[i].why));
+  if (excluded.size() > kNamed) named.push_back(fmt::format("{} more (see the remarks)", excluded.size() - kNamed));
+  return fmt::format("{}", fmt::join(named, ", "));
+}
 
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const SeedScores best = parts.scoring.Scores(chosen, measure);
@@ -104,6 +127,7 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
     const SeedScores scores = parts.scoring.Scores(i, measure);
     if (scores.values.empty()) continue;
     fewest = std::min(fewest, scores.values.size());
+    if (scores.incomplete || scores.missing > 0) continue;
     const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
     if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
       unknown.push_back(parts.points[i].name);
@@ -120,6 +144,7 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
   if (judged == 0 && !unknown.empty())
     return fmt::format("; {} a point: too few to tell it from others",
                        fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
+  if (judged == 0 && unknown.empty()) return "";
   if (unknown.size() > kNamed) unknown = {fmt::format("{} points", unknown.size())};
   const std::string rest = unknown.empty() ? fmt::format(" ({} seeds)", fewest)
                                            : fmt::format("; too few seeds to tell it from {}", fmt::join(unknown, ", "));

@@ -114,9 +114,12 @@ class ComparisonBuilder {
     }
   }
 
+  // Also if no value was finite: its cells say so.
   bool IsMeasured(const MeasureSpec& measure) const {
-    return std::any_of(points_.begin(), points_.end(),
-                       [&](const ComparedPoint& point) { return MeasureOf(combined_, point, measure.expression).has_value(); });
+    const Scoring scoring(combined_, points_);
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (MeasureOf(combined_, points_[i], measure.expression) || scoring.IsNeverFinite(i, measure)) return true;
+    return false;
   }
 
   static ComparisonSpec Spec(const ReportSection& report) {
@@ -132,15 +135,18 @@ class ComparisonBuilder {
   std::string Selected(const ComparisonParts& parts, size_t selection, size_t group) const {
     const SelectSpec& select = spec_.selections[selection];
     const std::optional<size_t> chosen = choices_[group].chosen[selection];
+    const std::string left_out = ExcludedText(parts, choices_[group].excluded[selection]);
+    const std::string not_eligible = left_out.empty() ? "" : fmt::format(" Not eligible: {}.", left_out);
     if (!chosen) {
-      return fmt::format("Nothing was selected{}: no usable point has {}{}.",
+      return fmt::format("Nothing was selected{}: no point with all its runs has {}{}.{}",
                          choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
-                         select.where ? " and fulfils " + select.where->text() : "");
+                         select.where ? " and fulfils " + select.where->text() : "", not_eligible);
     }
     const Number value = *parts.scoring.Value(*chosen, select.metric);
-    return fmt::format("Selected: {}, with the {} {}: {}{}.{}", points_[*chosen].name, select.maximize() ? "highest" : "lowest",
-                       select.metric.title, FormatNumber(value, select.metric.digits),
-                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Doubt(parts, *chosen, select, value));
+    return fmt::format("Selected: {}, with the {} {}: {}{}.{}{}", points_[*chosen].name,
+                       select.maximize() ? "highest" : "lowest", select.metric.title, FormatNumber(value, select.metric.digits),
+                       select.metric.unit.empty() ? "" : " " + select.metric.unit, Doubt(parts, *chosen, select, value),
+                       not_eligible);
   }
 
   std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis, bool is_void) const {
@@ -165,6 +171,7 @@ class ComparisonBuilder {
     size_t rivals = 0;
     for (size_t i = 0; i < points_.size(); ++i) {
       if (i == chosen || points_[i].group != points_[chosen].group) continue;
+      if (!parts.scoring.Ineligible(i, select.metric).empty()) continue;
       const auto value = parts.scoring.Value(i, select.metric);
       if (!value) continue;
       ++rivals;
@@ -174,7 +181,9 @@ class ComparisonBuilder {
     if (!equal.empty())
       return fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "), equal.size() == 1 ? "has" : "have");
     if (rivals == 0) return "";
-    std::string doubt = RivalsOf(parts, chosen, select.metric).substr(2);
+    std::string doubt = RivalsOf(parts, chosen, select.metric);
+    if (doubt.empty()) return "";
+    doubt.erase(0, 2);
     doubt[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(doubt[0])));
     return " " + doubt + ".";
   }

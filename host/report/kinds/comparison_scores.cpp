@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
+#include "machine/resource_measures.hpp"
+#include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
 #include "statistics/welch_verdict.hpp"
 
@@ -29,6 +33,20 @@ std::optional<double> ScoreOf(const TrialData& trial, const Expression& expressi
 // A result of its own, and no number: it is kept, or the points that diverge most would look best.
 bool Diverged(const TrialData& trial, const std::optional<double>& score) {
   return trial.usable() ? score && !std::isfinite(*score) : trial.outcome == Outcome::kNan;
+}
+
+// A curve of the host or of the machine. All others belong to the experiment: a command registers none of its own.
+bool IsOfMachine(const std::string& curve) {
+  return IsHostMeasure(curve) || curve.starts_with(resource_measure::kPrefix) ||
+         std::any_of(std::begin(kHostMetrics), std::end(kHostMetrics),
+                     [&](const HostMetric& metric) { return metric.name == curve; });
+}
+
+// "1 of 3 runs diverged, 1 of 3 runs failed"
+std::string CountsOf(const std::map<std::string, size_t>& counts, size_t all) {
+  std::string text;
+  for (const auto& [what, n] : counts) text += fmt::format("{}{} of {} runs {}", text.empty() ? "" : ", ", n, all, what);
+  return text;
 }
 
 // As EvaluateIn, with what `floor` earned in place of what the policy did. Absent where nothing of an evaluation is in it.
@@ -64,7 +82,7 @@ const char* Word(statistics::Verdict verdict, int direction) {
 }  // namespace
 
 std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction) {
-  if (point.incomplete || base.incomplete) return "incomplete";
+  if (point.incomplete || base.incomplete || point.missing > 0 || base.missing > 0) return "incomplete";
   const auto finite = [](double value) { return std::isfinite(value); };
   for (const SeedScores* side : {&point, &base})
     if (!std::all_of(side->values.begin(), side->values.end(), finite)) return "not finite";
@@ -79,7 +97,7 @@ std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direc
 SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
   SeedScores scores;
   // Which end is the worst is known of a measure with a direction only.
-  const bool counts_divergence = measure.direction != 0 && IsOfLearning(measure);
+  const bool of_learning = IsOfLearning(measure), counts_divergence = measure.direction != 0 && of_learning;
   std::optional<double> worst;
   for (const size_t t : points_[point].trials) {
     const TrialData& trial = combined_.trials[t].data;
@@ -92,7 +110,11 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
         ++scores.diverged;
       }
     }
-    if (!score) continue;
+    if (!score) {
+      // Divergence makes learning the worst. It says nothing about speed, so that the run is left out there.
+      if (of_learning || trial.outcome != Outcome::kNan) ++scores.missing;
+      continue;
+    }
     scores.seeds.push_back(trial.seed);
     scores.values.push_back(*score);
   }
@@ -117,7 +139,59 @@ std::string Scoring::Remark(size_t point, const std::vector<MeasureSpec>& measur
   if (diverged > 0)
     text += fmt::format("{}{} of {} seeds diverged and count as the worst score seen", text.empty() ? "" : "; ", diverged,
                         trials.size());
+  for (const std::string& more : {NotFiniteRemark(point, measures)})
+    if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   return text;
+}
+
+// "loss: not finite", "return: 2 of its last 10 values are not finite"
+std::string Scoring::NotFiniteRemark(size_t point, const std::vector<MeasureSpec>& measures) const {
+  std::string text;
+  std::set<std::string> said;
+  for (const MeasureSpec& measure : measures) {
+    for (const std::string& name : measure.expression.paths()) {
+      if (!said.insert(name).second) continue;
+      uint64_t finite = 0, last = 0;
+      for (const size_t t : points_[point].trials) {
+        const TrialData& trial = combined_.trials[t].data;
+        const auto found = trial.not_finite.find(name);
+        if (found == trial.not_finite.end() || !trial.usable()) continue;
+        finite += found->second.finite;
+        last += found->second.last;
+      }
+      if (last == 0) continue;
+      text += fmt::format("{}{}: {} of its last {} values are not finite", text.empty() ? "" : "; ", name, last - finite, last);
+    }
+  }
+  return text;
+}
+
+bool Scoring::IsNeverFinite(size_t point, const MeasureSpec& measure) const {
+  const auto& names = measure.expression.paths();
+  return std::any_of(points_[point].trials.begin(), points_[point].trials.end(), [&](size_t t) {
+    const TrialData& trial = combined_.trials[t].data;
+    return trial.usable() && std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+             const auto found = trial.not_finite.find(name);
+             return found != trial.not_finite.end() && !found->second.ever;
+           });
+  });
+}
+
+std::string Scoring::Ineligible(size_t point, const MeasureSpec& measure) const {
+  const std::vector<size_t>& trials = points_[point].trials;
+  std::map<std::string, size_t> counts;
+  for (const size_t t : trials) {
+    const TrialData& trial = combined_.trials[t].data;
+    const std::optional<double> score = ScoreOf(trial, measure.expression);
+    if (Diverged(trial, score)) {
+      ++counts["diverged"];
+    } else if (!trial.usable()) {
+      ++counts[IsFinal(trial.state) && trial.state != TrialState::kSkipped ? "failed" : "were not run to the end"];
+    } else if (!score) {
+      ++counts["have no " + measure.title];
+    }
+  }
+  return CountsOf(counts, trials.size());
 }
 
 // A trial that diverged ended early: its speed and its memory are no worse for that.
@@ -127,8 +201,9 @@ bool Scoring::IsOfLearning(const MeasureSpec& measure) const {
     const auto reduced = SplitReducedName(name);
     const std::string& curve = reduced ? reduced->curve : name;
     if (curve == "return" || curve.starts_with("eval/") || curve.starts_with("ep/") || curve.starts_with("train/")) return true;
-    return std::any_of(combined_.trials.begin(), combined_.trials.end(),
-                       [&](const CombinedTrial& trial) { return trial.data.registered.contains(curve); });
+    return std::any_of(combined_.trials.begin(), combined_.trials.end(), [&](const CombinedTrial& trial) {
+      return trial.data.registered.contains(curve) || (trial.data.curves.contains(curve) && !IsOfMachine(curve));
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// Points as seeds see them: a score for each, and what may be said of two points by them.
+// The scores of a point by its seeds, what may be concluded from two points by them, and which points may be selected.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,7 @@ struct SeedScores {
   std::vector<double> values;  // of each seed
   size_t diverged = 0;         // how many of them count as the worst score seen in any point, as their own is not finite
   bool incomplete = false;     // a trial was not run, or ended for a reason that is not its own: it is to be run again
+  size_t missing = 0;          // trials without a score, these among them: the point has no verdict
   bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
 };
 
@@ -32,11 +33,18 @@ class Scoring {
   // if no trial has it.
   std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
 
+  // Why the point may not be selected by this measure: "1 of 3 runs diverged"; empty: all its runs have a finite score.
+  std::string Ineligible(size_t point, const MeasureSpec& measure) const;
+
+  // Whether a run of the point reported the measure, and never a finite value.
+  bool IsNeverFinite(size_t point, const MeasureSpec& measure) const;
+
   // Why a point's row is less than it seems: "1 of 5 seeds diverged: it counts as the worst score seen"; empty: it is not.
   std::string Remark(size_t point, const std::vector<MeasureSpec>& measures) const;
 
  private:
   bool IsOfLearning(const MeasureSpec& measure) const;
+  std::string NotFiniteRemark(size_t point, const std::vector<MeasureSpec>& measures) const;
   std::vector<double> Finite(size_t point, const MeasureSpec& measure) const;
   std::optional<double> Worst(size_t group, const MeasureSpec& measure) const;
   bool IsBelowFloors(size_t point, const MeasureSpec& measure, const std::vector<double>& values) const;

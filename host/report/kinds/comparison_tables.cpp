@@ -37,6 +37,11 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
                             trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "");
     }
   }
+  for (size_t s = 0; s < selections.size(); ++s)
+    for (const ExcludedPoint& excluded : parts.choices[point.group].excluded[s])
+      if (excluded.point == index)
+        remark += fmt::format("{}not eligible{}: {}", remark.empty() ? "" : "; ",
+                              selections.size() > 1 ? " by " + selections[s].metric.title : "", excluded.why);
   if (const std::string doubt = parts.scoring.Remark(index, parts.columns); !doubt.empty())
     remark += (remark.empty() ? "" : "; ") + doubt;
   row->push_back(Reading(usable));
@@ -101,8 +106,9 @@ class Keys {
 };
 
 bool IsMeasured(const Combined& combined, const std::string& name) {
-  return std::any_of(combined.trials.begin(), combined.trials.end(),
-                     [&](const CombinedTrial& trial) { return ValueIn(trial.data, name).has_value(); });
+  return std::any_of(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
+    return ValueIn(trial.data, name).has_value() || trial.data.not_finite.contains(name);
+  });
 }
 
 // What the host or a sampler of resources measures where there is something to measure.
@@ -197,7 +203,8 @@ Table ComparisonResults(const ComparisonParts& parts) {
     for (const MeasureSpec& measure : parts.columns) {
       const auto value = parts.scoring.Value(i, measure);
       const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
-      row.push_back(value ? Cell{*value} : words ? Cell{*words} : Cell{});
+      const bool never_finite = !value && !words && parts.scoring.IsNeverFinite(i, measure);
+      row.push_back(value ? Cell{*value} : words ? Cell{*words} : never_finite ? Cell{"not finite"} : Cell{});
     }
     AddTrials(parts, point, i, &row);
     AddBackground(parts, point, &row);

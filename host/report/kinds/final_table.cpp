@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
 
 #include "record/trial_names.hpp"
 
@@ -24,8 +27,9 @@ std::vector<Point> PointsOf(const ResultSet& set) {
 }
 
 bool IsMeasured(const ResultSet& set, const std::string& name) {
-  return std::any_of(set.trials.begin(), set.trials.end(),
-                     [&](const TrialData& trial) { return trial.usable() && trial.Find(name) != nullptr; });
+  return std::any_of(set.trials.begin(), set.trials.end(), [&](const TrialData& trial) {
+    return trial.usable() && (trial.Find(name) != nullptr || trial.not_finite.contains(name));
+  });
 }
 
 // "return" and "ep/NAME" are repeated by the evaluation as "eval/return" and "eval/NAME".
@@ -76,12 +80,35 @@ TrialNames NamesOf(const std::vector<Point>& points) {
   return ShortTrialNames(lines);
 }
 
-// Points without the measure last, in the order of the plan.
-void PutBestFirst(Table* table, size_t column) {
-  std::stable_sort(table->rows.begin(), table->rows.end(), [&](const auto& a, const auto& b) {
-    const Number *left = NumberAt(a, column), *right = NumberAt(b, column);
-    return left != nullptr && (right == nullptr || left->value > right->value);
+// A point one of whose runs diverged, failed or is missing is never the best.
+bool IsEligible(const Point& point, const std::string& name) {
+  return std::all_of(point.begin(), point.end(), [&](const TrialData* trial) {
+    const Number* number = trial->usable() ? trial->Find(name) : nullptr;
+    return number != nullptr && std::isfinite(number->value);
   });
+}
+
+// "not finite" where a run reported the measure, and never a finite value.
+Cell CellOf(const Point& point, const std::string& name) {
+  if (const std::optional<Number> value = ValueOf(point, name)) return *value;
+  const bool reported = std::any_of(
+      point.begin(), point.end(), [&](const TrialData* trial) { return trial->usable() && trial->not_finite.contains(name); });
+  return reported ? Cell{"not finite"} : Cell{};
+}
+
+// Then the others with a value, then points without one, in the order of the plan.
+void PutBestFirst(Table* table, size_t column, const std::vector<char>& eligible) {
+  const auto key = [&](size_t row) {
+    const Number* number = NumberAt(table->rows[row], column);
+    const bool has_value = number != nullptr && std::isfinite(number->value);
+    return std::tuple(eligible[row] != 0, has_value, has_value ? number->value : 0.0);
+  };
+  std::vector<size_t> order(table->rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) > key(b); });
+  std::vector<std::vector<Cell>> sorted;
+  for (const size_t row : order) sorted.push_back(std::move(table->rows[row]));
+  table->rows = std::move(sorted);
 }
 
 // A column of one word that says that nothing happened.
@@ -94,25 +121,32 @@ void LeaveOutStates(Table* table) {
 
 }  // namespace
 
-std::string BestOf(const Table& table) {
+std::string BestOf(const Table& table, size_t eligible) {
   const auto column = std::ranges::find_if(table.columns, [](const Column& c) { return c.key.ends_with("return"); });
   const auto index = static_cast<size_t>(column - table.columns.begin());
-  const Number* best = column == table.columns.end() || table.rows.size() < 2 ? nullptr : NumberAt(table.rows[0], index);
+  const Number* best =
+      column == table.columns.end() || table.rows.size() < 2 || eligible == 0 ? nullptr : NumberAt(table.rows[0], index);
   if (best == nullptr) return "";
   std::string text = fmt::format("best by {}: {}", column->title, std::get<std::string>(table.rows[0][0]));
+  eligible = std::min(eligible, table.rows.size());
+  const size_t others = table.rows.size() - eligible;
+  const std::string left_out = others == 0 ? "" : fmt::format("; {} not considered: a run has no finite value", others);
+  if (eligible == 1) return text + left_out;
   // One run's own interval is of its episodes: another seed may differ by more.
-  if (best->of != "seeds" || !best->low || !best->high) return text + "; one seed each does not tell by how much";
+  if (best->of != "seeds" || !best->low || !best->high) return text + "; one seed each does not tell by how much" + left_out;
   size_t alike = 0;
-  for (size_t i = 1; i < table.rows.size(); ++i) {
+  for (size_t i = 1; i < eligible; ++i) {
     const Number* other = NumberAt(table.rows[i], index);
     alike += other != nullptr && (!other->high || *other->high >= *best->low) ? 1 : 0;
   }
-  return text + (alike == 0 ? ", beyond the intervals of all others"
-                            : fmt::format("; {} {} intervals that reach into its own", alike,
-                                          alike == 1 ? "other has" : "others have"));
+  return text +
+         (alike == 0
+              ? ", beyond the intervals of all others"
+              : fmt::format("; {} {} intervals that reach into its own", alike, alike == 1 ? "other has" : "others have")) +
+         left_out;
 }
 
-Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
+Table FinalTable(const ResultSet& set, const std::vector<std::string>& live, size_t* eligible) {
   Table table{"final", "", {{"point", "point", "", ""}, {"state", "state", "", ""}}, {}, {}, {}};
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, const std::string& title, const std::string& unit) {
@@ -137,13 +171,13 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
   if (short_names.heading != "trial") table.columns[0].title = short_names.heading;
   for (size_t i = 0; i < points.size(); ++i) {
     std::vector<Cell> row{short_names.names[i], StateOf(points[i])};
-    for (const std::string& name : names) {
-      const std::optional<Number> value = ValueOf(points[i], name);
-      row.push_back(value ? Cell{*value} : Cell{});
-    }
+    for (const std::string& name : names) row.push_back(CellOf(points[i], name));
     table.rows.push_back(std::move(row));
   }
-  if (IsMeasured(set, learned)) PutBestFirst(&table, 2);
+  std::vector<char> may_be_best;
+  for (const Point& point : points) may_be_best.push_back(IsEligible(point, learned) ? 1 : 0);
+  if (IsMeasured(set, learned)) PutBestFirst(&table, 2, may_be_best);
+  if (eligible != nullptr) *eligible = static_cast<size_t>(std::ranges::count(may_be_best, 1));
   LeaveOutStates(&table);
   return table;
 }

@@ -12,9 +12,12 @@ namespace backplane {
 // A row for each point, the best return first: how its trials ended, if not all completed, and means over its seeds with the
 // intervals that a report would give. Of what was both evaluated and trained on there is the evaluation. `live`: the names of
 // output.live; what the table leaves out on a narrow screen comes last.
-Table FinalTable(const ResultSet& set, const std::vector<std::string>& live);
+// `eligible`, if not NULL, is set to the number of rows that may be the best: those whose runs all have a finite return stand
+// first.
+Table FinalTable(const ResultSet& set, const std::vector<std::string>& live, size_t* eligible = nullptr);
 
-// "best by return: 2 x 0.1; 3 others have intervals that reach into its own". Empty: there is nothing to choose.
-std::string BestOf(const Table& table);
+// "best by return: 2 x 0.1; 3 others have intervals that reach into its own". Empty: there is nothing to choose. Only the first
+// `eligible` rows may be the best.
+std::string BestOf(const Table& table, size_t eligible = SIZE_MAX);
 
 }  // namespace backplane

@@ -21,11 +21,13 @@ const TrialData& TrialOf(const std::vector<ResultSet>& sets) {
 }
 
 std::optional<Table> Learned(const TrialData& trial) {
-  const bool evaluated = trial.Find("eval/return") != nullptr;
+  const bool evaluated = trial.Find("eval/return") != nullptr || trial.not_finite.contains("eval/return");
   Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
   std::vector<std::string> names = {"return"}, sides = {evaluated ? kEvaluated : ""};
   for (const auto& [name, number] : trial.measures)
     if (name.starts_with("ep/")) names.push_back(name);
+  for (const auto& [name, share] : trial.not_finite)
+    if (name.starts_with("ep/") && trial.Find(name) == nullptr) names.push_back(name);
   table.columns.push_back(
       {"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
   for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "what they earn on the seeds of the evaluation"},
@@ -37,10 +39,11 @@ std::optional<Table> Learned(const TrialData& trial) {
   for (const std::string& name : names) {
     std::vector<Cell> row{name};
     for (const std::string& side : sides) {
-      const Number* number = trial.Find(NameUnder(side, name));
-      row.push_back(number != nullptr ? Cell{*number} : Cell{});
+      const std::string of_side = NameUnder(side, name);
+      const Number* number = trial.Find(of_side);
+      row.push_back(number != nullptr ? Cell{*number} : trial.not_finite.contains(of_side) ? Cell{"not finite"} : Cell{});
     }
-    if (NumberAt(row, 1) != nullptr) table.rows.push_back(std::move(row));
+    if (!std::holds_alternative<std::monostate>(row[1])) table.rows.push_back(std::move(row));
   }
   return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
 }

@@ -24,6 +24,7 @@ std::string Answer(const SearchParts& parts) {
   const Study& study = parts.study;
   const StudyTrial* best = parts.Best();
   const size_t running = study.Count(StudyState::kRunning), complete = study.Count(StudyState::kComplete);
+  if (!best && parts.is_confirmed) return "No best setting: none has a finite score with each of its fresh seeds.";
   if (!best)
     return fmt::format("No trial is complete{}: there is no best setting yet.",
                        running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
@@ -41,7 +42,7 @@ std::string Answer(const SearchParts& parts) {
 std::string LuckOf(const SearchParts& parts) {
   std::vector<const ConfirmedSetting*> order;
   for (const ConfirmedSetting& one : parts.confirmed)
-    if (!one.values.empty() && one.trial->value) order.push_back(&one);
+    if (one.is_eligible() && one.trial->value) order.push_back(&one);
   std::stable_sort(order.begin(), order.end(),
                    [&](const auto* a, const auto* b) { return parts.study.IsBetter(*a->trial->value, *b->trial->value); });
   if (order.empty()) return "";
@@ -63,7 +64,7 @@ std::string LuckOf(const SearchParts& parts) {
 
 // Of the best two by fresh seeds.
 std::string OrderOf(const SearchParts& parts) {
-  if (parts.confirmed.size() < 2 || parts.confirmed[1].values.empty()) return "";
+  if (parts.confirmed.size() < 2 || !parts.confirmed[1].is_eligible()) return "";
   const ConfirmedSetting &a = parts.confirmed[0], &b = parts.confirmed[1];
   const auto difference = statistics::WelchDifference(a.values, b.values);
   const std::string pair = fmt::format("{} before {}", NumberName(*a.trial), NumberName(*b.trial));
@@ -72,6 +73,16 @@ std::string OrderOf(const SearchParts& parts) {
                high = parts.study.maximize ? difference->high : -difference->low;
   return fmt::format("The order of the best two ({}) is {}certain: they differ by {}, 95 % interval {} to {}.", pair,
                      low > 0 ? "" : "not ", Gap(std::abs(difference->value)), Gap(low), Gap(high));
+}
+
+// The settings that are not the best for want of a run, whatever their other runs scored.
+std::string Excluded(const SearchParts& parts) {
+  std::vector<std::string> named;
+  for (const ConfirmedSetting& one : parts.confirmed)
+    if (!one.is_eligible())
+      named.push_back(fmt::format("{} ({} of {} fresh seeds without a finite score)", NumberName(*one.trial),
+                                  one.seeds - one.values.size(), one.seeds));
+  return named.empty() ? "" : fmt::format("Not considered: {}.", fmt::join(named, ", "));
 }
 
 std::string Counts(const SearchParts& parts) {
@@ -112,7 +123,7 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const Study& study = parts.study;
   std::vector<std::string> sentences = {Answer(parts)};
   if (parts.is_confirmed) {
-    for (std::string sentence : {LuckOf(parts), OrderOf(parts)})
+    for (std::string sentence : {LuckOf(parts), OrderOf(parts), Excluded(parts)})
       if (!sentence.empty()) sentences.push_back(std::move(sentence));
   } else if (parts.confirms) {
     size_t over = 0, seeds = 0;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "kinds/figure_rows.hpp"
+#include "record/finite_tail.hpp"
 #include "text/format_number.hpp"
 #include "text/short_names.hpp"
 
@@ -28,12 +29,16 @@ MeasureSpec MetricOfStudy(const Study& study, const Combined& combined) {
   return metric;
 }
 
-// As the search takes it: of what is measured in iterations alone the last one.
+// As the search has it (search/objective.hpp): a measure of iterations only counts by its last one.
 std::optional<double> ScoreOf(const TrialData& data, const MeasureSpec& metric) {
   const std::string& name = metric.expression.text();
   const auto curve = data.curves.find(name);
   const bool summed_up = name == "return" || name == "SPS" || name.starts_with("eval/") || name.starts_with("ep/");
-  if (!summed_up && curve != data.curves.end() && !curve->second.empty()) return curve->second.back().value;
+  if (!summed_up && curve != data.curves.end() && !curve->second.empty()) {
+    LastFinite last;
+    for (const CurvePoint& point : curve->second) last.Add(point.value);
+    return last.value();
+  }
   const std::optional<nlohmann::json> value = EvaluateIn(data, metric.expression);
   return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
 }
@@ -57,8 +62,8 @@ double MeanScore(const ConfirmedSetting& one) { return Mean(one.values, "seeds")
 std::string NumberName(const StudyTrial& trial) { return fmt::format("number {}", trial.number); }
 
 const StudyTrial* SearchParts::Best() const {
-  if (is_confirmed && !confirmed.empty() && !confirmed.front().values.empty()) return confirmed.front().trial;
-  return study.Best();
+  if (!is_confirmed || confirmed.empty()) return study.Best();
+  return confirmed.front().is_eligible() ? confirmed.front().trial : nullptr;
 }
 
 const ConfirmedSetting* SearchParts::Confirmed(const StudyTrial& trial) const {
@@ -110,6 +115,7 @@ SearchParts PartsOf(const Study& study, const Combined& combined) {
   parts.is_confirmed = parts.confirms && std::all_of(parts.confirmed.begin(), parts.confirmed.end(),
                                                      [](const ConfirmedSetting& one) { return one.over == one.seeds; });
   std::stable_sort(parts.confirmed.begin(), parts.confirmed.end(), [&](const ConfirmedSetting& a, const ConfirmedSetting& b) {
+    if (a.is_eligible() != b.is_eligible()) return a.is_eligible();
     if (a.values.empty() || b.values.empty()) return !a.values.empty() && b.values.empty();
     return study.IsBetter(MeanScore(a), MeanScore(b));
   });

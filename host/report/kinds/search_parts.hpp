@@ -18,6 +18,9 @@ struct ConfirmedSetting {
   std::vector<double> values;  // of those seeds that came to a score
   size_t seeds = 0;            // all
   size_t over = 0;             // of these have ended, whatever the end
+
+  // A setting one of whose runs diverged, failed or is missing is never the best.
+  bool is_eligible() const { return seeds > 0 && values.size() == seeds; }
 };
 
 struct SearchParts {
@@ -25,11 +28,11 @@ struct SearchParts {
   const Combined& combined;
   MeasureSpec metric;
   std::map<std::string, std::string> names;  // of the options, by path
-  std::vector<ConfirmedSetting> confirmed;   // the best mean first; those without a score last
+  std::vector<ConfirmedSetting> confirmed;   // the best mean first; those without all scores last
   bool confirms = false;                     // it is to be confirmed
   bool is_confirmed = false;                 // all of that has ended
 
-  // By fresh seeds where they all have ended, else of the search; NULL: nothing is complete.
+  // By fresh seeds if they all have ended, else by the search's own scores; NULL: no trial is complete, or no setting eligible.
   const StudyTrial* Best() const;
   // NULL: it was not run again, or came to no score.
   const ConfirmedSetting* Confirmed(const StudyTrial& trial) const;

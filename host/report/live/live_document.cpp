@@ -216,7 +216,8 @@ class Builder {
   const TrialProgress* Best() const {
     const TrialProgress* best = nullptr;
     for (const TrialProgress& trial : batch_.trials()) {
-      const bool known = trial.episode_return && std::isfinite(*trial.episode_return);
+      const bool has_failed = IsFinal(trial.state) && !IsFinished(trial.state);
+      const bool known = !has_failed && trial.episode_return && std::isfinite(*trial.episode_return);
       if (known && (best == nullptr || *trial.episode_return > *best->episode_return)) best = &trial;
     }
     return best;

@@ -45,21 +45,26 @@ class Recommender {
         least_efficiency_pct_(balanced.efficiency),
         limited_(LimitedBy(balanced)) {
     for (size_t i = 0; i < settings_.size(); ++i) {
-      if (settings_[i].series == series && settings_[i].efficiency_pct) scored_.push_back(i);
+      if (settings_[i].series != series || !settings_[i].efficiency_pct) continue;
+      if (settings_[i].failure.empty()) {
+        scored_.push_back(i);
+      } else {
+        excluded_ += fmt::format("{}{} ({})", excluded_.empty() ? "" : ", ", settings_[i].name, settings_[i].failure);
+      }
     }
   }
 
   Recommendation Throughput() const {
-    Recommendation found{"throughput", std::nullopt, std::nullopt, kNothing};
+    Recommendation found{"throughput", std::nullopt, std::nullopt, Nothing()};
     for (const size_t i : scored_) {
       if (!found.setting || Sps(i) > Sps(*found.setting)) found.setting = i;
     }
-    if (found.setting) found.why = fmt::format("the highest SPS of {}", Count());
+    if (found.setting) found.why = fmt::format("the highest SPS of {}", Count()) + NotConsidered();
     return found;
   }
 
   Recommendation Efficiency() const {
-    Recommendation found{"efficiency", std::nullopt, std::nullopt, kNothing};
+    Recommendation found{"efficiency", std::nullopt, std::nullopt, Nothing()};
     for (const size_t i : scored_) {
       // The baseline is 100 % efficient by definition.
       if (i == series_.baseline && scored_.size() > 1) continue;
@@ -69,11 +74,12 @@ class Recommender {
     found.why = scored_.size() > 1 ? fmt::format("{:.1f} % is the highest efficiency of {}, the baseline left out",
                                                  EfficiencyOf(*found.setting), Count())
                                    : "the baseline is the only row";
+    found.why += NotConsidered();
     return found;
   }
 
   Recommendation Balanced() const {
-    Recommendation found{"balanced", std::nullopt, std::nullopt, kNothing};
+    Recommendation found{"balanced", std::nullopt, std::nullopt, Nothing()};
     Distance best;
     for (const size_t i : scored_) {
       Distance distance = DistanceOf(i);
@@ -92,12 +98,17 @@ class Recommender {
     } else if (found.nearest) {
       found.why = fmt::format("none qualifies; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
     }
+    if (found.setting || found.nearest) found.why += NotConsidered();
     if (!best.not_measured.empty()) found.why += "; not measured: " + best.not_measured;
     return found;
   }
 
  private:
-  static constexpr const char* kNothing = "no trial of these has a speed";
+  std::string NotConsidered() const { return excluded_.empty() ? "" : "; not considered: " + excluded_; }
+  std::string Nothing() const {
+    return excluded_.empty() ? "no trial of these has a speed"
+                             : "no setting whose runs all ended has a speed" + NotConsidered();
+  }
 
   double Sps(size_t i) const { return settings_[i].sps->value; }
   double EfficiencyOf(size_t i) const { return *settings_[i].efficiency_pct; }
@@ -172,6 +183,7 @@ class Recommender {
   const Combined& combined_;
   const std::optional<double> least_efficiency_pct_;
   const std::vector<Limited> limited_;
+  std::string excluded_;  // settings that no recommendation takes, as not all their runs ended: "4 x 1 (1 of 3 seeds ...)"
   std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
 };
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "base/suggest.hpp"
+#include "record/finite_tail.hpp"
 
 namespace backplane {
 namespace {
@@ -121,11 +123,27 @@ const std::map<std::string, Reduce>& Reductions() {
       {"max", [](const TrialData&, const Curve& c) { return MaybeReading(Best(c, false)); }},
       {"sum", [](const TrialData&, const Curve& c) { return std::optional(Reading(Sum(ValuesOf(c)))); }},
       {"mean", [](const TrialData&, const Curve& c) { return std::optional(Mean(SteadyValuesOf(c), "iterations")); }},
-      {"p50", [](const TrialData&, const Curve& c) { return Percentile(Finite(SteadyValuesOf(c)), 0.5); }},
-      {"p95", [](const TrialData&, const Curve& c) { return Percentile(Finite(SteadyValuesOf(c)), 0.95); }},
+      {"p50", [](const TrialData&, const Curve& c) { return Percentile(SteadyValuesOf(c), 0.5); }},
+      {"p95", [](const TrialData&, const Curve& c) { return Percentile(SteadyValuesOf(c), 0.95); }},
       {"per_s", PerSecond},
   };
   return kAll;
+}
+
+Curve FinitePartOf(const Curve& curve) {
+  Curve finite;
+  std::copy_if(curve.begin(), curve.end(), std::back_inserter(finite),
+               [](const CurvePoint& point) { return std::isfinite(point.value); });
+  return finite;
+}
+
+// Those that follow from a curve's end, or from all of it.
+bool IsSpoiltByDivergence(const std::string& how) { return how == "last" || how == "mean" || how == "sum" || how == "per_s"; }
+
+bool HasDiverged(const Curve& curve) {
+  FiniteTail tail;
+  for (const CurvePoint& point : curve) tail.Add(point.value);
+  return tail.diverged();
 }
 
 const char* const kUntil[] = {"iterations", "steps", "seconds"};
@@ -186,10 +204,13 @@ void AddReductions(const std::vector<std::string>& names, Combined* combined) {
     for (CombinedTrial& trial : combined->trials) {
       const Curve* curve = CurveOf(trial.data, split->curve);
       if (curve == nullptr) continue;
+      const Curve finite = FinitePartOf(*curve);
+      if (finite.empty()) continue;
       std::optional<Number> number;
-      if (reduce != Reductions().end()) number = reduce->second(trial.data, *curve);
+      if (reduce != Reductions().end()) number = reduce->second(trial.data, finite);
+      if (IsSpoiltByDivergence(split->how) && HasDiverged(*curve)) number = Reading(std::nan(""));
       if (const auto target = targets.find(trial.group); target != targets.end())
-        number = Until(trial.data, *curve, target->second, wait->lowest, wait->what);
+        number = Until(trial.data, finite, target->second, wait->lowest, wait->what);
       if (number) trial.data.measures[name] = *number;
     }
   }

@@ -1,13 +1,14 @@
 // One number of a curve, by name: "train/loss@last", "iteration_s@p95", "eval/loss@iterations_to_min".
 //
-//   first, last, min, max, sum    of all values recorded
+//   first, last, min, max, sum    of all finite values
 //   mean, p50, p95                without the first iteration of an attempt, which warms up
 //   per_s                         what was recorded per second of its iterations, without those first ones
 //   iterations_to_min, steps_to_min, seconds_to_min (and ..._max)
 //                                 until the curve was first as good as the worst of the best values of all completed trials
 //                                 on the same machine; steps are the environment's, seconds those of iterations, without
 //                                 evaluations
-// min, max, the quantiles and the waiting times leave out what is not finite.
+// Values that are not finite are left out. A curve without a finite one has no number; of one that diverged
+// (record/finite_tail.hpp) last, mean, sum and per_s are NaN.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,9 @@
 //   iteration_s                  seconds of an iteration without its evaluation: mean over the last tenth
 //   return, ep/NAME              mean over the last episodes of training
 //   eval/return, eval/NAME, floor_zero/..., floor_uniform/...
-//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one; of a name with
+//   train/NAME and all else that plugins recorded: mean over the last tenth of the iterations, at least one; if one of the last
+//                                tenth (at least 3) is not finite, the mean of the finite ones among them; NaN if none is; no
+//                                measure at all if none ever was; of a name with
 //                                "peak" in it, such as device/peak_mb, the largest of all iterations
 //   phase/NAME                   share of (threads x time) in percent, the closed set of phases
 //   time/GROUP_pct, _s           the same in groups of phases, and seconds of all threads; GROUP: environment,
@@ -58,6 +60,12 @@ struct CurvePoint {
   bool warms_up = false;                        // number 0, or the first iteration of an attempt
 };
 
+// Counts the finite ones among the last values of a measure. It exists only if some are not.
+struct FiniteShare {
+  uint64_t finite = 0, last = 0;
+  bool ever = false;  // whether any value of the trial is finite
+};
+
 struct TrialData {
   std::filesystem::path out;  // the folder it was read from, as it was named
   std::string trial_id, point_id;
@@ -78,6 +86,7 @@ struct TrialData {
   std::vector<std::string> facts;  // what plugins decided by themselves: "learner.x update_path fused"
   std::vector<Shrink> shrinks;     // of all attempts, as the last one tells them
   std::map<std::string, Number> measures;
+  std::map<std::string, FiniteShare> not_finite;          // measures some of whose last values are not finite
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "machine/resource_measures.hpp"
+#include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
 #include "record/phases.hpp"
 #include "results/resource_series.hpp"
@@ -42,9 +43,17 @@ void AddPhases(const std::vector<PhaseTime>& phases, TrialData* trial) {
   for (const PhaseTime& phase : phases) AddReading("phase/" + phase.name, 100 * phase.share, trial);
 }
 
+bool IsByCommand(const TrialData& trial) { return !trial.At("learner.command").is_null(); }
+
+// The reports of a command follow each other and are not independent: they have a number and no interval.
 void AddStatistics(const std::map<std::string, Spread>& statistics, TrialData* trial) {
+  const bool by_command = IsByCommand(*trial);
   for (const auto& [name, spread] : statistics) {
-    if (spread.mean) trial->measures[name] = MeanOf(*spread.mean, spread.sd, spread.n.value_or(1), spread.n ? "episodes" : "");
+    if (!spread.mean) continue;
+    trial->measures[name] = MeanOf(*spread.mean, by_command ? std::nullopt : spread.sd, spread.n.value_or(1),
+                                   !spread.n    ? ""
+                                   : by_command ? "reports"
+                                                : "episodes");
   }
 }
 
@@ -169,10 +178,23 @@ void AddLastEvaluation(const std::optional<uint64_t>& evaluated_at, TrialData* t
   }
 }
 
+bool IsOfEpisodes(const std::string& name) { return name == "return" || name.starts_with("ep/") || name.starts_with("eval/"); }
+
 // Episodes and evaluations are summed up in the result, resources in a file of their own.
 bool IsSummedUpElsewhere(const std::string& name) {
-  return name == kSps || name == "return" || name.starts_with("ep/") || name.starts_with("eval/") ||
-         name.starts_with(resource_measure::kPrefix);
+  return name == kSps || IsOfEpisodes(name) || name.starts_with(resource_measure::kPrefix);
+}
+
+std::vector<double> LastOf(const std::vector<CurvePoint>& curve, size_t count) {
+  std::vector<double> values;
+  for (size_t i = curve.size() - std::min(count, curve.size()); i < curve.size(); ++i) values.push_back(curve[i].value);
+  return values;
+}
+
+std::vector<double> FiniteAmongLast(const std::vector<CurvePoint>& curve) {
+  std::vector<double> values = LastOf(curve, FiniteTail::Window(curve.size()));
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  return values;
 }
 
 // By its name: "device/peak_mb", "rss_peak_mb"; not "speaker/loss".
@@ -193,11 +215,27 @@ void AddLastTenths(TrialData* trial) {
       trial->measures[name] = Reading(std::max_element(curve.begin(), curve.end(), less)->value);
       continue;
     }
-    std::vector<double> values;
-    for (size_t i = curve.size() - std::max<size_t>(1, curve.size() / 10); i < curve.size(); ++i) {
-      values.push_back(curve[i].value);
+    const std::vector<double> finite = FiniteAmongLast(curve);
+    if (const auto share = trial->not_finite.find(name); share == trial->not_finite.end()) {
+      trial->measures[name] = Mean(LastOf(curve, std::max<size_t>(1, curve.size() / 10)), "iterations");
+    } else if (share->second.ever) {
+      trial->measures[name] = finite.empty() ? Reading(std::nan("")) : Mean(finite, "iterations");
     }
-    trial->measures[name] = Mean(values, "iterations");
+  }
+}
+
+// Skips a plugin's means over episodes: their values come from the result, not from the curve.
+void AddNotFinite(TrialData* trial) {
+  const bool by_command = IsByCommand(*trial);
+  for (const auto& [name, curve] : trial->curves) {
+    if ((IsSummedUpElsewhere(name) && !(by_command && IsOfEpisodes(name))) || IsPeak(name)) continue;
+    FiniteTail tail;
+    for (const CurvePoint& point : curve) tail.Add(point.value);
+    const uint64_t last = std::min(FiniteTail::Window(tail.values()), tail.values());
+    const uint64_t finite = FiniteAmongLast(curve).size();
+    if (finite == last) continue;
+    trial->not_finite[name] = {finite, last, tail.was_finite()};
+    if (!tail.was_finite()) trial->measures.erase(name);
   }
 }
 
@@ -228,6 +266,7 @@ void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, T
   AddSpeeds(iterations, trial);
   AddCurves(AllIterations(folder, record, iterations), trial);
   AddLastEvaluation(found.result.evaluated_at, trial);
+  AddNotFinite(trial);
   AddLastTenths(trial);
   AddResources(attempt.resources(), trial);
   AddTime("attempt_s", last.end.wall_s, trial);

@@ -20,6 +20,7 @@
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "record/attempt_json.hpp"
+#include "record/warning_text.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
@@ -288,7 +289,7 @@ class Dev {
     pool_.Give(trial.allocation);
     const Attempt::Ended ended = trial.attempt->Finish(end);
     const TrialResult result = ReadResult(AttemptFolder(trial.attempt->folder()));
-    for (const std::string& warning : ended.warnings) Say("warning: " + warning);
+    for (const std::string& warning : ended.warnings) Say("warning: " + WarningOnOneLine(warning));
     if (ended.verdict.state == TrialState::kFailed) TellFailure(trial, ended.verdict, result);
     const BuildMeasures now = MeasuresOf(trial.build, result, trial.attempt->last());
     std::fputs(FormatBuilds(before_ ? &*before_ : nullptr, now).c_str(), stdout);

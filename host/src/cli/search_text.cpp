@@ -21,7 +21,11 @@ using nlohmann::json;
 
 // With the seeds that the search did not see.
 struct Confirmed {
-  std::vector<double> values;
+  std::vector<double> values;  // of runs with a finite score
+  size_t seeds = 0;            // all
+
+  // A setting one of whose runs diverged, failed or is missing is never the surest.
+  bool is_eligible() const { return !values.empty() && values.size() == seeds; }
 
   double mean() const {
     double sum = 0;
@@ -30,14 +34,16 @@ struct Confirmed {
   }
 };
 
-std::map<std::string, Confirmed> ConfirmedPoints(const Plan& plan, const ResultsFolder& folder) {
+std::map<std::string, Confirmed> ConfirmedPoints(const Plan& plan, const ResultsFolder& folder, const BatchRecord& record) {
   std::map<std::string, Confirmed> points;
   for (const PlannedTrial& trial : plan.trials) {
+    if (!trial.confirms) continue;
+    Confirmed& point = points[plan.points[trial.point].id];
+    ++point.seeds;
+    const TrialRecord* known = record.Find(trial.id);
+    if (!known || !IsFinished(known->state)) continue;
     const TrialFolder at = folder.trial(trial.id);
-    const unsigned last = trial.confirms ? at.LastAttempt() : 0;
-    if (last == 0) continue;
-    if (const auto value = ObjectiveOf(at.attempt(last), plan.search->metric))
-      points[plan.points[trial.point].id].values.push_back(*value);
+    if (const auto value = ObjectiveOf(at.attempt(at.LastAttempt()), plan.search->metric)) point.values.push_back(*value);
   }
   return points;
 }
@@ -62,10 +68,10 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   const SearchRecord& known = record.search;
   std::map<std::string, size_t> states;
   const double sign = known.open.value("direction", "") == "minimize" ? -1 : 1;
-  const std::map<std::string, Confirmed> confirmed = ConfirmedPoints(plan, folder);
+  const std::map<std::string, Confirmed> confirmed = ConfirmedPoints(plan, folder, record);
   const auto confirmed_at = [&](const Suggestion& one) {
     const auto found = confirmed.find(one.point_id);
-    return found != confirmed.end() ? std::optional(found->second.mean()) : std::nullopt;
+    return found != confirmed.end() && found->second.is_eligible() ? std::optional(found->second.mean()) : std::nullopt;
   };
   const Suggestion *best = nullptr, *surest = nullptr;
   uint64_t best_number = 0, surest_number = 0;

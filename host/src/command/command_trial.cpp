@@ -183,6 +183,7 @@ class CommandTrial {
   void ReapOrphans();
   void Add(const Report& report);
   ExitReason ReasonNow(const ChildExit& exit) const;
+  ExitReason UnlessDiverged(const ExitReason& end) const;
   std::vector<std::string> LastLinesPrinted() const;
   int Finish(const ExitReason& end);
   TrialEnd EndOf(const ExitReason& end) const;
@@ -373,10 +374,16 @@ void CommandTrial::EndWhatIsLeft() {
 
 ExitReason CommandTrial::ReasonNow(const ChildExit& exit) const {
   // A stop may come together with the end of what was asked for: then it has come to its end.
-  if (reached_) return {};
-  if (pruned_ && !g_asked_to_stop) return {kExitOk, Outcome::kPruned, "", ""};
+  if (reached_) return UnlessDiverged({});
+  if (pruned_ && !g_asked_to_stop) return UnlessDiverged({kExitOk, Outcome::kPruned, "", ""});
   if (g_asked_to_stop) return {kExitTemp, Outcome::kKilled, "", "stopped on request"};
-  return ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_);
+  return UnlessDiverged(ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_));
+}
+
+// A command that logged NaN to its orderly end fails as a plugin does that reports a NaN.
+ExitReason CommandTrial::UnlessDiverged(const ExitReason& end) const {
+  const std::string diverged = end.exit == kExitOk ? book_.Divergence() : "";
+  return diverged.empty() ? end : ExitReason{kExitNan, Outcome::kNan, "", diverged};
 }
 
 std::vector<std::string> CommandTrial::LastLinesPrinted() const {
@@ -428,9 +435,8 @@ TrialEnd CommandTrial::EndOf(const ExitReason& end) const {
 
 std::vector<std::string> CommandTrial::Warnings() const {
   std::vector<std::string> all = book_.warnings();
-  if (channel_.broken_lines() > 0)
-    all.push_back(fmt::format("{} of the lines that came by BACKPLANE_REPORT_FD are no reports, the first one: {}",
-                              channel_.broken_lines(), channel_.first_broken()));
+  for (std::string& warning : channel_.Warnings()) all.push_back(std::move(warning));
+  for (std::string& warning : measures_.Warnings()) all.push_back(std::move(warning));
   if (events_)
     for (std::string& damage : events_->damages()) all.push_back(std::move(damage));
   if (all.size() > kMostCommandWarnings) all.resize(kMostCommandWarnings);

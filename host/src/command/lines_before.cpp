@@ -13,6 +13,10 @@ namespace backplane {
 
 bool IsOfEpisodes(std::string_view name) { return name == "return" || name.starts_with("ep/") || name.starts_with("eval/"); }
 
+bool DecidesDivergence(std::string_view name) {
+  return name == "return" || name == "eval/return" || name == "loss" || name.ends_with("/loss") || name.ends_with("_loss");
+}
+
 LinesBefore::LinesBefore(const std::filesystem::path& trial_dir, uint64_t attempt) : trial_dir_(trial_dir) {
   for (uint64_t number = 1; number < attempt; ++number) {
     std::ifstream stream = OpenStream(TrialFolder{trial_dir}.attempt(static_cast<unsigned>(number)).metrics());
@@ -26,7 +30,7 @@ LinesBefore::LinesBefore(const std::filesystem::path& trial_dir, uint64_t attemp
       if (std::exchange(first, false)) std::erase_if(lines_, [&](const Line& line) { return line.report >= report; });
       lines_.push_back({number, report, read.step, read.time.t.value_or(0), bytes});
       for (const MetricValue& one : MetricSeries(read))
-        if (IsOfEpisodes(one.name)) lines_.back().of_episodes.emplace_back(one.name, one.value);
+        if (IsOfEpisodes(one.name) || DecidesDivergence(one.name)) lines_.back().kept.emplace_back(one.name, one.value);
     }
   }
 }

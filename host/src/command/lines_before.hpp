@@ -16,6 +16,9 @@ namespace backplane {
 
 // A measure that the record sums up by itself: of training's episodes, or of an evaluation.
 bool IsOfEpisodes(std::string_view name);
+// A metric whose end decides whether the trial diverged: a return, or a loss by its name. The names are fixed, so that no
+// setting outside a trial's identity changes its outcome.
+bool DecidesDivergence(std::string_view name);
 
 class LinesBefore {
  public:
@@ -29,11 +32,11 @@ class LinesBefore {
   std::optional<uint64_t> step() const { return lines_.empty() ? std::nullopt : lines_.back().step; }
   double trial_s() const { return lines_.empty() ? 0 : lines_.back().trial_s; }
   std::vector<MetricsPart> Parts() const;
-  // What they say of episodes and evaluations, in their order: "return", "ep/length", "eval/return".
+  // Calls `use` with the values whose end matters, in their order: IsOfEpisodes, DecidesDivergence.
   template <class Use>
-  void ForEachOfEpisodes(Use use) const {
+  void ForEachKept(Use use) const {
     for (const Line& line : lines_)
-      for (const auto& [name, value] : line.of_episodes) use(name, value);
+      for (const auto& [name, value] : line.kept) use(name, value);
   }
 
  private:
@@ -42,7 +45,7 @@ class LinesBefore {
     std::optional<uint64_t> step;
     double trial_s = 0;
     uint64_t end_bytes = 0;  // of its file
-    std::vector<std::pair<std::string, double>> of_episodes = {};
+    std::vector<std::pair<std::string, double>> kept = {};
   };
 
   const std::filesystem::path trial_dir_;

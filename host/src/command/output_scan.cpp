@@ -4,10 +4,18 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "command/bare_words.hpp"
+
 namespace backplane {
 namespace {
 
 constexpr size_t kTailBytes = 16 << 10;
+
+// A group easily includes the punctuation after the word.
+bool IsNotFinite(std::string_view text) {
+  const size_t last = text.find_last_not_of(".,;:)]} \t");
+  return last != text.npos && IsNotFiniteWord(text.substr(0, last + 1));
+}
 
 LinePattern PatternOf(const std::string& text) {
   std::string why_not;
@@ -29,18 +37,29 @@ LineMeasures::LineMeasures(const nlohmann::json& metrics) {
   }
 }
 
+std::vector<Report> LineMeasures::ReportsIn(std::string_view line) {
+  std::vector<Report> reports;
+  for (const auto& [name, pattern] : patterns_) {
+    const std::vector<LinePattern::Match> matches = pattern.MatchesIn(line);
+    if (reports.size() < matches.size()) reports.resize(matches.size());
+    for (size_t i = 0; i < matches.size(); ++i) {
+      if (std::isnan(matches[i].number) && !IsNotFinite(matches[i].text)) {
+        not_numbers_.Add(name, matches[i].text);
+      } else {
+        reports[i].values[name] = matches[i].number;
+      }
+    }
+  }
+  return reports;
+}
+
 void LineMeasures::Use(std::string_view line, const UseReport& use) {
   std::vector<double> steps;
   if (step_pattern_) steps = step_pattern_->NumbersIn(line);
-  std::vector<Report> reports;
-  for (const auto& [name, pattern] : patterns_) {
-    const std::vector<double> numbers = pattern.NumbersIn(line);
-    if (reports.size() < numbers.size()) reports.resize(numbers.size());
-    for (size_t i = 0; i < numbers.size(); ++i) reports[i].values[name] = numbers[i];
-  }
+  std::vector<Report> reports = ReportsIn(line);
   for (size_t i = 0; i < std::max(steps.size(), reports.size()); ++i) {
     if (i < steps.size() && steps[i] >= 0 && steps[i] < 0x1p63) step_ = static_cast<uint64_t>(steps[i]);
-    if (i >= reports.size()) continue;
+    if (i >= reports.size() || reports[i].empty()) continue;
     reports[i].step = step_;
     use(reports[i]);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command/line_splitter.hpp"
+#include "command/not_numbers.hpp"
 #include "command/report.hpp"
 #include "config/line_pattern.hpp"
 
@@ -26,8 +27,14 @@ class LineMeasures {
   bool empty() const { return patterns_.empty() && !step_pattern_; }
   // The first matches of all patterns are one report, the second ones another.
   void Use(std::string_view line, const UseReport& use);
+  // About patterns that matched something other than a number, in the form of record/warning_text.hpp.
+  std::vector<std::string> Warnings() const { return not_numbers_.Warnings(); }
 
  private:
+  // One for the first matches of all patterns, one for the second ones, and so on. Texts are left out.
+  std::vector<Report> ReportsIn(std::string_view line);
+
+  NotNumbers not_numbers_;
   std::map<std::string, LinePattern> patterns_;
   std::optional<LinePattern> step_pattern_;
   std::optional<uint64_t> step_;

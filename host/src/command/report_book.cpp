@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostNames = 10'000, kMostNameBytes = 256;
 // Of what is summed up at the end: a tenth of ten times as many.
 constexpr size_t kMostKept = 1 << 20;
+constexpr size_t kMostWarnings = 20, kShownName = 64;
 
 Spread MeanAlone(double value) {
   Spread spread;
@@ -28,6 +29,21 @@ Spread One(double value) {
   Spread spread = MeanAlone(value);
   spread.n = 1;
   return spread;
+}
+
+constexpr std::string_view kEval = "eval/";
+
+void PutEvaluation(const std::string& name, const Spread& spread, EpisodeMeans* means) {
+  const std::string of_evaluation = name.substr(kEval.size());
+  if (of_evaluation == "return") {
+    means->episode_return = spread;
+  } else {
+    means->metrics[of_evaluation] = spread;
+  }
+}
+
+bool AllFinite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
 // Names of the host's own that a line has already.
@@ -43,10 +59,27 @@ void ReportBook::Values::Add(double value) {
   ++n;
 }
 
-Spread ReportBook::Values::LastTenth() const {
-  const size_t last = std::min<size_t>(std::max<uint64_t>(1, n / 10), kept.size());
-  return MeanAlone(*Summarise({kept.end() - static_cast<ptrdiff_t>(last), kept.end()}).mean);
+std::vector<double> ReportBook::Values::LastOnes(uint64_t count) const {
+  return {kept.end() - static_cast<ptrdiff_t>(std::min<uint64_t>(count, kept.size())), kept.end()};
 }
+
+Spread ReportBook::Values::OfTheFinite() const {
+  std::vector<double> last = LastOnes(FiniteTail::Window(n));
+  const size_t all = last.size();
+  std::erase_if(last, [](double value) { return !std::isfinite(value); });
+  if (!last.empty()) return Summarise(last);
+  Spread none = MeanAlone(std::nan(""));
+  none.n = all;  // marks it as reported: without a number it would read as not measured
+  return none;
+}
+
+// A value that is not finite is left out, from a window that is wide enough to have others.
+Spread ReportBook::Values::LastTenth() const {
+  if (!AllFinite(LastOnes(FiniteTail::Window(n)))) return OfTheFinite();
+  return MeanAlone(*Summarise(LastOnes(std::max<uint64_t>(1, n / 10))).mean);
+}
+
+Spread ReportBook::Values::Last() const { return std::isfinite(kept.back()) ? MeanAlone(kept.back()) : OfTheFinite(); }
 
 ReportBook::ReportBook(const TrialSpec& spec, StatusWriter* status)
     : spec_(spec), status_(*status), file_(AttemptFolder(spec.attempt_dir).metrics(), spec.attempt) {
@@ -64,8 +97,8 @@ void ReportBook::GoOnFrom(const Report& first) {
   reports_ = before_->reports();
   step_ = before_->step();
   parts_before_ = before_->Parts();
-  Iteration written;
-  before_->ForEachOfEpisodes([&](const std::string& name, double value) { PutOfEpisodes(name, value, &written); });
+  has_lines_before_ = reports_ > 0;
+  before_->ForEachKept([&](const std::string& name, double value) { Keep(name, value); });
   clock_.GoOnFrom(before_->trial_s());
   before_.reset();
 }
@@ -81,7 +114,7 @@ void ReportBook::Add(const Report& report) {
   if (report.step) step_ = report.step;
   Iteration line;
   for (const auto& [name, value] : report.values)
-    if (Takes(name)) Put(name, value, &line);
+    if (Takes(name)) Put(name, value, &line), Keep(name, value);
   line.iteration = ++reports_;
   line.step = step_;
   line.episodes = episodes_;
@@ -102,11 +135,16 @@ void ReportBook::AddSpeed(double before_s, const std::optional<uint64_t>& step_b
   if (!line->time.sps && grew) line->time.sps = static_cast<double>(*step_ - *step_before) / (last_s_ - before_s);
 }
 
+void ReportBook::Keep(const std::string& name, double value) {
+  names_[name].Add(value);
+  if (IsOfEpisodes(name)) of_episodes_[name].Add(value);
+}
+
 bool ReportBook::Takes(const std::string& name) {
   if (names_.contains(name)) return true;
   const auto refuse = [&](const std::string& why) {
-    const std::string warning = fmt::format("the command reports '{}': {}", Printable(name, 64), why);
-    if (warnings_.size() < 20 && std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
+    const std::string warning = fmt::format("the command reports '{}': {}", Printable(name, kShownName), why);
+    if (warnings_.size() < kMostWarnings && std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
       warnings_.push_back(warning);
     return false;
   };
@@ -115,7 +153,7 @@ bool ReportBook::Takes(const std::string& name) {
     return refuse(fmt::format("wanted the name of a measure, one line of 1 to {} bytes", kMostNameBytes));
   if (IsOfTheHost(name)) return refuse("the host itself measures what it calls so; wanted another name");
   if (names_.size() >= kMostNames) return refuse(fmt::format("it has {} measures already", kMostNames));
-  names_.insert(name);
+  names_.try_emplace(name);
   return true;
 }
 
@@ -123,6 +161,7 @@ void ReportBook::Put(const std::string& name, double value, Iteration* line) {
   const auto whole = [&] { return value >= 0 && value < 0x1p63 ? std::optional(static_cast<uint64_t>(value)) : std::nullopt; };
   if (name == "SPS" || name == "sps") {
     line->time.sps = value;
+    if (!std::isfinite(value)) return;
     if (std::exchange(told_first_, true)) {
       told_sps_.value += value, ++told_sps_.n;
     } else {
@@ -131,9 +170,9 @@ void ReportBook::Put(const std::string& name, double value, Iteration* line) {
   } else if (name == "sampling_sps") {
     line->time.sampling_sps = value;
   } else if (name == "env_steps") {
-    step_ = whole();
+    if (const auto steps = whole()) step_ = steps;
   } else if (name == "episodes") {
-    episodes_ = whole();
+    if (const auto episodes = whole()) episodes_ = episodes;
   } else if (IsOfEpisodes(name)) {
     PutOfEpisodes(name, value, line);
   } else {
@@ -142,24 +181,14 @@ void ReportBook::Put(const std::string& name, double value, Iteration* line) {
 }
 
 void ReportBook::PutOfEpisodes(const std::string& name, double value, Iteration* line) {
-  constexpr std::string_view kEval = "eval/";
   if (name == "return") {
     line->episode_return = One(value);
-    of_episodes_[name].Add(value);
   } else if (!name.starts_with(kEval)) {
     if (!line->ep) line->ep.emplace();
     (*line->ep)[name] = One(value);
-    of_episodes_[name].Add(value);
   } else {
-    const std::string of_evaluation = name.substr(kEval.size());
     if (!line->eval) line->eval.emplace();
-    for (const auto& [means, spread] : {std::pair(&*line->eval, One(value)), std::pair(&evaluation_, MeanAlone(value))}) {
-      if (of_evaluation == "return") {
-        means->episode_return = spread;
-      } else {
-        means->metrics[of_evaluation] = spread;
-      }
-    }
+    PutEvaluation(name, One(value), &*line->eval);
   }
 }
 
@@ -173,6 +202,26 @@ void ReportBook::Show(const Iteration& line) {
   if (line.episode_return) status.episode_return = *line.episode_return->mean;
   if (spec_.experiment.live.empty()) return;
   for (const MetricValue& value : MetricSeries(line)) status_.SetLive(value.name, value.value);
+}
+
+std::string ReportBook::Divergence() const {
+  for (const auto& [name, tail] : names_)
+    if (DecidesDivergence(name) && tail.diverged())
+      return fmt::format("diverged: '{}' was finite before, and is NaN or infinite in its last {} of {} reports",
+                         Printable(name, kShownName), std::min(FiniteTail::Window(tail.values()), tail.values()),
+                         tail.values());
+  return "";
+}
+
+std::vector<std::string> ReportBook::warnings() const {
+  std::vector<std::string> all = warnings_;
+  for (const auto& [name, tail] : names_) {
+    const bool is_followed = !has_lines_before_ || IsOfEpisodes(name) || DecidesDivergence(name);
+    if (tail.values() > 0 && !tail.was_finite() && is_followed && all.size() < kMostWarnings)
+      all.push_back(fmt::format("metric '{}' never had a finite value, so it has no result\n({} reports)",
+                                Printable(name, kShownName), tail.values()));
+  }
+  return all;
 }
 
 LoopResult ReportBook::Result() const {
@@ -192,11 +241,13 @@ LoopResult ReportBook::Result() const {
   for (const auto& [name, values] : of_episodes_) {
     if (name == "return") {
       result.training.episode_return = values.LastTenth();
-    } else {
+    } else if (!name.starts_with(kEval)) {
       result.training.metrics[name] = values.LastTenth();
+    } else {
+      if (!result.evaluation) result.evaluation.emplace();
+      PutEvaluation(name, values.Last(), &*result.evaluation);
     }
   }
-  if (evaluation_.episode_return || !evaluation_.metrics.empty()) result.evaluation = evaluation_;
   result.metrics_parts = before_ ? before_->Parts() : parts_before_;
   result.metrics_parts->push_back(file_.written());
   return result;

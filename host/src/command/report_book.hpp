@@ -3,12 +3,12 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "command/lines_before.hpp"
 #include "command/report.hpp"
+#include "record/finite_tail.hpp"
 #include "record/iteration.hpp"
 #include "trial/budget.hpp"
 #include "trial/recorder.hpp"
@@ -36,19 +36,29 @@ class ReportBook {
 
   LoopResult Result() const;
   void Sync() { file_.Sync(); }
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  // A sentence if a metric that decides it was finite and is not any more; empty: the trial has not diverged.
+  std::string Divergence() const;
+  // Sentences; the first line of each is the same for all trials that it concerns.
+  std::vector<std::string> warnings() const;
 
  private:
-  // Of the last tenth of them there is a mean.
+  // The values of one metric, as far back as its result needs them.
   struct Values {
     std::vector<double> kept;
     uint64_t n = 0;
 
     void Add(double value);
     Spread LastTenth() const;
+    Spread Last() const;
+
+   private:
+    std::vector<double> LastOnes(uint64_t count) const;
+    // The mean of the finite values in the window, with their number; NaN if there are none.
+    Spread OfTheFinite() const;
   };
 
   void GoOnFrom(const Report& first);
+  void Keep(const std::string& name, double value);
   void Put(const std::string& name, double value, Iteration* line);
   void PutOfEpisodes(const std::string& name, double value, Iteration* line);
   bool Takes(const std::string& name);
@@ -63,10 +73,10 @@ class ReportBook {
   std::vector<MetricsPart> parts_before_;
   uint64_t reports_ = 0;
   std::optional<uint64_t> step_, episodes_;
-  double last_s_ = 0;  // of the attempt, at the last report
-  std::set<std::string> names_;
-  std::map<std::string, Values> of_episodes_;  // "return", "ep/length"
-  EpisodeMeans evaluation_;
+  double last_s_ = 0;                          // of the attempt, at the last report
+  bool has_lines_before_ = false;              // of earlier attempts, whose other metrics are not followed
+  std::map<std::string, FiniteTail> names_;    // of all metrics
+  std::map<std::string, Values> of_episodes_;  // "return", "ep/length", "eval/return"
   struct Sum {
     double value = 0;
     uint64_t n = 0;

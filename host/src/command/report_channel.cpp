@@ -1,11 +1,16 @@
 #include "command/report_channel.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/bounded.hpp"
 #include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 #include "base/printable.hpp"
+#include "command/bare_words.hpp"
 #include "record/attempt_json.hpp"
 
 namespace backplane {
@@ -22,27 +27,61 @@ std::optional<uint64_t> StepOf(const nlohmann::json& step) {
 
 }  // namespace
 
-std::optional<Report> ReportOfLine(std::string_view line) {
-  const nlohmann::json json = ParseAttemptJson(line);
+std::optional<Report> ReportOfLine(std::string_view line, ReportFaults* faults) {
+  ReportFaults unused;
+  if (faults == nullptr) faults = &unused;
+  nlohmann::json json = ParseAttemptJson(line);
+  if (json.is_discarded()) {
+    const std::optional<std::string> cured = WithoutBareWords(line);
+    if (cured) json = ParseAttemptJson(*cured);
+    faults->bare_words = cured && !json.is_discarded();
+  }
   const nlohmann::json& values = At(json, "values");
   if (!values.is_object()) return std::nullopt;
   Report report;
   report.step = StepOf(At(json, "step"));
   for (const auto& [name, value] : values.items()) {
-    if (value.is_number()) report.values[name] = value.get<double>();
-    if (value.is_null()) report.values[name] = std::nan("");
+    if (value.is_number()) {
+      report.values[name] = value.get<double>();
+    } else if (value.is_null() || (value.is_string() && IsNotFiniteWord(value.get_ref<const std::string&>()))) {
+      report.values[name] = std::nan("");
+    } else {
+      faults->not_numbers[name] = JsonText(value);
+    }
   }
   return report;
+}
+
+void ReportChannel::Lines::Add(std::string_view line) {
+  if (count++ == 0) first = Printable(Bounded(line, kShownOfBroken));
 }
 
 void ReportChannel::Add(std::string_view bytes, const UseReport& use) {
   lines_.Add(bytes, [&](std::string_view line) {
     if (line.empty()) return;
-    const std::optional<Report> report = ReportOfLine(line);
-    if (report && !report->empty()) return use(*report);
-    if (report) return;
-    if (broken_lines_++ == 0) first_broken_ = Printable(Bounded(line, kShownOfBroken));
+    ReportFaults faults;
+    const std::optional<Report> report = ReportOfLine(line, &faults);
+    for (const auto& [name, found] : faults.not_numbers) not_numbers_.Add(name, found);
+    if (faults.bare_words) with_bare_words_.Add(line);
+    if (!report) return broken_.Add(line);
+    if (!report->empty()) use(*report);
   });
+}
+
+std::vector<std::string> ReportChannel::Warnings() const {
+  std::vector<std::string> all;
+  if (broken_.count > 0)
+    all.push_back(
+        fmt::format("BACKPLANE_REPORT_FD: expected one report of JSON a line; other lines are left out\n"
+                    "{} of them, the first one: {}",
+                    broken_.count, broken_.first));
+  if (with_bare_words_.count > 0)
+    all.push_back(
+        fmt::format("BACKPLANE_REPORT_FD: expected null for a number that is not finite; NaN and Infinity are no JSON, and "
+                    "count as null\n{} lines, the first one: {}",
+                    with_bare_words_.count, with_bare_words_.first));
+  for (std::string& warning : not_numbers_.Warnings()) all.push_back(std::move(warning));
+  return all;
 }
 
 }  // namespace backplane

@@ -46,16 +46,24 @@ std::optional<LinePattern> LinePattern::Make(const std::string& text, std::strin
   return std::nullopt;
 }
 
-std::vector<double> LinePattern::NumbersIn(std::string_view line) const {
+std::vector<LinePattern::Match> LinePattern::MatchesIn(std::string_view line) const {
   line = line.substr(0, kMostLine);
-  std::vector<double> numbers;
-  if (line.find(begin_) == line.npos) return numbers;
+  std::vector<Match> matches;
+  if (line.find(begin_) == line.npos) return matches;
   try {
-    for (std::cregex_iterator match(line.data(), line.data() + line.size(), regex_), none; match != none; ++match)
-      numbers.push_back(NumberOf((*match)[1].str()));
+    for (std::cregex_iterator match(line.data(), line.data() + line.size(), regex_), none; match != none; ++match) {
+      const std::string text = (*match)[1].str();
+      matches.push_back({NumberOf(text), text});
+    }
   } catch (const std::regex_error&) {
     // Too complex for this line: it has no number that anybody would find.
   }
+  return matches;
+}
+
+std::vector<double> LinePattern::NumbersIn(std::string_view line) const {
+  std::vector<double> numbers;
+  for (const Match& match : MatchesIn(line)) numbers.push_back(match.number);
   return numbers;
 }
 

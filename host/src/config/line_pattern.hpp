@@ -15,6 +15,13 @@ class LinePattern {
   // not exactly one group.
   static std::optional<LinePattern> Make(const std::string& text, std::string* why_not);
 
+  // The text of the group and its number, NaN if it is no number.
+  struct Match {
+    double number = 0;
+    std::string text;
+  };
+  // From left to right.
+  std::vector<Match> MatchesIn(std::string_view line) const;
   // The numbers of all matches, from left to right; what a group holds that is no number counts as not a number. Of a longer
   // line the first kMostLine bytes.
   std::vector<double> NumbersIn(std::string_view line) const;

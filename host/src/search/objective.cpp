@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "record/attempt_json.hpp"
+#include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
 #include "record/metric_series.hpp"
 
@@ -28,11 +29,11 @@ std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::strin
   const auto spread = found.statistics.find(metric);
   if (spread != found.statistics.end() && spread->second.mean) return Finite(spread->second.mean);
   if (metric == "SPS") return Finite(found.result.sps);
-  std::optional<double> last;
+  LastFinite last;
   ForEachIteration(attempt.metrics(), [&](const Iteration& line) {
-    if (const auto value = ValueIn(line, metric)) last = value;
+    if (const auto value = ValueIn(line, metric)) last.Add(*value);
   });
-  return Finite(last);
+  return Finite(last.value());
 }
 
 void MetricFollower::Read(const std::function<bool(uint64_t, double)>& use) {

@@ -17,6 +17,7 @@
 #include "record/attempt_json.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
+#include "record/warning_text.hpp"
 #include "store/database.hpp"
 #include "store/event_log.hpp"
 #include "supervise/attempt.hpp"
@@ -504,7 +505,7 @@ class Batch {
     if (!ended.how.unwritten.empty()) display_.Note("warning: " + ended.how.unwritten);
     // Trials of one file mostly warn of the same.
     for (const std::string& warning : ended.how.warnings)
-      if (warned_.insert(warning).second) display_.Note("warning: " + warning);
+      if (warned_.insert(WarningKind(warning)).second) display_.Note("warning: " + WarningOnOneLine(warning));
     LookAtVersions(ended.how.facts, ended.job.trial);
     AttemptEnd told;
     told.exit = ended.end.exit.code;

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace backplane {
 namespace {
 
@@ -34,6 +36,20 @@ TEST(OutputScan, TheStepIsTheLastThatWasTold) {
   EXPECT_EQ(reports[1].step, 10u);
   EXPECT_EQ(reports[2].step, 20u);
   EXPECT_EQ(reports[3].step, 30u) << "the second of both on one line";
+}
+
+TEST(OutputScan, ReadsNotFiniteWordsAndLeavesOutTexts) {
+  LineMeasures measures({{"loss", "loss=(\\S+)"}, {"return", "return=(\\S+)"}});
+  std::vector<Report> reports;
+  for (const char* line : {"loss=nan, return=1", "loss=-inf", "loss=NaN.", "loss=n/a return=2", "loss=nano", "loss=0.5"})
+    measures.Use(line, [&](const Report& report) { reports.push_back(report); });
+  ASSERT_EQ(reports.size(), 5u) << "the line with a text only is no report";
+  for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(reports[i].values.at("loss"))) << i;
+  EXPECT_THAT(reports[3].values, ElementsAre(Pair("return", 2)));
+  EXPECT_THAT(reports[4].values, ElementsAre(Pair("loss", 0.5)));
+  EXPECT_THAT(measures.Warnings(),
+              ElementsAre(testing::HasSubstr("metric 'loss': expected a number; other values are left out\n"
+                                             "the first one: n/a")));
 }
 
 TEST(OutputScan, KeepsTheLastLines) {

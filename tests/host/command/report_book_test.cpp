@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "record/attempt_json.hpp"
 #include "record/measurements.hpp"
@@ -138,6 +139,119 @@ TEST_F(ReportBookTest, WithoutStepsAnAttemptGoesOnBehindTheLastReport) {
   ReportBook& second = Attempt(2, true);
   second.Add({std::nullopt, {{"loss", 4}}});
   EXPECT_EQ(second.Result().iterations, 4u);
+}
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+
+class DivergenceTest : public ReportBookTest {
+ protected:
+  // Adds reports of one metric, one value each.
+  void Report(const std::string& name, const std::vector<double>& values) {
+    for (const double value : values) book_->Add({std::nullopt, {{name, value}}});
+  }
+  static std::vector<double> Times(size_t n, double value) { return std::vector<double>(n, value); }
+  static std::vector<double> Joined(std::vector<double> first, const std::vector<double>& then) {
+    first.insert(first.end(), then.begin(), then.end());
+    return first;
+  }
+};
+
+TEST_F(DivergenceTest, NeedsAFiniteValueBeforeAndNoneInTheLastTenth) {
+  Report("loss", Joined(Times(90, 1), Times(9, kNaN)));
+  EXPECT_EQ(book_->Divergence(), "diverged: 'loss' was finite before, and is NaN or infinite in its last 9 of 99 reports");
+  Report("loss", {kNaN});
+  EXPECT_THAT(book_->Divergence(), HasSubstr("last 10 of 100 reports"));
+  Report("loss", {1});
+  EXPECT_EQ(book_->Divergence(), "");
+  Report("loss", Times(9, kNaN));
+  EXPECT_EQ(book_->Divergence(), "") << "the tenth is 11 reports now";
+  Report("loss", Times(2, kInf));
+  EXPECT_NE(book_->Divergence(), "");
+}
+
+TEST_F(DivergenceTest, NeedsThreeReports) {
+  Report("return", {1, kNaN, -kInf});
+  EXPECT_EQ(book_->Divergence(), "");
+  Report("return", {kInf});
+  EXPECT_THAT(book_->Divergence(), HasSubstr("'return' was finite before, and is NaN or infinite in its last 3 of 4 reports"));
+}
+
+TEST_F(DivergenceTest, CountsTheReportsThatHaveTheMetric) {
+  for (int i = 0; i < 100; ++i) {
+    std::map<std::string, double> values = {{"return", 1}};
+    if (i % 20 == 0) values["eval/return"] = i < 40 ? 1 : kNaN;  // 5 times
+    book_->Add({std::nullopt, values});
+  }
+  EXPECT_THAT(book_->Divergence(),
+              HasSubstr("'eval/return' was finite before, and is NaN or infinite in its last 3 of 5 reports"));
+}
+
+TEST_F(DivergenceTest, NeverFiniteIsAWarningAndNoValue) {
+  Report("return", Times(100, kNaN));
+  EXPECT_EQ(book_->Divergence(), "");
+  EXPECT_THAT(book_->warnings(), ElementsAre("metric 'return' never had a finite value, so it has no result\n(100 reports)"));
+  const Spread value = *book_->Result().training.episode_return;
+  EXPECT_TRUE(std::isnan(*value.mean));
+  Report("return", {3});
+  EXPECT_TRUE(book_->warnings().empty());
+}
+
+TEST_F(DivergenceTest, IsDecidedByReturnsAndLossesOnly) {
+  for (const char* name : {"return", "eval/return", "loss", "train/loss", "value_loss", "a/b/loss"}) {
+    Attempt(1, false);
+    std::filesystem::remove(folder_ / "attempt-1/metrics.jsonl");
+    Report(name, {1, kNaN, kNaN, kNaN});
+    EXPECT_NE(book_->Divergence(), "") << name;
+  }
+  for (const char* name : {"losses", "loss_scale", "floss", "ep/length", "eval/length", "reward", "Loss"}) {
+    Attempt(1, false);
+    Report(name, {1, kNaN, kNaN, kNaN});
+    EXPECT_EQ(book_->Divergence(), "") << name;
+  }
+}
+
+TEST_F(DivergenceTest, TheValueIsOfTheFiniteReportsOfTheTenth) {
+  std::vector<double> values = Times(100, 10);
+  values[95] = kNaN, values[97] = 16;
+  Report("return", values);
+  Report("ep/length", Joined(Times(5, kNaN), Times(95, 4)));
+  const LoopResult result = book_->Result();
+  EXPECT_DOUBLE_EQ(*result.training.episode_return->mean, (8 * 10 + 16) / 9.0);
+  EXPECT_EQ(result.training.episode_return->n, 9u);
+  EXPECT_EQ(result.training.metrics.at("ep/length").mean, 4) << "no NaN in the tenth";
+  EXPECT_TRUE(book_->warnings().empty());
+}
+
+TEST_F(DivergenceTest, AFewReportsHaveAWindowOfThree) {
+  Report("return", {1, 2, 3, 4, kNaN});
+  EXPECT_EQ(book_->Result().training.episode_return->mean, 3.5);
+  Report("eval/return", {1, 2, kNaN});
+  EXPECT_EQ(book_->Result().evaluation->episode_return->mean, 1.5);
+  Report("eval/return", {7});
+  EXPECT_EQ(book_->Result().evaluation->episode_return->mean, 7) << "the last evaluation";
+}
+
+TEST_F(DivergenceTest, ASpeedOrAStepThatIsNotFiniteCostsNothing) {
+  book_->Add({100, {{"SPS", 50}, {"x", 1}}});
+  book_->Add({200, {{"SPS", 100}, {"x", 1}}});
+  book_->Add({300, {{"SPS", kNaN}, {"episodes", kNaN}, {"env_steps", kInf}}});
+  EXPECT_EQ(book_->Result().sps, 100);
+  EXPECT_EQ(book_->Result().env_steps, 300u);
+}
+
+TEST_F(DivergenceTest, SpansAttempts) {
+  for (int i = 1; i <= 20; ++i) book_->Add({100 * i, {{"loss", i <= 18 ? 1 : kNaN}, {"return", 1}}});
+  EXPECT_EQ(book_->Divergence(), "");
+  ReportBook& second = Attempt(2, true);
+  second.Add({2100, {{"loss", kNaN}}});
+  EXPECT_THAT(second.Divergence(), HasSubstr("in its last 3 of 21 reports")) << "it was finite in the first attempt";
+  ReportBook& third = Attempt(3, true);  // from a checkpoint at 1800, before the NaN
+  third.Add({1900, {{"loss", 1}}});
+  third.Add({2000, {{"loss", kNaN}}});
+  EXPECT_EQ(third.Divergence(), "");
+  ReportBook& fourth = Attempt(4, true);
+  fourth.Stop();
+  EXPECT_EQ(fourth.Divergence(), "");
 }
 
 }  // namespace

@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
 #include <vector>
 
 namespace backplane {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(ReportLines, AreJson) {
@@ -38,6 +42,58 @@ TEST(ReportLines, WhatIsNoneCostsNoReport) {
 
 TEST(ReportLines, DeepOnesAreNoReports) {
   EXPECT_FALSE(ReportOfLine("{\"values\": " + std::string(100000, '[') + std::string(100000, ']') + "}"));
+}
+
+// In the form of Python's json.dumps.
+TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
+  ReportFaults faults;
+  const auto report = ReportOfLine(
+      R"({"step": 7, "values": {"NaN": 1.5, "a \"Infinity\" b": 2, "loss": NaN, "up": Infinity, "down": -Infinity}})", &faults);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(faults.bare_words);
+  EXPECT_EQ(report->step, 7u);
+  EXPECT_EQ(report->values.at("NaN"), 1.5) << "a name is no value";
+  EXPECT_EQ(report->values.at("a \"Infinity\" b"), 2);
+  for (const char* name : {"loss", "up", "down"}) EXPECT_FALSE(std::isfinite(report->values.at(name))) << name;
+  for (const char* word : {"nan", "-nan", "inf", "+inf", "-INF", "\"NaN\"", "null"})
+    EXPECT_TRUE(std::isnan(ReportOfLine(std::string(R"({"values": {"x": )") + word + "}}")->values.at("x"))) << word;
+  for (const char* word : {"NaNs", "in", "Infinity2", "1NaN", "infinit", "nan nan"})
+    EXPECT_FALSE(ReportOfLine(std::string(R"({"values": {"x": )") + word + "}}")) << word;
+}
+
+// What Python itself writes, on this machine.
+TEST(ReportLines, ReadWhatPythonWrites) {
+  const std::string script =
+      "import json\n"
+      "n = float(\"nan\"); i = float(\"inf\")\n"
+      "print(json.dumps({\"step\": 3, \"values\": {\"a\": n, \"b\": i, \"c\": -i, \"NaN, Infinity\": 0.1}}))";
+  FILE* const python = popen(("python3 -c '" + script + "'").c_str(), "r");
+  ASSERT_NE(python, nullptr);
+  char line[512] = {};
+  ASSERT_NE(fgets(line, sizeof line, python), nullptr);
+  ASSERT_EQ(pclose(python), 0);
+  const auto report = ReportOfLine(std::string(line, strcspn(line, "\n")));
+  ASSERT_TRUE(report) << line;
+  EXPECT_EQ(report->step, 3u) << line;
+  EXPECT_EQ(report->values.size(), 4u) << line;
+  EXPECT_EQ(report->values.at("NaN, Infinity"), 0.1) << line;
+  for (const char* name : {"a", "b", "c"}) EXPECT_FALSE(std::isfinite(report->values.at(name))) << line;
+}
+
+TEST(ReportLines, WarnsOncePerKind) {
+  ReportChannel channel;
+  size_t reports = 0;
+  const auto use = [&](const Report&) { ++reports; };
+  for (int i = 0; i < 3; ++i)
+    channel.Add("{\"values\": {\"loss\": NaN}}\n{\"values\": {\"name\": \"run 1\", \"return\": " + std::to_string(i) +
+                    "}}\n{\"values\": {\"name\": true, \"list\": [1]}}\nhello\n",
+                use);
+  EXPECT_EQ(reports, 6u) << "a report without a number is none";
+  EXPECT_THAT(channel.Warnings(),
+              testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are left out\n3 of them"), HasSubstr("hello")),
+                                            AllOf(HasSubstr("NaN and Infinity are no JSON"), HasSubstr("\n3 lines")),
+                                            AllOf(HasSubstr("metric 'name': expected a number"), HasSubstr("\"run 1\"")),
+                                            HasSubstr("metric 'list'")));
 }
 
 }  // namespace

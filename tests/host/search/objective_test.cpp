@@ -70,16 +70,21 @@ TEST_F(ObjectiveTest, NothingIsReadOnceItIsEnough) {
   EXPECT_THAT(Read(&follower), IsEmpty());
 }
 
-TEST_F(ObjectiveTest, IsTheResultsMeanElseTheLastValueAndFiniteOrNone) {
-  Add(1, R"({"iteration":1,"metrics":{"loss":4,"odd":1}})"
+// A metric of iterations has diverged if it was finite, and is not in its last tenth, at least 3 iterations.
+TEST_F(ObjectiveTest, IsTheResultsMeanElseTheLastFiniteValueUnlessItDiverged) {
+  Add(1, R"({"iteration":1,"metrics":{"loss":4,"odd":1,"never":null}})"
          "\n"
-         R"({"iteration":2,"metrics":{"loss":2,"odd":null}})"
+         R"({"iteration":2,"metrics":{"loss":2,"odd":null,"never":null}})"
          "\n");
   std::ofstream(trial_.attempt(1).result())
       << R"({"state":"COMPLETED","evaluation":{"return":{"mean":12,"n":3},"metrics":{}}})";
   EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "eval/return"), 12);
   EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "loss"), 2);
-  EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "odd"), std::nullopt);
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "odd"), 1);
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "never"), std::nullopt);
+  for (int i = 3; i < 5; ++i) Add(1, R"({"iteration":)" + std::to_string(i) + R"(,"metrics":{"loss":1,"odd":null}})" + "\n");
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "loss"), 1);
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "odd"), std::nullopt) << "it diverged";
   EXPECT_EQ(ObjectiveOf(trial_.attempt(1), "unheard_of"), std::nullopt);
 }
 

@@ -78,6 +78,29 @@ TEST(AbReport, OneLookOfTooFewSeedsIsInvalidUnlessTheOtherSideHasMore) {
   EXPECT_THAT(verdict(3, 10), testing::StartsWith("b is better than a by ")) << "1 / C(13, 3) = 0.0035";
 }
 
+TEST(AbReport, AnArmWithAMissingRunLeavesTheOthersTheirVerdict) {
+  std::vector<TrialData> trials;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    for (const auto& [name, score] : {std::pair{"a", 100}, {"b", 200}, {"c", 300}}) {
+      trials.push_back(OfArm(name, seed));
+      trials.back().measures["return"] = Single(score + static_cast<double>(seed));
+    }
+  }
+  trials.back().state = TrialState::kFailed;
+  trials.back().outcome = Outcome::kPlugin;
+  trials.back().measures.clear();
+  const auto verdict = [&] { return AbReport({Set(trials)}, Context("ab")).verdict; };
+  EXPECT_THAT(verdict(), Contains(testing::StartsWith("b is better than a by 100")));
+  for (const char* pair : {"a and c", "b and c"})
+    EXPECT_THAT(verdict(), Contains("No verdict on " + std::string(pair) + ": 1 of 5 runs of c have no return."));
+  EXPECT_FALSE(JudgeResults({Set(trials)}, Context("ab")).invalid);
+  trials[12].state = TrialState::kFailed, trials[12].measures.clear();  // of a
+  EXPECT_THAT(verdict().front(), HasSubstr("Invalid: 1 of 5 runs of a have no return.")) << "one arm is left";
+  for (TrialData& trial : trials) trial.outcome = Outcome::kNan;
+  EXPECT_THAT(verdict(), Contains(HasSubstr("1 of 5 runs of c diverged and count as the worst score seen.")))
+      << "that is a result";
+}
+
 TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
   std::vector<TrialData> trials;
   for (uint64_t seed = 0; seed < 5; ++seed) {

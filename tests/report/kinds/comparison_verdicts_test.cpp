@@ -149,7 +149,7 @@ TEST_F(Verdicts, WaitForTrialsThatAreRunAgain) {
   refused.seed = 4, refused.trial_id += "-4";
   point.push_back(refused);
   Compare(Scored(1, {1, 2, 3, 4}), point);
-  EXPECT_EQ("better", Verdict()) << "it will not end otherwise";
+  EXPECT_EQ("incomplete", Verdict()) << "it will not end otherwise, and three of four are no evidence for all";
 }
 
 TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <sstream>
 
 #include "result_sets.hpp"
@@ -79,6 +80,28 @@ TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
   EXPECT_EQ(2u, std::get<Number>(table.rows[0][3]).n);
   EXPECT_EQ("PLANNED, stopped after iteration 3", std::get<std::string>(table.rows[1][1]));
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[1][3]));
+}
+
+TEST(FinalTable, TheBestHasAllItsRunsAndFiniteValues) {
+  const auto with = [](uint64_t runners, uint64_t seed, double value) {
+    TrialData trial = Trial(runners, 1, 100, seed);
+    trial.measures["return"] = Single(value);
+    return trial;
+  };
+  TrialData never = with(8, 0, 0), diverged = with(4, 1, 900), failed = with(2, 1, 900);
+  never.measures.erase("return");
+  never.not_finite["return"] = {0, 10, false};
+  diverged.measures["return"] = Single(NAN);
+  failed.state = TrialState::kFailed;
+  size_t eligible = 0;
+  const Table table = FinalTable(
+      SetOf({with(1, 0, 5), with(1, 1, 6), with(2, 0, 900), failed, with(4, 0, 900), diverged, never}), {}, &eligible);
+  EXPECT_EQ(eligible, 1u);
+  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "runners=1");
+  EXPECT_THAT(BestOf(table, eligible), testing::StartsWith("best by return: runners=1"));
+  EXPECT_THAT(BestOf(table, eligible), testing::EndsWith("; 3 not considered: a run has no finite value"));
+  EXPECT_EQ(std::get<std::string>(table.rows[3][2]), "not finite");
+  EXPECT_EQ(BestOf(table, 0), "");
 }
 
 TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {

@@ -102,6 +102,19 @@ TEST(SearchReport, UntilAllFreshSeedsHaveEndedTheSearchsBestStands) {
   EXPECT_THAT(document.verdict, Contains("The best 2 are run again with fresh seeds: 3 of 4 trials have ended."));
 }
 
+TEST(SearchReport, ASettingWithoutAFreshSeedsScoreIsNotTheBest) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {600, INFINITY, 600}).Confirm(1, {427, 428, 429});
+  Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.0001, plugin ars (number 1"));
+  EXPECT_THAT(document.verdict, Contains("Not considered: number 0 (1 of 3 fresh seeds without a finite score)."));
+  MadeSearch none;
+  none.Complete(1e-3, "ppo", 443).Confirm(0, {600, INFINITY});
+  document = ReportOf(none);
+  EXPECT_EQ(document.verdict[0], "No best setting: none has a finite score with each of its fresh seeds.");
+  EXPECT_EQ(AttachmentOf(document, "best_search.yaml"), "none");
+}
+
 TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
   MadeSearch search;
   search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);

@@ -32,6 +32,19 @@ class RecommendationTest : public testing::Test {
   BalancedLimits limits_;
 };
 
+TEST_F(RecommendationTest, TakesNoSettingWithAFailedRun) {
+  std::vector<TrialData> trials = {MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1900), MakeTrial(4, 1, 9000), MakeTrial(4, 1, 9000)};
+  trials[3].seed = 1;
+  trials[3].trial_id += "-1";
+  trials[3].state = TrialState::kFailed;
+  trials[3].outcome = Outcome::kNan;
+  Analyse(trials);
+  for (const size_t goal : {kThroughput, kEfficiency, kBalanced}) {
+    EXPECT_EQ(2u, Parallelism(Of(goal).setting)) << goal;
+    EXPECT_THAT(Of(goal).why, HasSubstr("; not considered: 4 x 1 (1 of 2 seeds FAILED (nan)")) << goal;
+  }
+}
+
 // As a file may ask for: room for others on every resource.
 class LimitedTest : public RecommendationTest {
  protected:

@@ -93,6 +93,24 @@ TEST_F(Reductions, EachMachineHasItsOwnTarget) {
   EXPECT_EQ(3, Of("train/loss@iterations_to_min", 1));
 }
 
+TEST_F(Reductions, AreNotFiniteOnlyIfTheCurveDiverged) {
+  combined_ =
+      Combine({MakeSet({Learned({NAN, 3, 4, NAN, 5}, 1), Learned({1, NAN, NAN, INFINITY}, 2), Learned({NAN, NAN, NAN}, 4)})});
+  AddReductions({"train/loss@first", "train/loss@last", "train/loss@sum", "train/loss@min"}, &combined_);
+  const auto value = [&](size_t trial, const char* how) {
+    const Number* found = combined_.trials[trial].data.Find(std::string("train/loss@") + how);
+    return found ? std::optional(found->value) : std::nullopt;
+  };
+  EXPECT_EQ(value(0, "first"), 3) << "no episode had ended before";
+  EXPECT_EQ(value(0, "last"), 5);
+  EXPECT_EQ(value(0, "sum"), 12);
+  EXPECT_EQ(value(1, "first"), 1);
+  EXPECT_EQ(value(1, "min"), 1);
+  EXPECT_TRUE(std::isnan(value(1, "last").value()));
+  EXPECT_TRUE(std::isnan(value(1, "sum").value()));
+  for (const char* how : {"first", "last", "sum", "min"}) EXPECT_EQ(value(2, how), std::nullopt) << how;
+}
+
 TEST_F(Reductions, LeaveOutWhatIsNotFinite) {
   combined_ = Combine({MakeSet({Learned({9, NAN, 3, 4}, 1), Learned({NAN, NAN}, 2)})});
   EXPECT_EQ(3, Of("train/loss@min"));

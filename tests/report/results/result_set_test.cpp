@@ -127,6 +127,30 @@ TEST_F(ResultSetTest, EpisodesCountBehindTheReturn) {
   EXPECT_EQ(nullptr, trial.Find("ep/never"));
 }
 
+TEST_F(ResultSetTest, TheMeanIsOfTheFiniteOnesOfTheLastTenth) {
+  folder_.Plan("t1", "one", {});
+  Complete("t1");
+  const auto measured = [this](const std::vector<double>& losses) {
+    std::string lines;
+    for (size_t i = 0; i < losses.size(); ++i) lines += Iteration(static_cast<int>(i + 1), 1000, losses[i]);
+    folder_.WriteAttempt("t1", "metrics.jsonl", lines);
+    return Trial();
+  };
+  std::vector<double> losses(40, 1);
+  losses[37] = NAN, losses[39] = 4;
+  TrialData trial = measured(losses);
+  EXPECT_EQ(2, trial.Find("train/loss")->value) << "1, 1 and 4";
+  EXPECT_EQ(3u, trial.Find("train/loss")->n);
+  EXPECT_EQ(3u, trial.not_finite.at("train/loss").finite);
+  EXPECT_EQ(4u, trial.not_finite.at("train/loss").last);
+  EXPECT_EQ(3.5, measured({1, 3, 4, INFINITY}).Find("train/loss")->value) << "3 values at least";
+  EXPECT_TRUE(std::isnan(measured({1, NAN, NAN, -INFINITY}).Find("train/loss")->value)) << "it diverged";
+  trial = measured(std::vector<double>(20, NAN));
+  EXPECT_EQ(nullptr, trial.Find("train/loss")) << "it never was finite";
+  EXPECT_FALSE(trial.not_finite.at("train/loss").ever);
+  EXPECT_TRUE(measured({NAN, 1, 2, 3}).not_finite.empty()) << "before the first episode ended";
+}
+
 TEST_F(ResultSetTest, WhatPluginsRecordIsTheMeanOfTheLastTenth) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
