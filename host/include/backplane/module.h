@@ -21,8 +21,12 @@ enum {
 };
 enum {
   BP_PARAM_REQUIRED = 1,  // must be given; `def` is NULL
-  BP_PARAM_DATA = 2,      // a PATH whose content belongs to the trial's identity
-  BP_PARAM_LATER = 4      // came after results of the plugin: with its default it is no part of a point's identity
+  BP_PARAM_DATA = 2,      // a PATH, or an ANY of range "paths", whose content belongs to the trial's identity
+  BP_PARAM_LATER = 4,     // came after results of the plugin: with its default it is no part of a point's identity
+  // With DATA, the kind of file that a PATH names. The host finds the files that such a file uses, and their content belongs to
+  // the identity, too.
+  BP_PARAM_XML = 8,     // an XML file: the files that it names in attributes `file...`, and those that they name
+  BP_PARAM_PYTHON = 16  // a Python file: all `*.py` below its folder, unless an option with DATA and range "paths" lists files
 };
 
 // One option, declared once: parsing, defaults, help, schema and docs come from here.
@@ -31,7 +35,7 @@ typedef struct bp_param {
   uint16_t type, flags;  // BP_PARAM_*
   const char* path;      // key under `options`, e.g. "lr"
   const char* def;       // default as YAML text; NULL: none
-  const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM, "mapping" or "list" for ANY; NULL: any
+  const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM, "mapping", "list" or "paths" (a list of paths) for ANY; NULL: any
   const char* unit;      // NULL: none
   const char* doc;       // one line: what changes and what it costs
   const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none

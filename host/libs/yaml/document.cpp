@@ -60,8 +60,8 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
 
   Node TakeRoot() { return std::move(root_); }
-  // Positions in the text: of the last scalar that was read, and of the collections in brackets around the place that was reached,
-  // the innermost one last.
+  // Positions in the text: of the last scalar that was read, and of the collections in brackets around the place that was
+  // reached, the innermost one last.
   std::optional<size_t> last_scalar() const { return last_scalar_; }
   std::vector<size_t> OpenBrackets() const {
     std::vector<size_t> positions;
@@ -379,7 +379,8 @@ std::optional<Opening> FindOpenScalar(std::string_view text, std::optional<size_
   const size_t at = SkipProperties(text, *last_scalar);
   if (IsOpenQuote(text, at)) return Opening{at, fmt::format("expected a closing {}, got the end of the text", text[at])};
   if (IsBlockWithoutLines(text, at))
-    return Opening{at, fmt::format("expected indented lines after '{}', got the end of the text; an empty text is ''", text[at])};
+    return Opening{at,
+                   fmt::format("expected indented lines after '{}', got the end of the text; an empty text is ''", text[at])};
   return std::nullopt;
 }
 
@@ -396,8 +397,8 @@ struct Opened {
   std::vector<size_t> brackets;
 };
 
-// The parser reads ahead, so it stops before it reports the scalar and the brackets around an error. It reports them if the text
-// ends at the error.
+// The parser reads ahead, so it stops before it reports the scalar and the brackets around an error. It reports them if the
+// text ends at the error.
 Opened ReadOpened(const std::string& text, const std::shared_ptr<const Source>& source) {
   Errors unread = Errors::OfOnePoint(nullptr);
   TreeBuilder builder(source, &unread);

@@ -64,7 +64,7 @@ std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr
 // The same of an argument of the command line, in which '#' begins no comment.
 std::optional<Node> ParseArgument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
 
-// Whether it is deeper than any place in a document. Rationale: what follows a path calls itself at each of its parts.
+// True for a path with more parts than a document has levels. Functions that follow a path call themselves at each part.
 bool IsTooDeep(const std::string& path);
 
 // Access by path: "rollout.threads", "monitors.0.options". NULL: not there.

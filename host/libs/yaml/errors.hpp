@@ -35,7 +35,7 @@ class Errors {
   // What is no error, but should be known: said once, however often it is noted.
   void Note(const Mark& mark, const std::string& message);
   const std::vector<std::string>& notes() const { return notes_; }
-  // Adds those of `other`, and its notes.
+  // Adds the errors and notes of `other`.
   void Append(const Errors& other);
   // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points. And
   // its notes.
@@ -59,7 +59,7 @@ class Errors {
   };
   std::vector<Found> found_;
   std::vector<std::string> notes_;
-  std::set<std::string> noted_;  // the same
+  std::set<std::string> noted_;                 // the same
   std::set<std::tuple<int, int, int>> places_;  // order, line and column, of those that AddNewPlaces took
   const Errors* all_ = nullptr;
   bool unread_ = false;

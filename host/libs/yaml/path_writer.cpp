@@ -51,7 +51,7 @@ const Node* PathWriter::Find(const std::string& path) {
   Node* const map = NodeAbove(path, /*make=*/false, {});
   if (!map) return nullptr;
   if (map->IsList()) return FindPath(std::as_const(*root_), path);
-  const size_t last = path.rfind('.') + 1;                 // 0 without a dot
+  const size_t last = path.rfind('.') + 1;  // 0 without a dot
   const Entry* const entry = FindIn(map, std::string_view(path).substr(0, last), path.substr(last));
   return entry ? &entry->value : nullptr;
 }

@@ -1,5 +1,5 @@
-// Finds and writes many paths of one tree. FindPath and SetPath compare a key with every entry of its mapping, which takes minutes
-// when tens of thousands of paths end in one mapping.
+// Finds and writes many paths of one tree. FindPath and SetPath compare a key with every entry of its mapping, which takes
+// minutes when tens of thousands of paths end in one mapping.
 #pragma once
 
 #include <map>

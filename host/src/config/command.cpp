@@ -134,14 +134,4 @@ PluginSlot SlotWithoutEnv() {
   return {BP_KIND_ENV, "env", std::make_shared<OptionTable>(info)};
 }
 
-Mark PlaceholderMark(const Node& root, const std::string& name) {
-  const Node* command = FindPath(root, "learner.command");
-  for (const Node& word : command->items) {
-    std::string why_not;
-    const auto names = PlaceholdersIn(word.text, &why_not);
-    if (names && std::find(names->begin(), names->end(), name) != names->end()) return word.mark;
-  }
-  return command->mark;
-}
-
 }  // namespace backplane

@@ -34,7 +34,5 @@ bool HasCommand(const Node& root);
 // Makes paths of files beside the experiment file absolute, and gives what stands for the learner's plugin.
 PluginSlot ResolveCommand(Node* root);
 PluginSlot SlotWithoutEnv();
-// Where in `learner.command` the placeholder stands first.
-Mark PlaceholderMark(const Node& root, const std::string& name);
 
 }  // namespace backplane

@@ -142,9 +142,9 @@ class OptionReader {
   std::string path_;
   Values* host_;
   Errors* errors_;
-  std::map<std::string, bool> failed_;  // given, with an error
-  std::map<std::string, Mark> nulls_;   // options of a command whose value is null
-  std::unordered_map<std::string, Mark> placeholders_;  // found when the first one is asked for
+  std::map<std::string, bool> failed_;                  // given, with an error
+  std::map<std::string, Mark> nulls_;                   // options of a command whose value is null
+  std::unordered_map<std::string, Mark> placeholders_;  // filled at the first use
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
 
 // The hashes before and now of each file that differs. An empty hash: no such file.
 std::map<std::string, std::pair<std::string, std::string>> DifferentFiles(const std::map<std::string, std::string>& before,
-                                                                         const std::map<std::string, std::string>& now) {
+                                                                          const std::map<std::string, std::string>& now) {
   std::map<std::string, std::pair<std::string, std::string>> hashes;
   for (const auto& [key, hash] : before) hashes[key].first = hash;
   for (const auto& [key, hash] : now) hashes[key].second = hash;
@@ -212,8 +212,8 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   }
   if (any_unrecorded)
     text +=
-        "a file that was not recorded is new, or the results are of an older version of backplane, whose trials did not include "
-        "it;\nfrom now on a change of it is noticed\n";
+        "a file that was not recorded is new, or the results are of an older version, whose trials did not include it;\n"
+        "from now on a change of it is noticed\n";
   return text +
          "nothing was started. --fresh moves the old results away and starts anew;\n"
          "`run --accept-change` runs these trials again with the new files and keeps the old rows in the store\n";
@@ -236,11 +236,13 @@ std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<Cha
     if (!change.before.empty()) contents.push_back(change.before.substr(0, kShownDigits));
   }
   if (contents.empty())
-    return fmt::format("{} not recorded when {} stopped: new trials begin from the start, and the old ones stay in {} (first: {})",
-                       fmt::format(files.size() == 1 ? "{} was" : "{} were", fmt::join(files, " and ")),
-                       trials.size() == 1 ? "a trial was" : fmt::format("{} trials were", trials.size()),
-                       ResultsFolder{out}.trials().string(), changes.front().trials.front());
-  const std::string what = fmt::format("the file{} of SHA-256 {}", contents.size() == 1 ? "" : "s", fmt::join(contents, " and "));
+    return fmt::format(
+        "{} {} not recorded when {} stopped: new trials begin from the start, and the old ones stay in {} (first: {})",
+        fmt::join(files, " and "), files.size() == 1 ? "was" : "were",
+        trials.size() == 1 ? "a trial was" : fmt::format("{} trials were", trials.size()), ResultsFolder{out}.trials().string(),
+        changes.front().trials.front());
+  const std::string what =
+      fmt::format("the file{} of SHA-256 {}", contents.size() == 1 ? "" : "s", fmt::join(contents, " and "));
   if (trials.size() == 1)
     return fmt::format(
         "{} changed since a trial was stopped: a new trial begins from the start, and the old one stays in {}; to go on with "

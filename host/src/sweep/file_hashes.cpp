@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "backplane/file_kinds.h"
 #include "base/format_count.hpp"
 #include "base/sha256.hpp"
 #include "config/command.hpp"
@@ -79,8 +78,8 @@ void FileHashes::AddReferences(const std::string& place, const std::string& file
     for (const auto& [name, path] : named) {
       if (IsPipeOrDevice(path)) {
         references_.erase(known);
-        throw NoDataFile(place, fmt::format("{}: expected a regular file at '{}', which '{}' names, got a pipe or a device", place,
-                                            path.string(), file));
+        throw NoDataFile(place, fmt::format("{}: expected a regular file at '{}', which '{}' names, got a pipe or a device",
+                                            place, path.string(), file));
       }
       each.emplace(name, Hash(path));
     }
@@ -98,11 +97,11 @@ void FileHashes::AddModules(const std::string& place, const std::string& file, c
       const auto found = PythonFilesBelow(folder);
       if (!found) {
         modules_.erase(all), modules_of_.erase(known);
-        throw NoDataFile(place,
-                         fmt::format("{}: expected at most {} Python files of {} MiB in total below '{}', whose content belongs to "
-                                     "the trial's identity, got more; list those that '{}' uses in {}",
-                                     place, FormatCount(kMaxPythonFiles), kMaxPythonBytes / kMiB, folder.string(),
-                                     fs::path(file).filename().string(), list_in));
+        throw NoDataFile(
+            place, fmt::format("{}: expected at most {} Python files of {} MiB in total below '{}', whose content belongs to "
+                               "the trial's identity, got more; list those that '{}' uses in {}",
+                               place, FormatCount(kMaxPythonFiles), kMaxPythonBytes / kMiB, folder.string(),
+                               fs::path(file).filename().string(), list_in));
       }
       for (const auto& [name, path] : *found) all->second.emplace(name, Hash(path));
     }

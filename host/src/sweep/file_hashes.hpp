@@ -45,9 +45,9 @@ class FileHashes {
   void AddModules(const std::string& place, const std::string& file, const std::string& list_in, Hashes* hashes);
 
   std::map<std::filesystem::path, std::string> known_;
-  std::map<std::filesystem::path, std::string> references_;               // by the XML file; empty: it names none
-  std::map<std::filesystem::path, Hashes> modules_;                       // by folder; each file's hash
-  std::map<std::filesystem::path, std::string> modules_of_;               // by the Python file; empty: there are no others
+  std::map<std::filesystem::path, std::string> references_;  // by the XML file; empty: it names none
+  std::map<std::filesystem::path, Hashes> modules_;          // by folder; each file's hash
+  std::map<std::filesystem::path, std::string> modules_of_;  // by the Python file; empty: there are no others
 };
 
 }  // namespace backplane

@@ -133,8 +133,9 @@ bool Planner::WritesFit(size_t product) {
   for (const AxisValue& entry : sweep().list) of_list += WritesOf(entry);
   const size_t writes = product * of_point + of_list;
   if (writes <= kMaxWrites) return true;
-  errors_->Add(sweep().mark, fmt::format("sweep: expected points that write at most {} values in total, got {} points of {} values",
-                                         FormatCount(kMaxWrites), FormatCount(product), FormatCount(of_point)));
+  errors_->Add(sweep().mark,
+               fmt::format("sweep: expected points that write at most {} values in total, got {} points of {} values",
+                           FormatCount(kMaxWrites), FormatCount(product), FormatCount(of_point)));
   return false;
 }
 

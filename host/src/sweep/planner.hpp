@@ -113,7 +113,7 @@ class Planner {
   Plan plan_;
   FileHashes hashes_;
   std::unordered_map<std::string, size_t> by_id_, by_name_;
-  std::vector<std::string> exact_names_;  // [points] empty: as the name
+  std::vector<std::string> exact_names_;                             // [points] empty: as the name
   std::map<std::pair<size_t, uint64_t>, size_t> by_point_and_pass_;  // trials, where chains may begin alike
   std::vector<uint64_t> passes_;                                     // [trials] the number of their seed among the seeds
 

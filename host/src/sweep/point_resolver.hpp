@@ -30,7 +30,7 @@ struct PointWrites {
 struct ResolvedPoint {
   PointWrites writes;
   ReadPoint read;
-  std::string name;        // without that of the stage
+  std::string name;        // without the stage's name
   std::string exact_name;  // with every digit, and texts that look like numbers in quotes; empty: as `name`
   std::vector<std::pair<std::string, nlohmann::json>>
       values;                   // of each path of the sweep that has one here, then of the stages

@@ -12,7 +12,7 @@ namespace backplane {
 inline constexpr size_t kMaxPythonFiles = 2000;
 inline constexpr uint64_t kMaxPythonBytes = 64 << 20;
 
-// Whether a file is Python: by its name, or by the program that its first line names.
+// True for a name that ends in `.py` or a first line that names Python as the interpreter.
 bool IsPython(const std::filesystem::path& file);
 
 // All `*.py` in a folder and in those below it, by their paths from there. Left out are hidden folders, `__pycache__`,

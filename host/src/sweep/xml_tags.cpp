@@ -68,7 +68,8 @@ class TagReader {
   std::vector<XmlTag> Read() {
     std::vector<XmlTag> tags;
     while ((at_ = text_.find('<', at_)) < text_.size()) {
-      if (Skips("<!--", "-->") || Skips("<![CDATA[", "]]>") || Skips("<?", "?>") || Skips("<!", ">") || Skips("</", ">")) continue;
+      if (Skips("<!--", "-->") || Skips("<![CDATA[", "]]>") || Skips("<?", "?>") || Skips("<!", ">") || Skips("</", ">"))
+        continue;
       ++at_;
       XmlTag tag;
       tag.name = Word();

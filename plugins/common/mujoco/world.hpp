@@ -5,7 +5,6 @@
 #include <string>
 
 #include "backplane/env.hpp"
-#include "backplane/file_kinds.h"
 #include "mujoco/model.hpp"
 
 namespace mj {

@@ -1,4 +1,3 @@
-#include "backplane/file_kinds.h"
 #include "python_env/options.hpp"
 #include "python_env/python_env.hpp"
 

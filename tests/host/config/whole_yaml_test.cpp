@@ -9,9 +9,9 @@
 namespace backplane {
 namespace {
 
+using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using nlohmann::json;
 using WholeYamlTest = ConfigTest;
 
 struct Parsed {
@@ -108,7 +108,9 @@ TEST(WholeYaml, ReportsQuoteBeforeADocumentMark) {
 }
 
 TEST(WholeYaml, CountsColumnsBehindAByteOrderMarkAndBeforeWindowsLineEnds) {
-  const Parsed parsed = Parse("\xEF\xBB\xBF" "a: 1\r\nb: \"x\r\nc: 2\r\n");
+  const Parsed parsed = Parse(
+      "\xEF\xBB\xBF"
+      "a: 1\r\nb: \"x\r\nc: 2\r\n");
   ASSERT_EQ(parsed.errors.size(), 1u);
   EXPECT_EQ(parsed.errors[0].line, 2);
   EXPECT_EQ(parsed.errors[0].column, 4);
@@ -179,8 +181,8 @@ TEST(WholeYaml, RejectsUnclosedArguments) {
 TEST(PathWriter, WritesAsSetPathDoes) {
   const std::string text = "a: {b: 1}\nl: [{x: 1}, 2]\ns: text\nn:\n";
   const Node start = *Parse(text).root;
-  const std::vector<std::string> paths = {"a.b",   "a.c", "a.c.d", "l.0.x", "l.0.y", "l.1", "l.2", "s.t", "n.a.b", "new",
-                                          "new.x", "a",   "a.b",   "a.e.f", "n.a.c", "n",   "n.a"};
+  const std::vector<std::string> paths = {"a.b", "a.c",   "a.c.d", "l.0.x", "l.0.y", "l.1",   "l.2", "s.t", "n.a.b",
+                                          "new", "new.x", "a",     "a.b",   "a.e.f", "n.a.c", "n",   "n.a"};
   Node by_path = start, by_writer = start;
   PathWriter writer(&by_writer);
   for (int round = 0; round < 60; ++round) {  // beyond the number of entries from which keys are indexed

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <set>
 
-#include "backplane/file_kinds.h"
 #include "sweep/identity.hpp"
 #include "sweep/python_files.hpp"
 #include "sweep/xml_files.hpp"
@@ -76,7 +75,7 @@ class FileHashesTest : public testing::Test {
   }
   std::map<std::string, std::string> Hashes() const { return FileHashes().Of(loaded_); }
   std::string Id() const { return IdOf(TrialIdentity(PointIdentity(loaded_, {}), 0, Hashes())); }
-  // Whether another content of the file makes another trial.
+  // True if a change of the file changes the trial.
   bool Matters(const std::string& name) {
     const std::string before = Id();
     std::ofstream(folder_ / name, std::ios::app) << " ";
@@ -98,8 +97,9 @@ class FileHashesTest : public testing::Test {
 // XML
 
 TEST(XmlTags, AreElementsWithTheirAttributes) {
-  const auto tags = XmlTags("<?xml version='1'?><!-- <a file='no'/> --><m n = \"1\" o='a &amp; &#x62;&lt;'><![CDATA[<x file='no'/>]]>"
-                            "<b/></m><!DOCTYPE y><c d='>'>text</c><e f=\"unclosed");
+  const auto tags = XmlTags(
+      "<?xml version='1'?><!-- <a file='no'/> --><m n = \"1\" o='a &amp; &#x62;&lt;'><![CDATA[<x file='no'/>]]>"
+      "<b/></m><!DOCTYPE y><c d='>'>text</c><e f=\"unclosed");
   ASSERT_EQ(tags.size(), 4u);
   EXPECT_EQ(tags[0].name, "m");
   EXPECT_EQ(*tags[0].Find("n"), "1");
@@ -108,7 +108,8 @@ TEST(XmlTags, AreElementsWithTheirAttributes) {
   EXPECT_EQ(tags[1].name, "b");
   EXPECT_EQ(*tags[2].Find("d"), ">");
   EXPECT_EQ(tags[3].name, "e");
-  for (const char* broken : {"", "<", "<<<", "<a b", "<a b=", "<a b=c>", "<!--", "<![CDATA[", "</", "<a 'x'/>"}) XmlTags(broken);
+  for (const char* broken : {"", "<", "<<<", "<a b", "<a b=", "<a b=c>", "<!--", "<![CDATA[", "</", "<a 'x'/>"})
+    XmlTags(broken);
 }
 
 TEST_F(FileHashesTest, FollowsIncludesOfAModel) {
@@ -132,11 +133,12 @@ TEST_F(FileHashesTest, FindsAssetsInTheFoldersOfTheCompiler) {
   Write("unused.stl", "solid");
   Write("parts/compiler.xml", "<mujoco><compiler texturedir='skins'/></mujoco>");
   const auto found = FilesNamedByXml(
-      Write("m.xml", "<mujoco><compiler meshdir='meshes' assetdir='assets'/><include file='parts/compiler.xml'/><asset>"
-                     "<mesh file='hip.stl'/><texture fileright='face.png' fileleft='back.png'/><texture file='floor.png'/>"
-                     "<hfield file='hills.png'/><mesh file='missing.stl'/></asset></mujoco>"));
-  EXPECT_THAT(Keys(found), ElementsAre("assets/floor.png", "hills.png", "meshes/hip.stl", "parts/compiler.xml", "skins/back.png",
-                                       "skins/face.png"));
+      Write("m.xml",
+            "<mujoco><compiler meshdir='meshes' assetdir='assets'/><include file='parts/compiler.xml'/><asset>"
+            "<mesh file='hip.stl'/><texture fileright='face.png' fileleft='back.png'/><texture file='floor.png'/>"
+            "<hfield file='hills.png'/><mesh file='missing.stl'/></asset></mujoco>"));
+  EXPECT_THAT(Keys(found), ElementsAre("assets/floor.png", "hills.png", "meshes/hip.stl", "parts/compiler.xml",
+                                       "skins/back.png", "skins/face.png"));
 }
 
 TEST_F(FileHashesTest, FollowsAttachedModelsIntoTheirOwnFolders) {
@@ -152,11 +154,13 @@ TEST_F(FileHashesTest, FollowsAttachedModelsIntoTheirOwnFolders) {
 TEST_F(FileHashesTest, FindsMeshesOfUrdfAndStrippedPaths) {
   Write("meshes/link.stl", "solid");
   Write("pkg/base.stl", "solid");
-  EXPECT_THAT(Keys(FilesNamedByXml(Write("r.urdf", "<robot><mujoco><compiler meshdir='meshes'/></mujoco><mesh "
-                                                   "filename='package://pkg/base.stl'/><mesh filename='a/b/link.stl'/></robot>"))),
+  EXPECT_THAT(Keys(FilesNamedByXml(Write("r.urdf",
+                                         "<robot><mujoco><compiler meshdir='meshes'/></mujoco><mesh "
+                                         "filename='package://pkg/base.stl'/><mesh filename='a/b/link.stl'/></robot>"))),
               ElementsAre("meshes/link.stl", "pkg/base.stl"));
-  EXPECT_THAT(Keys(FilesNamedByXml(Write("s.xml", "<mujoco><compiler meshdir='meshes' strippath='true'/><mesh "
-                                                  "file='/elsewhere/link.stl'/></mujoco>"))),
+  EXPECT_THAT(Keys(FilesNamedByXml(Write("s.xml",
+                                         "<mujoco><compiler meshdir='meshes' strippath='true'/><mesh "
+                                         "file='/elsewhere/link.stl'/></mujoco>"))),
               ElementsAre("meshes/link.stl"));
 }
 
@@ -209,10 +213,10 @@ TEST_F(FileHashesTest, HoldsThePythonFilesBelowTheFolderOfAModule) {
   EXPECT_NE(Id(), before);
 }
 
-TEST_F(FileHashesTest, LeavesOutWhatIsNoSource) {
+TEST_F(FileHashesTest, LeavesOutFoldersWithoutSources) {
   UseModule(Write("my_env.py", ""));
-  for (const char* file : {".git/hooks/x.py", "__pycache__/x.py", "web/node_modules/x/x.py", "env/lib/x.py", "out/trials/1/x.py",
-                           "trial/x.py"})
+  for (const char* file :
+       {".git/hooks/x.py", "__pycache__/x.py", "web/node_modules/x/x.py", "env/lib/x.py", "out/trials/1/x.py", "trial/x.py"})
     Write(file, "");
   Write("env/pyvenv.cfg", "");
   Write("out/plan.jsonl", "");
@@ -270,7 +274,8 @@ TEST_F(FileHashesTest, AsksForAListWhereThereAreTooManyFiles) {
   for (size_t i = 1; i < kMaxPythonFiles; ++i) Write("many/lib/f" + std::to_string(i) + ".py", "");
   EXPECT_EQ(Refusal(), "none");
   Write("many/lib/one_more.py", "");
-  EXPECT_THAT(Refusal(), HasSubstr("learner.command | learner.command.1: expected at most 2,000 Python files of 64 MiB in total"));
+  EXPECT_THAT(Refusal(),
+              HasSubstr("learner.command | learner.command.1: expected at most 2,000 Python files of 64 MiB in total"));
   EXPECT_THAT(Refusal(), HasSubstr("; list those that 'train.py' uses in learner.files"));
   UseModule((folder_ / "many/train.py").string());
   loaded_.experiment.command.words.clear();

@@ -155,8 +155,10 @@ TEST_F(HostileInputTest, CountsValuesOfAllPointsBeforeTheyAreMade) {
 
 TEST_F(HostileInputTest, CountsSearchedPaths) {
   std::string space;
-  for (int i = 0; i < 501; ++i) space += (i ? ", " : "") + std::string("env.options.k") + std::to_string(i) + ": {uniform: [0, 1]}";
-  const PlanResult result = PlanText(kMinimal + "sweep: {search: {trials: 2, objective: {metric: SPS}, space: {" + space + "}}}\n");
+  for (int i = 0; i < 501; ++i)
+    space += (i ? ", " : "") + std::string("env.options.k") + std::to_string(i) + ": {uniform: [0, 1]}";
+  const PlanResult result =
+      PlanText(kMinimal + "sweep: {search: {trials: 2, objective: {metric: SPS}, space: {" + space + "}}}\n");
   ASSERT_FALSE(result.errors.empty());
   EXPECT_EQ(result.errors[0].message, "sweep.search.space: expected at most 500 paths, got 501");
 }

@@ -1,5 +1,4 @@
 #include "sweep/identity.hpp"
-#include "sweep/file_hashes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "sweep/file_hashes.hpp"
 
 namespace backplane {
 namespace {

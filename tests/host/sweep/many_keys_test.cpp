@@ -103,7 +103,8 @@ TEST_F(ManyKeysTest, OptionsTakeTimeInProportion) {
 TEST_F(ManyKeysTest, PlaceholdersOfACommandTakeTimeInProportion) {
   ExpectLinear([](size_t keys) {
     return TextOf({"", "learner:\n  command: [run", ",\n    \"{k#}\""}, keys) + "]\n" +
-           TextOf({"", "  options:\n", "    k#: 1\n"}, keys) + TextOf({"", "sweep:\n  grid:\n", "    learner.options.k#: [2]\n"}, keys);
+           TextOf({"", "  options:\n", "    k#: 1\n"}, keys) +
+           TextOf({"", "sweep:\n  grid:\n", "    learner.options.k#: [2]\n"}, keys);
   });
 }
 
@@ -121,7 +122,8 @@ TEST_F(ManyKeysTest, OptionsWithoutPlaceholdersTakeTimeInProportion) {
 // Notes are printed once each.
 TEST_F(ManyKeysTest, AliasesOfManyPointsTakeTimeInProportion) {
   ExpectLinear([](size_t keys) {
-    return kMinimal + TextOf({"", "sweep:\n  list:\n", "    - {learner.options.num_workers: 1, env.options.kwargs.a: #}\n"}, keys / 5);
+    return kMinimal +
+           TextOf({"", "sweep:\n  list:\n", "    - {learner.options.num_workers: 1, env.options.kwargs.a: #}\n"}, keys / 5);
   });
 }
 

@@ -1,4 +1,4 @@
-// What points are called where their values look alike, and where an error about one of the values points.
+// Names of points whose values look alike, places of nulls, and values of the command line.
 #include <set>
 
 #include "sweep/plan_lines.hpp"
@@ -21,8 +21,8 @@ class PointNamesTest : public SweepTest {
   }
 
   PlanResult OfCommand(const std::string& values) {
-    return PlanText("experiment: n\nlearner: {command: [echo, \"{x}\"], options: {x: 0}}\nsweep: {grid: {learner.options.x: " + values +
-                    "}}\n");
+    return PlanText("experiment: n\nlearner: {command: [echo, \"{x}\"], options: {x: 0}}\nsweep: {grid: {learner.options.x: " +
+                    values + "}}\n");
   }
   std::vector<std::string> NamesOf(const std::string& values) {
     const PlanResult result = OfCommand(values);
@@ -31,7 +31,7 @@ class PointNamesTest : public SweepTest {
   }
 };
 
-TEST_F(PointNamesTest, TellNumbersAndFlagsFromTexts) {
+TEST_F(PointNamesTest, DistinguishNumbersAndFlagsFromTexts) {
   EXPECT_THAT(NamesOf("[1, 1.0, \"1\", true, \"true\"]"), ElementsAre("x=1", "x=1.0", "x=\"1\"", "x=true", "x=\"true\""));
   EXPECT_THAT(NamesOf("[\"true\", true, \"1\", 1.0, 1]"), ElementsAre("x=\"true\"", "x=true", "x=\"1\"", "x=1.0", "x=1"));
   EXPECT_THAT(NamesOf("[\"false\", false, \"0.5\", 0.5, '\"0.5\"']"),
@@ -41,39 +41,41 @@ TEST_F(PointNamesTest, TellNumbersAndFlagsFromTexts) {
   EXPECT_EQ(std::set<std::string>(shown.begin(), shown.end()).size(), 5u);
 }
 
-TEST_F(PointNamesTest, HaveAsManyDigitsAsTellThemApart) {
+TEST_F(PointNamesTest, UseEnoughDigits) {
   EXPECT_THAT(NamesOf("[0.12345671, 0.12345672, 0.123457]"), ElementsAre("x=0.12345671", "x=0.12345672", "x=0.123457"));
   EXPECT_THAT(NamesOf("[0.123457, 0.12345671]"), ElementsAre("x=0.123457", "x=0.12345671"));
   EXPECT_THAT(Names(GoodPlan("sweep: {grid: {learner.options.lr: [0.12345671, 0.12345672]}}\n")),
               ElementsAre("lr=0.12345671", "lr=0.12345672"));
 }
 
-// Whatever is not alike keeps the name that its results have.
-TEST_F(PointNamesTest, StayShortWhereNoOtherIsAlike) {
+// Existing results keep their names.
+TEST_F(PointNamesTest, StayShortIfTheyAreUnique) {
   EXPECT_THAT(NamesOf("[1.0, 2.0, \"3\"]"), ElementsAre("x=1", "x=2", "x=3"));
   EXPECT_THAT(Names(GoodPlan("sweep: {grid: {learner.options.lr: [1.0, 0.12345671]}}\n")), ElementsAre("lr=1", "lr=0.123457"));
 }
 
-TEST_F(PointNamesTest, TellValuesWithinStructuresApart) {
+TEST_F(PointNamesTest, DistinguishValuesWithinStructures) {
   EXPECT_THAT(Names(GoodPlan("sweep: {grid: {env.options.kwargs: [{g: 1}, {g: 1.0}, {g: \"1\"}]}}\n")),
               ElementsAre("kwargs=(g=1)", "kwargs=(g=1.0)", "kwargs=(g=\"1\")"));
 }
 
 // An option with a type has one value, however it is written.
-TEST_F(PointNamesTest, OfATypedOptionOneAndOnePointZeroAreOnePoint) {
+TEST_F(PointNamesTest, MergeEqualValuesOfTypedOptions) {
   const Plan plan = GoodPlan("sweep: {grid: {env.options.scale: [2, 2.0]}}\n");
   EXPECT_THAT(Names(plan), ElementsAre("scale=2"));
   EXPECT_EQ(DroppedBy(plan, "same as another point"), 1u);
 }
 
-TEST_F(PointNamesTest, TellStagesAndListsApart) {
-  const Plan plan = GoodPlan("stages: [{name: rise}, {name: fly}]\nsweep: {grid: {env.options.scale: [0.12345671, 0.12345672]}}\n");
+TEST_F(PointNamesTest, DistinguishStages) {
+  const Plan plan =
+      GoodPlan("stages: [{name: rise}, {name: fly}]\nsweep: {grid: {env.options.scale: [0.12345671, 0.12345672]}}\n");
   const std::vector<std::string> names = Names(plan);
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 4u);
 }
 
-TEST_F(PointNamesTest, OfASearchTellSuggestionsApart) {
-  Plan plan = GoodPlan("sweep: {search: {trials: 4, objective: {metric: SPS}, space: {env.options.scale: {uniform: [0, 1]}}}}\n");
+TEST_F(PointNamesTest, DistinguishSuggestionsOfASearch) {
+  Plan plan =
+      GoodPlan("sweep: {search: {trials: 4, objective: {metric: SPS}, space: {env.options.scale: {uniform: [0, 1]}}}}\n");
   for (const double value : {0.12345671, 0.12345672}) plan.Suggest(plan.points.size(), {{"env.options.scale", value}});
   EXPECT_THAT(Names(plan), ElementsAre("scale=0.12345671", "scale=0.12345672"));
 }
@@ -107,7 +109,7 @@ TEST_F(PointNamesTest, ReportNullsOfPluginsAtTheirOwnPlace) {
 
 // Arguments
 
-TEST_F(PointNamesTest, HashesOfArgumentsBeginNoComment) {
+TEST_F(PointNamesTest, KeepHashesOfArguments) {
   const std::string command = "experiment: n\nlearner: {command: [echo, \"{x}\"], options: {x: a}}\n";
   const auto x_of = [&](const std::string& value) {
     const PlanResult result = PlanText(command, {}, {"learner.options.x=" + value});
