@@ -10,9 +10,9 @@ namespace {
 constexpr size_t kTailBytes = 16 << 10;
 
 LinePattern PatternOf(const std::string& text) {
-  std::string why_not;
-  auto pattern = LinePattern::Make(text, &why_not);
-  if (!pattern) throw std::runtime_error("learner.metrics: " + why_not);
+  PatternError error;
+  auto pattern = LinePattern::Make(text, &error);
+  if (!pattern) throw std::runtime_error("learner.metrics: " + error.sentence);
   return *std::move(pattern);
 }
 
