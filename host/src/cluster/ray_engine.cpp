@@ -14,6 +14,7 @@
 #include "base/child.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
+#include "base/scratch_folder.hpp"
 #include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
@@ -144,7 +145,7 @@ std::string RayEngine::WhyNot(const EngineConfig& config) {
 
 RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), request_(request) {
   const std::string python = request.config.python.value_or(FindPython());
-  const std::filesystem::path log = std::filesystem::temp_directory_path() / fmt::format("backplane-ray-{}.log", getpid());
+  const std::filesystem::path folder = MakeTemporaryFolder("backplane-ray"), log = folder / "driver.log";
   driver_ = std::make_unique<Driver>(python, log);
   driver_->Tell({{"address", request.config.address.value_or("auto")}, {"backplane", request.program}});
   const nlohmann::json reply = driver_->Await({"ready", "error"}, kJoins);
@@ -153,7 +154,7 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
                                  ? reply["error"].get<std::string>()
                                  : fmt::format("engine.kind ray: {} could not be asked; see {}", python, log.string()));
   std::error_code error;
-  std::filesystem::remove(log, error);
+  std::filesystem::remove_all(folder, error);
   const nlohmann::json& ready = reply["ready"];
   ray_job_ = ready.value("job", "");
   const EngineNeeds& needs = request.needs;
