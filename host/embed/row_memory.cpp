@@ -51,10 +51,11 @@ uint64_t RowsThatFit(const LoadedModule& module, const EnvToOpen& about, const H
   const std::optional<uint64_t> each = available ? BytesPerRow(module, about, sinks) : std::nullopt;
   if (!each || *each <= *available / rows) return rows;
   const uint64_t needed = *each > UINT64_MAX / rows ? UINT64_MAX : *each * rows;
-  throw TrialFailure(BP_E_OOM_HOST, about.info.id,
-                     fmt::format("rows: {} rows need at least {:.1f} GiB ({} bytes each), and {:.1f} GiB are available; at most "
-                                 "{} rows fit",
-                                 rows, GiB(needed), *each, GiB(*available), *available / *each));
+  throw TrialFailure(
+      BP_E_OOM_HOST, about.info.id,
+      fmt::format("rows: {} rows need at least {:.1f} GiB ({} bytes each), and {:.1f} GiB are available; at most "
+                  "{} rows fit",
+                  rows, GiB(needed), *each, GiB(*available), *available / *each));
 }
 
 }  // namespace backplane

@@ -276,7 +276,7 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
               HasSubstr("learner.command[1]: wanted a file beside the experiment file"));
   EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
-              HasSubstr("wrong.yaml:1:46: error: learner.metrics.return: expected a regular"));
+              HasSubstr("wrong.yaml:1:47: error: learner.metrics.return: expected a regular"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"\\\\d(?=a)([0-9])\"}}"),
               HasSubstr("wrong.yaml:1:50: error: learner.metrics.return: expected a regular expression of RE2, got "
                         "'\\d(?=a)([0-9])': lookaround '(?=' is not supported"));

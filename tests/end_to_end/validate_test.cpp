@@ -82,8 +82,8 @@ TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
 
 // Of some twenty cases that step the env, one waits for the hang.
 TEST_F(ValidateCommand, CasesThatCallAFunctionThatHungAreNotTried) {
-  const Finished run =
-      Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");
+  const Finished run = Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR
+                           "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");
   EXPECT_EQ(run.exit, 1);
   size_t not_tried = 0;
   const std::string words = "not tried: step hangs\n";
@@ -121,8 +121,8 @@ TEST_F(ValidateCommand, AFileThatHangsWhileItLoadsIsTriedOnce) {
 TEST_F(ValidateCommand, EndsAtASignalWithTheCaseThatHangs) {
   setenv("TMPDIR", dir_.c_str(), 1);
   for (const int signal : {SIGINT, SIGTERM}) {
-    const pid_t pid =
-        Start("plugin validate " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_flawed.so --case create --set flaw=waits_in_create");
+    const pid_t pid = Start("plugin validate " BACKPLANE_BINARY_DIR
+                            "/tests/fixtures/plugins/env_flawed.so --case create --set flaw=waits_in_create");
     ASSERT_TRUE(Until([&] { return ErrorsOf(pid).find("RUNNING  create") != std::string::npos; })) << ErrorsOf(pid);
     kill(pid, signal);
     EXPECT_EQ(Wait(pid).exit, 128 + signal);

@@ -16,9 +16,7 @@ ScratchFolder::ScratchFolder(std::filesystem::path path) : path_(std::move(path)
   std::filesystem::create_directories(path_);
 }
 
-ScratchFolder::ScratchFolder() {
-  path_ = MakeTemporaryFolder("backplane");
-}
+ScratchFolder::ScratchFolder() { path_ = MakeTemporaryFolder("backplane"); }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code error;

@@ -60,8 +60,7 @@ Mark PlaceWithin(const Node& scalar, size_t offset) {
   if (scalar.quoted && quote != '"' && quote != '\'') return mark;
   if (!scalar.quoted && rest.substr(0, offset) != std::string_view(scalar.text).substr(0, offset)) return mark;
   const size_t begin = scalar.quoted ? 1 : 0;
-  if (const auto written = WrittenBytes(rest.substr(begin), quote, offset))
-    mark.column += static_cast<int>(begin + *written);
+  if (const auto written = WrittenBytes(rest.substr(begin), quote, offset)) mark.column += static_cast<int>(begin + *written);
   return mark;
 }
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <utility>
 

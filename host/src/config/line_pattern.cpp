@@ -12,8 +12,8 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMostPattern = 1000;         // bytes
-constexpr int64_t kMostMemory = 256 << 10;    // of a compiled pattern: some 5,000 instructions
+constexpr size_t kMostPattern = 1000;              // bytes
+constexpr int64_t kMostMemory = 256 << 10;         // of a compiled pattern: some 5,000 instructions
 constexpr uint64_t kMostWork = uint64_t{1} << 27;  // instructions x bytes of one line
 
 // The text before the first character with a special meaning. The last of its characters may be repeated, or optional.
@@ -102,8 +102,8 @@ std::optional<LinePattern> LinePattern::Make(const std::string& text, PatternErr
     return std::nullopt;
   }
   if (const int groups = regex->NumberOfCapturingGroups(); groups != 1) {
-    *error = {fmt::format("expected one group, the number, as in 'return=([-0-9.]+)', got {} in '{}'; (?:...) is no group", groups,
-                          text)};
+    *error = {fmt::format("expected one group, the number, as in 'return=([-0-9.]+)', got {} in '{}'; (?:...) is no group",
+                          groups, text)};
     return std::nullopt;
   }
   return LinePattern(std::move(regex), LiteralBeginning(text));

@@ -29,8 +29,8 @@ class LoadedModule {
   // empty if none. Throws PluginError with a sentence of its own for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
 
-  // Plugins that are linked into the program itself (embedding, tests), or a table in front of a file's. The module must live as
-  // long as the process.
+  // Plugins that are linked into the program itself (embedding, tests), or a table in front of a file's. The module must live
+  // as long as the process.
   static std::unique_ptr<LoadedModule> FromTable(const bp_module& module, std::filesystem::path file = "/proc/self/exe");
 
   const bp_descriptor& descriptor(const std::string& id) const;  // throws PluginError

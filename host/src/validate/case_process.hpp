@@ -9,8 +9,8 @@
 namespace backplane {
 
 struct ProcessLimits {
-  double limit_s;                  // of wall time; up to twice that if a busy machine gave the process less CPU time
-  std::function<void()> on_slow;   // called once, after kSlow_s; may be empty
+  double limit_s;                 // of wall time; up to twice that if a busy machine gave the process less CPU time
+  std::function<void()> on_slow;  // called once, after kSlow_s; may be empty
 };
 inline constexpr double kSlow_s = 2;
 

@@ -255,8 +255,8 @@ std::vector<Case> EnvWriteCases() {
   return {
       {"writes-every-output", kOfEnvs,
        "`reset` writes every state channel of its rows, `step` every output: observations, rewards, flags, INFO.",
-       "Write the element, also where it is 0 or has not changed: each slot has a buffer of its own.", WritesEveryOutput, kPlays,
-       FastCost{.instances = 2, .turns = 24}},
+       "Write the element, also where it is 0 or has not changed: each slot has a buffer of its own.", WritesEveryOutput,
+       kPlays, FastCost{.instances = 2, .turns = 24}},
       {"stays-in-its-buffers", kOfEnvs,
        "Nothing is written, or read, outside a channel's rows; a ROW channel has one entry for all agents of a row.",
        "Compare with the shape in the spec. A value of each agent needs BP_SCOPE_AGENT.", StaysInItsBuffers, kPlays,
@@ -275,7 +275,8 @@ std::vector<Case> EnvWriteCases() {
       {"flags-are-bits", kOfEnvs, "TERMINATED, TRUNCATED, ACTION_MASK and ALIVE hold 0 or 1.", "Write `condition ? 1 : 0`.",
        FlagsAreBits, kPlays, FastCost{.instances = 1, .turns = 400}},
       {"masks-allow", kOfEnvs, "An ACTION_MASK allows an agent that acts at least one choice.",
-       "Add a choice that does nothing, or end the episode.", MasksAllowSomething, kPlays, FastCost{.instances = 2, .turns = 400}},
+       "Add a choice that does nothing, or end the episode.", MasksAllowSomething, kPlays,
+       FastCost{.instances = 2, .turns = 400}},
       {"alive-falls", kOfEnvs, "Within an episode an agent's ALIVE falls from 1 to 0 and never rises.",
        "Revive agents in reset alone.", AliveOnlyFalls, kPlays, FastCost{.instances = 1, .turns = 400}},
   };

@@ -163,7 +163,8 @@ void InitTwice(Subject& subject, CaseResult*) {
 std::vector<Case> FileCases() {
   return {
       {"exports-one-symbol", kOfAll, "A plugin exports `bp_module_v1` and nothing else, no unique symbol among them.",
-       "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol, CallSet{}},
+       "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol,
+       CallSet{}},
       {"bundles-nothing", kOfAll, "A plugin holds no copy of libstdc++ or LibTorch, and names libraries without a path.",
        "Link these libraries dynamically, as backplane_add_plugin does.", BundlesNothing, CallSet{}},
       {"needs-no-openmp", kOfAll, "A plugin uses no OpenMP: a process has one, and its thread counts are the host's.",

@@ -101,11 +101,14 @@ class CallSet {
 
 // What most cases call.
 inline constexpr CallSet kLoads = {PluginCall::kOutside, PluginCall::kLoading};
-inline constexpr CallSet kMakes = kLoads | CallSet{PluginCall::kCreate, PluginCall::kDestroy, PluginCall::kSpec, PluginCall::kGetExtension, PluginCall::kEnvOfLearner};
-inline constexpr CallSet kPlays = kMakes | CallSet{PluginCall::kBind, PluginCall::kReset, PluginCall::kStep, PluginCall::kNextSeeds};
+inline constexpr CallSet kMakes = kLoads | CallSet{PluginCall::kCreate, PluginCall::kDestroy, PluginCall::kSpec,
+                                                   PluginCall::kGetExtension, PluginCall::kEnvOfLearner};
+inline constexpr CallSet kPlays =
+    kMakes | CallSet{PluginCall::kBind, PluginCall::kReset, PluginCall::kStep, PluginCall::kNextSeeds};
 inline constexpr CallSet kActs = kMakes | CallSet{PluginCall::kAct};
 inline constexpr CallSet kTrains = kActs | CallSet{PluginCall::kPlan, PluginCall::kConsume, PluginCall::kOtherExtension};
-inline constexpr CallSet kListens = kMakes | CallSet{PluginCall::kInterests, PluginCall::kOnEvents, PluginCall::kSample, PluginCall::kFinish};
+inline constexpr CallSet kListens =
+    kMakes | CallSet{PluginCall::kInterests, PluginCall::kOnEvents, PluginCall::kSample, PluginCall::kFinish};
 inline constexpr CallSet kUses = kPlays | kTrains | kListens | CallSet{PluginCall::kSave};
 
 }  // namespace backplane

@@ -75,7 +75,8 @@ const void* WatchExtension(std::string_view id, const void* raw) {
     return WatchAll<kWho, bp_env_inject_1, kInject, &bp_env_inject_1::part, &bp_env_inject_1::get, &bp_env_inject_1::set>(raw);
   if (id == BP_ENV_MEMORY_1)
     return WatchAll<kWho, bp_env_memory_1, kOtherExtension, &bp_env_memory_1::allocate, &bp_env_memory_1::release,
-                    &bp_env_memory_1::to_host, &bp_env_memory_1::to_device, &bp_env_memory_1::copy, &bp_env_memory_1::gather>(raw);
+                    &bp_env_memory_1::to_host, &bp_env_memory_1::to_device, &bp_env_memory_1::copy, &bp_env_memory_1::gather>(
+        raw);
   if (id == BP_ENV_RENDER_1)
     return WatchAll<kWho, bp_env_render_1, kRender, &bp_env_render_1::size, &bp_env_render_1::backdrop,
                     &bp_env_render_1::frame>(raw);

@@ -95,7 +95,11 @@ TEST(LinePattern, EndsOnLinesOfManyMatches) {
 
 TEST(LinePattern, MatchesBytesThatAreNoText) {
   EXPECT_THAT(Numbers("loss.*=([0-9])", "loss \xff\xfe =3"), ElementsAre(3));
-  EXPECT_THAT(Numbers("R\xc3\xbc" "ckgabe=([0-9])", "R\xc3\xbc" "ckgabe=3"), ElementsAre(3));
+  EXPECT_THAT(Numbers("R\xc3\xbc"
+                      "ckgabe=([0-9])",
+                      "R\xc3\xbc"
+                      "ckgabe=3"),
+              ElementsAre(3));
   EXPECT_THAT(Numbers("=([0-9])", std::string("a\0=3", 4)), ElementsAre(3));
 }
 

@@ -113,13 +113,23 @@ TEST(HangsOfTheEnv, AreNotTheLearners) {
   EXPECT_EQ(result.place, "the env");
 }
 
-// It enters a function again and again: more time helps.
+// A plugin that enters its functions again and again is only slow: more time helps.
 TEST(SlowPlugins, AreNotStuck) {
-  Validated monitor(kHangingFile, kMonitorId);
-  monitor.Give("flaw", "slow_sample");
-  const CaseResult result = monitor.Run("answers-soon", 1);
-  EXPECT_EQ(result.verdict, CaseVerdict::kFailed);
-  EXPECT_TRUE(result.stuck.empty()) << Word(result.stuck.First());
+  const auto returns = [](int) {
+    for (;;) {
+      const InCall step(PluginCall::kStep);
+      usleep(10'000);
+    }
+  };
+  const EndedProcess slow = RunProcess(returns, {kPatience, {}});
+  EXPECT_TRUE(slow.late);
+  EXPECT_TRUE(slow.stuck.empty()) << Word(slow.stuck.First());
+  const auto waits = [](int) {
+    for (;;) pause();
+  };
+  const EndedProcess outside = RunProcess(waits, {kPatience, {}});
+  EXPECT_TRUE(outside.late);
+  EXPECT_EQ(outside.stuck, CallSet{PluginCall::kOutside});
 }
 
 TEST(CasesAfterAHang, AreThoseThatDoNotCallTheFunction) {
@@ -138,8 +148,8 @@ void NeedDeclared(const Validated& plugin) {
     if (!one.Is(plugin.info().kind)) continue;
     const CaseResult result = plugin.Run(one.name);
     const CallSet undeclared = ShareDoing()->Called().Without(one.calls);
-    EXPECT_TRUE(undeclared.empty()) << plugin.info().id << ", " << one.name << " (" << Word(result.verdict)
-                                    << ") calls " << Word(undeclared.First());
+    EXPECT_TRUE(undeclared.empty()) << plugin.info().id << ", " << one.name << " (" << Word(result.verdict) << ") calls "
+                                    << Word(undeclared.First());
   }
 }
 
@@ -165,7 +175,8 @@ TEST(FastCasesOfAHang, LeaveTheFileUnvalidated) {
   plugin.Give("flaw", "waits_in_step");
   bool complete = true;
   const int64_t begin = NowNs();
-  for (const CaseResult& result : RunFastCases(plugin.info(), plugin.setting, &complete)) EXPECT_FALSE(result.bad()) << result.name;
+  for (const CaseResult& result : RunFastCases(plugin.info(), plugin.setting, &complete))
+    EXPECT_FALSE(result.bad()) << result.name;
   EXPECT_FALSE(complete);
   EXPECT_LT(NowNs() - begin, 30'000'000'000) << "its limit of 3 s, and twice that, with time to spare";
   plugin.Give("flaw", "none");
@@ -179,7 +190,8 @@ TEST(FastCasesOfAHang, EndAtASignalAndPassItOn) {
   Validated plugin(kHangingFile, kEnvId);
   plugin.Give("flaw", "waits_in_create");
   g_heard = 0;
-  struct sigaction hear {}, before {};
+  struct sigaction hear {
+  }, before{};
   hear.sa_handler = [](int signal) { g_heard = signal; };
   sigaction(SIGTERM, &hear, &before);
   const pid_t sender = fork();
