@@ -44,11 +44,11 @@ if(MuJoCo_LICENSES)
   install(FILES ${MuJoCo_LICENSES} DESTINATION share/backplane/licenses/mujoco)
 endif()
 if(BACKPLANE_STATIC)
-  foreach(package libboost1.74-dev libcli11-dev libfmt-dev libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+  foreach(package libboost1.74-dev libcli11-dev libfmt-dev libre2-dev libsentencepiece-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
                   libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION share/backplane/licenses RENAME ${package}.txt)
   endforeach()
-  # There is no archive of SentencePiece, and Debian's of yaml-cpp suits programs alone, not libbackplane_embed.so: both are copied, by
+  # There is no archive of SentencePiece, and Debian's of RE2 and yaml-cpp suit programs only, not libbackplane_embed.so: all are copied, by
   # their SONAMEs.
   find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.so REQUIRED)
   function(_install_by_soname library destination)
@@ -58,6 +58,7 @@ if(BACKPLANE_STATIC)
     install(FILES ${file} DESTINATION ${destination} RENAME ${CMAKE_MATCH_1})
   endfunction()
   _install_by_soname(${SENTENCEPIECE_LIBRARY} lib/backplane/plugins)
+  _install_by_soname(${RE2_LIBRARY} lib/backplane)
   _install_by_soname(${YAML_CPP_LIBRARY} lib/backplane)
   set_target_properties(backplane_embed PROPERTIES INSTALL_RPATH "$ORIGIN/backplane")
 elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere

@@ -9,13 +9,13 @@
 
 #include "backplane/ext/autoreset.h"
 #include "base/suggest.hpp"
+#include "embed/row_memory.hpp"
 #include "rollout/cores.hpp"
 #include "rollout/seeds.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr uint64_t kMaxRows = uint64_t{1} << 32;  // a row's number is 32 bits of its seeds
 constexpr unsigned kMaxThreads = 4096;
 
 TrialFailure Misuse(const std::string& text) { return TrialFailure(BP_E_INVALID_ARG, "", text); }
@@ -31,18 +31,14 @@ HostSinks SinksInto(std::vector<std::string>* warnings) {
   return sinks;
 }
 
-uint64_t CheckedRows(uint64_t rows) {
-  if (rows >= 1 && rows <= kMaxRows) return rows;
-  throw Misuse(fmt::format("rows: wanted 1 to {}, found {}", kMaxRows, rows));
-}
-
 }  // namespace
 
 EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned threads)
     : about_(std::move(about)),
       sinks_(SinksInto(&warnings_)),
       module_(LoadedModule::Load(about_.info.file, /*torch_version=*/"")),
-      env_(*module_, about_.info.id, sinks_, {about_.options, about_.origin, "env.options"}, CheckedRows(rows)),
+      env_(*module_, about_.info.id, sinks_, {about_.options, about_.origin, "env.options"},
+           RowsThatFit(*module_, about_, sinks_, rows)),
       channels_(env_),
       tracker_(env_),
       seed_(seed),

@@ -276,7 +276,15 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
               HasSubstr("learner.command[1]: wanted a file beside the experiment file"));
   EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
-              HasSubstr("learner.metrics.return: wanted a regular"));
+              HasSubstr("wrong.yaml:1:47: error: learner.metrics.return: expected a regular"));
+  EXPECT_THAT(refused("{command: [true], metrics: {return: \"\\\\d(?=a)([0-9])\"}}"),
+              HasSubstr("wrong.yaml:1:50: error: learner.metrics.return: expected a regular expression of RE2, got "
+                        "'\\d(?=a)([0-9])': lookaround '(?=' is not supported"));
+  EXPECT_THAT(refused("{command: [true], metrics: {return: 'it''s ([0-9])\\1'}}"),
+              HasSubstr("wrong.yaml:1:60: error: learner.metrics.return: expected a regular expression of RE2, got "
+                        "'it's ([0-9])\\1': backreference '\\1' is not supported"));
+  EXPECT_THAT(refused("{command: [true], metrics: {return: \"(a)(?!b)\", loss: \"(a\"}}"),
+              AllOf(HasSubstr("wrong.yaml:1:50: error: learner.metrics.return"), HasSubstr("error: learner.metrics.loss")));
   EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: expected a file or a folder"));
   EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: only the command knows"));
   EXPECT_THAT(refused("{plugin: random, tensorboard: runs/**}\nenv: cartpole\nbudget: {iterations: 1}"),

@@ -26,6 +26,25 @@ CASES = [
     ("backplane report --explain update_b", "update_bound"),
     ("backplane completion z", "zsh"),
 ]
+# Names that a shell would execute or change if they were not quoted, each with a letter of its own in front.
+NAMES = [
+    "a`touch EVIL`.yaml", "b$(touch EVIL).yaml", "c;touch EVIL;.yaml", "d|touch EVIL.yaml", "e&touch EVIL&.yaml", "f>EVIL.yaml", "g<x.yaml",
+    "h two words.yaml", "i'quote.yaml", 'j"quote.yaml', "k\\back.yaml", "l*.yaml", "m?.yaml", "n[a].yaml", "o{1,2}.yaml", "p#hash.yaml",
+    "q!bang.yaml", "r~tilde.yaml", "s^caret.yaml", "t(x).yaml", "u$HOME.yaml", "v=x.yaml", "w%x.yaml", "xäö.yaml", "~y.yaml", "#z.yaml",
+]
+# What is typed before the tabulator key, for the name "h two words.yaml" and others that are begun in quotes or behind a backslash.
+BEGUN = {
+    "bash": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"h tw', "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"),
+             ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml"), ("'i", "i'quote.yaml"), ('"j', 'j"quote.yaml')],
+    "zsh": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"), ("'a", "a`touch EVIL`.yaml")],
+    "fish": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml")],
+}
+# In the place of the program: prints what it is given, and lets the program answer the shell's questions.
+ECHOES = """#!/bin/sh
+case $1 in complete | completion) exec {program} "$@" ;; esac
+printf 'got<%s>' "$@"
+echo
+"""
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "source <(backplane completion bash)\n"),
     "zsh": (["zsh", "-f", "-i"], "source <(backplane completion zsh)\n"),
@@ -81,6 +100,44 @@ def try_shell(shell, folder, env):
     return wrong
 
 
+def begun_of(name):
+    """What is typed of a name: its first letter, quoted if it means something to a shell."""
+    return name[0] if name[0].isalpha() else "\\" + name[0]
+
+
+def try_names(shell, folder, env):
+    """Completes names that are dangerous if they are not quoted, presses Enter, and compares what the program is given."""
+    command, load = SHELLS[shell]
+    wrong = []
+    terminal = Terminal(command, folder, env)
+    terminal.send(load + "echo loa''ded\n")
+    if not terminal.read_until("loaded", PATIENCE_S):
+        wrong.append(f"{shell}: does not come up: {terminal.seen[-300:]}")
+    for typed, name in [(begun_of(name), name) for name in NAMES] + BEGUN[shell] if not wrong else []:
+        terminal.send("\x15")
+        time.sleep(0.2)
+        terminal.seen = ""
+        terminal.send(f"backplane run {typed}")
+        terminal.read_until(typed[-2:], PATIENCE_S)
+        time.sleep(0.2)
+        terminal.send("\t")
+        if not terminal.read_until(".yaml", PATIENCE_S):
+            wrong.append(f"{shell}: {typed!r}: wanted {name!r}, found {terminal.seen[-300:]!r}")
+            continue
+        time.sleep(0.2)
+        terminal.seen = ""
+        terminal.send("\n")
+        if not terminal.read_until(f"got<run>got<{name}>", PATIENCE_S):
+            wrong.append(f"{shell}: {typed!r}: wanted the word {name!r}, found {terminal.seen[-300:]!r}")
+        evil = list(pathlib.Path(folder).glob("EVIL*"))
+        if evil:
+            wrong.append(f"{shell}: {typed!r}: ran what the name holds")
+            for file in evil:
+                file.unlink()
+    terminal.close()
+    return wrong
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     wrong, tried = [], []
@@ -92,7 +149,16 @@ def main():
             if shutil.which(shell):
                 tried.append(shell)
                 wrong += try_shell(shell, folder, env)
-    print("\n".join(wrong) or f"{', '.join(tried)}: {len(CASES)} lines each")
+        names = pathlib.Path(folder) / "names"
+        (names / "bin").mkdir(parents=True)
+        (names / "bin/backplane").write_text(ECHOES.format(program=program))
+        (names / "bin/backplane").chmod(0o755)
+        (names / "here").mkdir()
+        for name in NAMES:
+            (names / "here" / name).write_text("")
+        for shell in tried:
+            wrong += try_names(shell, names / "here", dict(env, PATH=f"{names / 'bin'}:{os.environ['PATH']}"))
+    print("\n".join(wrong) or f"{', '.join(tried)}: {len(CASES)} lines and {len(NAMES)} names each")
     return bool(wrong)
 
 

@@ -1,5 +1,9 @@
 // plugin validate as it is typed: what it prints, how it ends. Which mistakes it finds: tests/host/validate.
 #include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
 
 #include "places.hpp"
 #include "program.hpp"
@@ -72,6 +76,61 @@ TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
   EXPECT_EQ(run.exit, 1);
   EXPECT_THAT(run.out, HasSubstr("place   step of rows [0, 4) in slot 0"));
   EXPECT_THAT(run.out, HasSubstr("wanted  an end within 5 s"));
+  EXPECT_THAT(run.out, HasSubstr("found   no return from step"));
+  EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers ... (at most 5 s)"));
+}
+
+// Of some twenty cases that step the env, one waits for the hang.
+TEST_F(ValidateCommand, CasesThatCallAFunctionThatHungAreNotTried) {
+  const Finished run = Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR
+                           "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");
+  EXPECT_EQ(run.exit, 1);
+  size_t not_tried = 0;
+  const std::string words = "not tried: step hangs\n";
+  for (size_t at = run.out.find(words); at != run.out.npos; at = run.out.find(words, at + 1)) ++not_tried;
+  EXPECT_GT(not_tried, 15u) << run.out;
+  EXPECT_THAT(run.out, HasSubstr(", 1 failed in "));
+  EXPECT_THAT(run.out, HasSubstr("PASSED   create "));
+  EXPECT_THAT(run.out, HasSubstr("PASSED   options-once "));
+}
+
+TEST_F(ValidateCommand, JsonStaysJsonWhileACaseRuns) {
+  const Finished run = Validate("--case finite-numbers --case reset-forgets --set flaw=waits_in_reset --limit 3 --json");
+  const nlohmann::json answer = nlohmann::json::parse(run.out)[0];
+  EXPECT_EQ(answer["cases"][0]["found"], "no return from reset");
+  EXPECT_EQ(answer["cases"][1]["verdict"], "SKIPPED");
+  EXPECT_EQ(answer["cases"][1]["note"], "not tried: reset hangs");
+  EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers"));
+}
+
+// Three plugins are in the file, and it is loaded for each.
+TEST_F(ValidateCommand, AFileThatHangsWhileItLoadsIsTriedOnce) {
+  setenv("FLAWED_FILE", "waits_in_loading", 1);
+  const Finished run = Validate("--limit 1 --json");
+  unsetenv("FLAWED_FILE");
+  EXPECT_EQ(run.exit, 1);
+  const nlohmann::json answers = nlohmann::json::parse(run.out);
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0]["failed"], 1);
+  EXPECT_EQ(answers[1]["failed"], 0);
+  EXPECT_EQ(answers[2]["failed"], 0);
+  EXPECT_GT(answers[1]["skipped"], answers[1]["passed"]);
+}
+
+// The process of the case has a group of its own, which the terminal's Ctrl-C does not reach.
+TEST_F(ValidateCommand, EndsAtASignalWithTheCaseThatHangs) {
+  setenv("TMPDIR", dir_.c_str(), 1);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t pid = Start("plugin validate " BACKPLANE_BINARY_DIR
+                            "/tests/fixtures/plugins/env_flawed.so --case create --set flaw=waits_in_create");
+    ASSERT_TRUE(Until([&] { return ErrorsOf(pid).find("RUNNING  create") != std::string::npos; })) << ErrorsOf(pid);
+    kill(pid, signal);
+    EXPECT_EQ(Wait(pid).exit, 128 + signal);
+    EXPECT_THAT(Processes({"validate", "flaw=waits_in_create"}), testing::IsEmpty());
+    for (const auto& entry : std::filesystem::directory_iterator(dir_))
+      EXPECT_FALSE(entry.path().filename().string().starts_with("backplane-")) << entry.path();
+  }
+  unsetenv("TMPDIR");
 }
 
 TEST_F(ValidateCommand, IsExitTwoWhereNothingCouldBeTried) {

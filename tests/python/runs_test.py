@@ -76,6 +76,20 @@ class Runs(unittest.TestCase):
         self.assertIn(f"[{'#' * 30}] 100%  4 of 4 trials", shown.getvalue().splitlines()[-1].split("\r")[-1])
 
 
+class CsvCells(unittest.TestCase):
+    def test_lose_the_mark_of_a_formula(self):
+        from backplane.results import unmarked
+
+        for cell, text in [("'=1+1", "=1+1"), ("'@SUM(A1)", "@SUM(A1)"), ("'-", "-"), ("'+x", "+x"), ("''=1", "'=1")]:
+            self.assertEqual(unmarked(cell), text)
+
+    def test_are_kept_otherwise(self):
+        from backplane.results import unmarked
+
+        for cell in ["'a", "it's", "'", "", "-1", "=1", 3, None]:
+            self.assertEqual(unmarked(cell), cell)
+
+
 @unittest.skipUnless(importlib.util.find_spec("pandas"), "pandas is in the environments of scripts/test_adapters only")
 class ResultsOfARun(unittest.TestCase):
     @classmethod
@@ -85,6 +99,14 @@ class ResultsOfARun(unittest.TestCase):
         file = pathlib.Path(folder.name, "two.yaml")
         file.write_text(EXPERIMENT)
         cls.results = backplane.run(file, out=pathlib.Path(folder.name, "out"))
+
+    def test_csv_files(self):
+        pathlib.Path("marked.csv").write_text("'=name,value,note\n'=1+1,-2.5,\n'@x,3,\"'-a,b\"\nplain,,''=1\n")
+        frame = backplane.read_csv("marked.csv")
+        self.assertEqual(list(frame.columns), ["=name", "value", "note"])
+        self.assertEqual(list(frame["=name"]), ["=1+1", "@x", "plain"])
+        self.assertEqual(list(frame["value"])[:2], [-2.5, 3])
+        self.assertEqual(list(frame["note"])[1:], ["-a,b", "'=1"])
 
     def test_trials(self):
         trials = self.results.trials

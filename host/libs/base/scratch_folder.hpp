@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace backplane {
 
@@ -18,5 +19,11 @@ class ScratchFolder {
  private:
   std::filesystem::path path_;
 };
+
+// Makes `path` with the mode 0700 in a folder that others write to, such as /tmp, or finds it there. Throws std::runtime_error,
+// also if it is a link, belongs to a different user, or can be written by others.
+void MakeOwnFolder(const std::filesystem::path& path);
+// Makes a folder "PREFIX-XXXXXX" with a name that is free among the system's temporary files. Throws std::runtime_error.
+std::filesystem::path MakeTemporaryFolder(const std::string& prefix);
 
 }  // namespace backplane

@@ -34,6 +34,16 @@ std::optional<uint64_t> MachineMemory(const std::filesystem::path& proc) {
   return bytes;
 }
 
+std::optional<uint64_t> AvailableMemory(const std::filesystem::path& proc) {
+  const auto kib = NumberAfter(ReadKernelFile(proc / "meminfo").value_or(""), "MemAvailable:");
+  std::optional<uint64_t> bytes = kib ? std::optional(*kib * 1024) : std::nullopt;
+  const std::optional<LimitedMemory> limited = LimitedMemory::Find(proc);
+  const std::optional<double> used_pct = limited ? limited->UsedPct() : std::nullopt;
+  if (!used_pct) return bytes;
+  const double free = std::max(0.0, 1 - *used_pct / 100) * static_cast<double>(limited->limit_bytes());
+  return std::min(bytes.value_or(UINT64_MAX), static_cast<uint64_t>(free));
+}
+
 std::optional<double> MachineMemoryUsedPct(const std::filesystem::path& proc) {
   const std::string text = ReadKernelFile(proc / "meminfo").value_or("");
   const auto total = NumberAfter(text, "MemTotal:"), available = NumberAfter(text, "MemAvailable:");

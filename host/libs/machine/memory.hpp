@@ -11,6 +11,9 @@ namespace backplane {
 // Absent if the kernel does not tell.
 std::optional<uint64_t> MachineMemory(const std::filesystem::path& proc = "/proc");
 
+// Bytes that can be had without swapping and within every control group's limit. Absent if the kernel does not report them.
+std::optional<uint64_t> AvailableMemory(const std::filesystem::path& proc = "/proc");
+
 // Memory of the machine that cannot be had without swapping, percent. Absent if the kernel does not tell.
 std::optional<double> MachineMemoryUsedPct(const std::filesystem::path& proc = "/proc");
 
@@ -22,6 +25,7 @@ class LimitedMemory {
 
   // Without the files' pages that nobody has used of late: the kernel drops them before it fails. Percent of the limit.
   std::optional<double> UsedPct() const;
+  uint64_t limit_bytes() const { return limit_bytes_; }
 
  private:
   LimitedMemory(std::filesystem::path usage, std::filesystem::path stat, const char* inactive, uint64_t limit_bytes)

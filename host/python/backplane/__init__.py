@@ -6,7 +6,7 @@
     env = gymnasium.make("backplane/CartPole-v1")
 
 ``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package when it is
-first used. ``backplane.run`` runs an experiment, ``backplane.results`` reads what it left, ``backplane.show`` shows its report.
+first used. ``backplane.run`` runs an experiment, ``backplane.results`` and ``backplane.read_csv`` read its files, ``backplane.show`` shows its report.
 """
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from ._library import BackplaneError, ffi, lib
 from .core import EmbeddedEnv, envs
-from .results import Results, results, show
+from .results import Results, read_csv, results, show
 from .runs import run
 
 if TYPE_CHECKING:
     from . import gymnasium, pettingzoo, sb3
 
 __version__: str = ffi.string(lib.bp_embed_version()).decode()
-__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gymnasium", "make_vec", "pettingzoo", "results", "run", "sb3",
-           "show"]
+__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gymnasium", "make_vec", "pettingzoo", "read_csv",
+           "results", "run", "sb3", "show"]
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import sqlite3
 import webbrowser
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
+
+
+FORMULA = re.compile("''*[=+@-]")  # as text/csv_field.hpp marks it
 
 
 class Results:
@@ -98,6 +102,22 @@ def flat(metrics: dict[str, Any]) -> dict[str, float]:
 def results(folder: str | os.PathLike[str]) -> Results:
     """What lies in a results folder: ``backplane.results("outputs/x").trials`` and ``.curves``."""
     return Results(folder)
+
+
+def read_csv(file: str | os.PathLike[str]) -> pandas.DataFrame:
+    """A CSV file that Backplane wrote (``export csv``, ``NAME_results.csv``, a figure's), as a frame. A text that a spreadsheet would
+    execute as a formula has a ``'`` in front there: it is removed, from the names of columns too."""
+    import pandas
+
+    frame = pandas.read_csv(file)
+    for position, kind in enumerate(frame.dtypes):
+        if not pandas.api.types.is_numeric_dtype(kind):
+            frame.isetitem(position, frame.iloc[:, position].map(unmarked, na_action="ignore"))
+    return frame.rename(columns=unmarked)
+
+
+def unmarked(cell: Any) -> Any:
+    return cell[1:] if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def in_notebook() -> bool:

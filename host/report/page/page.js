@@ -394,12 +394,15 @@ function save(name, content) {
   if (link.href.startsWith('blob:')) { setTimeout(() => URL.revokeObjectURL(link.href), 10000); }
 }
 
-// All rows of its data; a cell with a comma, a quote or a line's end is quoted.
+// All rows of its data; a cell with a comma, a quote or a line's end is quoted. A text that a spreadsheet would execute as a formula
+// gets a ' in front, as in text/csv_field.hpp.
 function csvOf(specification) {
   const rows = specification.data.values;
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))];
   const cell = value => {
-    const text = value == null ? '' : String(value);
+    const plain = value == null ? '' : String(value);
+    const formula = typeof value !== 'number' && /^'*[=+\-@]/.test(plain) && !isFinite(plain);
+    const text = formula ? `'${plain}` : plain;
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [columns, ...rows.map(row => columns.map(column => row[column]))].map(row => row.map(cell).join(',')).join('\n') + '\n';

@@ -7,9 +7,36 @@ namespace {
 
 // The program that is asked is the one that was typed: a build's own, or one on PATH.
 
-// Bash takes '=' and ':' for ends of words: they are put together again, and what stands before the last of them is not
-// offered.
+// The program prints plain words, and the shell quotes each: the name of a file never runs. Zsh and fish do so by themselves.
+
+// Bash takes '=' and ':' for ends of words: they are joined again, and the part before the last of them is not offered. Within
+// quotes it inserts the text as it is.
 constexpr char kBash[] = R"sh(# source <(backplane completion bash)
+# Prints a word without the quotes and backslashes it was typed with; runs nothing.
+__backplane_plain() {
+  local rest=$1 plain= c quote=
+  while [[ $rest ]]; do
+    c=${rest:0:1} rest=${rest:1}
+    if [[ $c == "$quote" ]]; then quote=
+    elif [[ ! $quote && $c == [\'\"] ]]; then quote=$c
+    elif [[ $quote != \' && $c == \\ ]]; then plain+=${rest:0:1} rest=${rest:1}
+    else plain+=$c
+    fi
+  done
+  printf %s "$plain"
+}
+# Prints a word as it may stand behind the quote that is open, or behind none.
+__backplane_quoted() {
+  local text=$1
+  case $2 in
+    \') printf %s "${text//\'/\'\\\'\'}" ;;
+    \")
+      text=${text//\\/\\\\} text=${text//\"/\\\"} text=${text//\$/\\\$}
+      printf %s "${text//\`/\\\`}"
+      ;;
+    *) printf %q "$text" ;;
+  esac
+}
 _backplane() {
   local words=() word glue= i
   for ((i = 1; i <= COMP_CWORD; ++i)); do
@@ -21,14 +48,16 @@ _backplane() {
     fi
     glue=; [[ $word == [=:] ]] && glue=1
   done
-  local begun=${words[-1]} before= line
-  [[ $begun == *[=:]* && $COMP_WORDBREAKS == *=* ]] && before=${begun%"${begun##*[=:]}"}
+  local quote= before= line
+  [[ ${words[-1]} == [\'\"]* ]] && quote=${words[-1]:0:1}
+  for i in "${!words[@]}"; do words[i]=$(__backplane_plain "${words[i]}"); done
+  local begun=${words[-1]}
+  [[ ! $quote && $begun == *[=:]* && $COMP_WORDBREAKS == *=* ]] && before=${begun%"${begun##*[=:]}"}
   COMPREPLY=()
   while IFS=$'\t' read -r line _; do
     [[ $line == *[=/] ]] && compopt -o nospace
     line=${line#"$before"}
-    [[ $line == *[\ \(\)\&\;]* ]] && printf -v line %q "$line"
-    COMPREPLY+=("$line")
+    [[ $line ]] && COMPREPLY+=("$(__backplane_quoted "$line" "$quote")")
   done < <("${COMP_WORDS[0]}" complete "${words[@]}" 2>/dev/null)
 }
 complete -F _backplane backplane
@@ -38,12 +67,13 @@ constexpr char kZsh[] = R"sh(#compdef backplane
 # source <(backplane completion zsh)
 _backplane() {
   local -a on done_ on_help done_help
-  local word help
+  local word help begun=${(Q)PREFIX}
+  [[ -n $compstate[quote] ]] && begun=$PREFIX
   while IFS=$'\t' read -r word help; do
     if [[ $word == *[=/] ]]; then on+=("$word"); on_help+=("$word${help:+  $help}")
     else done_+=("$word"); done_help+=("$word${help:+  $help}")
     fi
-  done < <("${words[1]}" complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+  done < <("${words[1]}" complete "${(@Q)words[2,CURRENT-1]}" "$begun" 2>/dev/null)
   (( $#on )) && compadd -l -S '' -d on_help -a on
   (( $#done_ )) && compadd -l -d done_help -a done_
 }
@@ -53,8 +83,11 @@ compdef _backplane backplane
 
 constexpr char kFish[] = R"sh(# backplane completion fish | source
 function __backplane_complete
-  set -l words (commandline -opc) (commandline -ct)
-  $words[1] complete $words[2..] 2>/dev/null
+  set -l words (commandline -opc)
+  set -l begun (commandline -ct)
+  set -l plain (string unescape -- $begun)
+  test (count $plain) -eq 1; and set begun $plain
+  $words[1] complete $words[2..] $begun 2>/dev/null
 end
 complete -c backplane -f -a '(__backplane_complete)'
 )sh";

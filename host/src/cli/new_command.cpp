@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <regex>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
@@ -33,8 +33,9 @@ std::string WhyNoTemplate(const NewArgs& args) {
 }
 
 std::string WhyBadName(const NewArgs& args) {
-  static const std::regex form("[a-z][a-z0-9_]*");
-  if (!std::regex_match(args.name, form))
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz", kLater = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  const std::string_view name = args.name;
+  if (name.empty() || kLetters.find(name[0]) == name.npos || name.find_first_not_of(kLater) != name.npos)
     return fmt::format("NAME should be lower case, begin with a letter and have letters, digits and underscores, got '{}'",
                        args.name);
   return "";

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
-#include <regex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -23,15 +24,25 @@ namespace {
 
 constexpr size_t kShownPoints = 3;
 
+// Takes ":12" from the end of `place`.
+std::optional<int> TakeLastNumber(std::string* place) {
+  const size_t colon = place->rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  int number = 0;
+  const char *const begin = place->data() + colon + 1, *const end = place->data() + place->size();
+  const auto [at, error] = std::from_chars(begin, end, number);
+  if (error != std::errc() || at != end || number < 0) return std::nullopt;
+  place->resize(colon);
+  return number;
+}
+
 // `place` as Place() writes it: "walk.yaml:12:5", or "--set".
 Diagnostic DiagnosticAt(const std::string& place, std::string message) {
-  static const std::regex kInFile("(.*):([0-9]+):([0-9]+)");
-  Diagnostic diagnostic{place, 0, 0, std::move(message), ""};
-  std::smatch parts;
-  if (!std::regex_match(place, parts, kInFile)) return diagnostic;
-  diagnostic.file = parts[1];
-  diagnostic.line = std::stoi(parts[2]);
-  diagnostic.column = std::stoi(parts[3]);
+  std::string name = place;
+  const std::optional<int> column = TakeLastNumber(&name);
+  const std::optional<int> line_number = column ? TakeLastNumber(&name) : std::nullopt;
+  if (!line_number) return {place, 0, 0, std::move(message), ""};
+  Diagnostic diagnostic{name, *line_number, *column, std::move(message), ""};
   std::ifstream file(diagnostic.file);
   for (int line = 0; line < diagnostic.line && std::getline(file, diagnostic.source_line);) ++line;
   return diagnostic;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "base/format_count.hpp"
 #include "base/json_text.hpp"
@@ -143,6 +145,17 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
 }
 
+// The result of one case. It is not tried if it calls a function that did not return in a case before.
+CaseResult TryCase(const ValidateArgs& args, const Case& one, const PluginInfo& info, const ValidateSetting& setting,
+                   CallSet* stuck) {
+  if (const auto call = StuckIn(one, *stuck))
+    return {.name = one.name, .verdict = CaseVerdict::kSkipped, .note = fmt::format("not tried: {} hangs", Word(*call))};
+  const auto on_slow = [&] { fmt::print(stderr, "RUNNING  {} ... (at most {:g} s)\n", one.name, args.limit_s); };
+  CaseResult result = RunCase(one, info, setting, {args.in_process, args.limit_s, on_slow});
+  *stuck |= result.stuck;
+  return result;
+}
+
 struct Counts {
   uint64_t passed = 0, skipped = 0, warnings = 0, failed = 0, crashed = 0;
   uint64_t bad() const { return failed + crashed; }
@@ -203,7 +216,8 @@ void PrintSpeeds(const ValidateAnswer& answer) {
     fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
 }
 
-ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env) {
+// `stuck`: functions that did not return; of the file's own, such as its loading, the next plugin in it need not try again.
+ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env, CallSet* stuck) {
   ValidateSetting setting;
   setting.seed = args.seed;
   setting.options = OptionsOf(info, args.set, &setting.given);
@@ -215,9 +229,10 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
   const int64_t begin = NowNs();
   const ValidatedFiles files;
   const std::string entry = files.EntryOf(info.file, info.id);
+  *stuck = *stuck & kLoads;
   for (const Case* one : CasesOf(info, args.cases)) {
     std::fflush(stdout);
-    const CaseResult result = RunCase(*one, info, setting, {args.in_process, args.limit_s});
+    const CaseResult result = TryCase(args, *one, info, setting, stuck);
     answer.counts.Add(result.verdict);
     answer.steps_per_s = std::max(answer.steps_per_s, result.steps_per_s);
     if (args.only_failed && !result.bad()) continue;
@@ -250,9 +265,12 @@ int PluginValidateCommand(const ValidateArgs& args) try {
   const PluginInfo* env = FindEnv(&search.All(), args.env);
   nlohmann::json answers = nlohmann::json::array();
   bool bad = false, any = false;
+  CallSet stuck;
+  std::filesystem::path file;
   for (const PluginInfo* info : subjects) {
+    if (std::exchange(file, info->file) != info->file) stuck = {};
     if (!args.cases.empty() && CasesOf(*info, args.cases).empty()) continue;
-    const ValidateAnswer answer = Validate(args, *info, env);
+    const ValidateAnswer answer = Validate(args, *info, env, &stuck);
     any = true, bad |= answer.counts.bad() > 0;
     if (args.json) answers.push_back(ToJson(answer));
   }
@@ -276,7 +294,7 @@ std::vector<Command> ValidateCommands() {
     add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger; a crash ends it");
     add->Flag("--json", &args->json, "Print JSON");
     add->Add("--seed", "N", &args->seed, "Of actions and episodes; a failure says with which it is repeated");
-    add->Add("--limit", "SECONDS", &args->limit_s, "A case that computes, or waits, for longer has failed")
+    add->Add("--limit", "SECONDS", &args->limit_s, "Fail a case that takes longer; up to twice as long on a busy machine")
         .Within(0.1, 86400.0)
         .ShowsDefault();
     add->Add("--set", "NAME=VALUE", &args->set, "An option of the plugin; may be repeated");

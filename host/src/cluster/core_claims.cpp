@@ -4,7 +4,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <string>
+
+#include "base/scratch_folder.hpp"
+#include "log/log.hpp"
 
 namespace backplane {
 
@@ -17,11 +21,15 @@ CoreClaims::CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::f
     if (cpus.size() == wanted) cores_ = cpus;
     return;
   }
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
+  try {
+    MakeOwnFolder(folder);
+  } catch (const std::runtime_error& e) {
+    LogInfo("warning: {}; trials are not kept to cores", e.what());
+    return;
+  }
   for (const int cpu : cpus) {
     if (cores_.size() == wanted) return;
-    const int fd = open((folder / std::to_string(cpu)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int fd = open((folder / std::to_string(cpu)).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) continue;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
       fds_.push_back(fd);

@@ -19,6 +19,7 @@
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "cluster/program_call.hpp"
+#include "base/scratch_folder.hpp"
 #include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
@@ -196,7 +197,7 @@ std::string RayEngine::WhyNot(const EngineConfig& config) {
 
 RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), request_(request) {
   const std::string python = request.config.python.value_or(FindPython());
-  const std::filesystem::path log = std::filesystem::temp_directory_path() / fmt::format("backplane-ray-{}.log", getpid());
+  const std::filesystem::path folder = MakeTemporaryFolder("backplane-ray"), log = folder / "driver.log";
   driver_ = std::make_unique<Driver>(python, log);
   driver_->Tell({{"address", request.config.address.value_or("auto")}, {"backplane", request.program}});
   const nlohmann::json reply = driver_->Await({"ready", "error"}, kJoins);
@@ -209,7 +210,7 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
                           : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
                                         driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
   std::error_code error;
-  std::filesystem::remove(log, error);
+  std::filesystem::remove_all(folder, error);
   const nlohmann::json ready = reply["ready"].is_object() ? reply["ready"] : nlohmann::json::object();
   ray_job_ = TextIn(ready, "job");
   const EngineNeeds& needs = request.needs;

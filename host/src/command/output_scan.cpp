@@ -18,9 +18,9 @@ bool IsNotFinite(std::string_view text) {
 }
 
 LinePattern PatternOf(const std::string& text) {
-  std::string why_not;
-  auto pattern = LinePattern::Make(text, &why_not);
-  if (!pattern) throw std::runtime_error("learner.metrics: " + why_not);
+  PatternError error;
+  auto pattern = LinePattern::Make(text, &error);
+  if (!pattern) throw std::runtime_error("learner.metrics: " + error.sentence);
   return *std::move(pattern);
 }
 

@@ -1,39 +1,48 @@
 // A pattern over lines that a program prints, whose one group is a number: "episodic_return=([-0-9.]+)".
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace re2 {
+class RE2;
+}
+
 namespace backplane {
 
+struct PatternError {
+  std::string sentence;
+  size_t at = 0;  // byte of the pattern at which it begins
+};
+
+// RE2's syntax. Its matcher takes time in proportion to the line, whatever the pattern; it has no backreferences and no
+// lookaround, which cost more.
 class LinePattern {
  public:
-  // Absent, and a sentence in `why_not`: it is no regular expression (ECMAScript's, as in Python for what is common), or has
-  // not exactly one group.
-  static std::optional<LinePattern> Make(const std::string& text, std::string* why_not);
+  // Absent after an error: the text is not a pattern of RE2, or does not have exactly one group.
+  static std::optional<LinePattern> Make(const std::string& text, PatternError* error);
 
   // The text of the group and its number, NaN if it is no number.
   struct Match {
     double number = 0;
     std::string text;
   };
-  // From left to right.
+  // All matches, from left to right. Only the first kMostLine bytes of a line are searched, and no further match after about a
+  // second of work.
   std::vector<Match> MatchesIn(std::string_view line) const;
-  // The numbers of all matches, from left to right; what a group holds that is no number counts as not a number. Of a longer
-  // line the first kMostLine bytes.
+  // The numbers of these.
   std::vector<double> NumbersIn(std::string_view line) const;
 
-  // The expression's matcher calls itself for every character: much longer lines would take the stack.
   static constexpr size_t kMostLine = 4096;
 
  private:
-  LinePattern(std::regex regex, std::string begin) : regex_(std::move(regex)), begin_(std::move(begin)) {}
+  LinePattern(std::shared_ptr<const re2::RE2> regex, std::string begin);
 
-  std::regex regex_;
-  std::string begin_;  // with which each match begins: lines without it need not be matched
+  std::shared_ptr<const re2::RE2> regex_;
+  std::string begin_;  // each match begins with it: lines without it need not be matched
 };
 
 }  // namespace backplane

@@ -15,6 +15,7 @@
 #include "text/units.hpp"
 #include "yaml/errors.hpp"
 #include "yaml/plain_json.hpp"
+#include "yaml/scalar_place.hpp"
 
 namespace backplane {
 namespace {
@@ -234,25 +235,27 @@ class ValueReader {
   std::optional<json> ReadPatterns(const Node& node) {
     if (!node.IsMap()) return WrongType(node);
     json patterns = json::object();
+    bool good = true;
     for (const Entry& entry : node.entries) {
-      std::string why_not;
       if (!IsLine(entry.key) || entry.key.empty() || entry.key.size() > kMaxMeasureName)
         return Fail(node, fmt::format("{}: wanted the name of a measure, one line of 1 to {} bytes", name_, kMaxMeasureName));
-      if (!entry.value.IsScalar() || !IsPattern(entry.value.text, &why_not))
-        return Fail(entry.value, fmt::format("{}.{}: {}", name_, entry.key,
-                                             why_not.empty() ? "wanted a pattern, found " + Describe(entry.value) : why_not));
+      if (!entry.value.IsScalar())
+        return Fail(entry.value, fmt::format("{}.{}: expected a pattern, got {}", name_, entry.key, Describe(entry.value)));
+      if (const PatternError* error = ErrorOfPattern(entry.value.text)) {
+        errors_->Add(PlaceWithin(entry.value, error->at), fmt::format("{}.{}: {}", name_, entry.key, error->sentence));
+        good = false;
+      }
       patterns[entry.key] = entry.value.text;
     }
-    return patterns;
+    return good ? std::optional(patterns) : std::nullopt;
   }
 
-  // Of a sweep's every point the same ones are asked for.
-  static bool IsPattern(const std::string& text, std::string* why_not) {
-    thread_local std::map<std::string, std::string> known;
+  // NULL: none. A sweep asks for the same patterns at each of its points.
+  static const PatternError* ErrorOfPattern(const std::string& text) {
+    thread_local std::map<std::string, PatternError> known;
     const auto [found, fresh] = known.try_emplace(text);
     if (fresh) LinePattern::Make(text, &found->second);
-    *why_not = found->second;
-    return why_not->empty();
+    return found->second.sentence.empty() ? nullptr : &found->second;
   }
 
   static bool IsLine(const std::string& name) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #define BOOST_DLL_USE_STD_FS  // no library of Boost is needed then
 #include <boost/dll/shared_library.hpp>
+#include <utility>
 #include <vector>
 
 #include "backplane/env.h"
@@ -113,9 +114,9 @@ std::unique_ptr<LoadedModule> LoadedModule::Load(const std::filesystem::path& fi
   return loaded;
 }
 
-std::unique_ptr<LoadedModule> LoadedModule::FromTable(const bp_module& module) {
+std::unique_ptr<LoadedModule> LoadedModule::FromTable(const bp_module& module, std::filesystem::path file) {
   std::unique_ptr<LoadedModule> loaded(new LoadedModule);
-  loaded->file_ = "/proc/self/exe";
+  loaded->file_ = std::move(file);
   loaded->module_ = &module;
   return loaded;
 }

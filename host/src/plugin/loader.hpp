@@ -29,8 +29,9 @@ class LoadedModule {
   // empty if none. Throws PluginError with a sentence of its own for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
 
-  // Plugins that are linked into the program itself (embedding, tests). The module must live as long as the process.
-  static std::unique_ptr<LoadedModule> FromTable(const bp_module& module);
+  // Plugins that are linked into the program itself (embedding, tests), or a table in front of a file's. The module must live
+  // as long as the process.
+  static std::unique_ptr<LoadedModule> FromTable(const bp_module& module, std::filesystem::path file = "/proc/self/exe");
 
   const bp_descriptor& descriptor(const std::string& id) const;  // throws PluginError
   // The function table of `id`; Api is bp_env_api, bp_learner_api or bp_monitor_api. Throws PluginError.
@@ -39,6 +40,7 @@ class LoadedModule {
     return static_cast<const Api*>(RawApi(id));
   }
   const std::filesystem::path& file() const { return file_; }
+  const bp_module& module() const { return *module_; }
 
  private:
   LoadedModule() = default;

@@ -31,6 +31,11 @@ const Case* FindCase(const std::string& name) {
   return found == AllCases().end() ? nullptr : &*found;
 }
 
+std::optional<PluginCall> StuckIn(const Case& one, CallSet stuck) {
+  const CallSet both = one.calls & stuck;
+  return both.empty() ? std::nullopt : std::optional(both.First());
+}
+
 std::string CasesMarkdown() {
   std::string text;
   const auto add = [&](const char* title, uint32_t kinds) {

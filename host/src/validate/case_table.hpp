@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backplane/base.h"
+#include "validate/plugin_call.hpp"
 #include "validate/subject.hpp"
 #include "validate/verdict.hpp"
 
@@ -28,6 +29,7 @@ struct Case {
   const char* mend;  // what to do where it is broken
   // Returns where the rule is kept, else throws CaseEnd, or what a plugin's call has thrown. `result` takes a note.
   void (*run)(Subject& subject, CaseResult* result);
+  CallSet calls;  // the functions of the plugin that it may call, on any plugin
   // Set: it has no effect beyond its instances and is broken by no option, and is tried before the first trial, too.
   std::optional<FastCost> fast = {};
 
@@ -37,6 +39,8 @@ struct Case {
 // In the order in which they run.
 const std::vector<Case>& AllCases();
 const Case* FindCase(const std::string& name);  // NULL: no such case
+// A function that did not return in a case before, and that this one would call. Nothing: the case can be tried.
+std::optional<PluginCall> StuckIn(const Case& one, CallSet stuck);
 // The table for people, as the guide's page has it.
 std::string CasesMarkdown();
 

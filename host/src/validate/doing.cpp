@@ -3,8 +3,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <new>
 #include <thread>
 
 namespace backplane {
@@ -13,7 +13,25 @@ namespace {
 Doing g_alone;  // until some is shared
 Doing* g_doing = &g_alone;
 
+size_t Index(PluginCall call) { return static_cast<size_t>(call); }
+
+template <class Predicate>
+CallSet CallsThat(Predicate&& fits) {
+  CallSet calls;
+  for (size_t i = Index(PluginCall::kOutside); i < Index(PluginCall::kEnd); ++i)
+    if (fits(i)) calls |= CallSet{static_cast<PluginCall>(i)};
+  return calls;
+}
+
 }  // namespace
+
+CallSet Doing::Inside() const {
+  return CallsThat([this](size_t i) { return inside[i].load(std::memory_order_relaxed) > 0; });
+}
+
+CallSet Doing::Called() const {
+  return CallsThat([this](size_t i) { return (called.load(std::memory_order_relaxed) >> i & 1) != 0; });
+}
 
 Doing* ShareDoing() {
   if (g_doing != &g_alone) return g_doing;
@@ -22,7 +40,7 @@ Doing* ShareDoing() {
   return g_doing;
 }
 
-void BeginDoing() { *g_doing = Doing{}; }
+void BeginDoing() { new (g_doing) Doing; }
 
 // Two threads may say what they do: one whole text stays. No mutex, as those are counted by a case.
 void NowDoing(const std::string& what) {
@@ -36,6 +54,19 @@ void NowDoing(const std::string& what) {
 
 void NowLeaving() { g_doing->leaving = true; }
 
-std::string LastDoing() { return {g_doing->what, strnlen(g_doing->what, sizeof g_doing->what)}; }
+std::string LastDoing() {
+  // Called by instances themselves, where no case could say so.
+  constexpr CallSet kUntold = {PluginCall::kDestroy, PluginCall::kSpec, PluginCall::kGetExtension, PluginCall::kEnvOfLearner};
+  if (const CallSet inside = g_doing->Inside() & kUntold; !inside.empty()) return std::string(Word(inside.First()));
+  return {g_doing->what, strnlen(g_doing->what, sizeof g_doing->what)};
+}
+
+InCall::InCall(PluginCall call) : inside_(g_doing->inside[Index(call)]) {
+  inside_.fetch_add(1, std::memory_order_relaxed);
+  // Read by a process that looks whether it changes: a lost count does no harm.
+  g_doing->entered.store(g_doing->entered.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const uint64_t bit = uint64_t{1} << Index(call);
+  if ((g_doing->called.load(std::memory_order_relaxed) & bit) == 0) g_doing->called.fetch_or(bit, std::memory_order_relaxed);
+}
 
 }  // namespace backplane

@@ -172,14 +172,14 @@ void StepsPerSecond(Subject& subject, CaseResult* result) {
 std::vector<Case> EnvEpisodeCases() {
   return {
       {"step-never-resets", kOfEnvs, "`step` leaves a row in the state in which its episode ended: the host resets it.",
-       "Set TERMINATED and keep the last observation.", StepNeverResets},
+       "Set TERMINATED and keep the last observation.", StepNeverResets, kPlays},
       {"host-counts-the-limit", kOfEnvs,
        "The host cuts episodes at max_episode_steps; TERMINATED means that the task has ended.",
        "Leave steps uncounted, and say MaxEpisodeSteps in the spec; or have BP_FLAG_OWNS_TIME_LIMIT and write TRUNCATED.",
-       HostCountsTheLimit},
+       HostCountsTheLimit, kPlays},
       {"step-allocates-nothing", kOfEnvs, "`step` takes no memory and no lock.", "Make in create what step needs.",
-       StepAllocatesNothing},
-      {"steps-per-second", kOfEnvs, "How fast it is.", "", StepsPerSecond},
+       StepAllocatesNothing, kPlays},
+      {"steps-per-second", kOfEnvs, "How fast it is.", "", StepsPerSecond, kPlays},
   };
 }
 

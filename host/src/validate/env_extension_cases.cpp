@@ -223,16 +223,16 @@ std::vector<Case> EnvExtensionCases() {
   return {
       {"snapshot-continues", kOfEnvs, "A row set to a snapshot shows its observation and goes on bit for bit, for 200 steps.",
        "Save all that decides the next step: the random stream's counter, a solver's warm start, the step count.",
-       SnapshotContinues},
+       SnapshotContinues, kPlays | CallSet{PluginCall::kSnapshot}},
       {"snapshot-refuses", kOfEnvs, "`set` refuses bytes that are no snapshot of this env, model and version.",
-       "Begin a snapshot with a number that tells them apart.", SnapshotRefuses},
+       "Begin a snapshot with a number that tells them apart.", SnapshotRefuses, kPlays | CallSet{PluginCall::kSnapshot}},
       {"inject-comes-back", kOfEnvs, "A state set by name is read back as it was set.",
-       "Set and get all parts in the same order.", InjectComesBack},
+       "Set and get all parts in the same order.", InjectComesBack, kPlays | CallSet{PluginCall::kInject}},
       {"source-keeps-order", kOfEnvs,
        "A data set gives the same items for the same seed, each once an epoch, however they are grouped.",
-       "Make the order of an epoch from the seed alone.", SourceKeepsItsOrder},
+       "Make the order of an epoch from the seed alone.", SourceKeepsItsOrder, kPlays | CallSet{PluginCall::kSource}},
       {"pictures-change-nothing", kOfEnvs, "Pictures of one state are the same, and drawing changes no step.",
-       "Draw from const state.", PicturesChangeNothing},
+       "Draw from const state.", PicturesChangeNothing, kPlays | CallSet{PluginCall::kRender}},
   };
 }
 

@@ -117,19 +117,19 @@ std::vector<Case> EnvRowCases() {
   return {
       {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, in the same process too.",
        "Draw from the row's stream (bp::Rng, bp_rng) alone: no rand(), clock, static or memory that was never written.",
-       SameSeedSameBytes, FastCost{.instances = 2, .turns = 600}},
+       SameSeedSameBytes, kPlays, FastCost{.instances = 2, .turns = 600}},
       {"reset-forgets", kOfEnvs, "After `reset` nothing is left of the episodes before.",
-       "Set every member of the row in reset.", ResetForgets, FastCost{.instances = 2, .turns = 720}},
+       "Set every member of the row in reset.", ResetForgets, kPlays, FastCost{.instances = 2, .turns = 720}},
       {"instances-share-nothing", kOfEnvs, "An instance is independent of others in the process.",
-       "Move statics and globals into the instance.", InstancesShareNothing, FastCost{.instances = 3, .turns = 780}},
+       "Move statics and globals into the instance.", InstancesShareNothing, kPlays, FastCost{.instances = 3, .turns = 780}},
       {"rows-are-independent", kOfEnvs, "A row's bytes do not depend on other rows, their number or their actions.",
-       "Keep a state and a random stream for each row.", RowsAreIndependent, FastCost{.instances = 3, .turns = 420}},
+       "Keep a state and a random stream for each row.", RowsAreIndependent, kPlays, FastCost{.instances = 3, .turns = 420}},
       {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.",
-       "Keep nothing from one row of a call to the next.", SplitRanges, FastCost{.instances = 3, .turns = 900}},
+       "Keep nothing from one row of a call to the next.", SplitRanges, kPlays, FastCost{.instances = 3, .turns = 900}},
       {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT two threads on disjoint ranges give the bytes of one.",
-       "Move scratch memory into the row or onto the stack; else say kRowsConcurrent = false.", ThreadsSameBytes},
+       "Move scratch memory into the row or onto the stack; else say kRowsConcurrent = false.", ThreadsSameBytes, kPlays},
       {"slots-same-bytes", kOfEnvs, "A rollout of several slots gives the bytes of a single slot.",
-       "Keep the state yourself, and do not read OBS back.", SlotsSameBytes},
+       "Keep the state yourself, and do not read OBS back.", SlotsSameBytes, kPlays},
   };
 }
 

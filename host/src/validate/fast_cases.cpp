@@ -11,6 +11,7 @@
 #include "config/aliases.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/clocks.hpp"
+#include "validate/case_process.hpp"
 #include "validate/driven_env.hpp"
 #include "validate/driven_learner.hpp"
 #include "validate/use.hpp"
@@ -120,13 +121,14 @@ class Finder {
 
   void LookAt(const TrialSpec& spec) {
     if (IsNew(spec.env)) Try(EnvOf(spec), nullptr);
+    if (StoppedBySignal()) return;
     // A learner is tried in the trial's env: its options may be for that one alone.
     if (!broken_.contains(spec.env.file) && IsNew(spec.learner)) {
       const Subjected env = EnvOf(spec);
       Try(Read(BP_KIND_LEARNER, spec.learner, spec.experiment.learner.options, spec), &env);
     }
     for (size_t i = 0; i < spec.monitors.size(); ++i)
-      if (IsNew(spec.monitors[i]))
+      if (!StoppedBySignal() && IsNew(spec.monitors[i]))
         Try(Read(BP_KIND_MONITOR, spec.monitors[i], spec.experiment.monitors[i].options, spec), nullptr);
   }
 
@@ -158,11 +160,11 @@ class Finder {
     setting.options = subject.options;
     for (const OptionInfo& option : info.options) setting.given.push_back(option.path);
     if (env != nullptr) setting.env = env->info, setting.env_options = env->options;
-    size_t tried = 0;
-    std::vector<CaseResult> bad = RunFastCases(info, setting, &tried);
+    bool complete = false;
+    std::vector<CaseResult> bad = RunFastCases(info, setting, &complete);
     std::erase_if(bad, [](const CaseResult& result) { return !result.bad(); });
     if (bad.empty()) {
-      if (tried > 0) files_.Add(entry);
+      if (complete) files_.Add(entry);
       return;
     }
     broken_.insert(info.file);
@@ -177,20 +179,21 @@ class Finder {
 
 }  // namespace
 
-std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, size_t* tried) {
+std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, bool* complete) {
   Chooser chooser;
-  std::vector<CaseResult> results = RunCases([&](Subject& subject) { return chooser.Next(subject); }, info, setting, kLimit_s);
-  if (tried != nullptr) *tried = results.size();
+  CasesRun run = RunCases([&](Subject& subject) { return chooser.Next(subject); }, info, setting, kLimit_s);
+  if (complete != nullptr) *complete = run.complete && !run.results.empty();
   // Of another number of rows, say: a refusal is none of these rules.
-  std::erase_if(results, [](const CaseResult& result) { return result.place == "create"; });
-  return results;
+  std::erase_if(run.results, [](const CaseResult& result) { return result.place == "create"; });
+  return std::move(run.results);
 }
 
 std::vector<BrokenRule> FindBrokenRules(const std::vector<TrialSpec>& specs, const ValidatedFiles& files) {
   const char* const wanted = std::getenv(kValidateVariable);
   if (!kForks || (wanted != nullptr && std::string_view(wanted) == "off")) return {};
   Finder finder(files);
-  for (const TrialSpec& spec : specs) finder.LookAt(spec);
+  for (const TrialSpec& spec : specs)
+    if (!StoppedBySignal()) finder.LookAt(spec);
   return std::move(finder.found);
 }
 

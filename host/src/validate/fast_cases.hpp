@@ -15,8 +15,9 @@ namespace backplane {
 inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
 
 // Those for which there is time: about 50 ms of CPU beyond making an instance and a first use, which tell what a case will
-// cost. What cannot be made at all is left to whoever makes it in earnest, and says why. `tried`: how many there was time for.
-std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, size_t* tried = nullptr);
+// cost. What cannot be made at all is left to whoever makes it in earnest, and says why. `complete`:
+// some were tried, none took too long, and no signal stopped them.
+std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, bool* complete = nullptr);
 
 // The plugins of these trials, each file once, with the options of the first trial that has it, as long as they are not known
 // to keep the rules. Those that do are known from now on. To be called before anything of the trials is loaded: each is tried

@@ -76,6 +76,7 @@ void TellsTheTruth(Subject& subject, CaseResult*) {
   sealed.resize(strnlen(sealed.data(), sealed.size()));
   subject.LoadTorch();
   NowDoing("loading the file");
+  const InCall loading(PluginCall::kLoading);
   const std::string live = MetadataOf(OpenModule(subject.info().file), subject.info().parts);
   if (nlohmann::json::parse(sealed) != nlohmann::json::parse(live))
     FailCase("the section .bp.meta", "what the code says of itself", "something else");
@@ -101,6 +102,7 @@ void LoadsQuietly(Subject& subject, CaseResult* result) {
 }
 
 const void* ApiOf(Subject& subject, const std::string& id) {
+  const InCall loading(PluginCall::kLoading);
   const bp_module& module = OpenModule(subject.info().file);
   NowDoing("api('" + id + "')");
   return CallPlugin(subject.info().id, [&] { return module.api(id.c_str()); });
@@ -112,8 +114,11 @@ void AnswersUnknownIds(Subject& subject, CaseResult*) {
   for (const std::string& id : {std::string("org.example.unknown"), subject.info().id + "x", std::string()})
     if (ApiOf(subject, id) != nullptr) FailCase("api('" + id + "')", "NULL", "a table");
   NowDoing("descriptor beyond the last");
-  if (CallPlugin(subject.info().id, [&] { return module.descriptor(module.count()); }) != nullptr)
-    FailCase("descriptor(count())", "NULL", "a descriptor");
+  {
+    const InCall loading(PluginCall::kLoading);
+    if (CallPlugin(subject.info().id, [&] { return module.descriptor(module.count()); }) != nullptr)
+      FailCase("descriptor(count())", "NULL", "a descriptor");
+  }
   const auto ask = [&](const char* known, auto&& extension) {
     for (const std::string& id : {std::string("org.example.unknown/1"), std::string(known) + "x", std::string(known) + "0"}) {
       NowDoing("get_extension('" + id + "')");
@@ -148,6 +153,7 @@ void InitTwice(Subject& subject, CaseResult*) {
   const bp_module& module = OpenModule(subject.info().file);
   if (!module.init) SkipCase("has no init");
   NowDoing("init for the second time");
+  const InCall loading(PluginCall::kLoading);
   const bp_status status = CallPlugin(subject.info().id, [&] { return module.init(subject.info().file.c_str()); });
   if (status != BP_OK) FailCase("init, for the second time", "BP_OK", fmt::format("status {}", status));
 }
@@ -157,22 +163,23 @@ void InitTwice(Subject& subject, CaseResult*) {
 std::vector<Case> FileCases() {
   return {
       {"exports-one-symbol", kOfAll, "A plugin exports `bp_module_v1` and nothing else, no unique symbol among them.",
-       "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol},
+       "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol,
+       CallSet{}},
       {"bundles-nothing", kOfAll, "A plugin holds no copy of libstdc++ or LibTorch, and names libraries without a path.",
-       "Link these libraries dynamically, as backplane_add_plugin does.", BundlesNothing},
+       "Link these libraries dynamically, as backplane_add_plugin does.", BundlesNothing, CallSet{}},
       {"needs-no-openmp", kOfAll, "A plugin uses no OpenMP: a process has one, and its thread counts are the host's.",
-       "Build without -fopenmp; a learner's pieces run by bp.host.parallel/1.", NeedsNoOpenMp},
+       "Build without -fopenmp; a learner's pieces run by bp.host.parallel/1.", NeedsNoOpenMp, CallSet{}},
       {"searches-beside-itself", kOfAll,
        "A plugin's RPATH is `$ORIGIN` or none: a path of the machine it was built on is no use.",
-       "Build with backplane_add_plugin, or link with -Wl,-rpath,'$ORIGIN'.", SearchesBesideItself},
+       "Build with backplane_add_plugin, or link with -Wl,-rpath,'$ORIGIN'.", SearchesBesideItself, CallSet{}},
       {"section-is-true", kOfAll, "The sealed section says what the code says of itself.",
-       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, FastCost{}},
+       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, kLoads, FastCost{}},
       {"loads-quietly", kOfAll, "Loading starts no thread and leaves no file open.",
-       "Do it in create, and not in a constructor of a static object.", LoadsQuietly},
+       "Do it in create, and not in a constructor of a static object.", LoadsQuietly, kLoads},
       {"unknown-ids", kOfAll,
        "What is not known is answered with NULL: ids of plugins and of extensions, also with text behind.",
-       "Compare whole ids with strcmp.", AnswersUnknownIds},
-      {"init-twice", kOfAll, "`init` may be called again.", "Return BP_OK where all has been done.", InitTwice},
+       "Compare whole ids with strcmp.", AnswersUnknownIds, kMakes},
+      {"init-twice", kOfAll, "`init` may be called again.", "Return BP_OK where all has been done.", InitTwice, kLoads},
   };
 }
 

@@ -163,6 +163,7 @@ void KeepsTheProcess(Subject& subject, CaseResult*) {
 void EndsQuietly(Subject& subject, CaseResult*) {
   UseOnce(subject);
   NowDoing("destructors of static objects, as the process ends");
+  const InCall exiting(PluginCall::kExit);
   LeaveByExit();
 }
 
@@ -171,19 +172,19 @@ void EndsQuietly(Subject& subject, CaseResult*) {
 std::vector<Case> LifeCases() {
   return {
       {"leaks-nothing", kOfAll, "`destroy` gives back all memory and files that `create` took.",
-       "Look at it with valgrind or the asan preset.", LeaksNothing},
+       "Look at it with valgrind or the asan preset.", LeaksNothing, kMakes},
       {"two-threads", kOfAll, "Two instances on two threads do what one does alone.",
-       "Move statics and globals into the instance.", TwoThreads},
+       "Move statics and globals into the instance.", TwoThreads, kUses},
       {"newer-host", kOfAll, "A host whose structs are longer, and that calls itself a later minor, is served.",
-       "Read struct_size, compare it with >=, and walk arrays by it.", NewerHost},
+       "Read struct_size, compare it with >=, and walk arrays by it.", NewerHost, kPlays | kListens},
       {"bare-host", kOfAll,
        "Services of the host that are not in `needs` may be absent: a plugin does without, or refuses with BP_E_UNSUPPORTED.",
-       "Look whether get_extension gave NULL; or name the service in `needs`.", BareHost},
+       "Look whether get_extension gave NULL; or name the service in `needs`.", BareHost, kUses},
       {"keeps-the-process", kOfAll,
        "Floating-point mode, locale, working directory, umask, signals and the like stay as they are.",
-       "Do without, or put it back before the call returns.", KeepsTheProcess},
+       "Do without, or put it back before the call returns.", KeepsTheProcess, kUses},
       {"ends-quietly", kOfAll, "Static objects neither crash nor end the process as it ends.",
-       "Have no static objects with destructors.", EndsQuietly},
+       "Have no static objects with destructors.", EndsQuietly, kUses | CallSet{PluginCall::kExit}},
   };
 }
 

@@ -189,22 +189,24 @@ void InterestsAreKnown(Subject& subject, CaseResult*) {
 std::vector<Case> MonitorCases() {
   return {
       {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.",
-       InterestsAreKnown},
+       InterestsAreKnown, kMakes | CallSet{PluginCall::kInterests}},
       {"takes-something", kOfMonitors, "A monitor takes events or samples, or does something at the end.",
-       "Override OnIteration: void OnIteration(const bp::Iteration&) override.", TakesSomething},
-      {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound what is kept of them.", TakesAStorm},
+       "Override OnIteration: void OnIteration(const bp::Iteration&) override.", TakesSomething,
+       kMakes | CallSet{PluginCall::kInterests}},
+      {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound what is kept of them.", TakesAStorm, kListens},
       {"takes-odd-events", kOfMonitors,
        "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",
-       "Pass over what is not known; write NaN as null.", TakesOddEvents},
+       "Pass over what is not known; write NaN as null.", TakesOddEvents, kListens},
       {"ends-without-iterations", kOfMonitors, "A trial that ends before its first iteration is no error.",
-       "Write an empty file, or none.", EndsWithoutIterations},
-      {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK where all is written.", FinishTwice},
+       "Write an empty file, or none.", EndsWithoutIterations, kListens},
+      {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK where all is written.", FinishTwice,
+       kListens},
       {"bears-no-folder", kOfMonitors, "A folder that cannot be written is an error that `finish` returns, and no crash.",
-       "Check what open returned.", BearsNoFolder},
+       "Check what open returned.", BearsNoFolder, kListens},
       {"answers-soon", kOfMonitors, "`on_events` and `sample` end before the next events come, after 100 ms.",
-       "Leave slow work to finish, or to a thread of its own.", AnswersSoon},
+       "Leave slow work to finish, or to a thread of its own.", AnswersSoon, kListens},
       {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
-       "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder},
+       "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder, kListens},
   };
 }
 

@@ -155,17 +155,17 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
 std::vector<Case> OptionCases() {
   return {
       {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.",
-       "Say it in kAbout, or in bp_descriptor.", NamesItself, FastCost{}},
+       "Say it in kAbout, or in bp_descriptor.", NamesItself, CallSet{}, FastCost{}},
       {"options-once", kOfAll, "Every option, and every other name of one, is declared once.",
-       "Give one of the two another name.", DeclaresOnce, FastCost{}},
+       "Give one of the two another name.", DeclaresOnce, CallSet{}, FastCost{}},
       {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
-       RangesCanBeRead, FastCost{}},
+       RangesCanBeRead, CallSet{}, FastCost{}},
       {"helps", kOfAll, "Every option has a sentence, and helps against findings that there are.",
-       "`docs/reports.md` lists the findings.", HelpsAgainstFindings},
-      {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create},
+       "`docs/reports.md` lists the findings.", HelpsAgainstFindings, CallSet{}},
+      {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create, kMakes},
       {"options-in-range", kOfAll,
        "Every value of an option's range makes an instance, or is refused with BP_E_CONFIG and a sentence.",
-       "Narrow the range, or throw bp::ConfigError with what was wanted and found.", OptionsInRange},
+       "Narrow the range, or throw bp::ConfigError with what was wanted and found.", OptionsInRange, kMakes},
   };
 }
 

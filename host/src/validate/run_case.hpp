@@ -9,8 +9,9 @@
 namespace backplane {
 
 struct RunCaseOptions {
-  bool in_process = false;  // for a debugger: what crashes takes this process with it
-  double limit_s = 45;      // of CPU time, and of time in which it waits
+  bool in_process = false;        // for a debugger: what crashes takes this process with it
+  double limit_s = 45;            // of wall time; up to twice that on a busy machine
+  std::function<void()> on_slow;  // called once a case has taken kSlow_s; not for one in this process
 };
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options);
@@ -22,7 +23,12 @@ using NextCase = std::function<const Case*(Subject&)>;
 // In that process, between two cases: from now on its end is one of this case.
 void NowOfCase(const Case& one);
 
-// Several in one process, one after the other. Returns what came of each that was begun; of one that took too long, nothing.
-std::vector<CaseResult> RunCases(const NextCase& next, const PluginInfo& info, const ValidateSetting& setting, double limit_s);
+struct CasesRun {
+  std::vector<CaseResult> results;  // of each that ended
+  bool complete = true;             // none took too long, and no signal stopped them
+};
+
+// Several in one process, one after the other.
+CasesRun RunCases(const NextCase& next, const PluginInfo& info, const ValidateSetting& setting, double limit_s);
 
 }  // namespace backplane

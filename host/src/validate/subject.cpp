@@ -9,6 +9,7 @@
 #include "validate/doing.hpp"
 #include "validate/env_for_learners.hpp"
 #include "validate/verdict.hpp"
+#include "validate/watched_calls.hpp"
 
 namespace backplane {
 namespace {
@@ -66,7 +67,8 @@ const LoadedModule& Subject::module() {
   LoadTorch();
   NowDoing("loading the file");
   try {
-    module_ = LoadedModule::Load(info_.file, torch_version_);
+    const InCall loading(PluginCall::kLoading);
+    module_ = WatchSubject(LoadedModule::Load(info_.file, torch_version_));
   } catch (const PluginError& e) {
     FailCase("load", "a file that can be loaded", e.what());
   }
@@ -119,7 +121,10 @@ std::unique_ptr<EnvInstance> Subject::MakeEnv(uint64_t rows, bool bare) {
 std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   module();
   if (setting_.env) {
-    if (!env_module_) env_module_ = LoadedModule::Load(setting_.env->file, torch_version_);
+    if (!env_module_) {
+      const InCall loading(PluginCall::kEnvOfLearner);
+      env_module_ = WatchEnvOfLearner(LoadedModule::Load(setting_.env->file, torch_version_));
+    }
     return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, env_sinks_,
                                          InstanceOptions{setting_.env_options, {}, "env.options"}, rows);
   }

@@ -29,6 +29,17 @@ TEST_F(CoreClaimsTest, WorkersOfAMachineGetCoresOfTheirOwnUntilThereAreNoMore) {
   EXPECT_THAT(fourth.cores(), ElementsAre(8)) << "the third has let go of it";
 }
 
+TEST_F(CoreClaimsTest, FollowNoLinksThatOthersMade) {
+  const std::filesystem::path victim = folder_.string() + "_victim";
+  std::filesystem::create_directory_symlink(std::filesystem::temp_directory_path(), folder_);
+  EXPECT_THAT(CoreClaims({0, 1}, 1, folder_).cores(), IsEmpty());
+  std::filesystem::remove(folder_);
+  std::filesystem::create_directory(folder_);
+  std::filesystem::create_symlink(victim, folder_ / "0");
+  EXPECT_THAT(CoreClaims({0, 1}, 1, folder_).cores(), ElementsAre(1));
+  EXPECT_FALSE(std::filesystem::exists(victim));
+}
+
 TEST_F(CoreClaimsTest, AreFreeWhenTheirWorkerHasEnded) {
   { const CoreClaims first({0, 1}, 1, folder_); }
   const CoreClaims second({0, 1}, 1, folder_);

@@ -76,7 +76,7 @@ TEST_F(CommandKeys, EveryErrorHasItsPlace) {
   EXPECT_THAT(of("{command: [run, {seed}]}"),
               ElementsAre(HasSubstr("learner.command[1]: wanted a word, found a mapping; quote it")));
   EXPECT_THAT(of("{command: [run], metrics: {a: \"no group\"}}"),
-              ElementsAre(HasSubstr("learner.metrics.a: wanted one group")));
+              ElementsAre(HasSubstr("learner.metrics.a: expected one group")));
   EXPECT_THAT(of("{command: [run], tensorboard: ../runs/**}"),
               ElementsAre(HasSubstr("learner.tensorboard: wanted files below")));
 }

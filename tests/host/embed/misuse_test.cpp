@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -215,6 +217,25 @@ TEST_F(SaveTest, RefusesWhatDoesNotFit) {
   saved[0] = 'b';
   EXPECT_EQ(bp_embed_load(env.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted the autoreset mode 1, found 0");
+}
+
+// The number is chosen by this machine's memory: 16 bytes a row are less than the observations alone.
+TEST(Rows, BeyondTheMemoryAreRejectedBeforeItIsTouched) {
+  const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)), page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t rows = std::min<uint64_t>(pages * page / 16, uint64_t{1} << 32);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  bp_embed* handle = nullptr;
+  EXPECT_EQ(bp_embed_open(nullptr, "cartpole", nullptr, rows, 1, 1, &handle), BP_E_OOM_HOST);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_EQ(handle, nullptr);
+  EXPECT_THAT(bp_embed_error(), testing::StartsWith("env.cartpole: rows: " + std::to_string(rows) + " rows need at least "));
+  EXPECT_THAT(bp_embed_error(), HasSubstr(" GiB are available; at most "));
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 64 << 10) << "KiB";
+  EXPECT_EQ(bp_embed_open(nullptr, "cartpole", nullptr, (uint64_t{1} << 32) + 1, 1, 1, &handle), BP_E_INVALID_ARG);
+  EXPECT_THAT(bp_embed_error(), HasSubstr("rows: expected 1 to 4294967296, got 4294967297"));
+  EXPECT_EQ(bp_embed_open(nullptr, "cartpole", nullptr, 2000, 1, 1, &handle), BP_OK) << bp_embed_error();
+  EXPECT_EQ(bp_embed_close(handle), BP_OK);
 }
 
 // Whatever mode of rounding the caller computes in, the env's numbers are the same, and the mode is as it was afterwards.

@@ -83,7 +83,7 @@ TEST(Options, MayGoByTheirOtherNames) {
 #endif
 
 TEST(Open, RowsAndThreadsHaveLimits) {
-  EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 0).second, "rows: wanted 1 to 4294967296, found 0");
+  EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 0).second, "rows: expected 1 to 4294967296, got 0");
   EXPECT_EQ(Open(nullptr, "cartpole", nullptr, uint64_t{1} << 33).first, BP_E_INVALID_ARG);
   EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 1, 5000).second, "threads: wanted 0 to 4096, found 5000");
   EXPECT_EQ(Env("cartpole", 3, nullptr, 1, 8).Spec().at("threads"), 3) << "never more than rows";

@@ -81,6 +81,19 @@ TEST_F(MachineMemoryTest, Version1AndTheHybridLayoutHaveOtherNames) {
   EXPECT_EQ(25, UsedOfLimitPct());
 }
 
+TEST_F(MachineMemoryTest, AvailableIsWhatMachineAndGroupLeave) {
+  EXPECT_EQ(std::nullopt, AvailableMemory(proc()));
+  HasGiB(64, 48);
+  EXPECT_EQ(48 * kGiB, AvailableMemory(proc()));
+  IsInVersion2("/a/b");
+  Put("v2/a/memory.max", GiB(16));
+  Put("v2/a/b/memory.current", GiB(12));
+  Put("v2/a/b/memory.stat", "inactive_file " + GiB(4));
+  EXPECT_EQ(8 * kGiB, AvailableMemory(proc()));
+  HasGiB(64, 2);
+  EXPECT_EQ(2 * kGiB, AvailableMemory(proc()));
+}
+
 TEST_F(MachineMemoryTest, WithoutALimitBelowTheMachinesNoGroupCounts) {
   HasGiB(64);
   IsInVersion1("/c");
