@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/error_words.hpp"
 #include "config/aliases.hpp"
 #include "config/options.hpp"
 #include "rollout/failure.hpp"
@@ -51,9 +52,8 @@ json ReadJson(const char* text) {
   try {
     return json::parse(text);
   } catch (const json::parse_error& e) {
-    throw TrialFailure(
-        BP_E_CONFIG, "",
-        "options: wanted a JSON object such as {\"name\": 1}, found text that is none: " + std::string(e.what()));
+    throw TrialFailure(BP_E_CONFIG, "",
+                       "options: wanted a JSON object such as {\"name\": 1}, found text that is none: " + WordsOf(e));
   }
 }
 

@@ -49,6 +49,44 @@ class DamagedResults : public ProgramTest {
   }
 };
 
+// As `: > FILE` leaves them.
+TEST_F(DamagedResults, NameEmptyRecordsInEveryCommand) {
+  Write("two.yaml", kTwoSeeds);
+  ASSERT_EQ(Run("run two.yaml").exit, 0);
+  for (const std::string name : {"plan.jsonl", "events.jsonl"}) {
+    fs::resize_file(Out("two") / name, 0);
+    for (const std::string& command : {std::string("export csv outputs/two"), std::string("export tb outputs/two"),
+                                       std::string("status outputs/two"), std::string("status outputs/two --json"),
+                                       std::string("report outputs/two"), std::string("store rebuild outputs/two")}) {
+      const Finished told = Run(command);
+      EXPECT_EQ(told.exit, 1) << command << " after " << name;
+      EXPECT_THAT(told.err, Not(HasSubstr("json.exception"))) << command;
+      EXPECT_THAT(told.err, Not(testing::IsEmpty())) << command;
+      if (!command.starts_with("report")) EXPECT_THAT(told.err, HasSubstr(name + ": wanted ")) << command;
+    }
+    const Finished again = Run("run two.yaml");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_EQ(Run("status outputs/two").exit, 0) << name;
+  }
+}
+
+TEST_F(DamagedResults, PrintNoNameOfJsonExceptions) {
+  Write("two.yaml", kTwoSeeds);
+  ASSERT_EQ(Run("run two.yaml").exit, 0);
+  for (const std::string name : {"plan.jsonl", "events.jsonl", "run.json"}) {
+    for (const std::string text : {"\n", "{\n", "[]\n", "null\n", "{\"kind\": 3}\n", "\xff\n"}) {
+      const std::string before = ReadFile(Out("two") / name);
+      Write("outputs/two/" + name, text + before);
+      for (const std::string command : {"export csv outputs/two", "status outputs/two", "report outputs/two", "run outputs/two",
+                                        "store rebuild outputs/two", "run two.yaml"}) {
+        const Finished told = Run(command);
+        EXPECT_THAT(told.err + told.out, Not(HasSubstr("json.exception"))) << command << " after " << name << ": " << text;
+      }
+      Write("outputs/two/" + name, before);
+    }
+  }
+}
+
 TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);

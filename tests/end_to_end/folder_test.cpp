@@ -121,6 +121,52 @@ TEST_F(Folder, WhereTheFolderOfARunningTrialWasMovedTheBatchEnds) {
   EXPECT_THAT(ReadFile(elsewhere_ / "attempt-1/result.json"), HasSubstr("KILLED"));
 }
 
+class BatchRecordFile : public Folder, public testing::WithParamInterface<const char*> {
+ protected:
+  fs::path Record() const { return out_ / GetParam(); }
+  void ExpectThatItGoesOn() {
+    const Finished again = Run("run long.yaml --set budget.wall_time=1s");
+    EXPECT_EQ(again.exit, 0) << again.err;
+    EXPECT_EQ(Run("status outputs/long").exit, 0);
+  }
+};
+
+TEST_P(BatchRecordFile, IsWrittenAgainIfDeleted) {
+  StartBatch();
+  fs::remove(Record());
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was deleted or moved while the batch ran"),
+                                  HasSubstr("Its record is in " + Record().string() + " again")));
+  EXPECT_THAT(State(out_), HasSubstr("KILLED"));
+  EXPECT_THAT(ReadFile(out_ / "events.jsonl"), AllOf(HasSubstr("attempt.end"), HasSubstr("folder lost")));
+  EXPECT_THAT(ReadFile(out_ / "plan.jsonl"), HasSubstr(trial_));
+  ExpectThatItGoesOn();
+}
+
+TEST_P(BatchRecordFile, IsKeptNextToTheFileThatReplacesIt) {
+  StartBatch();
+  Write("other", "not yours\n");
+  fs::rename(dir_ / "other", Record());
+  const fs::path kept = Record().string() + ".1";
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was replaced by another file while the batch ran"),
+                                  HasSubstr("Its record is in " + kept.string())));
+  EXPECT_EQ(ReadFile(Record()), "not yours\n");
+  EXPECT_THAT(ReadFile(kept), HasSubstr(trial_));
+  fs::rename(kept, Record());
+  ExpectThatItGoesOn();
+}
+
+TEST_P(BatchRecordFile, EndsTheBatchIfCut) {
+  StartBatch();
+  fs::resize_file(Record(), 0);
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was cut while the batch ran"),
+                                  HasSubstr("The rest of the record is in " + Record().string())));
+  EXPECT_THAT(State(out_), HasSubstr("KILLED"));
+  ExpectThatItGoesOn();
+}
+
+INSTANTIATE_TEST_SUITE_P(Folder, BatchRecordFile, testing::Values("events.jsonl", "plan.jsonl"),
+                         [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
+
 TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
   StartBatch();
   fs::copy(out_, elsewhere_, fs::copy_options::recursive);

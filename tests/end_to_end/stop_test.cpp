@@ -1,8 +1,15 @@
 // Ctrl-C, and going on afterwards.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "program.hpp"
+#include <fstream>
+#include <future>
+
+#include "batch.hpp"
 
 namespace backplane::end_to_end {
 namespace {
@@ -52,6 +59,138 @@ budget: {iterations: )" + std::to_string(kSanitized ? 24 : 120) +
   const std::string weights = LearnerState(Attempt("whole").parent_path());
   EXPECT_GT(weights.size(), 1000u);
   EXPECT_TRUE(weights == LearnerState(Attempt("parts").parent_path())) << "the learners' states differ";
+}
+
+// Ctrl-C, SIGTERM and `stop` are answered whatever the supervisor waits for.
+class Answer : public Stop {
+ protected:
+  // A step of this env waits for a file before it is made, in the check of the options.
+  static constexpr char kWaits[] = R"(experiment: waits
+env: {plugin: misbehaves, options: {how: wait_in_create, mark: never}}
+learner: {plugin: random, options: {horizon: 32}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 4}
+monitors: []
+)";
+  static constexpr double kSoon_s = kSanitized ? 60 : 20;  // other programs may want the cores
+
+  bool Said(pid_t pid, const std::string& text) {
+    return Until([&] { return ErrorsOf(pid).find(text) != std::string::npos; }, kSoon_s);
+  }
+  // As a run that is gone leaves it while its trials still end.
+  int HoldFolder(const std::filesystem::path& out) {
+    std::filesystem::create_directories(out);
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    std::ofstream(out / "lock") << R"({"pid": 1, "pid_start": 1, "boot_id": "another", "hostname": ")" << host << "\"}\n";
+    const int fd = open((out / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(flock(fd, LOCK_EX | LOCK_NB), 0);
+    return fd;
+  }
+};
+
+TEST_F(Answer, ComesWhileTheFolderIsStillHeld) {
+  Write("long.yaml", kLong);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const int held = HoldFolder(Out("long"));
+    const pid_t pid = Start("run long.yaml");
+    ASSERT_TRUE(Said(pid, "waiting for trials in ")) << ErrorsOf(pid);
+    kill(pid, signal);
+    const Finished run = Wait(pid);
+    close(held);
+    EXPECT_EQ(run.exit, 130) << run.err;
+    EXPECT_THAT(run.err, testing::HasSubstr("nothing was started"));
+    EXPECT_FALSE(std::filesystem::exists(Out("long") / "events.jsonl"));
+  }
+}
+
+TEST_F(Answer, ComesWhileOptionsAreChecked) {
+  Write("waits.yaml", kWaits);
+  for (const bool by_stop : {false, true}) {
+    const pid_t pid = Start("run waits.yaml" + kWithFixtures);
+    ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kKeeper}).empty(); })) << ErrorsOf(pid);
+    if (by_stop) {
+      ASSERT_TRUE(Until([&] { return std::filesystem::exists(Out("waits") / "plan.jsonl"); }));
+      EXPECT_EQ(Run("stop outputs/waits").exit, 0);
+    } else {
+      kill(pid, SIGINT);
+    }
+    const Finished run = Wait(pid);
+    EXPECT_EQ(run.exit, 130) << run.err;
+    EXPECT_THAT(run.err, testing::HasSubstr("stopped"));
+    EXPECT_TRUE(Until([&] { return Processes({"--check"}).empty(); }));
+  }
+}
+
+TEST_F(Answer, ComesWhileTheCheckIsStopped) {
+  Write("waits.yaml", kWaits);
+  const pid_t pid = Start("run waits.yaml" + kWithFixtures);
+  ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kKeeper}).empty(); })) << ErrorsOf(pid);
+  for (const pid_t check : Processes({"--check"}, {kKeeper})) kill(check, SIGSTOP);
+  kill(pid, SIGTERM);
+  EXPECT_EQ(Wait(pid).exit, 130);
+}
+
+TEST_F(Answer, ComesFromATrialThatIsStoppedWithItsCheckpoint) {
+  Write("long.yaml", kLong);
+  const pid_t pid = Start("run long.yaml");
+  ASSERT_TRUE(Begins("long")) << ErrorsOf(pid);
+  for (const pid_t trial : TrialProcesses()) kill(trial, SIGSTOP);
+  kill(pid, SIGINT);
+  EXPECT_TRUE(Said(pid, "stopping after this step"));
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 130) << run.err;
+  EXPECT_EQ(Result("long")["state"], "KILLED");
+  EXPECT_TRUE(std::filesystem::exists(Attempt("long").parent_path() / "checkpoint/checkpoint.bin"));
+}
+
+TEST_F(Answer, ComesFromASupervisorThatIsStopped) {
+  Write("long.yaml", kLong);
+  const pid_t pid = Start("run long.yaml");
+  ASSERT_TRUE(Begins("long")) << ErrorsOf(pid);
+  kill(pid, SIGSTOP);
+  EXPECT_EQ(Run("stop outputs/long").exit, 0);
+  EXPECT_EQ(Wait(pid).exit, 130);
+}
+
+TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
+  Write("long.yaml", kLong);
+  auto ended = std::async(std::launch::async, [this] { return RunBesideReportProgram("exec sleep 600", "run long.yaml"); });
+  ASSERT_TRUE(Begins("long"));
+  for (const pid_t pid : Processes({"run", "long.yaml"})) kill(pid, SIGINT);
+  const Finished run = ended.get();
+  EXPECT_EQ(run.exit, 130) << run.err;
+  EXPECT_THAT(run.err, testing::ContainsRegex("the page is left out: .*; to make it:  .* report outputs/long"));
+  EXPECT_TRUE(Until([&] { return Processes({"600"}).empty(); }));
+}
+
+TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedKeeper) {
+  Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
+  const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
+  ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
+  for (const pid_t keeper : Processes({kKeeper})) kill(keeper, SIGSTOP);
+  kill(pid, SIGTERM);
+  ASSERT_TRUE(Said(pid, "Ctrl-C again ends it at once"));
+  kill(pid, SIGTERM);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  EXPECT_EQ(Result("deaf")["outcome"], "killed");
+  EXPECT_TRUE(Until([&] { return TrialProcesses().empty(); }));
+}
+
+// The reader of its output does not read.
+TEST_F(Answer, ComesThoughTheTerminalTakesNothing) {
+  Write("long.yaml", kLong);
+  ASSERT_EQ(mkfifo((dir_ / "pipe").c_str(), 0600), 0);
+  const int reader = open((dir_ / "pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string block(4096, 'x');
+  while (write(reader, block.data(), block.size()) > 0) {
+  }
+  const pid_t pid = Start("run long.yaml 2>pipe");
+  ASSERT_TRUE(Begins("long"));
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  close(reader);
+  EXPECT_EQ(Result("long")["state"], "KILLED");
 }
 
 }  // namespace

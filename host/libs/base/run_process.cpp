@@ -19,23 +19,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// False: the time was over before that.
-bool EndsWithin(pid_t pid, std::chrono::milliseconds limit) {
+enum class Waited { kEnded = 1, kTimedOut, kCancelled };
+
+Waited WaitForEnd(pid_t pid, const ProcessCall& call) {
   constexpr int kTick_ms = 5;  // of a kernel without descriptors of processes
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  const auto end = Clock::now() + limit;
-  bool ended = false;
+  const auto end = Clock::now() + call.limit;
+  Waited waited = Waited::kTimedOut;
   for (;;) {
     siginfo_t info{};
     const int error = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? 0 : errno;
-    ended = error == 0 ? info.si_pid == pid : error == ECHILD;  // where SIGCHLD is ignored its end is told to nobody
+    // If SIGCHLD is ignored, the end is not reported.
+    if (error == 0 ? info.si_pid == pid : error == ECHILD) waited = Waited::kEnded;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (ended || left <= 0) break;
+    if (waited == Waited::kEnded || left <= 0) break;
+    if (call.cancelled && call.cancelled()) {
+      waited = Waited::kCancelled;
+      break;
+    }
     pollfd ready{pidfd, POLLIN, 0};
     poll(&ready, 1, static_cast<int>(pidfd < 0 ? std::min<int64_t>(left, kTick_ms) : std::min<int64_t>(left, 1'000'000)));
   }
   if (pidfd >= 0) close(pidfd);
-  return ended;
+  return waited;
 }
 
 }  // namespace
@@ -64,8 +70,10 @@ ProcessEnd RunProcess(const ProcessCall& call) {
     end.err = std::strerror(error);
     return end;
   }
-  end.timed_out = !EndsWithin(pid, call.limit);
-  if (end.timed_out) kill(pid, SIGKILL);
+  const Waited waited = WaitForEnd(pid, call);
+  end.timed_out = waited == Waited::kTimedOut;
+  end.cancelled = waited == Waited::kCancelled;
+  if (waited != Waited::kEnded) kill(pid, SIGKILL);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,19 @@ struct ProcessCall {
   std::string input = {};             // what it reads on its standard input
   bool shows_output = false;          // its output goes where this process's goes, and `out` and `err` stay empty
   std::chrono::milliseconds limit{60'000};
+  // Looked at whenever a signal handler has run. True: the program is killed.
+  std::function<bool()> cancelled = {};
 };
 
 struct ProcessEnd {
   bool started = false;
   bool timed_out = false;  // it was killed as its time was over
+  bool cancelled = false;  // it was killed because of ProcessCall::cancelled
   int code = 0;            // if it exited by itself
   int signal = 0;          // not 0: what it died of
   std::string out, err;    // where it did not start, `err` is the system's reason
 
-  bool ok() const { return started && !timed_out && signal == 0 && code == 0; }
+  bool ok() const { return started && !timed_out && !cancelled && signal == 0 && code == 0; }
 };
 
 // It shares this process's group, so that a Ctrl-C at the terminal reaches both. Throws std::runtime_error where the system has

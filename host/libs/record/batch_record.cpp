@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "record/flat_json.hpp"
@@ -112,7 +113,7 @@ void EventReader::Read() {
     try {
       record_.Apply(ParseEvent(line, &flat));
     } catch (const std::exception& error) {
-      throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + error.what() +
+      throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + WordsOf(error) +
                                "; take this line out of the file, or start anew with --fresh");
     }
     offset_ += line.size() + 1;

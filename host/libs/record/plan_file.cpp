@@ -3,6 +3,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/json_text.hpp"
@@ -35,7 +36,7 @@ std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file) {
       lines.push_back(ParseLine(text));
     } catch (const std::exception& error) {
       throw std::runtime_error(file.string() + ":" + std::to_string(lines.size() + 1) +
-                               ": neither a trial nor a dropped point: " + error.what());
+                               ": neither a trial nor a dropped point: " + WordsOf(error));
     }
   }
   return lines;

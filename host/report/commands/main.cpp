@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/error_words.hpp"
 #include "base/standard_descriptors.hpp"
 #include "commands/commands.hpp"
 #include "log/log.hpp"
@@ -49,7 +50,7 @@ int RunLive(const std::string& out, const std::string& program) {
   try {
     backplane::LiveCommand(out, program);
   } catch (const std::exception& error) {
-    backplane::LogError("backplane: {}", error.what());
+    backplane::LogError("backplane: {}", backplane::WordsOf(error));
   }
   return 1;
 }
@@ -61,7 +62,7 @@ int Run(const Command& command) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     backplane::LogError("backplane: the output could not be written: {}", std::strerror(errno));
   } catch (const std::exception& error) {
-    backplane::LogError("backplane: {}", error.what());
+    backplane::LogError("backplane: {}", backplane::WordsOf(error));
   }
   return 1;
 }

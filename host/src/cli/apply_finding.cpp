@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
@@ -95,7 +96,7 @@ std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experi
             (applied.out.empty() ? out : applied.out).string());
     return applied;
   } catch (const std::exception& error) {
-    LogError("backplane: --apply: {}\nnothing was started", error.what());
+    LogError("backplane: --apply: {}\nnothing was started", WordsOf(error));
     return std::nullopt;
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 
@@ -29,6 +30,8 @@ namespace {
 
 constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
 constexpr size_t kShownFailures = 5;
+// After a stop the program ends within 2 s of its last trial. A report that takes longer is left out.
+constexpr std::chrono::milliseconds kReportAfterStop{1000}, kTableAfterStop{500};
 constexpr TrialState kStates[] = {TrialState::kCompleted, TrialState::kPruned,  TrialState::kInfeasible,
                                   TrialState::kFailed,    TrialState::kSkipped, TrialState::kPlanned};
 
@@ -96,6 +99,11 @@ class Passing {
  private:
   const bool stands_;
 };
+
+// After a stop.
+void SayLeftOut(const char* what, const std::exception& why, const std::string& command, const std::filesystem::path& out) {
+  LogInfo("  the {} is left out: {}; to make it:  {} {}", what, why.what(), command, ShellArgument(out.string()));
+}
 
 class BatchText {
  public:
@@ -224,10 +232,15 @@ class BatchText {
     const std::string counts = CountsLine(plan_, report_);
     fmt::print("{}\n", ShowsColour(fileno(stdout)) ? Toned(counts, ToneOfEnd()) : counts);
     const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth(), ShowsColour(fileno(stdout))};
+    const ReportProgram program = report_.interrupted ? ReportProgram::AfterStop(kTableAfterStop) : ReportProgram();
     try {
-      std::fputs(ReportProgram().Ask("--table", ToJson(request)).c_str(), stdout);
+      std::fputs(program.Ask("--table", ToJson(request)).c_str(), stdout);
     } catch (const std::exception& error) {
-      LogError("backplane: no table of the trials: {}", error.what());
+      if (report_.interrupted) {
+        SayLeftOut("table", error, args_.typed_program + " status", request_.out);
+      } else {
+        LogError("backplane: no table of the trials: {}", error.what());
+      }
     }
   }
 
@@ -347,10 +360,15 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
   report.width = ReportWidth();
   // Figures take their time, and longer on a busy machine.
   const Passing passing(asks && !args.json && !args.quiet ? "making the report ..." : "");
+  const ReportProgram program = batch.interrupted ? ReportProgram::AfterStop(kReportAfterStop) : ReportProgram();
   try {
-    std::string said = ReportProgram().Ask("--make", ToJson(report));
+    std::string said = program.Ask("--make", ToJson(report));
     return asks ? std::optional(std::move(said)) : std::nullopt;
   } catch (const std::exception& error) {
+    if (batch.interrupted) {
+      SayLeftOut(asks ? "report" : "page", error, args.typed_program + " report", request.out);
+      return std::nullopt;
+    }
     LogError("backplane: no {} was written: {}\n  later: {} report {}", asks ? "report" : "page", error.what(),
              args.typed_program, ShellArgument(request.out.string()));
     return std::nullopt;

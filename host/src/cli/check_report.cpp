@@ -1,5 +1,6 @@
 #include "cli/check_report.hpp"
 
+#include "base/error_words.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
 
@@ -11,7 +12,7 @@ ReportCheckAnswer Ask(const ReportCheckRequest& request) {
     const std::string answer = ReportProgram().Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
   } catch (const std::exception& error) {
-    LogInfo("note: what `report:` says was not checked: {}", error.what());
+    LogInfo("note: what `report:` says was not checked: {}", WordsOf(error));
     return {};
   }
 }

@@ -14,8 +14,17 @@ constexpr size_t kShownFiles = 40;
 
 }  // namespace
 
-bool SayDamage(const std::vector<Damage>& damage) {
-  if (damage.empty()) return false;
+bool SayDamage(const std::vector<Damage>& all) {
+  std::vector<Damage> damage;
+  for (const Damage& one : all) {
+    if (!one.trial_id.empty()) {
+      damage.push_back(one);
+      continue;
+    }
+    LogError("backplane: {}\nhint: the command of the run, repeated, writes it again and finds the finished trials",
+             SentenceOf(one));
+  }
+  if (damage.empty()) return !all.empty();
   std::set<std::string> trials;
   for (const Damage& one : damage) trials.insert(one.trial_id);
   LogError("backplane: {} finished {} damaged; `backplane run FILE --only-damaged` runs {} again", trials.size(),

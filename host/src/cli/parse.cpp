@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/colour.hpp"
+#include "base/error_words.hpp"
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
 #include "cli/complete.hpp"
@@ -203,7 +204,7 @@ int Main(int argc, char** argv) {
     LogError("backplane: the output could not be written: {}", std::strerror(errno));
     return code == kOk ? static_cast<int>(kFailed) : code;
   } catch (const std::exception& error) {
-    LogError("backplane: {}", error.what());
+    LogError("backplane: {}", WordsOf(error));
     return kFailed;
   }
 }

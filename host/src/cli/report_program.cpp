@@ -11,6 +11,7 @@
 #include "base/run_process.hpp"
 #include "cli/plugin_search.hpp"
 #include "config/schema.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/progress.hpp"
 
 namespace backplane {
@@ -23,6 +24,7 @@ constexpr size_t kUnlimited = 1000;  // of a file: notes are folded still
 
 // Throws unless it ended by itself.
 void RequireEnd(const ProcessEnd& end, const std::filesystem::path& file, std::chrono::milliseconds limit) {
+  if (end.cancelled) throw Interrupted();
   if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", file.string(), end.err));
   if (end.timed_out)
     throw std::runtime_error(fmt::format("{} did not end within {:g} s", kName, static_cast<double>(limit.count()) / 1000));
@@ -40,10 +42,13 @@ std::string WhyItFailed(const ProcessEnd& end) {
 
 ReportProgram::ReportProgram() : ReportProgram(OwnProgram().parent_path() / kName, kLimit) {}
 
+ReportProgram ReportProgram::AfterStop(std::chrono::milliseconds limit) { return {OwnProgram().parent_path() / kName, limit}; }
+
 std::string ReportProgram::Ask(const std::string& command, const nlohmann::json& request) const {
   ProcessCall call{{file_.string(), command}};
   call.input = request.dump();
   call.limit = limit_;
+  call.cancelled = [] { return InterruptScope::Count() > 0; };
   const ProcessEnd end = RunProcess(call);
   RequireEnd(end, file_, limit_);
   if (end.code != 0) throw std::runtime_error(WhyItFailed(end));
@@ -56,6 +61,7 @@ int ReportProgram::Show(const std::string& command, const nlohmann::json& reques
   call.input = request.dump();
   call.shows_output = true;
   call.limit = limit_;
+  call.cancelled = [] { return InterruptScope::Count() > 0; };
   std::fflush(stdout);
   const ProcessEnd end = RunProcess(call);
   RequireEnd(end, file_, limit_);

@@ -103,7 +103,10 @@ int StoreRebuildCommand(const RebuildArgs& args) {
       args.out, [](const std::string& text) { LogInfo("{}", text); }, LockFor::kUpkeep);
   const ResultsFolder folder{args.out};
   const BatchRecord record = ReadBatchRecord(folder.events());
-  RebuildDatabase(args.out, ReadPlanFile(folder.plan()), record);
+  const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
+  // The tables that are there say more than such records do.
+  if (SayDamage(DamageOfRecords(folder, record, plan))) return kFailed;
+  RebuildDatabase(args.out, plan, record);
   std::printf("%s: made from %llu events\n", folder.database().c_str(), static_cast<unsigned long long>(record.last_seq));
   return SayDamage(DamageIn(folder, record)) ? static_cast<int>(kFailed) : static_cast<int>(kOk);
 }

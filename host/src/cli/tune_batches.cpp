@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
@@ -116,7 +117,7 @@ std::optional<BatchMeasures> MeasuresOrWhyNot(const std::filesystem::path& out, 
   try {
     return MeasuresOf(out, measure, diagnose);
   } catch (const std::exception& error) {
-    *why_not = std::string("the measures were not read: ") + error.what();
+    *why_not = "the measures were not read: " + WordsOf(error);
     return std::nullopt;
   }
 }

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/json_text.hpp"
@@ -85,7 +86,7 @@ TuneRecord ReadTuneRecord(const std::filesystem::path& out) {
     return record;
   } catch (const RecordError& error) {
     throw std::runtime_error(
-        fmt::format("{} is broken: {}; --fresh moves the folder aside and starts anew", record.file.string(), error.what()));
+        fmt::format("{} is broken: {}; --fresh moves the folder aside and starts again", record.file.string(), WordsOf(error)));
   }
 }
 

@@ -61,6 +61,7 @@ JobId FolderEngine::Start(const TrialCommand& command) {
   order.gpus = command.allocation.gpu_share;
   order.memory_bytes = command.allocation.memory_bytes;
   order.grace_s = command.grace_s;
+  order.silence_limit_s = command.silence_limit_s;
   ReplaceFile(at_.order(order.job), ToJson(order).dump());
   jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file), command.grace_s, std::nullopt};
   try {
@@ -187,6 +188,9 @@ JobEnd FolderEngine::EndOf(JobId id, const WorkEnd& told) {
   end.peak_memory_bytes = told.peak_memory_bytes;
   end.over_memory = told.over_memory;
   end.memory_enforced_by = told.memory_enforced_by;
+  end.over_silence = told.over_silence;
+  end.stuck = told.stuck;
+  end.left = told.left;
   end.status = job.status->Read();
   end.host = told.host;
   return end;

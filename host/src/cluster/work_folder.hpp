@@ -33,7 +33,7 @@ struct WorkOrder {
   uint64_t cores = 1;
   double gpus = 0;
   std::optional<uint64_t> memory_bytes;
-  double grace_s = 30;
+  double grace_s = 30, silence_limit_s = 0;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("job", self.job);
@@ -48,6 +48,7 @@ struct WorkOrder {
     visit("gpus", self.gpus);
     visit("memory_bytes", self.memory_bytes);
     visit("grace_s", self.grace_s);
+    visit("silence_limit_s", DefaultIfMissing(self.silence_limit_s));
   }
 };
 
@@ -58,6 +59,8 @@ struct WorkEnd {
   double wall_s = 0;
   uint64_t peak_rss_bytes = 0, peak_memory_bytes = 0;
   bool over_memory = false;
+  bool over_silence = false, left = false;  // as in JobEnd
+  std::string stuck;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("code", self.code);
@@ -70,6 +73,9 @@ struct WorkEnd {
     visit("peak_rss_bytes", DefaultIfMissing(self.peak_rss_bytes));
     visit("peak_memory_bytes", DefaultIfMissing(self.peak_memory_bytes));
     visit("over_memory", DefaultIfMissing(self.over_memory));
+    visit("over_silence", DefaultIfMissing(self.over_silence));
+    visit("left", DefaultIfMissing(self.left));
+    visit("stuck", DefaultIfMissing(self.stuck));
   }
 };
 

@@ -153,6 +153,7 @@ class Worker {
       command.child.stderr_file = order->stderr_file;
       command.allocation = {running.cores, running.gpus, order->memory_bytes};
       command.grace_s = order->grace_s;
+      command.silence_limit_s = order->silence_limit_s;
       command.status_file = order->status_file;
       command.trial_lock_fd = running.lock_fd;
       running_[engine_.Start(command)] = running;
@@ -237,6 +238,9 @@ class Worker {
       told.peak_rss_bytes = end.peak_rss_bytes;
       told.peak_memory_bytes = end.peak_memory_bytes;
       told.over_memory = end.over_memory;
+      told.over_silence = end.over_silence;
+      told.stuck = end.stuck;
+      told.left = end.left;
       // Whether it was in time: what it has finished counts.
       if (preempted_) told.lost = "the cluster took its node back";
       Ended(running, told);

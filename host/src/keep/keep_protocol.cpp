@@ -24,6 +24,11 @@ std::string ShortestText(double value) {
   return text;
 }
 
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 void Set(KeepOrder* order, const std::string& argument, const std::string& key, const std::string& value) {
   const auto integer = [&](std::string_view text) { return Number<int>(text, argument, "an integer"); };
   if (key == "--report-fd") {
@@ -42,6 +47,10 @@ void Set(KeepOrder* order, const std::string& argument, const std::string& key, 
     order->lock_fd = integer(value);
   } else if (key == "--cgroup") {
     order->cgroup = value;
+  } else if (key == "--status") {
+    order->status_file = value;
+  } else if (key == "--silence-limit") {
+    order->silence_limit_s = Number<double>(value, argument, "a number of seconds");
   } else {
     throw std::runtime_error("unknown option '" + argument + "'");
   }
@@ -70,6 +79,10 @@ std::vector<std::string> ToArguments(const KeepOrder& order) {
   if (!order.cgroup.empty()) {
     arguments.push_back("--cgroup=" + order.cgroup.string());
   }
+  if (order.silence_limit_s > 0 && !order.status_file.empty()) {
+    arguments.push_back("--status=" + order.status_file.string());
+    arguments.push_back("--silence-limit=" + ShortestText(order.silence_limit_s));
+  }
   arguments.insert(arguments.end(), {"--", order.program.string()});
   arguments.insert(arguments.end(), order.arguments.begin(), order.arguments.end());
   return arguments;
@@ -97,14 +110,21 @@ std::string ToLine(const KeepStart& start) {
 std::string ToLine(const KeepEnd& end) {
   std::ostringstream line;
   line << "end " << end.code << ' ' << end.signal << ' ' << end.peak_rss_bytes << ' ' << end.peak_memory_bytes << ' '
-       << end.over_memory << ' ' << end.memory_enforced_by << '\n';
+       << end.over_memory << ' ' << end.over_silence << ' ' << end.left << ' ' << end.memory_enforced_by << '\n';
   return line.str();
 }
 
-std::string ToLine(const KeepFailure& failure) {
-  std::string sentence = failure.sentence;
-  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-  return "failure " + sentence + "\n";
+std::string ToLine(const KeepFailure& failure) { return "failure " + OneLine(failure.sentence) + "\n"; }
+
+std::string ToLine(const KeepStuck& stuck) {
+  return "stuck " + std::to_string(stuck.pid) + (stuck.is_trial ? " 1 " : " 0 ") + stuck.letter + ' ' + OneLine(stuck.name) +
+         "\n";
+}
+
+std::string SentenceOf(const KeepStuck& stuck) {
+  const std::string who = stuck.is_trial ? "it" : "its process " + std::to_string(stuck.pid) + " (" + stuck.name + ")";
+  const bool waits = stuck.letter == 'D';
+  return who + (waits ? " waited for a disk" : " was stopped") + " (state " + stuck.letter + ")";
 }
 
 KeepReport ReportFromText(const std::string& text) {
@@ -118,7 +138,13 @@ KeepReport ReportFromText(const std::string& text) {
     if (kind == "start" && words >> start.pid >> start.start_time) {
       report.start = start;
     }
-    if (kind == "end" && words >> end.code >> end.signal >> end.peak_rss_bytes >> end.peak_memory_bytes >> end.over_memory) {
+    KeepStuck stuck;
+    if (kind == "stuck" && words >> stuck.pid >> stuck.is_trial >> stuck.letter) {
+      std::getline(words >> std::ws, stuck.name);
+      report.stuck = stuck;
+    }
+    if (kind == "end" && words >> end.code >> end.signal >> end.peak_rss_bytes >> end.peak_memory_bytes >> end.over_memory >>
+                             end.over_silence >> end.left) {
       std::getline(words >> std::ws, end.memory_enforced_by);
       report.end = end;
     }

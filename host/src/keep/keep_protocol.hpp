@@ -23,6 +23,8 @@ struct KeepOrder {
   std::filesystem::path cgroup;          // a delegated group (cgroup.hpp); empty: none
   std::filesystem::path program;
   std::vector<std::string> arguments;
+  std::filesystem::path status_file;  // whose heartbeat is the trial's sign of life
+  double silence_limit_s = 0;         // without a sign of life for so long the trial is killed; 0: no limit
 };
 
 // What follows the name of the program.
@@ -44,7 +46,20 @@ struct KeepEnd {
   uint64_t peak_memory_bytes = 0;  // of all of them together; 0: not watched
   bool over_memory = false;
   std::string memory_enforced_by;  // empty without a limit
+  bool over_silence = false;       // killed because of KeepOrder::silence_limit_s
+  bool left = false;               // SIGKILL did not end it, and the keeper has given up
 };
+
+// A process that could not give a sign of life, seen when the trial was asked where it is or was killed.
+struct KeepStuck {
+  pid_t pid = 0;
+  bool is_trial = false;  // the trial's own process; else one that it has started
+  char letter = '?';      // as in proc(5): 'T' stopped, 'D' waits for a disk
+  std::string name;
+};
+
+// "it was stopped (state T)", "its process 4711 (python3) was stopped (state T)".
+std::string SentenceOf(const KeepStuck& stuck);
 
 // Instead of the other two: the trial's program was never executed.
 struct KeepFailure {
@@ -55,11 +70,13 @@ struct KeepReport {
   std::optional<KeepStart> start;
   std::optional<KeepEnd> end;
   std::optional<KeepFailure> failure;
+  std::optional<KeepStuck> stuck;  // before `end`
 };
 
 std::string ToLine(const KeepStart& start);
 std::string ToLine(const KeepEnd& end);
 std::string ToLine(const KeepFailure& failure);
+std::string ToLine(const KeepStuck& stuck);
 // Of what has come through the pipe so far; a line that is not whole yet is left out.
 KeepReport ReportFromText(const std::string& text);
 

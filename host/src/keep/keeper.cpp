@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 
 #include "base/child.hpp"
 #include "base/process.hpp"
@@ -32,6 +33,8 @@
 #include "keep/keeper_link.hpp"
 #include "keep/log_pipe.hpp"
 #include "keep/memory_watch.hpp"
+#include "keep/silence_watch.hpp"
+#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 
 namespace backplane {
@@ -40,7 +43,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr unsigned kFirstInherited = 3;  // after stdin, stdout, stderr
+constexpr unsigned kFirstInherited = 3;        // after stdin, stdout, stderr
+constexpr milliseconds kTimeToTellWhere{500};  // as the supervisor's watchdog gives
+// A killed process that is still there then waits for a disk, and may do so for ever.
+constexpr milliseconds kKilledEndsWithin{5000};
+constexpr milliseconds kLookAtTheRest{50};
+constexpr milliseconds kContinueEvery{500};  // during the grace
 
 sigset_t KeeperSignalSet() {
   sigset_t set;
@@ -63,7 +71,7 @@ class Keeper {
   void Run() {
     BecomeKeeper();
     StartTrial();
-    while (!exit_) {
+    while (!exit_ && !left_) {
       Wait();
       CheckTime();
     }
@@ -102,6 +110,10 @@ class Keeper {
     if (order_.memory_bytes && !group_) {
       watch_.emplace(getpid(), *order_.memory_bytes);
       next_look_ = Clock::now();
+    }
+    if (order_.silence_limit_s > 0) {
+      silence_.emplace(order_.status_file, order_.silence_limit_s);
+      next_sign_look_ = Clock::now() + milliseconds(silence_->next_look_ms());
     }
     oom_kills_before_ = OomKillCount();
     ChildCommand command;
@@ -142,7 +154,10 @@ class Keeper {
   void Obey(int signal) {
     switch (signal) {
       case SIGTERM: Ask(); break;
-      case SIGQUIT: trial_->Signal(SIGKILL); break;
+      case SIGQUIT:
+        LookWhoIsStuck();
+        Kill();
+        break;
       case SIGUSR1: AskThreads(); break;
       default: Reap(); break;
     }
@@ -150,6 +165,7 @@ class Keeper {
 
   // The main thread last: of whose code it is in counts what is written last.
   void AskThreads() {
+    LookWhoIsStuck();
     std::error_code error;
     const std::string tasks = "/proc/" + std::to_string(trial_->pid()) + "/task";
     std::vector<pid_t> threads;
@@ -159,11 +175,23 @@ class Keeper {
     for (const pid_t thread : threads) tgkill(trial_->pid(), thread, SIGUSR1);
   }
 
-  std::optional<Clock::time_point> NextDeadline() const {
-    if (kill_at_ && next_look_) {
-      return std::min(*kill_at_, *next_look_);
+  // The trial's own process first: the others may wait for it.
+  void LookWhoIsStuck() {
+    std::vector<pid_t> all = DescendantsOf(trial_->pid());
+    all.insert(all.begin(), trial_->pid());
+    for (const pid_t pid : all) {
+      const auto state = StateOf(pid);
+      if (!state || !(state->stopped() || state->waits_for_disk())) continue;
+      Report(order_, ToLine(KeepStuck{pid, pid == trial_->pid(), state->letter, state->name}));
+      return;
     }
-    return kill_at_ ? kill_at_ : next_look_;
+  }
+
+  std::optional<Clock::time_point> NextDeadline() const {
+    std::optional<Clock::time_point> next;
+    for (const auto& deadline : {kill_at_, next_look_, next_sign_look_, next_continue_, give_up_at_})
+      if (deadline && (!next || *deadline < *next)) next = deadline;
+    return next;
   }
 
   void Ask() {
@@ -171,22 +199,57 @@ class Keeper {
       asked_ = true;
       kill_at_ = Clock::now() + milliseconds(static_cast<int64_t>(order_.grace_s * 1000));
       trial_->Signal(SIGTERM);
+      ContinueStopped();
     }
+  }
+
+  // A stopped process would hear of the end only when it is killed. Again and again, because it may be stopped later.
+  void ContinueStopped() {
+    next_continue_ = Clock::now() + kContinueEvery;
+    std::vector<pid_t> all = DescendantsOf(trial_->pid());
+    all.push_back(trial_->pid());
+    for (const pid_t pid : all)
+      if (const auto state = StateOf(pid); state && state->stopped()) kill(pid, SIGCONT);
+  }
+
+  void Kill() {
+    kill_at_.reset();
+    trial_->Signal(SIGKILL);
+    if (!give_up_at_) give_up_at_ = Clock::now() + kKilledEndsWithin;
   }
 
   void CheckTime() {
     const Clock::time_point now = Clock::now();
     if (kill_at_ && now >= *kill_at_) {
-      kill_at_.reset();
-      trial_->Signal(SIGKILL);
+      Kill();
     }
     if (next_look_ && now >= *next_look_) {
       if (!exit_ && watch_->IsOver()) {
         over_memory_ = true;
-        trial_->Signal(SIGKILL);
+        Kill();
       }
       next_look_ = now + milliseconds(watch_->next_look_ms());
     }
+    if (next_sign_look_ && now >= *next_sign_look_) {
+      LookForSignOfLife(now);
+    }
+    if (next_continue_ && now >= *next_continue_) {
+      ContinueStopped();
+    }
+    if (give_up_at_ && now >= *give_up_at_ && !exit_) {
+      LookWhoIsStuck();
+      left_ = true;
+    }
+  }
+
+  // After the limit a sign of life comes too late. The trial has half a second to write down its stacks.
+  void LookForSignOfLife(Clock::time_point now) {
+    next_sign_look_ = now + milliseconds(silence_->next_look_ms());
+    if (exit_ || give_up_at_ || !silence_->IsOver()) return;
+    next_sign_look_.reset();
+    over_silence_ = true;
+    AskThreads();
+    kill_at_ = now + kTimeToTellWhere;
   }
 
   // The trial itself, and orphans of it that have been given to us.
@@ -205,35 +268,57 @@ class Keeper {
     }
   }
 
-  // False if there is no child left.
-  bool ReapOne(pid_t pid) {
+  void ReapOne(pid_t pid) {
     rusage used{};
     int status = 0;
-    const pid_t reaped = wait4(pid, &status, __WALL, &used);
+    wait4(pid, &status, __WALL, &used);
     AddPeak(static_cast<uint64_t>(used.ru_maxrss) * 1024);
-    return reaped > 0 || errno != ECHILD;
   }
 
   void AddPeak(uint64_t bytes) { peak_rss_bytes_ = std::max(peak_rss_bytes_, bytes); }
 
-  // Each that dies hands its own children to us, so it takes as many rounds as the tree is deep.
+  // Each that dies hands its own children to us, so it takes as many rounds as the tree is deep. One that waits for a disk is
+  // left to the kernel.
   void EndTheRest() {
-    do {
+    const Clock::time_point until = left_ ? Clock::now() : Clock::now() + kKilledEndsWithin;
+    for (;;) {
       for (const pid_t child : ChildrenOf(getpid())) {
         kill(child, SIGKILL);
       }
-    } while (ReapOne(-1));
+      if (!ReapEnded() || Clock::now() >= until) return;
+      pollfd ended{signal_fd_, POLLIN, 0};
+      poll(&ended, 1, static_cast<int>(kLookAtTheRest.count()));
+      signalfd_siginfo info;
+      while (read(signal_fd_, &info, sizeof info) == sizeof info) {
+      }
+    }
+  }
+
+  // False if there is no child left.
+  bool ReapEnded() {
+    for (;;) {
+      siginfo_t ended{};
+      if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0) return errno != ECHILD;
+      if (ended.si_pid == 0) return true;
+      ReapOne(ended.si_pid);
+    }
   }
 
   void ReportEnd() {
+    if (left_) {
+      exit_ = ChildExit{0, SIGKILL};
+      std::ignore = trial_.release();  // whose destructor would wait for it
+    }
     KeepEnd end{exit_->code, exit_->signal, peak_rss_bytes_};
+    end.over_silence = over_silence_;
+    end.left = left_;
     if (group_) {
       end.peak_memory_bytes = group_->PeakBytes();
       over_memory_ = group_->OomKilled();
     } else if (watch_) {
       end.peak_memory_bytes = watch_->peak_bytes();
     }
-    end.over_memory = over_memory_ || (exit_->signal == SIGKILL && OomKillCount() > oom_kills_before_);
+    end.over_memory = over_memory_ || (!over_silence_ && exit_->signal == SIGKILL && OomKillCount() > oom_kills_before_);
     if (order_.memory_bytes) {
       end.memory_enforced_by = group_ ? "cgroup" : "rlimit and watcher";
     }
@@ -247,10 +332,14 @@ class Keeper {
   LogPipe out_{STDOUT_FILENO}, err_{STDERR_FILENO};
   std::unique_ptr<TrialGroup> group_;
   std::optional<MemoryWatch> watch_;
+  std::optional<SilenceWatch> silence_;
   std::unique_ptr<Child> trial_;
   std::optional<ChildExit> exit_;
-  std::optional<Clock::time_point> kill_at_, next_look_;
-  bool asked_ = false, over_memory_ = false;
+  std::optional<Clock::time_point> kill_at_, next_look_, next_sign_look_;
+  std::optional<Clock::time_point> next_continue_;
+  std::optional<Clock::time_point> give_up_at_;  // waiting for a killed trial to end
+  bool asked_ = false, over_memory_ = false, over_silence_ = false;
+  bool left_ = false;  // a killed trial does not end
   uint64_t peak_rss_bytes_ = 0;
   long oom_kills_before_ = 0;
 };

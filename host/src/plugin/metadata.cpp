@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error_words.hpp"
 #include "base/json_depth.hpp"
 #include "plugin/plugin_error.hpp"
 #include "record/fields.hpp"
@@ -187,7 +188,7 @@ std::string MetadataOf(const bp_module& module, const std::vector<PartInfo>& par
   return ToJson(sealed).dump();
 } catch (const json::exception& e) {
   // Build facts that are not JSON, or text that is not UTF-8.
-  throw PluginError(std::string("its build facts or texts cannot be written as JSON: ") + e.what());
+  throw PluginError("its build facts or texts cannot be written as JSON: " + WordsOf(e));
 }
 
 std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file) {
@@ -214,7 +215,7 @@ std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesy
     }
     return plugins;
   } catch (const json::exception& e) {
-    throw corrupt(e.what());
+    throw corrupt(WordsOf(e).c_str());
   } catch (const RecordError& e) {
     throw corrupt(e.what());
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <system_error>
 
@@ -24,6 +25,12 @@ std::string Absence(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file, error)) return "no such file";
   if (!std::filesystem::is_regular_file(file, error)) return "what is no regular file";
   return std::filesystem::file_size(file, error) == 0 ? "an empty file" : "";
+}
+
+bool HasTrialFolders(const ResultsFolder& folder) {
+  std::error_code error;
+  const auto trials = std::filesystem::directory_iterator(folder.trials(), error);
+  return !error && trials != std::filesystem::directory_iterator();
 }
 
 // The chain of attempts that the last one ended, by number, the last one first.
@@ -162,8 +169,21 @@ std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& rec
   return all;
 }
 
-std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
+std::vector<Damage> DamageOfRecords(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
+  if (!HasTrialFolders(folder)) return {};
   std::vector<Damage> all;
+  const auto add = [&](const std::filesystem::path& file, const char* wanted) {
+    const std::string absence = Absence(file);
+    all.push_back({"", file, wanted, absence.empty() ? "none" : absence});
+  };
+  const auto is_trial = [](const PlanLine& line) { return !line.dropped; };
+  if (std::none_of(plan.begin(), plan.end(), is_trial)) add(folder.plan(), "a line for each trial");
+  if (record.last_seq == 0) add(folder.events(), "the events of the trials that have run");
+  return all;
+}
+
+std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
+  std::vector<Damage> all = DamageOfRecords(folder, record, plan);
   for (const PlanLine& line : plan) {
     const TrialRecord* trial = line.dropped ? nullptr : record.Find(line.trial_id);
     if (trial != nullptr) AddDamage(folder, *trial, &all);

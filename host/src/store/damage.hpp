@@ -12,7 +12,7 @@
 namespace backplane {
 
 struct Damage {
-  std::string trial_id;
+  std::string trial_id;  // empty: of the batch
   std::filesystem::path file;
   std::string wanted, found;
 };
@@ -25,7 +25,10 @@ std::string SentenceOf(const Damage& damage);
 // took no checksums down, are checked as far as they can be: a whole result, and a line for each of its iterations.
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial);
 
-// Of all trials in the record, those of earlier plans too; or of those in the plan alone.
+// plan.jsonl without a trial, or events.jsonl without an event, although trials have run.
+std::vector<Damage> DamageOfRecords(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan);
+
+// All trials in the record, including earlier plans; or the two records and the trials in the plan.
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record);
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan);
 

@@ -138,6 +138,7 @@ TrialCommand Attempt::Command() const {
     for (std::string& variable : ThreadVariables(allocation_)) command.child.environment.push_back(std::move(variable));
   command.allocation = allocation_;
   command.status_file = AttemptFolder(spec_.attempt_dir).status();
+  command.silence_limit_s = kSilenceLimits * spec_.experiment.resources.hang_timeout_s;
   return command;
 }
 
@@ -156,6 +157,9 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
   ending.wall_time_s = spec_.experiment.resources.wall_time_s;
   ending.lost = end.lost;
+  ending.over_silence = end.over_silence;
+  ending.stuck = end.stuck;
+  ending.left = end.left;
   ending.has_checkpoint = CanGoOn(spec_.experiment, folder_);
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}, {}};
@@ -214,12 +218,15 @@ nlohmann::json Attempt::Record(nlohmann::json record, const AttemptVerdict& verd
     known.plugin = last_->plugin;
   }
   FillIn(known, &record);
-  Judgement judged{{}, verdict.state, verdict.outcome, verdict.on_device, told.error.value_or(verdict.why)};
+  const std::string& error = verdict.by_limit ? verdict.why : told.error.value_or(verdict.why);
+  Judgement judged{{}, verdict.state, verdict.outcome, verdict.on_device, error};
   judged.peak_rss_bytes = end.peak_rss_bytes;
-  judged.hang = watchdog_.stop() == StopReason::kHang;
+  judged.hang = watchdog_.stop() == StopReason::kHang || end.over_silence;
   if (!verdict.signal.empty()) judged.signal = verdict.signal;
   judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
   if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);
+  // The trial took the limit for a request.
+  if (verdict.by_limit && told.error) std::erase(judged.log_tail, *told.error);
   judged.stacks = ReadStacks(Here().stacks());
   std::error_code ignored;
   std::filesystem::remove(Here().stacks(), ignored);  // it is all in the record

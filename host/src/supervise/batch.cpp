@@ -69,6 +69,16 @@ class Batch {
 
   BatchReport Run() {
     const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
+    try {
+      return RunToItsEnd();
+    } catch (const Interrupted&) {  // while it waited for the folder
+      report_.interrupted = true;
+      return report_;
+    }
+  }
+
+ private:
+  BatchReport RunToItsEnd() {
     const bool makes_room = request_.fresh && HasOldResults(request_.out) && AnythingRan(request_.out);
     if (!Open()) return Report();
     if (makes_room ? !MakeRoom() : Refused()) return Report();
@@ -86,7 +96,6 @@ class Batch {
     return Report();
   }
 
- private:
   double Now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   TrialFolder FolderOf(size_t trial) const { return TrialFolderOf(request_.out, plan_.trials[trial].id); }
   const TrialRecord* RecordOf(size_t trial) const { return log_->record().Find(plan_.trials[trial].id); }
@@ -99,6 +108,7 @@ class Batch {
     display_.Detail("begin: " + CommandLine());
     watch_ = std::make_unique<FolderWatch>(request_.out, *lock_);
     log_ = std::make_unique<EventLog>(ResultsFolder{request_.out}.events());
+    watch_->Watch(ResultsFolder{request_.out}.events());
     seq_before_ = log_->record().last_seq;
     // First, as what follows kills: these may save themselves.
     if (const std::string jobs = request_.end_jobs ? request_.end_jobs(request_.out, log_->record()) : ""; !jobs.empty())
@@ -146,6 +156,7 @@ class Batch {
 
   void Session() {
     WriteBatchFiles(request_);
+    watch_->Watch(ResultsFolder{request_.out}.plan());
     database_ = std::make_unique<Database>(request_.out, PlanLines(plan_), log_->record(),
                                            [this](const std::string& sentence) { display_.Note("warning: " + sentence); });
     TakeOver();
@@ -287,6 +298,8 @@ class Batch {
   bool MayStart() const { return request_.skip_invalid || report_.checks.empty(); }
 
   bool CheckBefore() {
+    PassInterrupts();
+    if (stopping()) return false;
     if (!asked_plugins_) AskPlugins(Untried(request_.out, plan_, schedule_, log_->record()));
     if (stopping() || !MayStart()) return false;
     if (Searches()) return true;  // what was asked stands for others; a trial that is refused tells so itself
@@ -430,6 +443,7 @@ class Batch {
     if (!grown) return false;
     TakeInNew();
     WritePlanFile(ResultsFolder{request_.out}.plan(), PlanLines(plan_));
+    watch_->Watch(ResultsFolder{request_.out}.plan());
     database_->Grow(PlanLines(plan_), log_->record());
     AskSearch([this] { search_->TellEnded(schedule_); });
     return true;
@@ -446,7 +460,7 @@ class Batch {
   }
 
   void Launch() {
-    while (!stopping()) {
+    while (!stopping() && InterruptScope::Count() == interrupts_) {
       const auto trial = NextTrial();
       if (!trial) return;
       if (!next_ || next_->first != *trial) next_.emplace(*trial, plan_.Load(plan_.trials[*trial]));
@@ -567,14 +581,15 @@ class Batch {
   void PassInterrupts() {
     const int count = InterruptScope::Count();
     if (count == interrupts_) return;
-    display_.Detail(fmt::format("asked to stop, {}", count == 1 ? "for the first time" : "again"));
-    if (interrupts_ == 0 && !jobs_.empty())
-      display_.Note(fmt::format(
-          "stopping after this step, {}; Ctrl-C again ends it at once",
-          unsaved_.empty() ? "with a checkpoint" : fmt::format("without a checkpoint of {}", fmt::join(unsaved_, ", "))));
-    interrupts_ = count;
+    const bool first = std::exchange(interrupts_, count) == 0;
     report_.interrupted = true;
-    jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);
+    jobs_.StopAll(count >= 2 ? StopHow::kKill : StopHow::kAsk);  // first, because the terminal may be blocked
+    display_.Detail(fmt::format("asked to stop, {}", first ? "for the first time" : "again"));
+    if (!first || jobs_.empty()) return;
+    display_.Note(fmt::format(
+        "stopping after this step, {}; Ctrl-C again ends it at once",
+        unsaved_.empty() ? "with a checkpoint" : fmt::format("without a checkpoint of {}", fmt::join(unsaved_, ", "))));
+    if (!request_.quiet) InterruptScope::Acknowledge();
   }
 
   // Somebody moves, deletes or replaces what we write into: nothing more is started, and what runs is asked to end.
@@ -588,7 +603,10 @@ class Batch {
   // Our own records can not be written any more: what runs may still save itself, and the next session finds its results.
   void EndAll() {
     jobs_.StopAll(StopHow::kAsk);
-    while (!jobs_.empty()) jobs_.Wait(kBatchTick_ms);
+    while (!jobs_.empty()) {
+      jobs_.Wait(kBatchTick_ms);
+      PassInterrupts();
+    }
     display_.Clear();
   }
 

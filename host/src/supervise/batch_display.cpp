@@ -1,5 +1,8 @@
 #include "supervise/batch_display.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "log/log.hpp"
@@ -8,6 +11,13 @@ namespace backplane {
 namespace {
 
 constexpr double kFileEvery_s = 1;
+constexpr int kNotePatience_ms = 500;
+
+// A terminal that was halted by Ctrl-S, or a pipe whose reader does not read, would hold up the batch.
+bool TakesOutput(int patience_ms) {
+  pollfd screen{STDERR_FILENO, POLLOUT, 0};
+  return poll(&screen, 1, patience_ms) != 0;
+}
 
 }  // namespace
 
@@ -45,7 +55,7 @@ void BatchDisplay::Detail(const std::string& sentence) {
 }
 
 void BatchDisplay::Show(const std::string& sentence) {
-  if (quiet_) return;
+  if (quiet_ || !TakesOutput(kNotePatience_ms)) return;
   table_ ? screen_->Note(sentence) : line_->Note(sentence);
 }
 
@@ -59,9 +69,10 @@ void BatchDisplay::Refresh() {
 
 void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
   try {
-    if (!quiet_ && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
+    const bool shows = !quiet_ && TakesOutput(0);
+    if (shows && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
     const double earlier_s = view_ ? view_->earlier_s() : 0;
-    const bool draw = !quiet_ && screen_ && (always || screen_->Due(earlier_s + elapsed_s));
+    const bool draw = shows && screen_ && (always || screen_->Due(earlier_s + elapsed_s));
     const bool write = always || elapsed_s >= next_file_s_;
     if (!draw && !write) return;
     Refresh();
@@ -80,9 +91,10 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
 }
 
 void BatchDisplay::Clear() {
+  page_.reset();
+  if (!TakesOutput(kNotePatience_ms)) return;
   if (line_) line_->Clear();
   if (screen_) screen_->Clear();
-  page_.reset();
 }
 
 }  // namespace backplane

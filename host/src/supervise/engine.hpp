@@ -30,6 +30,8 @@ struct TrialCommand {
   // Locks the trial's folder; stays open in its keeper and in the trial itself, which may outlive both keeper and supervisor
   // for an instant. -1: none.
   int trial_lock_fd = -1;
+  // A trial that gives no sign of life in its status file for so long is killed by its keeper, wherever that is; 0: no limit.
+  double silence_limit_s = 0;
 };
 
 using JobId = uint64_t;
@@ -43,6 +45,9 @@ struct JobEnd {
   uint64_t peak_memory_bytes = 0;    // of all its processes together, where something watched them; 0: nothing did
   bool over_memory = false;          // ended because it went beyond its allocation, or by the kernel's out-of-memory killer
   std::string memory_enforced_by;    // "cgroup", "rlimit and watcher"; empty without a limit
+  bool over_silence = false;         // killed because of TrialCommand::silence_limit_s
+  std::string stuck;                 // "it was stopped (state T)", seen when it gave no sign of life; may be empty
+  bool left = false;                 // it was killed, and still waits for a disk
   std::optional<StatusFile> status;  // as the trial left it
   std::string host;                  // on which it ran; empty: this machine
   std::string lost;                  // why nobody knows how it ended, "its node ..."; empty: it is known

@@ -1,40 +1,99 @@
 #include "supervise/interrupt.hpp"
 
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <iterator>
+
+#include "supervise/end_children.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
-struct sigaction previous_pipe;
+constexpr suseconds_t kTimeToAnswer_us = 700'000;
+constexpr int kExitInterrupted = 130;
+constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it at once\n";
+constexpr char kEnding[] = "\nbackplane: ended at once\n";
 
-volatile std::sig_atomic_t interrupts = 0;  // written by the handler: it can reach nothing else
-struct sigaction previous[std::size(kInterrupts)];
+// Written by handlers, which can reach nothing else.
+volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
+struct sigaction previous[std::size(kInterrupts)], previous_pipe, previous_alarm;
+
+void SetTimer(suseconds_t us) {
+  const itimerval once{{0, 0}, {0, us}};
+  setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+// A pipe whose reader does not read would hold up the handler, and with it the process.
+template <size_t N>
+void Print(const char (&text)[N]) {
+  pollfd terminal{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&terminal, 1, 0) != 1) return;
+  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, N - 1);
+}
+
+void OnInterrupt(int signal) {
+  // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
+  if (signal == SIGHUP && interrupts > 0) return;
+  interrupts = interrupts + 1;
+  SetTimer(kTimeToAnswer_us);
+}
+
+void OnTimeToAnswer(int) {
+  const int saved = errno;
+  if (interrupts >= 2 && seen < interrupts) {
+    EndChildren();
+    Print(kEnding);
+    _exit(kExitInterrupted);
+  }
+  if (acknowledged == 0) {
+    acknowledged = 1;
+    Print(kStopping);
+  }
+  errno = saved;
+}
+
+void Handle(int signal, void (*handler)(int), struct sigaction* before) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends at once
+  sigaction(signal, &action, before);
+}
 
 }  // namespace
 
 InterruptScope::InterruptScope() {
   interrupts = 0;
-  struct sigaction action {};
-  // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
-  action.sa_handler = +[](int signal) { interrupts = signal == SIGHUP && interrupts > 0 ? interrupts : interrupts + 1; };
-  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends at once
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &previous_pipe);
+  seen = 0;
+  acknowledged = 0;
+  FindChildren();
+  Handle(SIGPIPE, SIG_IGN, &previous_pipe);
+  Handle(SIGALRM, OnTimeToAnswer, &previous_alarm);
   for (size_t i = 0; i < std::size(kInterrupts); ++i) {
-    sigaction(kInterrupts[i], &action, &previous[i]);
+    Handle(kInterrupts[i], OnInterrupt, &previous[i]);
     // Under nohup the terminal's hang-up is none of ours.
     if (kInterrupts[i] == SIGHUP && previous[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &previous[i], nullptr);
   }
 }
 
 InterruptScope::~InterruptScope() {
-  sigaction(SIGPIPE, &previous_pipe, nullptr);
   for (size_t i = 0; i < std::size(kInterrupts); ++i) sigaction(kInterrupts[i], &previous[i], nullptr);
+  SetTimer(0);
+  sigaction(SIGALRM, &previous_alarm, nullptr);
+  sigaction(SIGPIPE, &previous_pipe, nullptr);
+  interrupts = 0;
 }
 
-int InterruptScope::Count() { return interrupts; }
+int InterruptScope::Count() {
+  const int count = interrupts;
+  seen = count;
+  return count;
+}
+
+void InterruptScope::Acknowledge() { acknowledged = 1; }
 
 }  // namespace backplane

@@ -2,8 +2,6 @@
 
 namespace backplane {
 
-using Clock = std::chrono::steady_clock;
-
 void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation) {
   JobId id = 0;
   try {
@@ -12,7 +10,7 @@ void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Alloc
     resource_pool_.Give(allocation);
     throw;
   }
-  jobs_[id] = {trial, std::move(attempt), allocation, Clock::now(), false};
+  jobs_[id] = {trial, std::move(attempt), allocation, clock_.Look(), false};
 }
 
 std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
@@ -26,12 +24,13 @@ std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
     own.wall_s -= job.attempt->suspended_s();
     ended.push_back({std::move(job), own, std::move(how)});
   }
+  const double now_s = clock_.Look();
   for (auto& [id, job] : jobs_) {
     if (!job.begun && !(job.begun = engine_.HasBegun(id))) {
-      job.started = Clock::now();
+      job.started_s = now_s;
       continue;
     }
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - job.started).count();
+    const double elapsed_s = now_s - job.started_s;
     if (const auto how = job.attempt->Look(engine_.Status(id), elapsed_s)) engine_.Stop(id, *how);
   }
   return ended;

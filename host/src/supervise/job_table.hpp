@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "base/awake_clock.hpp"
 #include "supervise/attempt.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/resource_pool.hpp"
@@ -19,7 +19,7 @@ class JobTable {
     size_t trial = 0;  // place in the plan
     std::unique_ptr<Attempt> attempt;
     Allocation allocation;
-    std::chrono::steady_clock::time_point started;
+    double started_s = 0;  // by clock_
     bool begun = false;
   };
   struct Ended {
@@ -50,9 +50,12 @@ class JobTable {
   const Job* Only() const { return jobs_.size() == 1 ? &jobs_.begin()->second : nullptr; }  // NULL: none, or several
 
  private:
+  static constexpr double kMostBetweenLooks_s = 5;
+
   Engine& engine_;
   ResourcePool& resource_pool_;
   std::map<JobId, Job> jobs_;
+  AwakeClock clock_{kMostBetweenLooks_s};  // no trial hangs because this process was stopped
 };
 
 }  // namespace backplane

@@ -17,6 +17,7 @@
 
 #include "base/files.hpp"
 #include "record/fields.hpp"
+#include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {
@@ -76,6 +77,7 @@ bool LockWithin(int fd, std::chrono::milliseconds at_most) {
     if (std::chrono::steady_clock::now() >= end) {
       return false;
     }
+    Interrupted::ThrowIf();
     std::this_thread::sleep_for(kRetry);
   }
   return true;

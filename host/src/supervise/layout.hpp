@@ -27,7 +27,8 @@ class OutLock {
 
   // Waits up to 40 s for trials whose supervisor is dead, which end by themselves; `say` then gets one sentence. Throws
   // std::runtime_error with a sentence that names the holder if another supervisor is at work, also where its lock file was
-  // removed, and where only the folder of a trial is still locked; and if a folder cannot be opened.
+  // removed, and where only the folder of a trial is still locked; and if a folder cannot be opened. Throws Interrupted if a
+  // stop comes while it waits.
   explicit OutLock(const std::filesystem::path& out, const Say& say = {}, LockFor what_for = LockFor::kBatch);
   ~OutLock();
   OutLock(const OutLock&) = delete;

@@ -16,6 +16,7 @@ std::string TrialVariable(const std::filesystem::path& out, const std::string& t
 
 // For the holder of OUT's lock: kills what still carries the variable of a trial of OUT, and returns a sentence that names what
 // was ended and what could not be; empty: nothing was left. This process and those above it are spared.
+// Throws Interrupted.
 std::string EndLeftovers(const std::filesystem::path& out);
 
 }  // namespace backplane

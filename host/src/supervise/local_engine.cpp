@@ -25,6 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kEngineTick_ms = 100;
+constexpr std::chrono::seconds kKeeperEnd{10};  // after its report was closed
 constexpr std::chrono::seconds kKilledEnd{10};  // a killed process that waits for a disk ends no sooner
 constexpr std::chrono::milliseconds kLookAgain{2};
 
@@ -77,9 +78,20 @@ struct LocalEngine::Pipe {
 };
 
 struct LocalEngine::Job {
-  Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe, const std::filesystem::path& status_file)
-      : bystanders(ChildrenOf(getpid())), report(std::move(pipe)), status(status_file), keeper(keep, setup) {
+  Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe, const TrialCommand& command)
+      : bystanders(ChildrenOf(getpid())),
+        report(std::move(pipe)),
+        status(command.status_file),
+        wake_every(command.silence_limit_s),
+        keeper(keep, setup) {
     report->CloseWriter();
+  }
+
+  // A keeper that somebody stopped neither ends its trial nor reports its end.
+  void WakeKeeper() {
+    if (wake_every.count() <= 0 || Clock::now() - woken < wake_every) return;
+    woken = Clock::now();
+    keeper.Signal(SIGCONT);
   }
 
   // Takes what the keeper has written. False once there can not come any more: it has ended.
@@ -100,6 +112,8 @@ struct LocalEngine::Job {
   std::unique_ptr<Pipe> report;
   std::string text;
   StatusReader status;
+  const std::chrono::duration<double> wake_every;  // 0: never
+  Clock::time_point woken = start;
   Child keeper;
 };
 
@@ -135,7 +149,9 @@ JobId LocalEngine::Start(const TrialCommand& command) {
                         .lock_fd = command.trial_lock_fd,
                         .cgroup = cgroup_,
                         .program = command.child.program,
-                        .arguments = command.child.arguments};
+                        .arguments = command.child.arguments,
+                        .status_file = command.status_file,
+                        .silence_limit_s = command.silence_limit_s};
   ChildCommand keep = command.child;
   keep.program = keeper_;
   keep.arguments = ToArguments(order);
@@ -144,7 +160,7 @@ JobId LocalEngine::Start(const TrialCommand& command) {
     keep.inherit_fds.push_back(command.trial_lock_fd);
   }
   const ChildSetup setup{.report_fd = pipe->writer(), .blocked_signals = KeeperSignals()};
-  jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe), command.status_file);
+  jobs_[++last_] = std::make_unique<Job>(keep, setup, std::move(pipe), command);
   return last_;
 }
 
@@ -152,6 +168,7 @@ void LocalEngine::Stop(JobId job, StopHow how) {
   const auto found = jobs_.find(job);
   if (found != jobs_.end()) {
     found->second->keeper.Signal(how == StopHow::kAsk ? SIGTERM : how == StopHow::kKill ? SIGQUIT : SIGUSR1);
+    found->second->keeper.Signal(SIGCONT);  // a stopped keeper would not hear of it
   }
 }
 
@@ -164,6 +181,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
   std::vector<pollfd> watched;
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs_) {
+    job->WakeKeeper();
     watched.push_back({job->report->reader(), POLLIN, 0});
     ids.push_back(id);
   }
@@ -190,19 +208,23 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
 JobEnd LocalEngine::Finish(JobId id, Job& job) {
   // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
-  while (!(keeper = job.keeper.Wait(kEngineTick_ms))) {
+  for (const auto until = Clock::now() + kKeeperEnd; !(keeper = job.keeper.Wait(kEngineTick_ms));) {
+    job.keeper.Signal(Clock::now() < until ? SIGCONT : SIGKILL);
   }
   job.Read();
   JobEnd end;
   end.job = id;
   end.wall_s = std::chrono::duration<double>(Clock::now() - job.start).count();
   end.status = job.status.Read();
+  if (const auto stuck = ReportFromText(job.text).stuck) end.stuck = SentenceOf(*stuck);
   if (const auto report = ReportFromText(job.text).end) {
     end.exit = {report->code, report->signal, report->peak_rss_bytes};
     end.peak_rss_bytes = report->peak_rss_bytes;
     end.peak_memory_bytes = report->peak_memory_bytes;
     end.over_memory = report->over_memory;
     end.memory_enforced_by = report->memory_enforced_by;
+    end.over_silence = report->over_silence;
+    end.left = report->left;
     return end;
   }
   end.exit = *keeper;

@@ -1,13 +1,13 @@
 #include "supervise/option_check.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <map>
 #include <memory>
 #include <set>
 #include <sstream>
 
+#include "base/awake_clock.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "config/schema.hpp"
@@ -20,9 +20,8 @@
 namespace backplane {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kCheckTick_ms = 200;
+constexpr double kMostBetweenLooks_s = 5;  // more: this process was stopped
 // Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The
 // experiment's hang_timeout may give more.
 constexpr double kPatience_s = 60;
@@ -205,7 +204,8 @@ class Checker {
 
   // Each answer is a sign of life.
   void Wait(JobId job, const std::filesystem::path& answers, double patience_s, Ending* ending) {
-    Clock::time_point last_sign = Clock::now();
+    AwakeClock clock(kMostBetweenLooks_s);
+    double last_sign_s = 0;
     uintmax_t size = 0;
     int interrupts = 0;
     for (;;) {
@@ -215,20 +215,23 @@ class Checker {
         ending->over_memory = end.over_memory;
         ending->peak_rss_bytes = end.peak_rss_bytes;
         ending->not_started = end.not_started;
+        ending->stuck = end.stuck;
+        ending->left = end.left;
         ending->plugin = end.status ? end.status->plugin : "";
         return;
       }
+      const double now_s = clock.Look();
       std::error_code error;
       if (const uintmax_t now = std::filesystem::file_size(answers, error); !error && now != size) {
         size = now;
-        last_sign = Clock::now();
+        last_sign_s = clock.seconds();
       }
       if (!FolderInPlace()) engine_.Stop(job, StopHow::kKill);  // there is nothing to save
       if (const int count = InterruptScope::Count(); count != interrupts) {
         interrupts = count;
         engine_.Stop(job, count >= 2 ? StopHow::kKill : StopHow::kAsk);
       }
-      if (std::chrono::duration<double>(Clock::now() - last_sign).count() > patience_s) {
+      if (now_s - last_sign_s > patience_s) {
         ending->stop = StopReason::kHang;
         engine_.Stop(job, StopHow::kKill);
       }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "supervise/watchdog.hpp"
 #include "text/units.hpp"
 #include "trial/contract.hpp"
 
@@ -15,18 +16,33 @@ namespace {
 
 constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a launcher between us: 128 + signal
 
+static_assert(kSilenceLimits == 2, "the sentence below contains it");
+
 constexpr double kNearLimit = 0.95;  // where allocations begin to fail: a crash there is what a program makes of it
 
 std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-std::string Limit(const char* before, const std::optional<double>& seconds, const char* after) {
-  return seconds ? before + FormatDuration(*seconds) + after : "";
+// "took longer than resources.wall_time (3s)"
+std::string OverWallTime(const Ending& ending) {
+  return "took longer than resources.wall_time" + (ending.wall_time_s ? " (" + FormatDuration(*ending.wall_time_s) + ")" : "");
 }
 
-// "memory ran out: its largest process had 1020 MiB, 1024 MiB were granted"
+// "gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"
+std::string Silent(const Ending& ending) {
+  const double times = ending.over_silence ? kSilenceLimits : 1;
+  std::string why = "gave no sign of life";
+  if (ending.hang_timeout_s)
+    why += fmt::format(" for {} ({}resources.hang_timeout)", FormatDuration(times * *ending.hang_timeout_s),
+                       ending.over_silence ? "2 x " : "");
+  why += ending.left ? " and could not be killed" : " and was killed";
+  return ending.stuck.empty() ? why : why + "; " + ending.stuck;
+}
+
+// "memory ran out: more than the 1024 MiB of resources.memory was asked for; its largest process had got 1020 MiB"
 std::string OutOfMemory(const Ending& ending) {
   std::string why = "memory ran out";
-  if (ending.memory_limit_bytes) why += ": more than the " + MiB(*ending.memory_limit_bytes) + " granted was asked for";
+  if (ending.memory_limit_bytes)
+    why += ": more than the " + MiB(*ending.memory_limit_bytes) + " of resources.memory was asked for";
   return ending.peak_rss_bytes > 0 ? why + "; its largest process had got " + MiB(ending.peak_rss_bytes) : why;
 }
 
@@ -38,7 +54,10 @@ bool CrashedNearLimit(int signal, const Ending& ending) {
 AttemptVerdict BySignal(int signal, const Ending& ending) {
   const std::string name = SignalName(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
-    return {Outcome::kKilled, TrialState::kKilled, "stopped on request before it could save", name};
+    return {Outcome::kKilled, TrialState::kKilled,
+            ending.left ? "stopped on request, and could not be killed; " + ending.stuck
+                        : "stopped on request before it could save",
+            name};
   }
   if (signal == SIGKILL && ending.over_memory) {
     return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending), name};
@@ -120,13 +139,11 @@ AttemptVerdict Classify(const Ending& ending) {
     return ByExitZero(ending);
   }
   const bool complete = whole && ending.exit.code == kExitOk;
-  if (!complete && ending.stop == StopReason::kHang) {
-    return {Outcome::kTimeout, TrialState::kFailed,
-            "gave no sign of life" + Limit(" for ", ending.hang_timeout_s, " (resources.hang_timeout)") + " and was killed",
-            ""};
+  if (!complete && (ending.stop == StopReason::kHang || ending.over_silence)) {
+    return {Outcome::kTimeout, TrialState::kFailed, Silent(ending), "", false, /*by_limit=*/true};
   }
   if (!complete && ending.stop == StopReason::kWallTime) {
-    return {Outcome::kTimeout, TrialState::kFailed, "reached resources.wall_time" + Limit(", ", ending.wall_time_s, ""), ""};
+    return {Outcome::kTimeout, TrialState::kFailed, OverWallTime(ending), "", false, /*by_limit=*/true};
   }
   return ending.exit.signal != 0 ? BySignal(ending.exit.signal, ending) : ByExitCode(ending.exit.code, ending);
 }

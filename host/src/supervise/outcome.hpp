@@ -24,6 +24,9 @@ struct Ending {
   bool has_checkpoint = true;
   std::string lost = {};  // why nobody saw its end; empty: it is known
   std::string plugin;     // in whose code it was, by its last status; empty: an orderly end, or not known
+  // As in JobEnd.
+  bool over_silence = false, left = false;
+  std::string stuck = {};
 };
 
 struct AttemptVerdict {
@@ -32,6 +35,7 @@ struct AttemptVerdict {
   std::string why;                         // one sentence; empty for ok
   std::string signal;                      // "SIGSEGV"; empty if none
   bool on_device = false;                  // oom: of the device's memory, not the host's
+  bool by_limit = false;                   // `why` names the limit that ended it; the trial itself only heard of a stop
 };
 
 AttemptVerdict Classify(const Ending& ending);

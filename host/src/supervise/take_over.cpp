@@ -7,6 +7,7 @@
 
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/recover.hpp"
 #include "trial/checkpoint_folder.hpp"
@@ -22,7 +23,7 @@ constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] =
 Reasons TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
                         const std::vector<std::string>& names, std::vector<std::string>* sentences) {
   Reasons damaged;
-  for (size_t i = 0; i < plan.trials.size(); ++i) {
+  for (size_t i = 0; i < plan.trials.size() && InterruptScope::Count() == 0; ++i) {
     const TrialRecord* trial = record.Find(plan.trials[i].id);
     if (trial == nullptr || !IsFinished(trial->state)) continue;
     const std::vector<Damage> found = DamageOf(ResultsFolder{out}, *trial);

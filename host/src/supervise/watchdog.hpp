@@ -9,6 +9,10 @@
 
 namespace backplane {
 
+// The keeper's second clock ends a trial after so many hang_timeouts: the one that the trial writes stands still while the
+// trial is stopped (keep/silence_watch.hpp).
+inline constexpr double kSilenceLimits = 2;
+
 class Watchdog {
  public:
   explicit Watchdog(const ResourceConfig& limits) : limits_(limits) {}

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/json_text.hpp"
@@ -49,7 +50,7 @@ nlohmann::json ParseJson(const std::string& text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& e) {
-    Refuse(std::string("its header is no JSON: ") + e.what());
+    Refuse("its header is no JSON: " + WordsOf(e));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 
 namespace backplane {
@@ -22,7 +23,7 @@ TrialSpec TrialSpecFromJson(const nlohmann::json& json) try {
 } catch (const RecordError& e) {
   throw std::runtime_error(std::string("not a trial file: ") + e.what());
 } catch (const nlohmann::json::exception& e) {
-  throw std::runtime_error(std::string("not a trial file: ") + e.what());
+  throw std::runtime_error("not a trial file: " + WordsOf(e));
 }
 
 TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json) {
@@ -31,7 +32,7 @@ TrialSpec ReadTrialSpec(const std::filesystem::path& trial_json) {
   try {
     return TrialSpecFromJson(nlohmann::json::parse(*text));
   } catch (const std::exception& e) {
-    throw std::runtime_error(trial_json.string() + ": " + e.what());
+    throw std::runtime_error(trial_json.string() + ": " + WordsOf(e));
   }
 }
 

@@ -45,6 +45,23 @@ TEST(RunProcess, RunsInAFolder) {
   EXPECT_EQ("/\n", RunProcess(call).out);
 }
 
+TEST(RunProcess, KillsProgramThatIsCancelledWhenASignalCame) {
+  static volatile std::sig_atomic_t asked = 0;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = +[](int) { asked = 1; };
+  sigaction(SIGUSR2, &action, &before);
+  // It sends the signal that cancels it.
+  ProcessCall call = Shell("kill -USR2 $PPID; exec sleep 600");
+  call.cancelled = [] { return asked != 0; };
+  const ProcessEnd end = RunProcess(call);
+  sigaction(SIGUSR2, &before, nullptr);
+  EXPECT_TRUE(end.cancelled);
+  EXPECT_FALSE(end.timed_out);
+  EXPECT_FALSE(end.ok());
+  EXPECT_EQ(SIGKILL, end.signal);
+}
+
 TEST(RunProcess, SaysWhatKilledIt) {
   const ProcessEnd end = RunProcess(Shell("kill -SEGV $$"));
   EXPECT_EQ(SIGSEGV, end.signal);

@@ -15,7 +15,8 @@ std::string Complaint(const std::vector<std::string>& arguments) {
 }
 
 TEST(KeepProtocol, OrderComesBackFromItsArguments) {
-  const KeepOrder sent{5, 0.25, {3, 7}, 1000001, 6, "/sys/fs/cgroup/mine", "/bin/echo", {"--grace=9", "--", ""}};
+  const KeepOrder sent{
+      5, 0.25, {3, 7}, 1000001, 6, "/sys/fs/cgroup/mine", "/bin/echo", {"--grace=9", "--", ""}, "/out/a b/status", 4.5};
   const KeepOrder got = OrderFromArguments(ToArguments(sent));
   EXPECT_EQ(sent.report_fd, got.report_fd);
   EXPECT_EQ(sent.grace_s, got.grace_s);
@@ -25,6 +26,8 @@ TEST(KeepProtocol, OrderComesBackFromItsArguments) {
   EXPECT_EQ(sent.cgroup, got.cgroup);
   EXPECT_EQ(sent.program, got.program);
   EXPECT_EQ(sent.arguments, got.arguments);
+  EXPECT_EQ(sent.status_file, got.status_file);
+  EXPECT_EQ(sent.silence_limit_s, got.silence_limit_s);
 }
 
 TEST(KeepProtocol, ReportComesBackFromItsLines) {
@@ -37,6 +40,22 @@ TEST(KeepProtocol, ReportComesBackFromItsLines) {
   EXPECT_EQ(1u << 21, report.end->peak_memory_bytes);
   EXPECT_TRUE(report.end->over_memory);
   EXPECT_EQ("rlimit and watcher", report.end->memory_enforced_by);
+}
+
+TEST(KeepProtocol, StuckProcessComesBackFromItsLine) {
+  KeepEnd end{0, 9};
+  end.over_silence = end.left = true;
+  const KeepReport report = ReportFromText(ToLine(KeepStuck{12, false, 'T', "py 3\n(x)"}) + ToLine(end));
+  ASSERT_TRUE(report.stuck);
+  EXPECT_EQ("its process 12 (py 3 (x)) was stopped (state T)", SentenceOf(*report.stuck));
+  EXPECT_TRUE(report.end->over_silence);
+  EXPECT_TRUE(report.end->left);
+  EXPECT_EQ("", report.end->memory_enforced_by);
+}
+
+TEST(KeepProtocol, SentenceNamesTheTrialOrItsProcess) {
+  EXPECT_EQ("it was stopped (state T)", SentenceOf({12, true, 'T', "backplane"}));
+  EXPECT_EQ("it waited for a disk (state D)", SentenceOf({12, true, 'D', "backplane"}));
 }
 
 TEST(KeepProtocol, ReasonWhyNothingWasStartedIsOneLine) {

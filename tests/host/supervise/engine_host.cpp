@@ -1,8 +1,10 @@
-// A supervisor for tests to kill: engine_host BACKPLANE LOCK_FILE COUNT PROGRAM ARGUMENTS... runs COUNT jobs under a lock.
+// A supervisor for tests to kill: engine_host BACKPLANE LOCK_FILE COUNT PROGRAM ARGUMENTS... runs COUNT jobs under a lock. With
+// ENGINE_HOST_STATUS the jobs have that status file and a silence limit of 1 s.
 #include <fcntl.h>
 #include <sys/file.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "supervise/local_engine.hpp"
@@ -16,12 +18,19 @@ int main(int argc, char** argv) {
   backplane::TrialCommand command;
   command.child = {argv[4], {argv + 5, argv + argc}, {}, {}, {}, {lock}};
   command.grace_s = 0.1;
+  if (const char* const status = std::getenv("ENGINE_HOST_STATUS")) {
+    command.status_file = status;
+    command.silence_limit_s = 1;
+  }
   for (int i = 0; i < std::stoi(argv[3]); ++i) {
     engine.Start(command);
   }
   std::puts("started");
   std::fflush(stdout);
   for (;;) {
-    engine.Wait(1000);
+    for (const backplane::JobEnd& end : engine.Wait(1000)) {
+      std::printf("ended %d %s\n", end.over_silence, end.stuck.c_str());
+      std::fflush(stdout);
+    }
   }
 }

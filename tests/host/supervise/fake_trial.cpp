@@ -77,6 +77,13 @@ int Save(const Words&) {
   SleepForEver();
 }
 
+// A child that stops itself; the trial runs on.
+int StopChild(const Words&) {
+  const pid_t child = Spawn([] { raise(SIGSTOP); });
+  waitpid(child, nullptr, WUNTRACED);
+  return Sleep({});
+}
+
 int Where(const Words&) {
   std::signal(SIGUSR1, [](int) { _exit(42); });
   Announce();
@@ -181,6 +188,7 @@ int main(int argc, char** argv) {
       {"die", Die},
       {"sleep", Sleep},
       {"save", Save},
+      {"stop-child", StopChild},
       {"where", Where},
       {"ignore-term", IgnoreTerm},
       {"leave-child", LeaveChild},

@@ -4,11 +4,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <csignal>
 
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
+#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 #include "places.hpp"
 #include "record/attempt_json.hpp"
@@ -265,6 +268,182 @@ TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
     engine.Start(Fake({"ignore-term"}));
   }
   EXPECT_THAT(Left(), IsEmpty());
+}
+
+// The second clock: a trial that gives no sign of life in its status file.
+class SilenceTest : public EngineTest {
+ protected:
+  static constexpr double kLimit_s = 1;
+
+  TrialCommand Silent(std::vector<std::string> arguments) const {
+    TrialCommand command = Fake(std::move(arguments));
+    command.status_file = folder_ / "status";
+    command.silence_limit_s = kLimit_s;
+    command.grace_s = 60;
+    return command;
+  }
+  // Past its set-up.
+  void StartSilent(std::vector<std::string> arguments) {
+    job_ = engine_.Start(Silent(std::move(arguments)));
+    Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });
+    keeper_ = ChildrenOf(getpid()).at(0);
+    trial_ = ChildrenOf(keeper_).at(0);
+  }
+  void Beat() {
+    StatusFile status{};
+    std::copy_n(kStatusMagic, 8, status.magic);
+    status.heartbeat = ++beats_;
+    std::ofstream(folder_ / "status", std::ios::binary).write(reinterpret_cast<const char*>(&status), sizeof status);
+  }
+  bool Ended() { return !StateOf(trial_) || StateOf(trial_)->ended(); }
+  static void Sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+  JobId job_ = 0;
+  pid_t keeper_ = 0, trial_ = 0;
+  uint64_t beats_ = 0;
+};
+
+TEST_F(SilenceTest, KillsStoppedTrialAfterTheLimit) {
+  StartSilent({"sleep"});
+  Beat();
+  kill(trial_, SIGSTOP);
+  const JobEnd end = End();
+  EXPECT_TRUE(end.over_silence);
+  EXPECT_EQ(SIGKILL, end.exit.signal);
+  EXPECT_EQ("it was stopped (state T)", end.stuck);
+  EXPECT_GE(end.wall_s, kLimit_s);
+  EXPECT_FALSE(end.left);
+  EXPECT_FALSE(end.over_memory);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(SilenceTest, KillsTrialThatStopsItselfBeforeItsStatusFile) {
+  engine_.Start(Silent({"die", std::to_string(SIGSTOP)}));
+  const JobEnd end = End();
+  EXPECT_TRUE(end.over_silence);
+  EXPECT_EQ("it was stopped (state T)", end.stuck);
+}
+
+TEST_F(SilenceTest, NamesStoppedChildOfTheTrial) {
+  StartSilent({"stop-child"});
+  const std::string child = std::to_string(ChildrenOf(trial_).at(0));
+  EXPECT_EQ("its process " + child + " (fake_trial) was stopped (state T)", End().stuck);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(SilenceTest, KillsRunningTrialWithoutAState) {
+  StartSilent({"sleep"});
+  const JobEnd end = End();
+  EXPECT_TRUE(end.over_silence);
+  EXPECT_EQ("", end.stuck);
+}
+
+TEST_F(SilenceTest, KeepsTrialThatGivesSignsOfLife) {
+  StartSilent({"sleep"});
+  for (int i = 0; i < 40; ++i) {
+    Beat();
+    Sleep(kLimit_s / 10);
+  }
+  EXPECT_FALSE(Ended());
+  engine_.Stop(job_, StopHow::kKill);
+  EXPECT_FALSE(End().over_silence);
+}
+
+TEST_F(SilenceTest, KeepsTrialThatIsContinuedInTime) {
+  StartSilent({"sleep"});
+  kill(trial_, SIGSTOP);
+  Sleep(kLimit_s / 4);
+  kill(trial_, SIGCONT);
+  for (int i = 0; i < 20; ++i) {
+    Beat();
+    Sleep(kLimit_s / 10);
+  }
+  EXPECT_FALSE(Ended());
+  engine_.Stop(job_, StopHow::kKill);
+  EXPECT_FALSE(End().over_silence);
+}
+
+TEST_F(SilenceTest, LeavesOutTimeOfStoppedKeeper) {
+  StartSilent({"sleep"});
+  Beat();
+  kill(trial_, SIGSTOP);
+  kill(keeper_, SIGSTOP);
+  Sleep(2 * kLimit_s);  // the whole job is suspended
+  kill(trial_, SIGCONT);
+  Beat();
+  kill(keeper_, SIGCONT);
+  Sleep(kLimit_s / 4);
+  EXPECT_FALSE(Ended());
+  engine_.Stop(job_, StopHow::kKill);
+  EXPECT_FALSE(End().over_silence);
+}
+
+TEST_F(SilenceTest, WakesKeeperThatStaysStopped) {
+  StartSilent({"sleep"});
+  kill(keeper_, SIGSTOP);
+  kill(trial_, SIGKILL);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+}
+
+TEST_F(SilenceTest, StopsStoppedKeeperAndTrial) {
+  StartSilent({"save"});
+  kill(trial_, SIGSTOP);
+  kill(keeper_, SIGSTOP);
+  engine_.Stop(job_, StopHow::kAsk);
+  EXPECT_EQ(75, End().exit.code) << "it was continued, and saved";
+}
+
+TEST_F(SilenceTest, KillsStoppedKeeperAndTrial) {
+  StartSilent({"ignore-term"});
+  kill(trial_, SIGSTOP);
+  kill(keeper_, SIGSTOP);
+  engine_.Stop(job_, StopHow::kKill);
+  EXPECT_EQ(SIGKILL, End().exit.signal);
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(SilenceTest, LeavesOutTimeOfStoppedSupervisor) {
+  const std::filesystem::path log = folder_ / "host";
+  Child host({BACKPLANE_BINARY_DIR "/tests/engine_host",
+              {kBackplane, (folder_ / "lock").string(), "1", kFakeTrial, "sleep"},
+              {mark_, "ENGINE_HOST_STATUS=" + (folder_ / "status").string()},
+              log,
+              log,
+              {}});
+  Until([&] { return ReadFile(log).value_or("").starts_with("started"); });
+  Until([&] {
+    const std::vector<pid_t> keepers = ChildrenOf(host.pid());
+    const std::vector<pid_t> trials = keepers.size() == 1 ? ChildrenOf(keepers[0]) : std::vector<pid_t>();
+    trial_ = trials.size() == 1 ? trials[0] : 0;
+    const auto state = StateOf(trial_);
+    return state && state->name == "fake_trial";  // before that it is a copy of its keeper
+  });
+  kill(trial_, SIGSTOP);
+  kill(host.pid(), SIGSTOP);
+  Sleep(3 * kLimit_s);
+  EXPECT_FALSE(Ended());
+  kill(host.pid(), SIGCONT);
+  Until([&] { return ReadFile(log).value_or("").find("ended 1 it was stopped (state T)") != std::string::npos; });
+}
+
+// A tracer holds it where it ends: as with a disk that does not answer, SIGKILL has no effect.
+TEST_F(SilenceTest, LeavesTrialThatNoSignalEnds) {
+  StartSilent({"sleep"});
+  if (ptrace(PTRACE_SEIZE, trial_, nullptr, PTRACE_O_TRACEEXIT) != 0) {
+    engine_.Stop(job_, StopHow::kKill);
+    End();
+    GTEST_SKIP() << "no process may be traced here";
+  }
+  engine_.Stop(job_, StopHow::kKill);
+  const JobEnd end = End();
+  EXPECT_TRUE(end.left);
+  EXPECT_EQ(SIGKILL, end.exit.signal);
+  EXPECT_FALSE(Ended());
+  ptrace(PTRACE_DETACH, trial_, nullptr, nullptr);
+  Until([&] {
+    waitpid(trial_, nullptr, WNOHANG | __WALL);
+    return Ended();
+  });
 }
 
 // At moments spread over the start of its trials: some are not there yet, some have left their daemons already.

@@ -71,7 +71,8 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
 
 TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
   const AttemptVerdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
-  EXPECT_EQ("memory ran out: more than the 256 MiB granted was asked for; its largest process had got 300 MiB", verdict.why);
+  EXPECT_EQ("memory ran out: more than the 256 MiB of resources.memory was asked for; its largest process had got 300 MiB",
+            verdict.why);
 }
 
 TEST(Outcome, ShellCodesAreSignalsFrom129To159) {
@@ -96,6 +97,40 @@ TEST(Outcome, TrialThatCompletedWhileItWasStoppedIsComplete) {
 TEST(Outcome, HangAndWallTimeAreTimeouts) {
   EXPECT_EQ(Outcome::kTimeout, Death(SIGKILL, StopReason::kHang).outcome);
   EXPECT_EQ(Outcome::kTimeout, Exit(75, TrialState::kKilled, StopReason::kWallTime).outcome);
+}
+
+TEST(Outcome, NamesLimitThatEndedTrial) {
+  Ending ending{{75, 0}, StopReason::kWallTime, TrialState::kKilled};
+  ending.wall_time_s = 3;
+  ending.hang_timeout_s = 2;
+  EXPECT_EQ("took longer than resources.wall_time (3s)", Classify(ending).why);
+  EXPECT_TRUE(Classify(ending).by_limit);
+  ending.stop = StopReason::kHang;
+  EXPECT_EQ("gave no sign of life for 2s (resources.hang_timeout) and was killed", Classify(ending).why);
+  EXPECT_TRUE(Classify(ending).by_limit);
+  ending.stop = StopReason::kInterrupt;
+  EXPECT_FALSE(Classify(ending).by_limit) << "somebody did request that stop";
+}
+
+TEST(Outcome, ReportsSilenceAsTimeoutWithState) {
+  Ending ending{{0, SIGKILL}};
+  ending.hang_timeout_s = 2;
+  ending.over_silence = true;
+  ending.stuck = "it was stopped (state T)";
+  const AttemptVerdict verdict = Classify(ending);
+  EXPECT_EQ(Outcome::kTimeout, verdict.outcome);
+  EXPECT_EQ("gave no sign of life for 4s (2 x resources.hang_timeout) and was killed; it was stopped (state T)", verdict.why);
+  ending.result_state = TrialState::kCompleted;
+  EXPECT_EQ(TrialState::kCompleted, Classify(ending).state) << "it had come to its end";
+}
+
+TEST(Outcome, ReportsTrialThatCannotBeKilled) {
+  Ending ending{{0, SIGKILL}, StopReason::kHang};
+  ending.hang_timeout_s = 2;
+  ending.left = true;
+  ending.stuck = "it waited for a disk (state D)";
+  EXPECT_EQ("gave no sign of life for 2s (resources.hang_timeout) and could not be killed; it waited for a disk (state D)",
+            Classify(ending).why);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// Time by the clock of a loop that looks at it. While the process is stopped, or its machine is suspended, time stands still.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace backplane {
+
+class AwakeClock {
+ public:
+  using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC, which does not count a suspended machine
+
+  // Between two looks at most `most_s` count: a longer gap means that the process itself did not run.
+  explicit AwakeClock(double most_s, Clock::time_point now = Clock::now()) : most_s_(most_s), last_(now) {}
+
+  // Adds the time since the last look. `counts` is false if that time is to be left out.
+  double Look(bool counts = true, Clock::time_point now = Clock::now()) {
+    const double gap_s = std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+    if (counts) seconds_ += std::clamp(gap_s, 0.0, most_s_);
+    return seconds_;
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  double most_s_, seconds_ = 0;
+  Clock::time_point last_;
+};
+
+}  // namespace backplane
