@@ -17,10 +17,10 @@ struct Spent {
 // Share of the budget used, 0 to 1: the largest over all limits given.
 double Progress(const BudgetConfig& budget, const Spent& spent);
 bool Reached(const BudgetConfig& budget, const Spent& spent);
-// How long what runs when budget.wall_time is over may take to come to its end.
+// Seconds that running work may still take after budget.wall_time is over.
 double PatienceAfter(double wall_time_s);
-// When something that starts now and may take long has to end (NowNs): when budget.wall_time is over, and not before it had that
-// patience; `after_budget`: that much after it. No budget.wall_time: never.
+// The time (NowNs) at which work that starts now has to end: at the end of budget.wall_time, but not before the patience has
+// passed, or one patience after that end. Never if there is no budget.wall_time.
 enum class Deadline { kPatienceAtLeast = 1, kPatienceAfterBudget };
 int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which);
 // Without what only a data set has.

@@ -44,7 +44,7 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
   if (!state_->refused) return;
   const std::exception_ptr refused = state_->refused;
   lock.unlock();
-  thread_.detach();  // it ends by itself, and owns what it works with
+  thread_.detach();  // it ends by itself and owns its state
   std::rethrow_exception(refused);
 }
 
