@@ -231,6 +231,65 @@ TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
   }
 }
 
+// A monitor that rejects its trial or its options, the words of the error, and its place: the line that names this monitor.
+struct RejectingMonitor {
+  const char *plugin, *words, *place;
+};
+constexpr RejectingMonitor kRejecting[] = {
+    {"{plugin: unruly, options: {call: create, fault: refuse}}", "monitor.unruly: create: this monitor listens to no such trial",
+     "walk.yaml:9:"},
+    {"{plugin: picky, options: {colour: none}}", "monitor.picky: create: this monitor dislikes every trial", "walk.yaml:9:"},
+    {"{plugin: picky, options: {colour: green}}", "monitor.picky: create: colour: this monitor dislikes green",
+     "walk.yaml:9:31: error"},
+};
+
+TEST_F(BadMonitor, EndsRunBeforeItsStartIfItRejectsIt) {
+  for (const RejectingMonitor& row : kRejecting) {
+    SCOPED_TRACE(row.words);
+    WriteFile("\n  - resources\n  - " + std::string(row.plugin) + "\n  - {plugin: unruly}");
+    for (const char* command : {"run walk.yaml", "config check walk.yaml"}) {
+      const Finished run = Run(command + (" --plugin-path " + std::string(kFixtures)));
+      EXPECT_EQ(run.exit, 2) << run.err;
+      EXPECT_THAT(run.err, AllOf(HasSubstr(row.words), HasSubstr(row.place), testing::Not(HasSubstr("learner.upsets"))));
+    }
+    EXPECT_TRUE(Result("walk").empty()) << "nothing was started";
+  }
+}
+
+// The node of a cluster starts a trial without such a check.
+TEST_F(BadMonitor, EndsItsTrialAtOnceIfItRejectsIt) {
+  WriteFile("\n  - resources\n  - {plugin: unruly}\n  - {plugin: unruly}");
+  ASSERT_EQ(RunIt("").run.exit, 0);
+  nlohmann::json spec = nlohmann::json::parse(ReadFile(Attempt("walk").parent_path() / "trial.json"));
+  spec["config"]["monitors"][1]["options"] = {{"call", "create"}, {"fault", "refuse"}};
+  const std::filesystem::path folder = dir_ / "refused";
+  spec["attempt_dir"] = folder.string();
+  spec["checkpoint_dir"] = (folder / "checkpoint").string();
+  std::filesystem::create_directories(folder);
+  Write("refused/trial.json", spec.dump());
+  EXPECT_EQ(Run("run-trial refused/trial.json").exit, 78);
+  const nlohmann::json result = nlohmann::json::parse(ReadFile(folder / "result.json"));
+  EXPECT_EQ(result["outcome"], "config");
+  EXPECT_EQ(result["plugin"], "monitor.unruly");
+  EXPECT_THAT(result["error"].get<std::string>(),
+              AllOf(HasSubstr("this monitor listens to no such trial"), HasSubstr("walk.yaml:9:")));
+}
+
+TEST_F(BadMonitor, IsNamedAtItsLineIfItCrashesInCreate) {
+  WriteFile("\n  - resources\n  - {plugin: unruly, options: {call: create, fault: segv}}");
+  const Finished run = Run("run walk.yaml --plugin-path " + std::string(kFixtures));
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_THAT(run.err, AllOf(HasSubstr("walk.yaml:9:"), HasSubstr("error: monitor.unruly: died of SIGSEGV")));
+}
+
+TEST_F(BadMonitor, IsLeftOutIfItHangsInCreate) {
+  WriteFile("\n  - {plugin: unruly, options: {call: create, fault: hang}}\n  - resources");
+  const Outcome found = RunIt("");
+  EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
+  EXPECT_THAT(found.warnings(), testing::Contains(HasSubstr(
+                                    "monitor.unruly: still in create after 5 s: the trial begins without it")));
+}
+
 TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {
   WriteFile();
   const Outcome many = RunIt(Monitor("create", "many_metrics"));

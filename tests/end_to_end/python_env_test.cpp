@@ -84,5 +84,154 @@ budget: {iterations: 1}
   EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it came to the terminal";
 }
 
+// An env that pays 1 per step and never ends an episode. In the call `where` it fails as `how` says.
+constexpr char kOdd[] = R"(
+import os, struct, time
+import gymnasium, numpy
+
+class Odd(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(0, 1, (1,))
+    action_space = gymnasium.spaces.Discrete(2)
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 25}
+
+    def __init__(self, where="", how="", after=0, sleep=0, render_mode=None):
+        self.where, self.how, self.after, self.sleep, self.render_mode = where, how, after, sleep, render_mode
+        self.do("create")
+
+    def do(self, where):
+        if where != self.where:
+            return
+        self.after -= 1
+        if self.after >= 0:
+            return
+        if self.how == "memory":
+            numpy.empty(1 << 50)
+        if self.how == "raise":
+            raise MemoryError
+        if self.how == "no_fork":
+            raise OSError(12, "Cannot allocate memory")
+        if self.how == "length":
+            os.write(4, struct.pack("<I", 0xFFFFFFF0))
+        if self.how == "garbage":
+            os.write(4, struct.pack("<I", 5) + b"Vhuh?")
+            time.sleep(5)
+
+    def render(self):
+        return numpy.zeros((4, 6, 3), numpy.uint8)
+
+    def reset(self, *, seed=None, options=None):
+        self.do("reset")
+        return self.observation_space.low, {}
+
+    def step(self, action):
+        self.do("step")
+        time.sleep(self.sleep)
+        return self.observation_space.low, 1.0, False, False, {}
+)";
+
+class OddPythonEnv : public PythonEnv {
+ protected:
+  OddPythonEnv() { Write("odd.py", kOdd); }
+
+  Finished RunOdd(const std::string& kwargs, const std::string& more, const std::string& command = "run odd.yaml --fresh") {
+    Write("odd.yaml", R"(
+env: {plugin: gymnasium, options: {file: odd.py, class: Odd, kwargs: {)" +
+                          kwargs + "}, python: " + kPython + R"(}}
+learner: {plugin: random, options: {horizon: 10}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+)" + more);
+    return Run(command);
+  }
+  std::string Warnings() { return Result("odd").value("warnings", nlohmann::json()).dump(); }
+};
+
+TEST_F(OddPythonEnv, ReportsMemoryErrorsAsOom) {
+  for (const char* kwargs : {"where: create, how: memory", "where: reset, how: memory", "where: step, how: memory",
+                             "where: step, how: raise", "where: step, how: no_fork"}) {
+    SCOPED_TRACE(kwargs);
+    const Finished run = RunOdd(kwargs, "budget: {iterations: 1}\n");
+    EXPECT_EQ(Result("odd")["outcome"], "oom") << run.err;
+    EXPECT_EQ(Result("odd")["plugin"], "env.gymnasium");
+    EXPECT_THAT(Result("odd")["error"].get<std::string>(), testing::ContainsRegex("Memory|memory"));
+  }
+}
+
+TEST_F(OddPythonEnv, ReportsWrongRepliesAsItsOwnFault) {
+  const Finished run = RunOdd("where: step, how: length, after: 20", "budget: {iterations: 3}\n");
+  EXPECT_EQ(Result("odd")["outcome"], "plugin") << run.err;
+  EXPECT_EQ(Result("odd")["plugin"], "env.gymnasium");
+  EXPECT_THAT(Result("odd")["error"].get<std::string>(),
+              testing::HasSubstr("announced a reply of 4294967280 bytes; wanted at most 65536"));
+  RunOdd("where: step, how: garbage, after: 20", "budget: {iterations: 3}\n");
+  EXPECT_EQ(Result("odd")["outcome"], "plugin");
+  EXPECT_THAT(Result("odd")["error"].get<std::string>(), testing::HasSubstr("sent a reply that is none: huh?"));
+  const Finished at_start = RunOdd("where: reset, how: garbage", "budget: {iterations: 1}\n");
+  EXPECT_THAT(at_start.err, testing::HasSubstr("wanted the description of an env, got from worker 0: huh?"));
+}
+
+TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {
+  const std::string more = "budget: {iterations: 2}\nevaluation: {episodes: 3, every_iterations: 1, max_episode_steps: 300}\n";
+  const Finished run = RunOdd("", more);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("odd")["state"], "COMPLETED");
+  EXPECT_EQ(Result("odd")["evaluation_returns"], nlohmann::json({300, 300, 300}));
+  EXPECT_THAT(Warnings(), testing::HasSubstr("3 of 3 evaluation episodes had not ended after 300 steps "
+                                             "(evaluation.max_episode_steps) and were truncated"));
+  const std::string warning = "warning: env.gymnasium declares no time limit: an episode of its evaluations that does not end is "
+                              "truncated after 300 steps (evaluation.max_episode_steps)";
+  EXPECT_THAT(run.err, testing::HasSubstr(warning)) << "before the start";
+  EXPECT_THAT(RunOdd("", more, "config check odd.yaml").err, testing::HasSubstr(warning));
+  EXPECT_THAT(RunOdd("", "budget: {iterations: 1}\n", "config check odd.yaml").err, testing::Not(testing::HasSubstr("warning")))
+      << "it plays no episode to its end";
+}
+
+TEST_F(OddPythonEnv, FilmsEndlessEpisodeUpToTheCap) {
+  ASSERT_EQ(RunOdd("", "budget: {iterations: 1}\nevaluation: {episodes: 1, max_episode_steps: 40}\n").exit, 0);
+  const Finished film = Run("render outputs/odd --to film.svg");
+  EXPECT_EQ(film.exit, 0) << film.err;
+  EXPECT_THAT(ReadFile(dir_ / "film.svg"), testing::HasSubstr("truncated at 40 steps"));
+}
+
+TEST_F(OddPythonEnv, TrustsATimeLimitOfItsWrapper) {
+  Write("odd.yaml", R"(
+env: {plugin: gymnasium, options: {file: odd.py, class: Odd, wrappers: [{TimeLimit: {max_episode_steps: 7}}], python: )" +
+                        kPython + R"(}}
+learner: {plugin: random, options: {horizon: 10}}
+budget: {iterations: 1}
+evaluation: {episodes: 2, max_episode_steps: 5}
+)");
+  const Finished run = Run("run odd.yaml");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("odd")["evaluation_returns"], nlohmann::json({7, 7})) << "the cap is for envs without a limit";
+  EXPECT_THAT(run.err, testing::Not(testing::HasSubstr("declares no time limit")));
+  EXPECT_THAT(Warnings(), testing::Not(testing::HasSubstr("max_episode_steps")));
+}
+
+TEST_F(OddPythonEnv, EndsEndlessEvaluationByTheBudgetsWallTime) {
+  const Finished run = RunOdd("sleep: 0.001", "budget: {iterations: 2, wall_time: 2s}\nevaluation: {episodes: 1}\n");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Result("odd")["state"], "COMPLETED");
+  EXPECT_THAT(Warnings(), testing::HasSubstr("1 of 1 evaluation episodes had not ended when budget.wall_time was over"));
+  const double played = Result("odd")["evaluation_returns"].at(0);
+  EXPECT_GT(played, 0);
+  EXPECT_LT(played, 12'000) << "10 s of steps that take 1 ms";
+  EXPECT_TRUE(Result("odd")["floor_zero"].is_null()) << "no time was left for it";
+}
+
+TEST_F(OddPythonEnv, EndsEndlessEvaluationByItsWallTimeAndByAStop) {
+  const std::string endless = "budget: {iterations: 2}\nevaluation: {episodes: 1, max_episode_steps: 1000000000}\n";
+  RunOdd("sleep: 0.001", endless + "resources: {wall_time: 8s}\n");
+  EXPECT_EQ(Result("odd")["outcome"], "timeout");
+  RunOdd("sleep: 0.001", endless, "config check odd.yaml");
+  const pid_t pid = Start("run odd.yaml --fresh");
+  ASSERT_TRUE(Until([&] {
+    return ReadFile(Attempt("odd") / "status").find(std::string("eval") + '\0') != std::string::npos;
+  })) << ErrorsOf(pid);
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  EXPECT_EQ(Result("odd")["state"], "KILLED");
+  EXPECT_TRUE(std::filesystem::exists(Attempt("odd").parent_path() / "checkpoint/checkpoint.bin"));
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

@@ -117,7 +117,9 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["phase"], "rollout");
   EXPECT_THAT(run.err, HasSubstr(std::string("gave no sign of life for ") + (kSanitized ? "15s" : "2s") +
                                  " (resources.hang_timeout) and was killed"));
-  // Of every thread, and the one that hangs by its function.
+  // Of every thread, and the one that hangs by its function; on the terminal that one alone, not the idle monitor's.
+  const std::string shown = run.err.substr(run.err.find("was in "));
+  EXPECT_THAT(shown.substr(0, shown.find("results ")), HasSubstr("env_hangs_in_step.so"));
   const std::vector<std::string> stacks = Result("bad")["stacks"];
   const auto threads =
       std::count_if(stacks.begin(), stacks.end(), [](const auto& line) { return line.starts_with("thread "); });
@@ -162,6 +164,20 @@ budget: {iterations: 3}
   EXPECT_THAT(Result("bad")["error"].get<std::string>(),
               testing::StartsWith("env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; "
                                   "it came before: learner.ppo: "));
+}
+
+TEST_F(Refusal, FindsNaNObservationsThatTheLearnerDoesNotUse) {
+  Write("bad.yaml", R"(experiment: bad
+env: {plugin: obs_turns_nan}
+learner: {plugin: random, options: {horizon: 46}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 3}
+)");
+  Run("run bad.yaml --plugin-path " + std::string(kFixtures));
+  EXPECT_EQ(Result("bad")["outcome"], "nan");
+  EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
+  EXPECT_EQ(Result("bad")["error"], "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; it came "
+                                    "before: learner.random: consume: a number of 'obs' is not finite");
 }
 
 TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {

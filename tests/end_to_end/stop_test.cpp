@@ -10,6 +10,8 @@
 #include <future>
 
 #include "batch.hpp"
+#include "places.hpp"
+#include "program.hpp"
 
 namespace backplane::end_to_end {
 namespace {
@@ -59,6 +61,41 @@ budget: {iterations: )" + std::to_string(kSanitized ? 24 : 120) +
   const std::string weights = LearnerState(Attempt("whole").parent_path());
   EXPECT_GT(weights.size(), 1000u);
   EXPECT_TRUE(weights == LearnerState(Attempt("parts").parent_path())) << "the learners' states differ";
+}
+
+// The iteration is learned and its line is made when the stop comes: the next attempt only plays the evaluation again.
+TEST_F(Stop, KeepsIterationWhoseEvaluationItInterrupts) {
+  const std::string text = R"(
+env: {plugin: misbehaves}
+learner: {plugin: ppo, options: {train_batch_size: 64, minibatch_size: 32, num_epochs: 2, hidden: [8]}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {iterations: 3}
+evaluation: {episodes: 60, every_iterations: 2, env: {options: {sleep_us: )";
+  const std::string path = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
+  Write("whole.yaml", "experiment: whole" + text + "1}}}\n");
+  Write("parts.yaml", "experiment: parts" + text + "3000}}}\n");
+  const Finished whole = Run("run whole.yaml" + path);
+  ASSERT_EQ(whole.exit, 0) << whole.err;
+  const pid_t pid = Start("run parts.yaml" + path);
+  const auto evaluates = [&] {
+    return ReadFile(Attempt("parts") / "status").find(std::string("eval") + '\0') != std::string::npos;
+  };
+  ASSERT_TRUE(Until(evaluates)) << ErrorsOf(pid);
+  kill(pid, SIGINT);
+  const Finished first = Wait(pid);
+  EXPECT_EQ(first.exit, 130) << first.err;
+  ASSERT_EQ(Metrics("parts").size(), 1u) << "it was stopped elsewhere";
+  const std::string kept = ReadFile(Attempt("parts").parent_path() / "checkpoint/checkpoint.bin");
+  EXPECT_THAT(kept, testing::AllOf(testing::HasSubstr("\"iterations\":2"), testing::HasSubstr("\"unwritten\":{")));
+  const Finished second = Run("run parts.yaml" + path);
+  ASSERT_EQ(second.exit, 0) << second.err;
+  std::vector<nlohmann::json> lines = Metrics("parts");
+  const std::vector<nlohmann::json> rest = Metrics("parts", 2);
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  EXPECT_EQ(lines, Metrics("whole"));
+  EXPECT_TRUE(rest.at(0).contains("eval"));
+  EXPECT_EQ(Result("parts")["evaluation_returns"], Result("whole")["evaluation_returns"]);
+  EXPECT_TRUE(LearnerState(Attempt("whole").parent_path()) == LearnerState(Attempt("parts").parent_path()));
 }
 
 // Ctrl-C, SIGTERM and `stop` are answered whatever the supervisor waits for.

@@ -68,6 +68,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     return kInterrupted;
   }
   for (const std::string& note : asked.notes) LogInfo("note: {}", note);
+  for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
   if (asked.errors.empty()) return std::nullopt;
   Complain(asked.errors, file);
   return asked.all_config ? kUsage : kFailed;

@@ -26,6 +26,7 @@
 #include "supervise/local_engine.hpp"
 #include "supervise/option_check.hpp"
 #include "supervise/progress.hpp"
+#include "supervise/stacks.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
@@ -311,7 +312,8 @@ class Dev {
 
   void TellFailure(const BuildTrial& trial, const AttemptVerdict& verdict, const TrialResult& result) {
     Say(fmt::format("build {} failed: {}", trial.build, verdict.why));
-    for (size_t i = 0; i < std::min(result.stacks.size(), kShownStacks); ++i) Say("  " + result.stacks[i]);
+    const std::vector<std::string> stack = StackOf(result.stacks, result.plugin);
+    for (size_t i = 0; i < std::min(stack.size(), kShownStacks); ++i) Say("  " + stack[i]);
     if (!args_.out.empty()) Say("  its log: " + AttemptFolder(trial.attempt->folder()).standard_error().string());
   }
 

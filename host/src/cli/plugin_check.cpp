@@ -51,13 +51,13 @@ Diagnostic DiagnosticAt(const std::string& place, std::string message) {
 std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
   if (check.killed) return "";  // no line of the file is to blame
   if (!check.place.empty()) return check.place;
-  const auto origin = plan.Load(plan.trials[check.trials.front()]).origin;
-  // Where nobody knows in whose code it was, it is most often the env's.
-  const char* key = check.plugin == check.learner          ? "learner.plugin"
-                    : check.plugin.starts_with("monitor.") ? "monitors"
-                                                           : "env.plugin";
-  const auto found = origin.find(key);
-  return found == origin.end() ? "" : found->second;
+  const LoadedExperiment loaded = plan.Load(plan.trials[check.trials.front()]);
+  // If it is not known in whose code it was, it is most often the env's.
+  std::string key = check.plugin == check.learner ? "learner.plugin" : "env.plugin";
+  for (size_t i = loaded.monitors.size(); i-- > 0;)
+    if (loaded.monitors[i]->id == check.plugin) key = fmt::format("monitors.{}.plugin", i);
+  const auto found = loaded.origin.find(key);
+  return found == loaded.origin.end() ? "" : found->second;
 }
 
 std::string MessageOf(const FailedCheck& check) {
@@ -167,7 +167,7 @@ PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }
-  PluginsAsked asked{{}, report.notes, true, report.interrupted};
+  PluginsAsked asked{{}, report.notes, report.warnings, true, report.interrupted};
   for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
   for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == Outcome::kConfig;
   return asked;

@@ -225,6 +225,7 @@ int RunExperiment(const RunArgs& args) {
       return kInterrupted;
     }
     for (const std::string& note : asked.notes) LogInfo("note: {}", note);
+    for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
     if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
     if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
     if (request.plan.search && !args.fresh) PlanAgain(&request.plan, request.out);

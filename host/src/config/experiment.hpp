@@ -58,10 +58,14 @@ struct BudgetConfig {
 };
 
 struct EvaluationConfig {
+  static constexpr uint64_t kMaxEpisodeSteps = 100'000;
+
   uint64_t every_iterations = 0;  // 0: only at the end
   bool at_start = false;          // also before the first iteration
   uint64_t episodes = 0;          // 0: no evaluation
-  nlohmann::json env_options;     // overrides of env.options for the evaluation instance
+  // Cap of an episode that is played to its end (evaluation, candidate, film) and whose env declares no limit.
+  uint64_t max_episode_steps = kMaxEpisodeSteps;
+  nlohmann::json env_options;  // overrides of env.options for the evaluation instance
 };
 
 struct ResourceConfig {

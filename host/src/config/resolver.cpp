@@ -25,6 +25,7 @@ void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, V
     json options = ReadOptions(root, slot, slots, values, errors);
     const Node* name = FindPath(root, slot.path + ".plugin");
     if (slot.kind == BP_KIND_MONITOR) {
+      if (name && name->mark.source) values->origin[slot.path + ".plugin"] = Place(name->mark);
       monitors.push_back({{"plugin", name ? name->text : ""}, {"options", std::move(options)}});
     } else {
       values->values[slot.options_path()] = std::move(options);

@@ -122,6 +122,14 @@ const std::vector<HostKey>& Table() {
           MEMBER(evaluation.at_start)),
       Key("evaluation.episodes", kIdentity, Type::kInteger, "[0,1000000]", "0", "=evaluation_duration,n_eval_episodes",
           "0: no evaluation; the last one is repeated with zero and with uniform actions", MEMBER(evaluation.episodes)),
+      In(Key("evaluation.max_episode_steps", kIdentity, Type::kInteger, "[1,1000000000000]", "100000", "",
+             "truncate an episode of an evaluation, a candidate or a film after so many steps if its env declares no limit",
+             MEMBER(evaluation.max_episode_steps)),
+         "evaluation.max_episode_steps",
+         [](const Experiment& e) {
+           const uint64_t steps = e.evaluation.max_episode_steps;
+           return steps == EvaluationConfig::kMaxEpisodeSteps ? std::nullopt : std::optional<json>(steps);
+         }),
       In(Key("evaluation.env.options", kIdentity, Type::kPluginOptions, "", nullptr, "evaluation_config",
              "options of the environment that differ in evaluation", MEMBER(evaluation.env_options)),
          "evaluation.env_options"),

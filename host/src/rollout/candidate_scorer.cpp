@@ -43,10 +43,6 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
   if (!IsReadable(asked.seeds, asked.candidates * asked.episodes_each * sizeof(uint64_t)))
     refuse(BP_E_INTERNAL,
            fmt::format("wanted {} seeds, found memory that cannot be read", asked.candidates * asked.episodes_each));
-  if (asked.max_steps == 0 && env.spec().max_episode_steps == 0 && (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0)
-    refuse(BP_E_UNSUPPORTED,
-           fmt::format("wanted a limit on the steps of an episode, found max_steps = 0 and none in {}: it might never end",
-                       env.id()));
 }
 
 CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows,
@@ -84,7 +80,9 @@ void CandidateScorer::Start(const bp_request& request) {
   jobs_ = candidates_ * episodes_each_;
   in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX is no limit, too
   seeds_ = asked.seeds;
-  tracker_.LimitTo(asked.max_steps);
+  const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
+  capped_by_host_ = cap_ > 0 && !host_counts && (asked.max_steps == 0 || asked.max_steps > cap_);
+  tracker_.LimitTo(capped_by_host_ ? cap_ : asked.max_steps);
   scores_.Start(candidates_, episodes_each_);
   std::fill(candidate_.begin(), candidate_.end(), -1);
 }
@@ -127,6 +125,13 @@ void CandidateScorer::CheckFirstScore() {
   gate_.TurnOff();
 }
 
+// Also of jobs that were played elsewhere.
+uint64_t CandidateScorer::capped() const {
+  if (!capped_by_host_) return 0;
+  const auto is_capped = [this](const Episode& episode) { return episode.length >= static_cast<int64_t>(cap_); };
+  return static_cast<uint64_t>(std::count_if(episodes().begin(), episodes().end(), is_capped));
+}
+
 void CandidateScorer::StartGiven(const bp_request& request, uint64_t most,
                                  std::function<void(uint64_t job, const JobScore&)> ended) {
   Start(request);
@@ -167,6 +172,7 @@ void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
       PlayOn(mine, clock);
       if (run_.stopped() || queue_.finished()) return;
       clock.Switch(Phase::kIdle);
+      tls_running_plugin = "";
       sharing_.Await(mine, over);
     }
   } catch (...) {
@@ -215,19 +221,22 @@ void CandidateScorer::PlayWave(unsigned runner, uint64_t first, uint64_t end, Ph
 void CandidateScorer::PlayOn(RunnerRows& mine, PhaseClock& clock) {
   int64_t next_beat = clock.since_ns() + kBeatNs;
   while (!mine.playing.empty()) {
-    if (cancelled_.load(std::memory_order_relaxed)) {
-      run_.Stop();
-      sharing_.Wake();
-    }
+    if (cancelled_.load(std::memory_order_relaxed)) StopAll();
     if (run_.stopped()) return;
     if (sharing_.wanted()) sharing_.Share(mine);
     gate_.on() ? StepInFirstScore(mine, clock) : Step(mine, clock);
     if (clock.since_ns() >= next_beat) {
       beat_();
       next_beat = clock.since_ns() + kBeatNs;
+      if (clock.since_ns() >= deadline_ns_) StopAll();
     }
   }
   beat_();
+}
+
+void CandidateScorer::StopAll() {
+  run_.Stop();
+  sharing_.Wake();
 }
 
 void CandidateScorer::StepInFirstScore(RunnerRows& mine, PhaseClock& clock) {

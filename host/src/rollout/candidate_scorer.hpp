@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,9 +41,17 @@ class CandidateScorer {
   // Throws TrialFailure if this EVALUATE cannot be served with this env.
   static void Check(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner);
 
+  // As of the Evaluator. A deadline ends Score instead of an episode. [control]
+  void CapEpisodes(uint64_t steps) { cap_ = SlotTracker::CapOf(env_, steps); }
+  void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
+  uint64_t cap() const { return cap_; }
+  // Episodes of the last Score that were truncated at the cap.
+  uint64_t capped() const;
+
   // Once before the first Score, and again after the env was bound elsewhere. Ends whatever episodes its rows are in.
   void Bind() { slot_.Bind(); }
-  // Plays all jobs of a checked request. False if cancelled on the way; nothing is then to be delivered. Throws TrialFailure.
+  // Plays all jobs of a checked request. False if cancelled, or past its deadline, on the way; nothing is then to be delivered.
+  // Throws TrialFailure.
   // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
   // `elsewhere` plays what it can of a ROW_EXACT learner's jobs, this process the rest; NULL: all of them.
   bool Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere = nullptr);
@@ -79,6 +88,7 @@ class CandidateScorer {
   void PlayFromQueue(unsigned runner, PhaseClock& clock);
   void PlayWave(unsigned runner, uint64_t first, uint64_t end, PhaseClock& clock);
   void PlayOn(RunnerRows& mine, PhaseClock& clock);
+  void StopAll();
   void Step(RunnerRows& mine, PhaseClock& clock, bool checked = false);
   void StepInFirstScore(RunnerRows& mine, PhaseClock& clock);
   void Act(const RowRange& rows, bool checked = false);
@@ -105,6 +115,8 @@ class CandidateScorer {
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
   const bool row_exact_, wants_moments_;
+  uint64_t cap_ = 0;  // 0: none
+  int64_t deadline_ns_ = std::numeric_limits<int64_t>::max();
 
   SlotBuffers slot_;
   ChannelBuffer &obs_, *state_;
@@ -115,6 +127,7 @@ class CandidateScorer {
 
   // Of the request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0, most_given_ = 1;
+  bool capped_by_host_ = false;  // nothing shorter than the cap ends an episode that the env does not end
   const uint64_t* seeds_ = nullptr;
 
   JobQueue queue_;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "rollout/look_pace.hpp"
 #include "rollout/non_finite.hpp"
 
 namespace backplane {
@@ -32,6 +33,7 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       beat_(std::move(beat)),
       look_([](double) {}),
       first_episode_(first_episode),
+      may_be_endless_(env.spec().max_episode_steps == 0),
       buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }),
       tracker_(env, buffers_),
       rows_(env.rows()),
@@ -41,6 +43,11 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
   buffers_.Bind();
   FindActions();
   action_check_.Bind(env, [this](const std::string& name) { return &buffers_[name]; });
+}
+
+void Evaluator::CapEpisodes(uint64_t steps) {
+  cap_ = SlotTracker::CapOf(env_, steps);
+  tracker_.LimitTo(cap_);
 }
 
 void Evaluator::FindActions() {
@@ -87,6 +94,7 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks,
   out.lengths.resize(env_.rows());
   for (const bp_channel* c : env_.channels())
     if (IsEpisodeInfo(*c)) out.infos[c->name].resize(env_.rows());
+  capped_ = out_of_time_ = 0;
   std::atomic<uint64_t> next{0};
   const PhaseSpan span(clocks[0], Phase::kEval);
   // Nothing stops it but a failure, which is thrown.
@@ -102,6 +110,8 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks,
     buffers_.CheckGuards();
     gate_.TurnOff();
   }
+  out.capped = capped_;
+  out.out_of_time = out_of_time_;
   return out;
 }
 
@@ -151,13 +161,23 @@ void Evaluator::EndEpisode(uint64_t row, EvaluationResult* out) {
   for (auto& [name, values] : out->infos) values[row] = buffers_[name].Number(0, row);
 }
 
+void Evaluator::EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out) {
+  for (uint64_t i = 0; i < done.size(); ++i) {
+    if (done[i] != 0) continue;
+    EndEpisode(begin + i, out);
+    ++out_of_time_;
+  }
+}
+
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
   std::vector<uint64_t> seeds(env_.rows());
   for (uint64_t r = begin; r < end; ++r) seeds[r] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + r, 0);
   StartEpisodes(begin, end, seeds);
   look_(0);
   std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
+  const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
   uint64_t left = end - begin;
+  LookPace pace(NowNs());
   for (int64_t t = 0; left > 0; ++t) {
     if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
@@ -173,6 +193,7 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
       if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));
       if (tracker_.ended(r) && !std::exchange(done[r - begin], 1)) {
         EndEpisode(r, out);
+        if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
         --left;
       }
       // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
@@ -181,7 +202,11 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     }
     if (any_restart && !env_.resets_itself())
       if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");
-    if (t % 8 == 0) beat_();
+    if (!pace.IsDue(t)) continue;
+    const int64_t now = NowNs();
+    pace.Looked(t, now);
+    beat_();
+    if (now >= deadline_ns_) return EndLate(begin, done, out);
   }
 }
 

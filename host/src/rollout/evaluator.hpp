@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@
 namespace backplane {
 
 struct EvaluationResult {
+  uint64_t capped = 0;          // episodes truncated at the cap of steps
+  uint64_t out_of_time = 0;     // and at the deadline
   std::vector<double> returns;  // by episode
   std::vector<double> lengths;
   std::map<std::string, std::vector<double>> infos;  // "ep/..." -> by episode
@@ -44,6 +47,12 @@ class Evaluator {
   // It is idle while only others still play. `played`, if there is one, is called by whoever has played a chunk, with its rows.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played = {});
   uint64_t chunk_rows() const { return chunk_rows_; }
+  // An episode that the env does not end has at most so many steps (SlotTracker::CapOf); 0, as at first: any number. [control]
+  void CapEpisodes(uint64_t steps);
+  uint64_t cap() const { return cap_; }
+  // Episodes of an env that declares no time limit are truncated at this time (NowNs). [control]
+  void EndBy(int64_t deadline_ns) { deadline_ns_ = may_be_endless_ ? deadline_ns : kNever; }
+  bool may_be_endless() const { return may_be_endless_; }  // the env declares no time limit
   // `look` is called after the reset and after every step, before a row that has ended starts anew, with the return of a
   // chunk's first row so far. With one row, these are the states of its episode; with several chunks it is called by several
   // threads.
@@ -63,10 +72,14 @@ class Evaluator {
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
   void EndEpisode(uint64_t row, EvaluationResult* out);
+  // Truncates those of the chunk's episodes that are not done.
+  void EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
   void StepEnv(uint64_t begin, uint64_t end, bool checked);
   [[noreturn]] void RefuseAction(uint64_t begin, uint64_t end, int64_t t);
   void ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t t);
+
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
   EnvInstance& env_;
   LearnerInstance& learner_;
@@ -76,6 +89,10 @@ class Evaluator {
   std::function<void()> beat_;
   std::function<void(double)> look_;
   const uint64_t first_episode_;
+  const bool may_be_endless_;
+  uint64_t cap_ = 0;
+  int64_t deadline_ns_ = kNever;
+  std::atomic<uint64_t> capped_{0}, out_of_time_{0};  // of one Play
   JointRun run_;
   SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // what tells of a step

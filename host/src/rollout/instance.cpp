@@ -34,6 +34,7 @@ T* RequireMade(T* made, const std::string& id) {
 std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}", Layout(*c), c->role) : "none"; }
 
 [[noreturn]] void FailIn(HostServices& services, bp_status status, const std::string& doing) {
+  if (status == BP_E_OOM_HOST) ReleaseMemoryReserve();
   const std::string reason = services.TakeError();
   const auto broken = [&](const std::string& what) {
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "rollout/check_spec.hpp"
 #include "rollout/extension_table.hpp"
 #include "rollout/failure.hpp"
+#include "rollout/memory_reserve.hpp"
 #include "rollout/process_state.hpp"
 
 namespace backplane {
@@ -40,6 +42,8 @@ auto CallPlugin(const std::string& id, Function&& function) {
   const StateWatch bounds;
   try {
     return function();
+  } catch (const std::bad_alloc&) {
+    FailOutOfMemory(id);  // whose fault it is, the limit decides: no breach of the contract
   } catch (const std::exception& e) {
     throw TrialFailure(BP_E_INTERNAL, id, std::string("let an exception out: ") + e.what());
   } catch (...) {

@@ -21,7 +21,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
       Fail(std::current_exception());
     }
     RestoreThreadState(Suspects());
-    if (runner > 0) clocks[runner].Stop();
+    if (runner > 0) clocks[runner].Stop(), tls_running_plugin = "";
   };
   const std::function<void(unsigned)> job = std::ref(part);  // a reference is no allocation
   use_ = runners.Run(job, [&] {

@@ -15,6 +15,13 @@ SlotTracker::SlotTracker(const EnvInstance& env, SlotBuffers& slot)
   LimitTo(0);
 }
 
+// An env that counts by itself may forget to: its own limit only raises the cap.
+uint64_t SlotTracker::CapOf(const EnvInstance& env, uint64_t cap) {
+  const auto declared = static_cast<uint64_t>(std::max<int64_t>(env.spec().max_episode_steps, 0));
+  const bool host_counts = declared > 0 && (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
+  return host_counts ? declared : std::max(declared, cap);
+}
+
 void SlotTracker::LimitTo(uint64_t max_steps) {
   const auto asked = static_cast<int64_t>(std::min(max_steps, static_cast<uint64_t>(EpisodeTracker::kNoLimit)));
   tracker_.set_limit(asked > 0 ? std::min(limit_of_env_, asked) : limit_of_env_);

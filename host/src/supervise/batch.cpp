@@ -268,6 +268,7 @@ class Batch {
     CheckedOptions checked = CheckOptions(plan, here ? CheckableHere(plan, trials) : trials, PlaceHere(),
                                           here ? here->engine : engine_, here ? here->resource_pool : &resource_pool_);
     for (const std::string& note : checked.notes) LogInfo("note: {}", note);
+    for (const std::string& warning : checked.warnings) LogWarning("warning: {}", warning);
     unsaved_ = std::move(checked.unsaved);
     for (const std::string& learner : unsaved_)
       LogInfo("note: {} saves no state: a trial of it that is stopped begins anew", learner);

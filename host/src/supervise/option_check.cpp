@@ -68,6 +68,10 @@ bool KilledFromOutside(const Ending& ending) {
          (signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT);
 }
 
+void AddOnce(const std::string& sentence, std::vector<std::string>* sentences) {
+  if (std::find(sentences->begin(), sentences->end(), sentence) == sentences->end()) sentences->push_back(sentence);
+}
+
 class Checker {
  public:
   Checker(const Plan& plan, const AttemptPlace& place, Engine* engine, ResourcePool* resource_pool)
@@ -240,6 +244,7 @@ class Checker {
 
   void Answered(const Question& question, const TrialCheck& check, const std::filesystem::path& dir) {
     if (check.iteration != IterationSize{}) NoteUnreached(question, check.iteration);
+    for (const std::string& warning : check.warnings) AddOnce(warning, &report_.warnings);
     if (check.outcome == Outcome::kOk) {
       for (const auto& [name, direction] : check.records)
         if (int& known = recorded_[name]; known == 0) known = direction;
@@ -262,9 +267,8 @@ class Checker {
     for (const size_t trial : question.trials) {
       if (!points.insert(plan_.trials[trial].point).second || points.size() > kMostBudgets) continue;
       const LoadedExperiment loaded = plan_.Load(plan_.trials[trial]);
-      for (const std::string& note : UnreachedLimits(loaded.experiment.budget, loaded.origin, size)) {
-        if (std::find(report_.notes.begin(), report_.notes.end(), note) == report_.notes.end()) report_.notes.push_back(note);
-      }
+      for (const std::string& note : UnreachedLimits(loaded.experiment.budget, loaded.origin, size))
+        AddOnce(note, &report_.notes);
     }
   }
 

@@ -104,4 +104,23 @@ std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
   return shown;
 }
 
+std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const std::string& plugin) {
+  const auto is_thread = [](const std::string& line) { return !line.starts_with(' '); };
+  std::string file = plugin;  // "env.ant" is in env_ant.so
+  std::replace(file.begin(), file.end(), '.', '_');
+  file = ", " + file + ".so";
+  std::vector<std::string> shown;
+  int best = -1;
+  for (auto at = stacks.begin(); at != stacks.end();) {
+    const auto end = std::find_if(at + 1, stacks.end(), is_thread);
+    const bool is_in_it = !plugin.empty() && at->ends_with(" in " + plugin);
+    const bool calls_it = std::any_of(at + 1, end, [&](const std::string& call) { return call.ends_with(file); });
+    const bool is_in_any = at->find(") in ") != std::string::npos;
+    const int rank = is_in_it ? 2 + calls_it : is_in_any ? 1 : 0;
+    if (rank > best) best = rank, shown.assign(at, end);
+    at = end;
+  }
+  return shown;
+}
+
 }  // namespace backplane

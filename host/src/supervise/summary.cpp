@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "supervise/progress.hpp"
+#include "supervise/stacks.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
@@ -210,16 +211,12 @@ std::string Row(const std::string& label, const std::vector<std::string>& lines)
   return text;
 }
 
-// Of the thread that was in a plugin's code, else of the first; the record has all.
-std::vector<std::string> InnermostCalls(const std::vector<std::string>& stacks) {
+// The record has all threads.
+std::vector<std::string> InnermostCalls(const TrialResult& result) {
   constexpr size_t kMost = 5;
-  const auto is_thread = [](const std::string& line) { return !line.starts_with(' '); };
-  auto at = std::find_if(stacks.begin(), stacks.end(),
-                         [&](const std::string& line) { return is_thread(line) && line.find(" in ") != std::string::npos; });
-  if (at == stacks.end()) at = stacks.begin();
   std::vector<std::string> calls;
-  while (at != stacks.end() && ++at != stacks.end() && !is_thread(*at) && calls.size() < kMost)
-    calls.push_back(Printable(at->substr(2)));
+  for (const std::string& line : StackOf(result.stacks, result.plugin))
+    if (line.starts_with(' ') && calls.size() < kMost) calls.push_back(Printable(line.substr(2)));
   return calls;
 }
 
@@ -255,7 +252,7 @@ std::string FormatFailure(const TrialResult& result, const SummaryContext& conte
       said.push_back(Printable(line));
     }
   }
-  return text + Row("was in", InnermostCalls(result.stacks)) + Row("last lines", said) + Places(context);
+  return text + Row("was in", InnermostCalls(result)) + Row("last lines", said) + Places(context);
 }
 
 }  // namespace backplane

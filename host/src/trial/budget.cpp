@@ -24,6 +24,20 @@ bool Reached(const BudgetConfig& budget, const Spent& spent) {
          (budget.wall_time_s && spent.seconds >= *budget.wall_time_s);
 }
 
+double PatienceAfter(double wall_time_s) {
+  constexpr double kLeast_s = 10;  // a supervisor that asks to stop waits 30 s
+  constexpr double kShare = 0.1;
+  return std::max(kLeast_s, wall_time_s * kShare);
+}
+
+int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which) {
+  if (!budget.wall_time_s) return std::numeric_limits<int64_t>::max();
+  const double left = *budget.wall_time_s - spent.seconds, patience = PatienceAfter(*budget.wall_time_s);
+  const double seconds = which == Deadline::kPatienceAtLeast ? std::max(left, patience) : std::max(left, 0.0) + patience;
+  constexpr double kMost_s = 1e9;  // in nanoseconds it still fits
+  return NowNs() + static_cast<int64_t>(std::min(seconds, kMost_s) * 1e9);
+}
+
 bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, uint64_t chunk_rows) {
   bp_limits limits{};
   limits.struct_size = sizeof limits;

@@ -17,6 +17,12 @@ struct Spent {
 // Share of the budget used, 0 to 1: the largest over all limits given.
 double Progress(const BudgetConfig& budget, const Spent& spent);
 bool Reached(const BudgetConfig& budget, const Spent& spent);
+// Seconds that running work may still take after budget.wall_time is over.
+double PatienceAfter(double wall_time_s);
+// The time (NowNs) at which work that starts now has to end: at the end of budget.wall_time, but not before the patience has
+// passed, or one patience after that end. Never if there is no budget.wall_time.
+enum class Deadline { kPatienceAtLeast = 1, kPatienceAfterBudget };
+int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which);
 // Without what only a data set has.
 bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, uint64_t chunk_rows);
 

@@ -1,5 +1,6 @@
 #include "trial/check_trials.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,33 +101,55 @@ IterationSize SizeOfData(const bp_request& request, uint64_t items) {
   return {group, group, whole + (items % group > 0 ? 1 : 0), items};
 }
 
-// Asked only where two limits of the budget may be weighed against each other; a plan that fails is for the trial to say.
-IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) {
+// The learner's first request with the limits of the trial's beginning. Absent: it fails, which is for the trial to say.
+std::optional<bp_request> FirstRequest(TrialParts* parts) {
+  try {
+    bp_limits limits = Limits({}, {}, parts->env().rows(), parts->call_rows());
+    if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
+    return parts->learner().Plan(limits);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+// Asked only if two limits of the budget may be weighed against each other.
+IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) try {
   const BudgetConfig& budget = spec.experiment.budget;
   if (budget.iterations.has_value() + budget.env_steps.has_value() + budget.epochs.has_value() < 2) return {};
-  try {
-    const uint64_t rows = parts->env().rows();
-    bp_limits limits = Limits({}, {}, rows, parts->call_rows());
-    if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
-    const bp_request request = parts->learner().Plan(limits);
-    switch (request.kind) {
-      case BP_REQ_ROLLOUT: {
-        const uint64_t steps = request.u.rollout.horizon * rows;
-        return {steps, steps, 0, 0};
-      }
-      case BP_REQ_EVALUATE: {  // an episode has a step at least
-        const auto& asked = request.u.evaluate;
-        const uint64_t episodes = asked.candidates * asked.episodes_each;
-        uint64_t most = 0;
-        if (__builtin_mul_overflow(episodes, asked.max_steps, &most)) most = 0;  // as good as no limit
-        return {episodes, most, 0, 0};
-      }
-      case BP_REQ_DATA: return SizeOfData(request, limits.items);
-      default: return {};
+  const std::optional<bp_request> request = FirstRequest(parts);
+  switch (request ? request->kind : 0) {
+    case BP_REQ_ROLLOUT: {
+      const uint64_t steps = request->u.rollout.horizon * parts->env().rows();
+      return {steps, steps, 0, 0};
     }
-  } catch (const std::exception&) {
-    return {};
+    case BP_REQ_EVALUATE: {  // an episode has a step at least
+      const auto& asked = request->u.evaluate;
+      const uint64_t episodes = asked.candidates * asked.episodes_each;
+      uint64_t most = 0;
+      if (__builtin_mul_overflow(episodes, asked.max_steps, &most)) most = 0;  // as good as no limit
+      return {episodes, most, 0, 0};
+    }
+    case BP_REQ_DATA: return SizeOfData(*request, ItemsOf(parts->env()));
+    default: return {};
   }
+} catch (const std::exception&) {
+  return {};
+}
+
+// Episodes that are played to their end and may have none.
+std::vector<std::string> WarningsOf(const TrialSpec& spec, TrialParts* parts) {
+  const EnvInstance& env = parts->env();
+  if (env.spec().max_episode_steps > 0) return {};
+  const EvaluationConfig& evaluation = spec.experiment.evaluation;
+  const char* what = "evaluations";
+  if (evaluation.episodes == 0) {
+    const std::optional<bp_request> request = FirstRequest(parts);
+    if (!request || request->kind != BP_REQ_EVALUATE || request->u.evaluate.max_steps > 0) return {};
+    what = "candidates";
+  }
+  return {fmt::format("{} declares no time limit: an episode of its {} that does not end is truncated after {} steps "
+                      "(evaluation.max_episode_steps)",
+                      env.id(), what, evaluation.max_episode_steps)};
 }
 
 // A learner that is to have workers and cannot: what its first request tells it, too. Limits are those of the trial's
@@ -159,10 +182,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     failed = TryToStart(spec, folder, &parts, status, cancelled);
   const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
+  const std::vector<std::string> warnings = failed.exit == kExitOk ? WarningsOf(spec, &parts) : std::vector<std::string>();
   const std::string not_taken = failed.exit == kExitOk && may_begin_anew ? TryToTake(*spec.start_from, parts.learner()) : "";
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "",
-                   size,          records,        saves,         Bounded(not_taken)};
+                   size,          records,        saves,         warnings,              Bounded(not_taken)};
   if (workers_refused) {
     const auto place = spec.origin.find(kWorkersKey);
     check.path = kWorkersKey;
@@ -178,6 +202,8 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     }
     check.error += PlacesText(failed.error, named);
   }
+  if (const auto monitor = MonitorNamed(parts.section(), failed.plugin, spec.origin); monitor && check.path.empty())
+    check.path = monitor->path, check.place = monitor->place;
   *exit = failed.exit;
   return check;
 }

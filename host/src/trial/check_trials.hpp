@@ -41,6 +41,7 @@ struct TrialCheck {
   IterationSize iteration = {};
   RecordedMeasures records = {};  // of one that is ok: RecordedNames
   bool saves_state = true;        // its learner does
+  std::vector<std::string> warnings = {};  // sentences for the user, of one that is ok
   std::string not_taken;  // why it does not take the state of StartFrom::may_be_broken_off; empty: it does, or there is none
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -53,6 +54,7 @@ struct TrialCheck {
     visit("iteration", self.iteration);
     visit("records", self.records);
     visit("saves_state", self.saves_state);
+    visit("warnings", self.warnings);
     visit("not_taken", self.not_taken);
   }
 };

@@ -1,5 +1,7 @@
 #include "trial/checkpointing.hpp"
 
+#include <utility>
+
 #include "log/log.hpp"
 #include "trial/learner_state.hpp"
 
@@ -41,6 +43,19 @@ void Checkpointing::Save() {
 void Checkpointing::SaveAtEnd() {
   if (!state_.iteration.begun) Take();
   taken_.header.at_end = true;
+  Write();
+}
+
+void Checkpointing::SaveAsStopped() {
+  if (!state_.iteration.begun && !taken_.header.at_end) {
+    Checkpoint before = std::move(taken_);
+    try {
+      Take();
+    } catch (const TrialFailure& failure) {
+      LogWarning("no checkpoint of the state at the stop: {}", failure.what());
+      taken_ = std::move(before);
+    }
+  }
   Write();
 }
 

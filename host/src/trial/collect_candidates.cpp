@@ -1,7 +1,10 @@
 #include "trial/collect_candidates.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "trial/budget.hpp"
 #include "trial/learner_state.hpp"
 
 namespace backplane {
@@ -22,7 +25,13 @@ bool CollectCandidates::Collect(const bp_request& request) {
   state_.iteration.begun = true;
   parts_.status.SetPhase("evaluate");
   CandidateScorer& scorer = BoundScorer();
+  const BudgetConfig& budget = parts_.spec.experiment.budget;
+  const Spent spent = state_.count.SpentOfBudget(state_.clock.trial_s(), 0);
+  const int64_t deadline_ns = DeadlineOf(budget, spent, Deadline::kPatienceAfterBudget);
+  scorer.EndBy(deadline_ns);
+  if (parts_.workers != nullptr) parts_.workers->EndBy(deadline_ns);
   if (!scorer.Score(request, parts_.threads.clocks(), parts_.workers)) return false;
+  WarnOfCapped(scorer);
   record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
@@ -33,11 +42,24 @@ bool CollectCandidates::Collect(const bp_request& request) {
   return true;
 }
 
+void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
+  if (warned_of_cap_) return;
+  const uint64_t capped = scorer.capped();
+  if (capped == 0) return;
+  warned_of_cap_ = true;
+  warnings_.Add(fmt::format("{}: {} of {} episodes of candidates had not ended after {} steps (evaluation.max_episode_steps) and "
+                            "were truncated: their returns are those of the steps played; give the env a time limit, or set "
+                            "another cap",
+                            parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
+}
+
 CandidateScorer& CollectCandidates::BoundScorer() {
-  if (!scorer_)
+  if (!scorer_) {
     scorer_ = std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
                                                 parts_.spec.experiment.seed, parts_.cancelled,
                                                 [&status = parts_.status] { status.Beat(); });
+    scorer_->CapEpisodes(parts_.spec.experiment.evaluation.max_episode_steps);
+  }
   if (!std::exchange(bound_, true)) scorer_->Bind();
   return *scorer_;
 }

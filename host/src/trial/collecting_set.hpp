@@ -12,7 +12,7 @@ class CollectingSet {
   CollectingSet(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : record_(parts, state),
         rollouts_(parts, state, record_, warnings),
-        candidates_(parts, state, record_),
+        candidates_(parts, state, record_, warnings),
         data_(parts, state, warnings) {}
 
   static bool Serves(const bp_request& request) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "rollout/instance.hpp"
+#include "trial/monitor_thread.hpp"
 
 namespace backplane {
 namespace {
@@ -102,9 +103,9 @@ void WriteStack(const void* context) {
 // A runner that waits has no plugin of its own; what another wrote is not overwritten by it.
 void OnAsked(int, siginfo_t*, void* context) {
   const int error = errno;
-  // Monitors run beside the trial and hold it up nowhere.
-  const bool is_monitor = std::strncmp(tls_running_plugin, "monitor.", 8) == 0;
-  if (g_status != nullptr && tls_running_plugin[0] != '\0' && !is_monitor) g_status->SetPlugin(tls_running_plugin);
+  // A monitor's own thread never holds up the trial.
+  if (g_status != nullptr && tls_running_plugin[0] != '\0' && !MonitorThread::RunsHere())
+    g_status->SetPlugin(tls_running_plugin);
   WriteStack(context);
   errno = error;
 }

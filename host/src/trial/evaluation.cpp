@@ -1,7 +1,11 @@
 #include "trial/evaluation.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "trial/budget.hpp"
 #include "trial/recorder.hpp"
 
 namespace backplane {
@@ -29,7 +33,41 @@ Evaluator& TrialEvaluation::OwnEvaluator() {
       std::min(wanted > 0 ? wanted : parts_.chunk_rows, (parts_.evaluation_env->rows() + shares - 1) / shares);
   evaluator_ = std::make_unique<Evaluator>(*parts_.evaluation_env, parts_.learner, runners, chunk, parts_.spec.experiment.seed,
                                            parts_.cancelled, [&status = parts_.status] { status.Beat(); });
+  evaluator_->CapEpisodes(parts_.spec.experiment.evaluation.max_episode_steps);
   return *evaluator_;
+}
+
+int64_t TrialEvaluation::DeadlineNow() const {
+  const Spent spent = state_.count.SpentOfBudget(state_.clock.trial_s(), 0);
+  return DeadlineOf(parts_.spec.experiment.budget, spent, Deadline::kPatienceAtLeast);
+}
+
+EvaluationResult TrialEvaluation::Play(Policy policy, const Evaluator::Played& played) {
+  Evaluator& evaluator = OwnEvaluator();
+  evaluator.EndBy(end_by_ns_ ? *end_by_ns_ : DeadlineNow());
+  EvaluationResult result = evaluator.Play(policy, parts_.threads.clocks(), played);
+  WarnOfTruncated(result);
+  return result;
+}
+
+void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
+  constexpr char kCure[] = "their returns are those of the steps played; give the env a time limit";
+  const std::string& env = parts_.evaluation_env->id();
+  if (result.capped > 0 && !std::exchange(warned_of_cap_, true))
+    warnings_.Add(fmt::format("{}: {} of {} evaluation episodes had not ended after {} steps (evaluation.max_episode_steps) and "
+                              "were truncated: {}, or set another cap",
+                              env, result.capped, result.returns.size(), evaluator_->cap(), kCure));
+  if (result.out_of_time > 0 && !std::exchange(warned_of_time_, true))
+    warnings_.Add(fmt::format("{}: {} of {} evaluation episodes had not ended when budget.wall_time was over and were "
+                              "truncated: {}",
+                              env, result.out_of_time, result.returns.size(), kCure));
+}
+
+// A floor of truncated episodes would be compared with whole ones.
+std::optional<EpisodeMeans> TrialEvaluation::Floor(Policy policy) {
+  if (OwnEvaluator().may_be_endless() && NowNs() >= *end_by_ns_) return std::nullopt;
+  const EvaluationResult result = Play(policy);
+  return result.out_of_time > 0 ? std::nullopt : std::optional(MeansOf(result));
 }
 
 const EpisodeMeans& TrialEvaluation::Run() {
@@ -39,7 +77,7 @@ const EpisodeMeans& TrialEvaluation::Run() {
   const std::unique_ptr<HeldOutPieces> pieces = data_.HeldOutInPieces(*parts_.evaluation_env, evaluator.chunk_rows());
   Evaluator::Played played;
   if (pieces) played = [&](uint64_t begin, uint64_t) { pieces->Ask(begin); };
-  EvaluationResult result = evaluator.Play(Policy::kLearner, parts_.threads.clocks(), played);
+  EvaluationResult result = Play(Policy::kLearner, played);
   last_ = MeansOf(result);
   returns_ = std::move(result.returns);
   RestoreProcessState(Suspects());
@@ -50,12 +88,12 @@ const EpisodeMeans& TrialEvaluation::Run() {
 }
 
 void TrialEvaluation::RunAtEnd() {
+  end_by_ns_ = DeadlineNow();
   if (at_ != state_.count.iterations) Run();
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
-  std::vector<PhaseClock>& clocks = parts_.threads.clocks();
-  floor_zero_ = MeansOf(OwnEvaluator().Play(Policy::kZero, clocks));
-  if (OwnEvaluator().HasUniformActions()) floor_uniform_ = MeansOf(OwnEvaluator().Play(Policy::kUniform, clocks));
+  floor_zero_ = Floor(Policy::kZero);
+  if (OwnEvaluator().HasUniformActions()) floor_uniform_ = Floor(Policy::kUniform);
 }
 
 void TrialEvaluation::AddTo(LoopResult* result) const {

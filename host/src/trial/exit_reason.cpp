@@ -1,6 +1,7 @@
 #include "trial/exit_reason.hpp"
 
 #include <new>
+#include <system_error>
 
 #include "plugin/plugin_error.hpp"
 #include "rollout/failure.hpp"
@@ -36,7 +37,12 @@ ExitReason ReasonOfCurrentException() {
   } catch (const PluginError& e) {
     return {kExitPlugin, Outcome::kPlugin, tls_running_plugin, e.what()};
   } catch (const std::bad_alloc&) {
+    ReleaseMemoryReserve();
     return {kExitHostOom, Outcome::kOom, tls_running_plugin, "out of memory"};
+  } catch (const std::system_error& e) {
+    // A mapping or a thread that found no memory; any other is worth another try.
+    if (e.code() == std::errc::not_enough_memory) return {kExitHostOom, Outcome::kOom, tls_running_plugin, e.what()};
+    return {kExitTemp, Outcome::kTemp, "", e.what()};
   } catch (const std::exception& e) {
     // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
     return {kExitTemp, Outcome::kTemp, "", e.what()};

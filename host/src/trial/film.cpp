@@ -18,6 +18,7 @@ constexpr uint32_t kMaxSide = 8192;
 constexpr double kLongestFrame_s = 1 / 24.9;  // 25 frames a second are a motion; more than 30 are bytes
 constexpr double kShortest_s = 2.5;           // a film that would be shorter runs slower
 constexpr uint64_t kSlowest = 8;              // times
+constexpr uint64_t kMostFrames = 5000;        // of an episode; a longer one is thinned
 
 bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
   static_cast<std::string*>(writer->impl)->append(static_cast<const char*>(data), n);
@@ -69,6 +70,7 @@ class Camera {
   void SetPace(double steps, Film* film) {
     const auto* clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
     film->slower = 0;
+    film->every = static_cast<uint64_t>(steps) / kMostFrames + 1;
     if (clock == nullptr) return;
     const double step_s = env_.Call("step_s", [&](bp_env* env) { return clock->step_s(env); });
     if (!(step_s > 0) || !std::isfinite(step_s))
@@ -76,7 +78,7 @@ class Camera {
     for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
       film->slower *= 2;
     const double shown_s = step_s * static_cast<double>(film->slower);
-    film->every = static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0)));
+    film->every = std::max(film->every, static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0))));
     film->frame_s = shown_s * static_cast<double>(film->every);
   }
   std::string Backdrop() { return Take(render_->backdrop, "backdrop"); }
@@ -94,20 +96,31 @@ class Camera {
   const bp_env_render_1* render_;
 };
 
+EvaluationResult PlayInTime(Evaluator& evaluator, const EnvInstance& env, TrialThreads& threads) {
+  EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
+  if (result.out_of_time > 0)
+    throw TrialFailure(BP_E_TIMEOUT, env.id(),
+                       fmt::format("the episode had not ended after {} steps, when resources.wall_time was over; give the env a "
+                                   "time limit, or set evaluation.max_episode_steps",
+                                   result.lengths[0]));
+  return result;
+}
+
 }  // namespace
 
 Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, uint64_t seed, uint64_t episode,
-              const std::atomic<bool>& cancelled) {
+              const FilmLimits& limits, const std::atomic<bool>& cancelled, const std::function<void()>& beat) {
   if (env.resets_itself())
     throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
                        "begins the next episode in the step that ends one, so that the end of an episode cannot be filmed");
   Camera camera(env);
   Film film;
   camera.Describe(&film);
-  Evaluator evaluator(
-      env, learner, threads.collectors(), 1, seed, cancelled, [] {}, episode);
+  Evaluator evaluator(env, learner, threads.collectors(), 1, seed, cancelled, beat, episode);
+  evaluator.CapEpisodes(limits.episode_steps);
+  if (limits.wall_time_s) evaluator.EndBy(NowNs() + static_cast<int64_t>(std::min(*limits.wall_time_s, 1e9) * 1e9));
   // Played twice: how long the episode is decides which of its states are drawn.
-  const EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
+  const EvaluationResult result = PlayInTime(evaluator, env, threads);
   camera.SetPace(result.lengths[0], &film);
   const auto steps = static_cast<uint64_t>(result.lengths[0]);
   uint64_t step = 0;
@@ -117,10 +130,12 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
     if (step % film.every == 0 || step == steps) film.frames.push_back(camera.Frame());
     ++step;
   });
-  const EvaluationResult again = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
+  const EvaluationResult again = PlayInTime(evaluator, env, threads);
   if (std::bit_cast<uint64_t>(again.returns[0]) != std::bit_cast<uint64_t>(result.returns[0]))  // which may be a NaN
     throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode, played twice, came to different returns");
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
+  if (result.capped > 0)
+    film.notes.push_back(fmt::format("truncated at {} steps", evaluator.cap()));
   for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));
   return film;
 }

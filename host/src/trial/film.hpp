@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "record/film.hpp"
 #include "rollout/evaluator.hpp"
@@ -10,9 +12,15 @@
 
 namespace backplane {
 
+struct FilmLimits {
+  uint64_t episode_steps = 0;  // evaluation.max_episode_steps
+  std::optional<double> wall_time_s;
+};
+
 // Plays episode `episode` of an evaluation with this seed: GREEDY actions, the start that the evaluation's row of that number
-// has. `env` has one row and is bound here. Throws TrialFailure (BP_E_UNSUPPORTED) if the env does not draw. [control]
+// has. `env` has one row and is bound here. `beat` is called as by the Evaluator. Throws TrialFailure: BP_E_UNSUPPORTED if the
+// env does not draw, BP_E_TIMEOUT if its episode has not ended in time. [control]
 Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, uint64_t seed, uint64_t episode,
-              const std::atomic<bool>& cancelled);
+              const FilmLimits& limits, const std::atomic<bool>& cancelled, const std::function<void()>& beat);
 
 }  // namespace backplane

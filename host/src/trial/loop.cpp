@@ -18,7 +18,7 @@ TrialLoop::TrialLoop(const LoopParts& parts)
       collecting_(parts_, state_, warnings_),
       checkpointing_(parts_, state_, collecting_),
       ticks_(parts_, state_, collecting_, checkpointing_),
-      evaluation_(parts_, state_, collecting_.data()),
+      evaluation_(parts_, state_, collecting_.data(), warnings_),
       speed_(parts_.spec.experiment.report, parts_.spec.seeds) {
   parts_.metrics.Watch(&parts_.clock());
 }
@@ -33,7 +33,7 @@ void TrialLoop::Run() {
   } catch (const TrialFailure& failure) {
     const bool asked = failure.status() == BP_E_CANCELLED && parts_.cancelled;
     if (failure.status() == BP_E_NUMERIC) checkpointing_.KeepStateBefore();
-    if (asked) checkpointing_.Save();
+    if (asked) checkpointing_.SaveAsStopped();
     StopClock();
     if (!asked) throw;
     stopped_ = true;
@@ -115,7 +115,11 @@ bool TrialLoop::IsPruned() const {
 bool TrialLoop::Collect(const bp_request& request) {
   if (collecting_.Collect(request)) return true;
   state_.iteration.open = false;
-  stopped_ = true;
+  stopped_ = parts_.cancelled;
+  if (!stopped_)
+    warnings_.Add(fmt::format("budget.wall_time was over before iteration {} had collected all that {} asked for: the iteration "
+                              "is left out; a smaller one fits into the budget",
+                              state_.count.open_iteration(), parts_.learner.id()));
   return false;
 }
 

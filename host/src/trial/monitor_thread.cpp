@@ -42,9 +42,10 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
     return;
   }
   if (!state_->refused) return;
+  const std::exception_ptr refused = state_->refused;
   lock.unlock();
-  thread_.join();
-  std::rethrow_exception(state_->refused);
+  thread_.detach();  // it ends by itself and owns its state
+  std::rethrow_exception(refused);
 }
 
 MonitorThread::~MonitorThread() {
@@ -104,12 +105,8 @@ bool MonitorThread::AwaitEnd(int64_t until_ns, int64_t patience_ns) {
   const bool ended = state_->ended;
   lock.unlock();
   if (!thread_.joinable()) return true;
-  if (ended) {
-    thread_.join();  // it has nothing left to do
-  } else {
-    left_behind_cpu_ns_ = cpu_ns();
-    thread_.detach();
-  }
+  if (!ended) left_behind_cpu_ns_ = cpu_ns();
+  thread_.detach();  // not joined: destructors of a plugin's thread-local objects may still run, and may hang
   return true;
 }
 
@@ -210,6 +207,7 @@ void MonitorThread::Create(State& state) {
       const std::lock_guard lock(state.mutex);
       late = state.late;
       if (!late) state.refused = std::make_exception_ptr(failure);
+      state.stop = true;  // no Start follows a refusal
     }
     state.on = false;
     if (late) Warn(state, failure.what());
@@ -281,9 +279,12 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
     if (CallPlugin(id, function) != BP_OK) why = state.services.TakeError();
   } catch (const TrialFailure& failure) {
     why = failure.what();
+  } catch (const std::bad_alloc&) {
+    why = "out of memory";
   }
   RestoreThreadState(id);
   EndMonitorCall();
+  tls_running_plugin = "";  // an idle thread is in no plugin, also for who asks where a trial hangs
   begin_or_end("");
   if (!why.empty()) SwitchOff(state, std::string(doing) + ": " + why);
 }

@@ -53,6 +53,9 @@ class MonitorThread {
   // this never returns: the trial goes on without it, and ends on its own thread.
   static void ParkWhereItExits(const std::string& sentence);
 
+  // This thread is a monitor's. [any]
+  static bool RunsHere() { return tls_state != nullptr; }
+
   uint64_t dropped() const;                   // events that found no room
   int64_t cpu_ns() const;                     // that its thread took so far
   std::vector<std::string> warnings() const;  // sentences for the user

@@ -36,6 +36,13 @@ std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::ma
   return named;
 }
 
+std::optional<NamedOption> MonitorNamed(const std::string& section, const std::string& plugin,
+                                        const std::map<std::string, std::string>& origin) {
+  if (!section.starts_with("monitors.") || !plugin.starts_with("monitor.")) return std::nullopt;
+  const auto found = origin.find(section.substr(0, section.rfind('.')) + ".plugin");
+  return found == origin.end() ? std::nullopt : std::optional(NamedOption{found->first, found->second});
+}
+
 std::string PlacesText(const std::string& sentence, const std::vector<NamedOption>& options) {
   std::string text;
   for (const NamedOption& option : options) {

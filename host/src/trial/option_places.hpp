@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct NamedOption {
 // ("learner.options") are meant. `origin`: path of a key -> place.
 std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::map<std::string, std::string>& origin,
                                       const std::string& section);
+
+// The monitor whose options are in `section` ("monitors.1.options"), if it is the plugin that failed: its key and the place of
+// its name in the file. Nothing for other plugins, or if the place is not known.
+std::optional<NamedOption> MonitorNamed(const std::string& section, const std::string& plugin,
+                                        const std::map<std::string, std::string>& origin);
 
 // " (env.options.n_uavs at walk.yaml:4:20)": those whose place the sentence does not give itself; empty if none is left.
 std::string PlacesText(const std::string& sentence, const std::vector<NamedOption>& options);

@@ -126,7 +126,7 @@ void TrialParts::Load(const Wanted& wanted) {
   for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
-                   Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors[{}].options", i)));
+                   Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors.{}.options", i)));
     RestoreProcessState(spec_.monitors[i].id);
   }
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
@@ -168,9 +168,6 @@ void TrialParts::LoadEvaluation(uint64_t rows) {
                                                   Options(spec_.env, env_options, "evaluation.env.options"), rows);
   RestoreState(spec_.env.id);
   CheckSameSpaces(*env_, *evaluation_env_);
-  if (env_->spec().max_episode_steps == 0 && !(env_->flags() & BP_FLAG_OWNS_TIME_LIMIT))
-    throw TrialFailure(BP_E_CONFIG, env_->id(),
-                       "has no step limit, so an evaluation might never end; set evaluation.episodes: 0");
 }
 
 }  // namespace backplane

@@ -16,9 +16,11 @@
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
+#include "rollout/memory_reserve.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
+#include "trial/hang_watch.hpp"
 #include "trial/held_folders.hpp"
 #include "trial/keeper_watch.hpp"
 #include "trial/learner_state.hpp"
@@ -60,7 +62,10 @@ class TrialProcess {
                            std::fflush(nullptr);
                            _exit(code);
                          });
-    if (records()) WatchSuspension(&status_);
+    if (records())
+      WatchSuspension(&status_);
+    else
+      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor looks at a film
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();
     const ProcessChecksPaused paused;
@@ -114,8 +119,11 @@ ExitReason TrialProcess::RunToItsEnd() {
     return loop_->stopped_early() ? ExitReason{kExitTemp, Outcome::kKilled, "", "stopped on request"} : ExitReason{};
   } catch (...) {
     ExitReason failed = ReasonOfCurrentException();
-    if (failed.outcome == Outcome::kConfig)
-      failed.error += PlacesText(failed.error, OptionsNamed(failed.error, spec_.origin, parts_.section()));
+    std::vector<NamedOption> named;
+    if (failed.outcome == Outcome::kConfig) named = OptionsNamed(failed.error, spec_.origin, parts_.section());
+    const auto monitor = MonitorNamed(parts_.section(), failed.plugin, spec_.origin);
+    if (monitor && named.empty()) named.push_back(*monitor);
+    failed.error += PlacesText(failed.error, named);
     return failed;
   }
 }
@@ -168,8 +176,10 @@ void TrialProcess::RunLoop() {
 
 void TrialProcess::WriteFilm() {
   RestoreLearner();
-  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), spec_.experiment.seed,
-                             task_.episode, g_cancelled);
+  const Experiment& experiment = spec_.experiment;
+  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), experiment.seed, task_.episode,
+                             {experiment.evaluation.max_episode_steps, experiment.resources.wall_time_s}, g_cancelled,
+                             [this] { status_.Beat(); });
   WriteFileAtomic(task_.film, JsonText(ToJson(film)));
 }
 
@@ -310,6 +320,7 @@ std::vector<std::string> TrialProcess::Warnings() {
 int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_json, const TrialTask& task) {
   WatchKeeper();
   PrepareForPlugins();
+  KeepMemoryReserve();
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
   try {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled, task.find_broken);

@@ -38,6 +38,7 @@ class WorkerProcess {
     parts_.Load({.monitors = false, .evaluation_rows = 0});
     CandidateScorer scorer(parts_.env(), parts_.learner(), parts_.threads()->collectors(), parts_.chunk_rows(),
                            spec_.experiment.seed, cancelled_, [this] { Beat(); });
+    scorer.CapEpisodes(spec_.experiment.evaluation.max_episode_steps);
     scorer.Bind();
     parts_.threads()->clocks()[0].Start(Phase::kIdle);
     const char* const token = std::getenv(kWorkerTokenVariable);

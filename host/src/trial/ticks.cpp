@@ -8,8 +8,7 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kLongTickNs = 1'000'000'000;
-constexpr double kTickPatienceS = 10;  // a supervisor that asks to stop waits 30 s
-constexpr double kTickPatienceShare = 0.1;
+constexpr double kStopPatience_s = 10;  // a supervisor that asks to stop waits 30 s
 
 }  // namespace
 
@@ -36,7 +35,7 @@ bool Ticks::EndTrial(bool cancelled) {
   if (!cancelled && !(limit_s && spent_s() >= *limit_s)) return false;
   const int64_t now = NowNs();
   if (should_end_since_ns_ == 0) should_end_since_ns_ = now;
-  const double patience_s = cancelled ? kTickPatienceS : std::max(kTickPatienceS, *limit_s * kTickPatienceShare);
+  const double patience_s = cancelled ? kStopPatience_s : PatienceAfter(*limit_s);
   const bool patient = static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s;
   if (state_.iteration.open && (!checkpointing_.keeps_before() || patient)) return false;
   if (state_.iteration.open) {

@@ -45,7 +45,7 @@ bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScor
     dealer_.Start(queue, asked.candidates * asked.episodes_each, workers_.size());
     StartTurn(request);
     while (!AllAreDone()) {
-      if (setup_.cancelled->load()) return false;
+      if (MustEnd()) return false;
       Listen(scores);
       if (!dealer_.finished())
         DealToAll();
@@ -62,7 +62,7 @@ bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScor
 bool WorkerGroup::AwaitHellos() {
   const auto missing = [](const Worker& worker) { return !worker.said_hello && !worker.gone; };
   while (std::any_of(workers_.begin(), workers_.end(), missing)) {
-    if (setup_.cancelled->load()) return false;
+    if (MustEnd()) return false;
     Listen(nullptr);
   }
   return true;

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class WorkerGroup : public PlayElsewhere {
   void BeginTurn(const bp_limits& limits, std::vector<std::byte> state);
   bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) override;
   PoolUse use() const override { return use_; }
+  // Play returns false at this time (NowNs). [control]
+  void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
 
  private:
   struct Worker {
@@ -74,7 +77,10 @@ class WorkerGroup : public PlayElsewhere {
   uint64_t AtWork() const;
   void CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns);
 
+  bool MustEnd() const { return setup_.cancelled->load() || NowNs() >= deadline_ns_; }
+
   const Setup setup_;
+  int64_t deadline_ns_ = std::numeric_limits<int64_t>::max();
   std::vector<Worker> workers_;
   JobDealer dealer_;
   Turn turn_;

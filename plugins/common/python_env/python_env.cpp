@@ -44,6 +44,12 @@ uint16_t SpaceOf(const std::string& word) {
   return kSpaces.at(word);
 }
 
+json Described(const std::string& answer) {
+  json said = json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  if (!said.is_object()) throw bp::Error(BP_E_INTERNAL, "wanted the description of an env, got from worker 0: " + answer.substr(0, 200));
+  return said;
+}
+
 uint64_t Elements(const std::vector<int64_t>& shape) {
   uint64_t n = 1;
   for (const int64_t side : shape) n *= static_cast<uint64_t>(side);
@@ -67,8 +73,8 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
     each.update({{"worker", w}, {"workers", n}, {"rows", rows}});
     requests.push_back(each.dump());
   }
-  const json said = json::parse(workers_.AskAll('C', requests).front());
-  spec_.MaxAgents(said.at("agents"));
+  const json said = Described(workers_.AskAll('C', requests).front());
+  spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // which the worker itself holds
   for (const json& channel : said.at("channels")) AddChannel(channel);
   MakeMemory();
   RecordFacts(said);
@@ -184,8 +190,10 @@ void PythonEnv::SaveState(const bp::Writer& writer) {
   for (uint64_t r = 0; r < rows_; ++r) {
     const std::string& answer = answers[r % answers.size()];
     size_t& here = at[r % answers.size()];
-    uint64_t bytes;
-    std::memcpy(&bytes, answer.data() + here, sizeof bytes);
+    uint64_t bytes = UINT64_MAX;
+    if (answer.size() - here >= sizeof bytes) std::memcpy(&bytes, answer.data() + here, sizeof bytes);
+    if (bytes > answer.size() - here - std::min(sizeof bytes, answer.size() - here))
+      throw bp::Error(BP_E_INTERNAL, "row " + std::to_string(r) + ": its worker sent a state that is not whole");
     writer.PutAll(answer.data() + here + sizeof bytes, bytes);
     here += sizeof bytes + bytes;
   }

@@ -5,7 +5,8 @@ A part of the plugin, which starts it with these descriptors and speaks to it so
     3  commands   b"S" or b"R", first row, row after the last (8 bytes each): step or reset those of them that are mine
                   another letter, a length (8 bytes), as many bytes: see Worker.ANSWERS
                   the end: nobody wants anything any more
-    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and what went wrong (JSON)
+    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and what went wrong (JSON, at most
+                  64 KiB)
     5  memory     what is stepped with: one array a channel, seeds and mask; the rows of one worker lie side by side
     6  this text
     7  a pipe that ends with the trial's process, whatever that dies of
@@ -14,6 +15,7 @@ Row r belongs to worker r % n, so a row's numbers do not depend on n. What it pr
 """
 
 import copy
+import errno
 import faulthandler
 import fcntl
 import functools
@@ -34,7 +36,10 @@ COMMANDS, REPLIES, MEMORY, SOURCE, LIFE = range(3, 8)
 RANGE = struct.Struct("<BQQ")
 HEADER = struct.Struct("<BQ")
 STEP, RESET = b"S"[0], b"R"[0]
-MOST_TRACEBACK = 2500  # bytes of it in an error
+MOST_TRACEBACK = 2500  # letters of it, or of a sentence, in an error
+
+
+OUT_OF_MEMORY = b'E{"oom": true, "error": "MemoryError"}'  # for an error that finds no memory for its sentence
 
 
 class Refusal(Exception):
@@ -346,6 +351,15 @@ class GymnasiumRows(Rows):
             self.observations.put(self.observed[i], observation)
         self.at = -1
 
+    def time_limit(self, env):
+        """Steps after which a wrapper truncates an episode; 0: none of them does."""
+        limits = []
+        while isinstance(env, gymnasium.Wrapper):
+            if isinstance(env, gymnasium.wrappers.TimeLimit):
+                limits.append(int(env._max_episode_steps))
+            env = env.env
+        return min(limits, default=0)
+
     def goes_on(self, env):
         """Whether a copy by pickle goes on as the env does; a sentence says why it does not."""
         env.action_space.seed(0)
@@ -458,6 +472,11 @@ class ParallelRows(Rows):
             observations, _ = self.resets[i](seed=seed_of(seeds[i]))
             self.show(i, observations, set(self.envs[i].agents))
         self.at = -1
+
+    def time_limit(self, env):
+        """PettingZoo's own envs have `max_cycles`; 0: this one has none."""
+        limit = getattr(getattr(env, "unwrapped", env), "max_cycles", None)
+        return limit if isinstance(limit, int) and limit > 0 else 0
 
     def goes_on(self, env):
         for agent in self.agents:
@@ -593,14 +612,19 @@ def reply(body=b""):
     write_all(struct.pack("<I", len(body)) + body)
 
 
+def shortened(text):
+    return text if len(text) <= MOST_TRACEBACK else text[:200] + "\n  ...\n" + text[200 - MOST_TRACEBACK:]
+
+
 class Worker:
     def create(self, text):
         """b"C" and the configuration: makes the envs of my rows. The first worker answers what they are like."""
-        global numpy, spaces
+        global gymnasium, numpy, spaces
         config = json.loads(text)
         self.index, self.workers = config["worker"], config["workers"]
         try:
             import gymnasium.spaces
+            import gymnasium.wrappers
             import numpy
         except ImportError as e:
             raise Refusal(f"python: {sys.executable} lacks a package: {e}") from e
@@ -629,6 +653,7 @@ class Worker:
             "not_kept": not_kept,
             "pictures": "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
+            "max_episode_steps": self.rows.time_limit(sample),
         }
         sample.close()
         return said
@@ -721,25 +746,31 @@ class Worker:
             except BaseException as e:  # an env may also raise SystemExit
                 if isinstance(e, SystemExit) and e.code == 0:
                     raise
-                self.report(e)
+                try:
+                    said = self.report(e)
+                except MemoryError:
+                    said = OUT_OF_MEMORY
+                reply(said)
         self.rows.close()
 
     def report(self, error):
         """What went wrong, with the traceback from the first line that is not of this file."""
         place = self.rows.at if hasattr(self, "rows") else -1
-        said = {"row": self.own[place] if place >= 0 else -1, "config": isinstance(error, Refusal)}
+        said = {
+            "row": self.own[place] if place >= 0 else -1,
+            "config": isinstance(error, Refusal),
+            "oom": isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM),
+        }
         if said["config"]:
-            said |= {"row": -1, "error": str(error)}
+            said |= {"row": -1, "error": shortened(str(error))}
         else:
             at = error.__traceback__
             while at.tb_next and at.tb_frame.f_code.co_filename == __file__:
                 at = at.tb_next
             lines = "".join(traceback.format_exception(error.with_traceback(at))).rstrip()
             last = traceback.format_exception_only(error)[-1].strip()
-            if len(lines) > MOST_TRACEBACK:
-                lines = lines[:200] + "\n  ...\n" + lines[200 - MOST_TRACEBACK:]
-            said |= {"error": last, "traceback": lines}
-        reply(b"E" + json.dumps(said).encode())
+            said |= {"error": shortened(last), "traceback": shortened(lines)}
+        return b"E" + json.dumps(said).encode()
 
 
 def main():

@@ -35,7 +35,25 @@ constexpr uint64_t kMostLoggedBytes = 64 * 1024;  // of all output of an instanc
 constexpr auto kGrace = milliseconds(2000);       // to come to an end by themselves, or to say where they are
 constexpr double kShortestStart_s = 120;          // packages may lie on a slow disk
 
-[[noreturn]] void FailWith(const std::string& what) { throw bp::Error(BP_E_IO, what + ": " + std::strerror(errno)); }
+constexpr uint32_t kMostErrorBytes = 64 * 1024;   // of a reply that reports an error
+constexpr uint32_t kMostTextBytes = 16 << 20;     // of the description of an env
+constexpr size_t kPortion = 1 << 20;              // memory grows with the bytes that have arrived
+
+[[noreturn]] void FailWith(const std::string& what) {
+  throw bp::Error(errno == ENOMEM ? BP_E_OOM_HOST : BP_E_IO, what + ": " + std::strerror(errno));
+}
+
+// The kinds of messages that worker.py answers with more than an end or an error.
+bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P'; }
+
+uint32_t MostBytesOfReply(char kind) {
+  switch (kind) {
+    case 'C': return kMostTextBytes;
+    case 'G':
+    case 'P': return UINT32_MAX;
+    default: return kMostErrorBytes;
+  }
+}
 
 // A descriptor that no other process gets by accident, above those that the workers are given.
 File Checked(int fd, const char* what) {
@@ -111,6 +129,7 @@ class SpawnSetup {
     pid_t pid = -1;
     const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions_, &attributes_, Pointers(arguments).data(),
                                    Pointers(environment).data());
+    if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("a worker process: ") + std::strerror(error));
     if (error != 0)
       throw bp::ConfigError("python: '" + arguments[0] + "' cannot be started: " + std::strerror(error) +
                             "; name an interpreter that has what the env needs");
@@ -207,7 +226,7 @@ char* Workers::Share(uint64_t bytes) {
 std::vector<std::string> Workers::AskAll(char kind, const std::vector<std::string>& texts) {
   const Clock::time_point end = Deadline(kind == 'C' ? kShortestStart_s : 0);
   for (size_t w = 0; w < workers_.size(); ++w) SendText(&workers_[w], kind, texts[w], end);
-  Await(end);
+  Await(end, /*saved=*/kind == 'G');
   std::vector<std::string> answers;
   for (Worker& worker : workers_) answers.push_back(std::move(worker.reply));
   return answers;
@@ -251,6 +270,7 @@ void Workers::Send(Worker* worker, std::string_view bytes, Clock::time_point end
   if (worker->pid < 0) throw bp::Error(BP_E_INTERNAL, "the workers have ended");
   worker->awaited = true;
   worker->got = 0;
+  worker->kind = bytes.front();
   worker->reply.clear();
   while (!bytes.empty()) {
     const ssize_t sent = send(worker->commands.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -268,7 +288,7 @@ void Workers::Send(Worker* worker, std::string_view bytes, Clock::time_point end
   }
 }
 
-void Workers::Await(Clock::time_point end) {
+void Workers::Await(Clock::time_point end, bool saved) {
   for (;;) {
     polled_.clear();
     bool any = false;
@@ -294,7 +314,7 @@ void Workers::Await(Clock::time_point end) {
         RefuseDead(&worker);
       if (worker.awaited && Until(end).count() == 0) RefuseLate(&worker);
     }
-    if (ready == 0 && host_->cancelled(host_) != 0) {
+    if (ready == 0 && !saved && host_->cancelled(host_) != 0) {
       End(/*at_once=*/true);
       throw bp::Error(BP_E_CANCELLED, "stopped");
     }
@@ -306,14 +326,15 @@ void Workers::Await(Clock::time_point end) {
 bool Workers::ReadReply(Worker* worker) {
   while (worker->awaited) {
     const bool in_length = worker->got < sizeof worker->length;
-    char* const into = in_length ? reinterpret_cast<char*>(&worker->length) + worker->got
-                                 : worker->reply.data() + (worker->got - sizeof worker->length);
-    const size_t wanted = (in_length ? sizeof worker->length : sizeof worker->length + worker->length) - worker->got;
+    const size_t at = in_length ? worker->got : worker->got - sizeof worker->length;
+    const size_t wanted = std::min<size_t>((in_length ? sizeof worker->length : worker->length) - at, kPortion);
+    if (!in_length && worker->reply.size() < at + wanted) worker->reply.resize(at + wanted);
+    char* const into = (in_length ? reinterpret_cast<char*>(&worker->length) : worker->reply.data()) + at;
     const ssize_t n = read(worker->replies.fd(), into, wanted);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     worker->got += static_cast<uint64_t>(n);
-    if (worker->got == sizeof worker->length && worker->length > 0) worker->reply.resize(worker->length);
+    if (worker->got == sizeof worker->length && worker->length > MostBytesOfReply(worker->kind)) RefuseLength(worker);
     if (worker->got >= sizeof worker->length && worker->got == sizeof worker->length + worker->length) worker->awaited = false;
   }
   return true;
@@ -359,15 +380,16 @@ void Workers::CheckReplies() {
     if (worker.reply.empty()) continue;
     const char kind = worker.reply.front();
     worker.reply.erase(0, 1);
-    if (kind == 'V') continue;
-    const nlohmann::json said = nlohmann::json::parse(worker.reply, nullptr, /*allow_exceptions=*/false);
+    if (kind == 'V' && HasAnswer(worker.kind)) continue;
+    const nlohmann::json said =
+        kind == 'E' ? nlohmann::json::parse(worker.reply, nullptr, /*allow_exceptions=*/false) : nlohmann::json();
     End(/*at_once=*/true);
-    if (!said.is_object()) throw bp::Error(BP_E_INTERNAL, Name(worker) + " said what nobody understands: " + worker.reply);
-    const bool is_config = said.value("config", false);
+    if (!said.is_object()) throw bp::Error(BP_E_INTERNAL, Name(worker) + " sent a reply that is none: " + worker.reply.substr(0, kMostLastWords));
+    const bool is_config = said.value("config", false), no_memory = said.value("oom", false);
     std::string text = said.value("row", int64_t{-1}) < 0 ? "" : "row " + said["row"].dump() + ": ";
     text += said.value("error", "");
     if (const std::string traceback = said.value("traceback", ""); !traceback.empty()) text += "\n" + traceback;
-    throw bp::Error(is_config ? BP_E_CONFIG : BP_E_INTERNAL, text);
+    throw bp::Error(is_config ? BP_E_CONFIG : no_memory ? BP_E_OOM_HOST : BP_E_INTERNAL, text);
   }
 }
 
@@ -386,6 +408,15 @@ std::string Workers::LastWords(const Worker& worker) const {
   const size_t begin = crash != std::string_view::npos ? crash : tail.size() - std::min(tail.size(), kMostLastWords);
   const size_t end = crash != std::string_view::npos ? tail.find("\nExtension modules", crash) : std::string_view::npos;
   return "; the last that it printed:\n" + std::string(tail.substr(begin, std::min(end, begin + kMostLastWords) - begin));
+}
+
+void Workers::RefuseLength(Worker* worker) {
+  const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
+                           " bytes; wanted at most " + std::to_string(MostBytesOfReply(worker->kind)) +
+                           ": the env has written to descriptor " + std::to_string(kReplies) +
+                           ", which it did not open";
+  End(/*at_once=*/true);
+  throw bp::Error(BP_E_INTERNAL, text);
 }
 
 void Workers::RefuseDead(Worker* worker) {

@@ -47,6 +47,7 @@ class Workers {
     bool awaited = false;
     uint64_t got = 0;  // of the reply, its length included
     uint32_t length = 0;
+    char kind = 0;  // of the message that it replies to
     std::string reply;
     std::string tail;  // the last that it wrote to stdout and stderr
     std::string line;  // of its output, until it is whole
@@ -57,7 +58,8 @@ class Workers {
   Clock::time_point Deadline(double at_least_s = 0) const;
   void SendText(Worker* worker, char kind, std::string_view text, Clock::time_point end);
   void Send(Worker* worker, std::string_view bytes, Clock::time_point end);
-  void Await(Clock::time_point end);
+  // A stop ends the workers, unless their rows are being `saved`, which is part of a stop.
+  void Await(Clock::time_point end, bool saved = false);
   // False: nothing more is there.
   bool ReadReply(Worker* worker);
   bool ReadOutput(Worker* worker);
@@ -66,6 +68,7 @@ class Workers {
   void CheckReplies();
   std::string Name(const Worker& worker) const;
   std::string LastWords(const Worker& worker) const;
+  [[noreturn]] void RefuseLength(Worker* worker);
   [[noreturn]] void RefuseDead(Worker* worker);
   [[noreturn]] void RefuseLate(Worker* worker);
   void End(bool at_once) noexcept;

@@ -1,6 +1,10 @@
 // Acts at random, or not at all, and never learns: the baseline every other learner should beat, and the cheapest learner to
 // time an env with.
+#include <cstdint>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "backplane/actions.hpp"
 #include "backplane/learner.hpp"
@@ -19,6 +23,17 @@ constexpr bp::OptionTable kOptions{
     bp::Opt("policy", &Options::policy, "uniform draws from the action space, zero always takes 0 or its nearest"),
     bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
 };
+
+// NaN or infinity: all bits of the exponent. As integers, whose OR the compiler does for many numbers at once.
+inline bool AllFinite(const float* values, uint64_t n) {
+  uint32_t bad = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    uint32_t bits;
+    std::memcpy(&bits, values + i, sizeof bits);
+    bad |= static_cast<uint32_t>((bits & 0x7f800000u) == 0x7f800000u);
+  }
+  return bad == 0;
+}
 
 class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
  public:
@@ -39,11 +54,30 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
     agents_ = action.scope == BP_SCOPE_AGENT ? setup.env->max_agents : 1;
     if (space_->masked()) spec_.ActIn(mask->name);
     spec_.ActOut(action);
+    for (const bp_channel* obs : bp::FindChannels(*setup.env, BP_ROLE_OBS)) {
+      if (!bp::SameDtype(obs->dtype, bp::DtypeOf<float>())) continue;
+      spec_.Keep(obs->name);
+      observed_.emplace_back(obs->name);
+      observed_.push_back(bp::FinalName(*setup.env, *obs));
+    }
   }
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   uint64_t Horizon() const override { return options_.horizon; }
-  uint64_t OnRollout(const bp::Delivery&) override { return 0; }
+  // Observations are of no use to it, but a trial of an env whose observations are broken should not count as completed.
+  uint64_t OnRollout(const bp::Delivery& delivery) override {
+    for (const std::string& name : observed_) {
+      const bp_tensor* seen = delivery.Find(name.c_str());
+      if (seen == nullptr) continue;
+      const bp::View<const float> entries(seen, name.c_str());
+      uint64_t of_entry = 1;
+      for (int dim = 1; dim < seen->ndim; ++dim) of_entry *= static_cast<uint64_t>(seen->shape[dim]);
+      for (int64_t t = 0; t < entries.Size(0); ++t)
+        if (!AllFinite(entries.At(t), of_entry))
+          throw bp::Error(BP_E_NUMERIC, "a number of '" + name + "' is not finite");
+    }
+    return 0;
+  }
 
   void Act(const bp_act& act) override {
     for (uint64_t row = act.begin * agents_; row < act.end * agents_; ++row) {
@@ -63,6 +97,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   const Options options_;
   uint64_t agents_;
   std::optional<bp::ActionSpace> space_;
+  std::vector<std::string> observed_;  // tensors of a delivery
   bp::LearnerSpec spec_;
 };
 

@@ -452,5 +452,35 @@ TEST(CandidateScorer, RefusesAFlagThatIsNone) {
   g_switches.owns_time_limit = false;
 }
 
+TEST(CandidateScorer, TruncatesEpisodesWithoutEndAtTheCap) {
+  const Endless endless;
+  for (const bool row_exact : {false, true}) {
+    for (const uint64_t max_steps : {0, 7, 1000}) {
+      Scored scored({.rows = 4, .threads = 2, .max_steps = max_steps, .row_exact = row_exact});
+      scored.scorer.CapEpisodes(30);
+      ASSERT_TRUE(scored.Score());
+      for (uint64_t job = 0; job < kJobs; ++job) EXPECT_EQ(scored.length(job), max_steps == 7 ? 7 : 30);
+      EXPECT_EQ(scored.scorer.capped(), max_steps == 7 ? 0 : kJobs) << "the learner's own limit is no cap";
+    }
+  }
+}
+
+TEST(CandidateScorer, CapsNoEpisodeOfAnEnvWhoseLimitTheHostCounts) {
+  Scored capped({.rows = 8}), plain({.rows = 8});
+  capped.scorer.CapEpisodes(2);
+  ASSERT_TRUE(capped.Score() && plain.Score());
+  EXPECT_EQ(capped.Bytes(), plain.Bytes());
+  EXPECT_EQ(capped.scorer.capped(), 0u);
+}
+
+TEST(CandidateScorer, EndsAtTheDeadlineWithoutScores) {
+  const Endless endless;
+  for (const bool row_exact : {false, true}) {
+    Scored scored({.rows = 4, .threads = 2, .row_exact = row_exact});
+    scored.scorer.EndBy(NowNs() + 20'000'000);
+    EXPECT_FALSE(scored.Score());
+  }
+}
+
 }  // namespace
 }  // namespace backplane::toy

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rollout/look_pace.hpp"
 #include "toy_plugins.hpp"
 
 namespace backplane::toy {
@@ -111,6 +112,99 @@ TEST(Evaluator, TellsOfEachChunkThatWasPlayed) {
   });
   EXPECT_THAT(played, testing::UnorderedElementsAre(std::pair(0, 3), std::pair(3, 6), std::pair(6, 8)));
   EXPECT_EQ(evaluator.chunk_rows(), 3u);
+}
+
+TEST(Evaluator, TruncatesEpisodesWithoutEndAtTheCap) {
+  for (const bool owns : {false, true}) {
+    const Endless endless(owns);
+    ToyTrial trial(8, 3);
+    Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+    evaluator.CapEpisodes(50);
+    for (const Policy policy : {Policy::kLearner, Policy::kZero}) {
+      const EvaluationResult result = evaluator.Play(policy, trial.clocks);
+      EXPECT_EQ(result.lengths, std::vector<double>(8, 50)) << owns;
+      EXPECT_EQ(result.capped, 8u) << owns;
+      EXPECT_EQ(result.out_of_time, 0u);
+    }
+  }
+}
+
+TEST(Evaluator, LeavesEpisodesThatEndBeforeTheCapAsTheyAre) {
+  ToyTrial trial(8, 1);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.CapEpisodes(2);
+  const EvaluationResult result = evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_EQ(result.lengths, Play(1, Policy::kLearner).lengths) << "the env declares a limit, which the host counts";
+  EXPECT_EQ(result.capped, 0u);
+  g_switches.owns_time_limit = true;
+  ToyTrial owner(8, 1);
+  Evaluator of_owner(*owner.env, *owner.learner, *owner.pool, 2, 7, owner.cancelled, [] {});
+  of_owner.CapEpisodes(50);
+  EXPECT_EQ(of_owner.Play(Policy::kLearner, owner.clocks).lengths, Play(1, Policy::kLearner).lengths);
+  g_switches.owns_time_limit = false;
+}
+
+TEST(Evaluator, RaisesTheCapToWhatTheEnvDeclaresToHold) {
+  const Endless endless(/*owns=*/true, /*declares=*/70);
+  ToyTrial trial(2, 1);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.CapEpisodes(50);
+  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 70));
+  evaluator.CapEpisodes(90);
+  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 90)) << "it breaks its word";
+}
+
+TEST(Evaluator, TruncatesEpisodesWithoutEndAtTheDeadline) {
+  const Endless endless;
+  ToyTrial trial(6, 2);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.EndBy(NowNs() + 50'000'000);
+  const EvaluationResult result = evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_EQ(result.out_of_time, 6u);
+  EXPECT_EQ(result.capped, 0u);
+  for (const double length : result.lengths) EXPECT_GE(length, 1);
+  for (const double value : result.returns) EXPECT_GT(value, 0) << "of the steps that were played";
+}
+
+TEST(Evaluator, PlaysEpisodesWithALimitPastTheDeadline) {
+  ToyTrial trial(8, 1);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.EndBy(NowNs() - 1);
+  const EvaluationResult result = evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_EQ(result.lengths, Play(1, Policy::kLearner).lengths);
+  EXPECT_EQ(result.out_of_time, 0u);
+}
+
+TEST(Evaluator, EndsAtAStopInAnEpisodeWithoutEnd) {
+  const Endless endless;
+  static ToyTrial* stopped = nullptr;
+  ToyTrial trial(2, 1);
+  stopped = &trial;
+  g_switches.on_step = [] { stopped->cancelled = true; };
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  try {
+    evaluator.Play(Policy::kLearner, trial.clocks);
+    ADD_FAILURE();
+  } catch (const TrialFailure& failure) {
+    EXPECT_EQ(failure.status(), BP_E_CANCELLED);
+  }
+  g_switches.on_step = nullptr;
+}
+
+TEST(LookPace, LooksAtEachStepOfASlowEnvAndAtOneInEightOfAQuickOne) {
+  constexpr int64_t kSlowNs = 1'000'000'000, kQuickNs = 1'000;
+  const auto looks = [](int64_t step_ns) {
+    LookPace pace(0);
+    int n = 0;
+    for (int64_t t = 0; t < 800; ++t) {
+      if (!pace.IsDue(t)) continue;
+      pace.Looked(t, (t + 1) * step_ns);
+      ++n;
+    }
+    return n;
+  };
+  EXPECT_EQ(looks(kSlowNs), 800);
+  EXPECT_NEAR(looks(kQuickNs), 100, 3);
 }
 
 TEST(Evaluator, RefusesAFlagThatIsNone) {

@@ -41,6 +41,7 @@ struct ToyEnv {
   bp_env_spec spec;
   std::vector<Row> rows;
   const bp_frame* frames;
+  bool endless = false;
 };
 ToyEnv* Of(bp_env* env) { return reinterpret_cast<ToyEnv*>(env); }
 
@@ -62,8 +63,10 @@ bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env
   env->channels[4] = Channel(BP_ROLE_INFO, "ep/steps", kF32);
   env->channels[5] = Channel(BP_ROLE_TRUNCATED, "truncated", kU8);
   if (g_switches.edit) g_switches.edit(env->channels);
-  const bool cuts = g_switches.owns_time_limit;
-  env->spec = {sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, cuts ? 0 : kTimeLimit, {BP_DEVICE_CPU, 0}};
+  const bool cuts = g_switches.owns_time_limit, own = cuts || g_switches.endless;
+  env->endless = g_switches.endless;
+  env->spec = {
+      sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, own ? g_switches.declares : kTimeLimit, {BP_DEVICE_CPU, 0}};
   *out = reinterpret_cast<bp_env*>(env);
   return BP_OK;
 }
@@ -102,8 +105,9 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
     ++row.steps;
     *At<float>(frame, 2, r) =
         static_cast<int>(r) == g_switches.nan_row ? std::numeric_limits<float>::quiet_NaN() : *At<float>(frame, 1, r);
-    *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0;
-    if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = row.steps >= OwnLimit(r) ? g_switches.cut_flag : 0;
+    *At<uint8_t>(frame, 3, r) = row.ended = bp_rng_below(&row.rng, 8) == 0 && !env->endless;
+    const bool at_limit = row.steps >= OwnLimit(r) && !env->endless;
+    if (env->spec.n_channels == 6) row.ended |= *At<uint8_t>(frame, 5, r) = at_limit ? g_switches.cut_flag : 0;
     *At<float>(frame, 4, r) = static_cast<float>(row.steps);
     WriteObs(frame, r, row, env->rows_alike);
     if (g_switches.nan_steps) At<float>(frame, 0, r)[1] = std::numeric_limits<float>::quiet_NaN();

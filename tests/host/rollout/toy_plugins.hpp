@@ -37,10 +37,21 @@ struct Switches {
   bool row_exact = false;                        // of the next learner; else its actions tell the size of the range
   const char* keep = nullptr;                    // one more channel that the next learner wants to keep
   bool owns_time_limit = false;                  // of the next env
+  bool endless = false;                          // of the next env: it ends no episode and declares no limit
+  int64_t declares = 0;                          // steps that an env with its own time limit, or an endless one, declares
   uint8_t cut_flag = 1;                          // what it writes where it cuts
   void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels
 };
 extern Switches g_switches;
+
+// While it lives, the next env ends no episode.
+struct Endless {
+  explicit Endless(bool owns_time_limit = false, int64_t declares = 0) {
+    g_switches.endless = true, g_switches.owns_time_limit = owns_time_limit, g_switches.declares = declares;
+  }
+  ~Endless() { g_switches.endless = g_switches.owns_time_limit = false, g_switches.declares = 0; }
+  Endless(const Endless&) = delete;
+};
 
 const bp_module& Module();
 

@@ -42,5 +42,27 @@ TEST_F(Stacks, ALibraryThatTakesLongHoldsUpNeitherTheOthersNorTheSupervisor) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6)) << "two limits";
 }
 
+TEST(StackOf, PrefersThreadInsideThePlugin) {
+  const std::vector<std::string> stacks = {"thread 1 (backplane)",
+                                           "  futex_wait, libc.so.6",
+                                           "thread 2 (backplane) in monitor.resources",
+                                           "  clock_nanosleep, libc.so.6",
+                                           "thread 3 (backplane) in env.walk",
+                                           "  futex_wait, libc.so.6",
+                                           "thread 4 (backplane) in env.walk",
+                                           "  clock_nanosleep, libc.so.6",
+                                           "  Walk::Step, env_walk.so",
+                                           "thread 5 (backplane) in learner.walk",
+                                           "  Learn, learner_walk.so"};
+  EXPECT_THAT(StackOf(stacks, "env.walk"),
+              ElementsAre("thread 4 (backplane) in env.walk", "  clock_nanosleep, libc.so.6", "  Walk::Step, env_walk.so"));
+  EXPECT_THAT(StackOf(stacks, "learner.walk"), ElementsAre("thread 5 (backplane) in learner.walk", "  Learn, learner_walk.so"));
+  EXPECT_THAT(StackOf(stacks, "monitor.resources"),
+              ElementsAre("thread 2 (backplane) in monitor.resources", "  clock_nanosleep, libc.so.6"));
+  EXPECT_EQ(StackOf(stacks, "env.other").front(), "thread 2 (backplane) in monitor.resources") << "the first in any";
+  EXPECT_THAT(StackOf({"thread 1 (backplane)", "  main, backplane"}, ""), ElementsAre("thread 1 (backplane)", "  main, backplane"));
+  EXPECT_TRUE(StackOf({}, "env.walk").empty());
+}
+
 }  // namespace
 }  // namespace backplane

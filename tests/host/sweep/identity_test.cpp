@@ -1,5 +1,6 @@
 #include "sweep/identity.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -143,6 +144,15 @@ TEST_F(IdentityTest, WritingTheDefaultOfChunkRowsOutChangesNothing) {
   loaded_.experiment.rollout.chunk_rows = 16;
   EXPECT_EQ(before, Id());
   loaded_.experiment.rollout.chunk_rows = 8;
+  EXPECT_NE(before, Id());
+}
+
+TEST_F(IdentityTest, LeavesOutTheDefaultCapOfAnEpisode) {
+  EXPECT_THAT(CanonicalText(PointIdentity(loaded_, {})), testing::Not(testing::HasSubstr("max_episode_steps")));
+  const std::string before = Id();
+  loaded_.experiment.evaluation.max_episode_steps = 100'000;
+  EXPECT_EQ(before, Id());
+  loaded_.experiment.evaluation.max_episode_steps = 500;
   EXPECT_NE(before, Id());
 }
 

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
+#include "rollout/clocks.hpp"
+
 namespace backplane {
 namespace {
 
@@ -29,6 +34,23 @@ TEST(Budget, LimitsSayWhatIsLeft) {
   EXPECT_EQ(Limits(budget, {0, 400, 0}, 8, 4).env_steps_left, 600u);
   EXPECT_EQ(Limits(budget, {0, 1400, 0}, 8, 4).env_steps_left, 0u);
   EXPECT_EQ(Limits(budget, {0, 400, 0}, 8, 4).rows, 8u);
+}
+
+TEST(Budget, GrantsTenSecondsOrATenthOfTheWallTimeAtItsEnd) {
+  const auto left_s = [](double wall_time_s, double spent_s, Deadline which) {
+    BudgetConfig budget;
+    budget.wall_time_s = wall_time_s;
+    const int64_t now = NowNs();
+    return std::round(static_cast<double>(DeadlineOf(budget, {.seconds = spent_s}, which) - now) * 1e-9);
+  };
+  using enum Deadline;
+  EXPECT_EQ(left_s(5, 1, kPatienceAtLeast), 10);
+  EXPECT_EQ(left_s(60, 1, kPatienceAtLeast), 59);
+  EXPECT_EQ(left_s(3600, 3599, kPatienceAtLeast), 360);
+  EXPECT_EQ(left_s(5, 1, kPatienceAfterBudget), 14);
+  EXPECT_EQ(left_s(5, 8, kPatienceAfterBudget), 10) << "from now on";
+  EXPECT_EQ(left_s(3600, 3590, kPatienceAfterBudget), 370);
+  EXPECT_EQ(DeadlineOf({}, {}, kPatienceAtLeast), std::numeric_limits<int64_t>::max());
 }
 
 }  // namespace

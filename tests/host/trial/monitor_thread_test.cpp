@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <new>
 
 #include "rollout/clocks.hpp"
 #include "trial/metrics.hpp"
@@ -19,6 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::function<void(const bp_host*)> g_on_sample;
+std::function<bp_status(const bp_host*)> g_on_create;
 
 struct Obeys {
   const bp_host* host;
@@ -46,6 +48,7 @@ class Gate {
 const bp_monitor_api kApi = {sizeof(bp_monitor_api),
                              0,
                              [](const bp_host* host, const bp_config*, bp_monitor** out) -> bp_status {
+                               if (const bp_status status = g_on_create ? g_on_create(host) : BP_OK; status != BP_OK) return status;
                                *out = reinterpret_cast<bp_monitor*>(new Obeys{host, g_on_sample});
                                return BP_OK;
                              },
@@ -151,6 +154,50 @@ TEST_F(AMonitor, ThatCallsExitIsNotWaitedFor) {
   monitor_->LeaveBehind();
   EXPECT_THAT(monitor_->warnings(), ElementsAre("monitor.obeys was switched off: monitor.obeys called exit()"));
   MonitorThread::ParkWhereItExits("another thread's exit() is none of a monitor's");
+}
+
+class MonitorCreate : public AMonitor {
+ protected:
+  ~MonitorCreate() override { g_on_create = nullptr; }
+};
+
+// Start is not called after an error in create: the thread must not wait for it.
+TEST_F(MonitorCreate, FailsTrialAtOnceIfItRejectsIt) {
+  for (const bp_status status : {BP_E_CONFIG, BP_E_INVALID_ARG, BP_E_UNSUPPORTED}) {
+    g_on_create = [status](const bp_host* host) { return host->fail(host, status, "no"); };
+    try {
+      Start([](const bp_host*) {});
+      ADD_FAILURE();
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.status(), status);
+      EXPECT_EQ(failure.plugin(), "monitor.obeys");
+      EXPECT_STREQ(failure.what(), "monitor.obeys: create: no");
+    }
+  }
+}
+
+TEST_F(MonitorCreate, SwitchesMonitorOffIfItFails) {
+  g_on_create = [](const bp_host* host) { return host->fail(host, BP_E_IO, "a full disk"); };
+  Start([](const bp_host*) {});
+  EXPECT_THAT(monitor_->warnings(), ElementsAre("monitor.obeys was switched off: create: a full disk"));
+  g_on_create = [](const bp_host*) -> bp_status { throw std::bad_alloc(); };
+  Start([](const bp_host*) {});
+  EXPECT_THAT(monitor_->warnings(), ElementsAre("monitor.obeys was switched off: create: monitor.obeys: out of memory"));
+}
+
+TEST_F(MonitorCreate, WarnsIfItHangsAndRejectsLate) {
+  const auto gate = std::make_shared<Gate>();
+  g_on_create = [gate](const bp_host* host) {
+    gate->Wait();
+    return host->fail(host, BP_E_CONFIG, "no");
+  };
+  Start([](const bp_host*) {});
+  EXPECT_THAT(monitor_->warnings(), ElementsAre(HasSubstr("still in create after 5 s: the trial begins without it")));
+  gate->Open();
+  constexpr int64_t kMinuteNs = 60'000'000'000;
+  monitor_->AskToEnd({});
+  EXPECT_TRUE(monitor_->AwaitEnd(NowNs() + kMinuteNs, kMinuteNs));
+  EXPECT_THAT(monitor_->warnings(), Contains("monitor.obeys: create: no"));
 }
 
 }  // namespace

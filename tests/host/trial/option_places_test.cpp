@@ -31,5 +31,16 @@ TEST(OptionPlaces, WhatTheSentenceSaysItselfIsNotSaidTwice) {
   EXPECT_EQ(PlacesText(sentence, OptionsNamed(sentence, kOrigin, "learner.options")), " (env.options.size at a.yaml:2:5)");
 }
 
+TEST(MonitorNamed, FindsPlaceOfFailedMonitor) {
+  const std::map<std::string, std::string> origin = {{"monitors.0.plugin", "a.yaml:8:5"}, {"monitors.1.plugin", "a.yaml:9:5"}};
+  const auto found = MonitorNamed("monitors.1.options", "monitor.tensorboard", origin);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->path, "monitors.1.plugin");
+  EXPECT_EQ(found->place, "a.yaml:9:5");
+  EXPECT_FALSE(MonitorNamed("monitors.1.options", "learner.ppo", origin)) << "the section that was read last is another's";
+  EXPECT_FALSE(MonitorNamed("env.options", "monitor.tensorboard", origin));
+  EXPECT_FALSE(MonitorNamed("monitors.2.options", "monitor.tensorboard", origin)) << "a default, of no file";
+}
+
 }  // namespace
 }  // namespace backplane

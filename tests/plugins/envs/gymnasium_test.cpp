@@ -333,8 +333,10 @@ TEST_F(Gymnasium, TerminationAndTruncationAreTheEnvs) {
     EXPECT_EQ(*env.At<uint8_t>("terminated"), t == 5);
     EXPECT_EQ(*env.At<uint8_t>("truncated"), t == 7);
   }
-  EXPECT_EQ(env.spec().max_episode_steps, 0) << "the host counts none";
+  EXPECT_EQ(env.spec().max_episode_steps, 0) << "no wrapper cuts its episodes";
   harness::Env limited(kPlugin, 1, 1, Python({{"id", "CartPole-v1"}, {"kwargs", {{"max_episode_steps", 4}}}}));
+  EXPECT_EQ(limited.spec().max_episode_steps, 4);
+  EXPECT_EQ(harness::Env(kPlugin, 1, 1, Python({{"id", "CliffWalking-v1"}})).spec().max_episode_steps, 0) << "registered without";
   ASSERT_EQ(limited.Reset(0, {1}), BP_OK);
   for (int t = 1; t <= 4; ++t) {
     ASSERT_EQ(limited.Step(), BP_OK);

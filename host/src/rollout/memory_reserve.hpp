@@ -1,0 +1,17 @@
+// Memory that is kept back for the end of a trial whose memory ran out: its name, its sentence and its result need some.
+#pragma once
+
+#include <string>
+
+namespace backplane {
+
+// Once, at the start of a trial. Without it a trial that runs out of memory may end without a result.
+void KeepMemoryReserve();
+
+// Gives it back to the allocator. A second call does nothing. [any]
+void ReleaseMemoryReserve() noexcept;
+
+// A plugin let std::bad_alloc out: throws TrialFailure (BP_E_OOM_HOST) after the reserve was released.
+[[noreturn]] void FailOutOfMemory(const std::string& plugin);
+
+}  // namespace backplane
