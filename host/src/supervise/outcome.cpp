@@ -27,10 +27,11 @@ std::string OverWallTime(const Ending& ending) {
   return "took longer than resources.wall_time" + (ending.wall_time_s ? " (" + FormatDuration(*ending.wall_time_s) + ")" : "");
 }
 
-// "gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"
+// "env.ant gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"
 std::string Silent(const Ending& ending) {
   const double times = ending.over_silence ? kSilenceLimits : 1;
-  std::string why = "gave no sign of life";
+  std::string why = ending.plugin.empty() ? "" : ending.plugin + " ";
+  why += "gave no sign of life";
   if (ending.hang_timeout_s)
     why += fmt::format(" for {} ({}resources.hang_timeout)", FormatDuration(times * *ending.hang_timeout_s),
                        ending.over_silence ? "2 x " : "");

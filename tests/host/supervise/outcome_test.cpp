@@ -112,6 +112,13 @@ TEST(Outcome, NamesLimitThatEndedTrial) {
   EXPECT_FALSE(Classify(ending).by_limit) << "somebody did request that stop";
 }
 
+TEST(Outcome, NamesThePluginThatHung) {
+  Ending ending{{0, SIGKILL}, StopReason::kHang};
+  ending.hang_timeout_s = 2;
+  ending.plugin = "env.sleeper";
+  EXPECT_EQ("env.sleeper gave no sign of life for 2s (resources.hang_timeout) and was killed", Classify(ending).why);
+}
+
 TEST(Outcome, ReportsSilenceAsTimeoutWithState) {
   Ending ending{{0, SIGKILL}};
   ending.hang_timeout_s = 2;
