@@ -1,5 +1,7 @@
 #include "cli/check_report.hpp"
 
+#include <chrono>
+
 #include "base/error_words.hpp"
 #include "cli/report_program.hpp"
 #include "log/log.hpp"
@@ -7,9 +9,11 @@
 namespace backplane {
 namespace {
 
+constexpr std::chrono::seconds kLimit{10};  // it takes milliseconds, and no trial has started yet
+
 ReportCheckAnswer Ask(const ReportCheckRequest& request) {
   try {
-    const std::string answer = ReportProgram().Ask("--check", ToJson(request));
+    const std::string answer = ReportProgram(ReportProgram().file(), kLimit).Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
   } catch (const std::exception& error) {
     LogInfo("note: what `report:` says was not checked: {}", WordsOf(error));

@@ -22,9 +22,8 @@ namespace {
 
 constexpr int kCheckTick_ms = 200;
 constexpr double kMostBetweenLooks_s = 5;  // more: this process was stopped
-// Between two answers, at least: most of a check is loading a large library from a cold disk, or reading a data set. The
-// experiment's hang_timeout may give more.
-constexpr double kPatience_s = 60;
+// Between two answers, in addition to resources.hang_timeout, which a trial has for the same calls: the process has to start.
+constexpr double kTimeToStart_s = 7;
 
 constexpr size_t kMostBudgets = 64;  // that are looked at, of one configuration
 
@@ -182,7 +181,7 @@ class Checker {
       command.child.arguments.push_back(WriteTrialJson(*question, *allocation, dir).string());
     Ending ending;
     ending.memory_limit_bytes = allocation->memory_bytes;
-    Wait(engine_.Start(command), command.child.stdout_file, std::max(kPatience_s, resources.hang_timeout_s), &ending);
+    Wait(engine_.Start(command), command.child.stdout_file, resources.hang_timeout_s + kTimeToStart_s, &ending);
     resource_pool_.Give(*allocation);
     return ending;
   }
