@@ -20,6 +20,7 @@
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
 #include "record/report_requests.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -365,7 +366,7 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
     std::string said = program.Ask("--make", ToJson(report));
     return asks ? std::optional(std::move(said)) : std::nullopt;
   } catch (const std::exception& error) {
-    if (batch.interrupted) {
+    if (batch.interrupted || InterruptScope::Count() > 0) {
       SayLeftOut(asks ? "report" : "page", error, args.typed_program + " report", request.out);
       return std::nullopt;
     }

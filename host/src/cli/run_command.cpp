@@ -28,6 +28,7 @@
 #include "search/side_process.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/batch_search.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 #include "yaml/recommended_file.hpp"
 
@@ -151,8 +152,9 @@ int RunAndTell(const RunArgs& args, BatchRequest* request, Engine* engine, Resou
     LogError("backplane: {}\nnothing was started", report.no_engine);
     return kUsage;
   }
+  const InterruptScope interrupts;  // a stop leaves the report out
   PrintBatch(*request, report, ReportAfterRun(*request, report, args), args);
-  return ExitOf(report, args.skip_invalid);
+  return InterruptScope::Count() > 0 ? kInterrupted : ExitOf(report, args.skip_invalid);
 }
 
 // The plugins are asked here and the trials run there.
