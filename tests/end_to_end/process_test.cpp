@@ -236,8 +236,8 @@ struct RejectingMonitor {
   const char *plugin, *words, *place;
 };
 constexpr RejectingMonitor kRejecting[] = {
-    {"{plugin: unruly, options: {call: create, fault: refuse}}", "monitor.unruly: create: this monitor listens to no such trial",
-     "walk.yaml:9:"},
+    {"{plugin: unruly, options: {call: create, fault: refuse}}",
+     "monitor.unruly: create: this monitor listens to no such trial", "walk.yaml:9:"},
     {"{plugin: picky, options: {colour: none}}", "monitor.picky: create: this monitor dislikes every trial", "walk.yaml:9:"},
     {"{plugin: picky, options: {colour: green}}", "monitor.picky: create: colour: this monitor dislikes green",
      "walk.yaml:9:31: error"},
@@ -286,8 +286,8 @@ TEST_F(BadMonitor, IsLeftOutIfItHangsInCreate) {
   WriteFile("\n  - {plugin: unruly, options: {call: create, fault: hang}}\n  - resources");
   const Outcome found = RunIt("");
   EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
-  EXPECT_THAT(found.warnings(), testing::Contains(HasSubstr(
-                                    "monitor.unruly: still in create after 5 s: the trial begins without it")));
+  EXPECT_THAT(found.warnings(),
+              testing::Contains(HasSubstr("monitor.unruly: still in create after 5 s: the trial begins without it")));
 }
 
 TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {

@@ -177,8 +177,9 @@ TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {
   EXPECT_EQ(Result("odd")["evaluation_returns"], nlohmann::json({300, 300, 300}));
   EXPECT_THAT(Warnings(), testing::HasSubstr("3 of 3 evaluation episodes had not ended after 300 steps "
                                              "(evaluation.max_episode_steps) and were truncated"));
-  const std::string warning = "warning: env.gymnasium declares no time limit: an episode of its evaluations that does not end is "
-                              "truncated after 300 steps (evaluation.max_episode_steps)";
+  const std::string warning =
+      "warning: env.gymnasium declares no time limit: an episode of its evaluations that does not end is "
+      "truncated after 300 steps (evaluation.max_episode_steps)";
   EXPECT_THAT(run.err, testing::HasSubstr(warning)) << "before the start";
   EXPECT_THAT(RunOdd("", more, "config check odd.yaml").err, testing::HasSubstr(warning));
   EXPECT_THAT(RunOdd("", "budget: {iterations: 1}\n", "config check odd.yaml").err, testing::Not(testing::HasSubstr("warning")))
@@ -224,9 +225,8 @@ TEST_F(OddPythonEnv, EndsEndlessEvaluationByItsWallTimeAndByAStop) {
   EXPECT_EQ(Result("odd")["outcome"], "timeout");
   RunOdd("sleep: 0.001", endless, "config check odd.yaml");
   const pid_t pid = Start("run odd.yaml --fresh");
-  ASSERT_TRUE(Until([&] {
-    return ReadFile(Attempt("odd") / "status").find(std::string("eval") + '\0') != std::string::npos;
-  })) << ErrorsOf(pid);
+  ASSERT_TRUE(Until([&] { return ReadFile(Attempt("odd") / "status").find(std::string("eval") + '\0') != std::string::npos; }))
+      << ErrorsOf(pid);
   kill(pid, SIGINT);
   EXPECT_EQ(Wait(pid).exit, 130);
   EXPECT_EQ(Result("odd")["state"], "KILLED");

@@ -176,8 +176,9 @@ budget: {iterations: 3}
   Run("run bad.yaml --plugin-path " + std::string(kFixtures));
   EXPECT_EQ(Result("bad")["outcome"], "nan");
   EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
-  EXPECT_EQ(Result("bad")["error"], "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; it came "
-                                    "before: learner.random: consume: a number of 'obs' is not finite");
+  EXPECT_EQ(Result("bad")["error"],
+            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; it came "
+            "before: learner.random: consume: a number of 'obs' is not finite");
 }
 
 TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {

@@ -29,7 +29,7 @@ struct FailedCheck {
 };
 
 struct CheckedOptions {
-  std::vector<FailedCheck> failed;      // in the plan's order
+  std::vector<FailedCheck> failed;         // in the plan's order
   std::vector<std::string> notes = {};     // sentences: limits of a budget that another one ends first
   std::vector<std::string> warnings = {};  // sentences: episodes that may not end
   // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.

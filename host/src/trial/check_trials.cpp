@@ -147,9 +147,10 @@ std::vector<std::string> WarningsOf(const TrialSpec& spec, TrialParts* parts) {
     if (!request || request->kind != BP_REQ_EVALUATE || request->u.evaluate.max_steps > 0) return {};
     what = "candidates";
   }
-  return {fmt::format("{} declares no time limit: an episode of its {} that does not end is truncated after {} steps "
-                      "(evaluation.max_episode_steps)",
-                      env.id(), what, evaluation.max_episode_steps)};
+  return {
+      fmt::format("{} declares no time limit: an episode of its {} that does not end is truncated after {} steps "
+                  "(evaluation.max_episode_steps)",
+                  env.id(), what, evaluation.max_episode_steps)};
 }
 
 // A learner that is to have workers and cannot: what its first request tells it, too. Limits are those of the trial's
@@ -185,8 +186,8 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   const std::vector<std::string> warnings = failed.exit == kExitOk ? WarningsOf(spec, &parts) : std::vector<std::string>();
   const std::string not_taken = failed.exit == kExitOk && may_begin_anew ? TryToTake(*spec.start_from, parts.learner()) : "";
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
-  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "",
-                   size,          records,        saves,         warnings,              Bounded(not_taken)};
+  TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size,
+                   records,       saves,          warnings,      Bounded(not_taken)};
   if (workers_refused) {
     const auto place = spec.origin.find(kWorkersKey);
     check.path = kWorkersKey;

@@ -39,8 +39,8 @@ struct TrialCheck {
   std::string error;        // a sentence
   std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
   IterationSize iteration = {};
-  RecordedMeasures records = {};  // of one that is ok: RecordedNames
-  bool saves_state = true;        // its learner does
+  RecordedMeasures records = {};           // of one that is ok: RecordedNames
+  bool saves_state = true;                 // its learner does
   std::vector<std::string> warnings = {};  // sentences for the user, of one that is ok
   std::string not_taken;  // why it does not take the state of StartFrom::may_be_broken_off; empty: it does, or there is none
 

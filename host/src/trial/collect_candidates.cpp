@@ -47,10 +47,11 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
   const uint64_t capped = scorer.capped();
   if (capped == 0) return;
   warned_of_cap_ = true;
-  warnings_.Add(fmt::format("{}: {} of {} episodes of candidates had not ended after {} steps (evaluation.max_episode_steps) and "
-                            "were truncated: their returns are those of the steps played; give the env a time limit, or set "
-                            "another cap",
-                            parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
+  warnings_.Add(
+      fmt::format("{}: {} of {} episodes of candidates had not ended after {} steps (evaluation.max_episode_steps) and "
+                  "were truncated: their returns are those of the steps played; give the env a time limit, or set "
+                  "another cap",
+                  parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
 }
 
 CandidateScorer& CollectCandidates::BoundScorer() {

@@ -38,7 +38,7 @@ class TrialEvaluation {
   CollectData& data_;
   WarningList& warnings_;
   bool warned_of_cap_ = false, warned_of_time_ = false;
-  std::optional<int64_t> end_by_ns_;  // of all that is played at the trial's end
+  std::optional<int64_t> end_by_ns_;      // of all that is played at the trial's end
   std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
   std::optional<uint64_t> at_;            // iterations before the last one
   std::optional<EpisodeMeans> last_, floor_zero_, floor_uniform_;

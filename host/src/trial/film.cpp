@@ -78,7 +78,8 @@ class Camera {
     for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
       film->slower *= 2;
     const double shown_s = step_s * static_cast<double>(film->slower);
-    film->every = std::max(film->every, static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0))));
+    film->every =
+        std::max(film->every, static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0))));
     film->frame_s = shown_s * static_cast<double>(film->every);
   }
   std::string Backdrop() { return Take(render_->backdrop, "backdrop"); }
@@ -99,10 +100,11 @@ class Camera {
 EvaluationResult PlayInTime(Evaluator& evaluator, const EnvInstance& env, TrialThreads& threads) {
   EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
   if (result.out_of_time > 0)
-    throw TrialFailure(BP_E_TIMEOUT, env.id(),
-                       fmt::format("the episode had not ended after {} steps, when resources.wall_time was over; give the env a "
-                                   "time limit, or set evaluation.max_episode_steps",
-                                   result.lengths[0]));
+    throw TrialFailure(
+        BP_E_TIMEOUT, env.id(),
+        fmt::format("the episode had not ended after {} steps, when resources.wall_time was over; give the env a "
+                    "time limit, or set evaluation.max_episode_steps",
+                    result.lengths[0]));
   return result;
 }
 
@@ -134,8 +136,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
   if (std::bit_cast<uint64_t>(again.returns[0]) != std::bit_cast<uint64_t>(result.returns[0]))  // which may be a NaN
     throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode, played twice, came to different returns");
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
-  if (result.capped > 0)
-    film.notes.push_back(fmt::format("truncated at {} steps", evaluator.cap()));
+  if (result.capped > 0) film.notes.push_back(fmt::format("truncated at {} steps", evaluator.cap()));
   for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));
   return film;
 }

@@ -38,8 +38,6 @@ void Watch(StatusWriter* status, double timeout_s, pthread_t control) {
 
 }  // namespace
 
-void EndIfItHangs(StatusWriter* status, double timeout_s) {
-  std::thread(Watch, status, timeout_s, pthread_self()).detach();
-}
+void EndIfItHangs(StatusWriter* status, double timeout_s) { std::thread(Watch, status, timeout_s, pthread_self()).detach(); }
 
 }  // namespace backplane

@@ -117,9 +117,10 @@ bool TrialLoop::Collect(const bp_request& request) {
   state_.iteration.open = false;
   stopped_ = parts_.cancelled;
   if (!stopped_)
-    warnings_.Add(fmt::format("budget.wall_time was over before iteration {} had collected all that {} asked for: the iteration "
-                              "is left out; a smaller one fits into the budget",
-                              state_.count.open_iteration(), parts_.learner.id()));
+    warnings_.Add(
+        fmt::format("budget.wall_time was over before iteration {} had collected all that {} asked for: the iteration "
+                    "is left out; a smaller one fits into the budget",
+                    state_.count.open_iteration(), parts_.learner.id()));
   return false;
 }
 

@@ -35,9 +35,9 @@ constexpr uint64_t kMostLoggedBytes = 64 * 1024;  // of all output of an instanc
 constexpr auto kGrace = milliseconds(2000);       // to come to an end by themselves, or to say where they are
 constexpr double kShortestStart_s = 120;          // packages may lie on a slow disk
 
-constexpr uint32_t kMostErrorBytes = 64 * 1024;   // of a reply that reports an error
-constexpr uint32_t kMostTextBytes = 16 << 20;     // of the description of an env
-constexpr size_t kPortion = 1 << 20;              // memory grows with the bytes that have arrived
+constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an error
+constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
+constexpr size_t kPortion = 1 << 20;             // memory grows with the bytes that have arrived
 
 [[noreturn]] void FailWith(const std::string& what) {
   throw bp::Error(errno == ENOMEM ? BP_E_OOM_HOST : BP_E_IO, what + ": " + std::strerror(errno));
@@ -384,7 +384,8 @@ void Workers::CheckReplies() {
     const nlohmann::json said =
         kind == 'E' ? nlohmann::json::parse(worker.reply, nullptr, /*allow_exceptions=*/false) : nlohmann::json();
     End(/*at_once=*/true);
-    if (!said.is_object()) throw bp::Error(BP_E_INTERNAL, Name(worker) + " sent a reply that is none: " + worker.reply.substr(0, kMostLastWords));
+    if (!said.is_object())
+      throw bp::Error(BP_E_INTERNAL, Name(worker) + " sent a reply that is none: " + worker.reply.substr(0, kMostLastWords));
     const bool is_config = said.value("config", false), no_memory = said.value("oom", false);
     std::string text = said.value("row", int64_t{-1}) < 0 ? "" : "row " + said["row"].dump() + ": ";
     text += said.value("error", "");
@@ -413,8 +414,7 @@ std::string Workers::LastWords(const Worker& worker) const {
 void Workers::RefuseLength(Worker* worker) {
   const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
                            " bytes; wanted at most " + std::to_string(MostBytesOfReply(worker->kind)) +
-                           ": the env has written to descriptor " + std::to_string(kReplies) +
-                           ", which it did not open";
+                           ": the env has written to descriptor " + std::to_string(kReplies) + ", which it did not open";
   End(/*at_once=*/true);
   throw bp::Error(BP_E_INTERNAL, text);
 }

@@ -73,8 +73,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
       uint64_t of_entry = 1;
       for (int dim = 1; dim < seen->ndim; ++dim) of_entry *= static_cast<uint64_t>(seen->shape[dim]);
       for (int64_t t = 0; t < entries.Size(0); ++t)
-        if (!AllFinite(entries.At(t), of_entry))
-          throw bp::Error(BP_E_NUMERIC, "a number of '" + name + "' is not finite");
+        if (!AllFinite(entries.At(t), of_entry)) throw bp::Error(BP_E_NUMERIC, "a number of '" + name + "' is not finite");
     }
     return 0;
   }

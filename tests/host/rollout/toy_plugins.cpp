@@ -65,8 +65,8 @@ bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env
   if (g_switches.edit) g_switches.edit(env->channels);
   const bool cuts = g_switches.owns_time_limit, own = cuts || g_switches.endless;
   env->endless = g_switches.endless;
-  env->spec = {
-      sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, own ? g_switches.declares : kTimeLimit, {BP_DEVICE_CPU, 0}};
+  env->spec = {sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, own ? g_switches.declares : kTimeLimit,
+               {BP_DEVICE_CPU, 0}};
   *out = reinterpret_cast<bp_env*>(env);
   return BP_OK;
 }

@@ -60,7 +60,8 @@ TEST(StackOf, PrefersThreadInsideThePlugin) {
   EXPECT_THAT(StackOf(stacks, "monitor.resources"),
               ElementsAre("thread 2 (backplane) in monitor.resources", "  clock_nanosleep, libc.so.6"));
   EXPECT_EQ(StackOf(stacks, "env.other").front(), "thread 2 (backplane) in monitor.resources") << "the first in any";
-  EXPECT_THAT(StackOf({"thread 1 (backplane)", "  main, backplane"}, ""), ElementsAre("thread 1 (backplane)", "  main, backplane"));
+  EXPECT_THAT(StackOf({"thread 1 (backplane)", "  main, backplane"}, ""),
+              ElementsAre("thread 1 (backplane)", "  main, backplane"));
   EXPECT_TRUE(StackOf({}, "env.walk").empty());
 }
 

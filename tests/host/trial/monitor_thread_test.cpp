@@ -48,7 +48,8 @@ class Gate {
 const bp_monitor_api kApi = {sizeof(bp_monitor_api),
                              0,
                              [](const bp_host* host, const bp_config*, bp_monitor** out) -> bp_status {
-                               if (const bp_status status = g_on_create ? g_on_create(host) : BP_OK; status != BP_OK) return status;
+                               if (const bp_status status = g_on_create ? g_on_create(host) : BP_OK; status != BP_OK)
+                                 return status;
                                *out = reinterpret_cast<bp_monitor*>(new Obeys{host, g_on_sample});
                                return BP_OK;
                              },

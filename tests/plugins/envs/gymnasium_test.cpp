@@ -336,7 +336,8 @@ TEST_F(Gymnasium, TerminationAndTruncationAreTheEnvs) {
   EXPECT_EQ(env.spec().max_episode_steps, 0) << "no wrapper cuts its episodes";
   harness::Env limited(kPlugin, 1, 1, Python({{"id", "CartPole-v1"}, {"kwargs", {{"max_episode_steps", 4}}}}));
   EXPECT_EQ(limited.spec().max_episode_steps, 4);
-  EXPECT_EQ(harness::Env(kPlugin, 1, 1, Python({{"id", "CliffWalking-v1"}})).spec().max_episode_steps, 0) << "registered without";
+  EXPECT_EQ(harness::Env(kPlugin, 1, 1, Python({{"id", "CliffWalking-v1"}})).spec().max_episode_steps, 0)
+      << "registered without";
   ASSERT_EQ(limited.Reset(0, {1}), BP_OK);
   for (int t = 1; t <= 4; ++t) {
     ASSERT_EQ(limited.Step(), BP_OK);
