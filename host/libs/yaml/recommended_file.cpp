@@ -33,7 +33,7 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
 }
 
 std::string StartedWith(const std::string& recommended) {
-  return recommended.find(kSomeBudget) == std::string::npos ? "" : std::string(" ") + kSomeBudget;
+  return recommended.find(kSomeBudget) == std::string::npos ? "" : std::string(" ").append(kSomeBudget);
 }
 
 }  // namespace backplane
