@@ -62,7 +62,8 @@ TEST_F(DamagedResults, NameEmptyRecordsInEveryCommand) {
       EXPECT_EQ(told.exit, 1) << command << " after " << name;
       EXPECT_THAT(told.err, Not(HasSubstr("json.exception"))) << command;
       EXPECT_THAT(told.err, Not(testing::IsEmpty())) << command;
-      if (!command.starts_with("report")) EXPECT_THAT(told.err, HasSubstr(name + ": wanted ")) << command;
+      if (command.starts_with("report")) continue;
+      EXPECT_THAT(told.err, HasSubstr(name + ": wanted ")) << command;
     }
     const Finished again = Run("run two.yaml");
     EXPECT_EQ(again.exit, 0) << again.err;
