@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/bounded.hpp"
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "log/log.hpp"
@@ -270,7 +271,7 @@ int TrialProcess::WriteResult() {
     }
     WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
-    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + e.what();
+    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + WordsOf(e);
     LogError("{}", sentence);
     status_.SetLine(sentence);
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
@@ -339,7 +340,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
     LogError("{}", e.what());
     return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
   } catch (const std::exception& e) {
-    LogError("{}", e.what());
+    LogError("{}", WordsOf(e));
     return kExitUsage;
   }
 }
