@@ -517,10 +517,10 @@ sweep: {seeds: {n: 3, first: 1}}
 )yaml");
   const Finished run = Run("run texts.yaml --jobs 1");
   ASSERT_EQ(run.exit, 0) << run.err;
-  for (const char* warning : {"NaN and Infinity are no JSON", "metric 'name': expected a number",
-                              "metric 'accuracy': expected a number", "metric 'label': expected a number",
-                              "metric 'list': expected a number", "metric 'shell': expected a number",
-                              "expected one report of JSON a line"}) {
+  for (const char* warning :
+       {"NaN and Infinity are no JSON", "metric 'name': expected a number", "metric 'accuracy': expected a number",
+        "metric 'label': expected a number", "metric 'list': expected a number", "metric 'shell': expected a number",
+        "expected one report of JSON a line"}) {
     const size_t at = run.err.find(warning);
     ASSERT_NE(at, run.err.npos) << warning << run.err;
     EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;

@@ -363,7 +363,7 @@ int Keep(const std::vector<std::string>& arguments) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "backplane-keeper: %s\n", WordsOf(error).c_str());
     Report(order, ToLine(KeepFailure{WordsOf(error)}));  // thrown before the trial was there: later nothing throws
-    return EX_TEMPFAIL;                                // no process could be made: another try may go through
+    return EX_TEMPFAIL;                                  // no process could be made: another try may go through
   }
 }
 

@@ -75,8 +75,7 @@ void Database::Guard(const std::function<void()>& work) {
     InFile(ResultsFolder{out_}.database(), work);
   } catch (const std::exception& error) {
     tables_.reset();
-    warn_(WordsOf(error) + "; the batch goes on without it, `backplane store rebuild " + out_.string() +
-          "` makes it anew");
+    warn_(WordsOf(error) + "; the batch goes on without it, `backplane store rebuild " + out_.string() + "` makes it anew");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
+#include "rollout/instance.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
@@ -253,6 +254,7 @@ void TrialProcess::TakeWhatMonitorsTell() {
 // add. Where they take long that is not waited for.
 int TrialProcess::WriteResult() {
   const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
+  const std::string plugin = status_.data().plugin;
   const auto text = [this] {
     nlohmann::json result = measured_ ? ToJson(*measured_) : nlohmann::json::object();
     Overwrite(end_, &result);
@@ -262,10 +264,17 @@ int TrialProcess::WriteResult() {
     if (loop_) loop_->SyncFiles();  // a result never stands on the disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
+      // From here only monitors can hang: a SIGKILL names them, not the plugin that this thread ran last.
+      tls_running_plugin = "";
+      status_.SetPlugin(monitors->Unfinished());
+      status_.Beat();
       monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {
+        status_.SetPlugin(monitors->Unfinished());
         RestoreProcessState(Suspects());  // a file made with a monitor's umask could be read by nobody
         WriteFileAtomic(file, text());
       });
+      status_.Beat();
+      status_.SetPlugin(plugin);
       RestoreProcessState(Suspects());
       TakeWhatMonitorsTell();
     }
@@ -274,6 +283,7 @@ int TrialProcess::WriteResult() {
     const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + WordsOf(e);
     LogError("{}", sentence);
     status_.SetLine(sentence);
+    status_.SetPlugin(plugin);
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
   }
   return exit_;
