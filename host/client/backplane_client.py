@@ -4,12 +4,13 @@
     backplane_client.log({"return": 21.5, "eval/return": 30.0}, step=1000)
 
 One file that needs nothing: copy it beside a script, or install Backplane's wheel. Where no trial runs the script every call does
-nothing. No call ends a training: what cannot be reported is said once on standard error and left out.
+nothing. No call ends a training: a report that fails is left out with one line on standard error per reason.
 
   step          env steps so far, for the horizontal axis, speeds and budget.env_steps; left out: as before
   a mapping     within the mapping: its names follow a slash, {"eval": {"return": 1}} is eval/return
   NaN, inf      are reported as not finite
-  others        whatever float() takes: numbers, numpy's and PyTorch's of one element, flags; None is left out
+  others        any value that float() accepts: numbers, numpy's and PyTorch's of one element, flags; None is left out
+  texts         are sent, so that the trial warns of them once; a list or an array is sent as the name of its type
   threads       may call it at once, and so may a signal handler or a destructor in the middle of a call
   processes     that inherit the descriptor may, too; a line of more than 4096 bytes is whole only if no other one writes
 """
@@ -23,6 +24,7 @@ __all__ = ["active", "log"]
 
 _MOST_DEPTH = 16
 _WHOLE_BYTES = 4096  # that a pipe takes at once
+_MOST_TEXT = 80  # that a warning shows
 _said = set()
 _long_lines = threading.RLock()
 
@@ -55,6 +57,15 @@ def active():
     return _descriptor() is not None
 
 
+def _text(value):
+    """For the trial's warning. Only texts show their content: a repr() may be slow, fail or call log()."""
+    if isinstance(value, bytes):
+        value = value[:_MOST_TEXT].decode(errors="replace")
+    if not isinstance(value, str):
+        return f"<{type(value).__name__}>"
+    return value[:_MOST_TEXT].encode(errors="replace").decode()  # JSON has no lone surrogates
+
+
 def _collect(values, prefix, depth, out):
     for name, value in values.items():
         name = f"{prefix}{name}"
@@ -65,14 +76,14 @@ def _collect(values, prefix, depth, out):
             continue
         try:
             number = float(value)
-        except Exception as error:  # of whichever library the value is
-            _say(f"'{name}' is left out: wanted a number, found {type(value).__name__} ({error})")
+        except Exception:  # of the value's library
+            out[name] = _text(value)
             continue
         out[name] = number if math.isfinite(number) else None
 
 
 def log(values, step=None):
-    """Reports values by name, at this step. Returns whether a trial was told."""
+    """Reports values by name, at this step. Returns whether a trial got them."""
     fd = _descriptor()
     if fd is None:
         return False

@@ -2,8 +2,9 @@
 #
 #   backplane_log step=1000 return=21.5 eval/return=30
 #
-# A `step` is env steps so far; left out: as before. What is no number, nan and inf too, is reported as not finite. Where no trial
-# runs the script, or its descriptor is closed, it does nothing. POSIX; the status is 0 in any case, so that `set -e` goes on.
+# A `step` is env steps so far; left out: as before. nan and inf are reported as not finite. A text is sent too: the trial
+# warns of it once. Where no trial runs the script, or its descriptor is closed, it does nothing. POSIX; the status is 0 in any
+# case, so that `set -e` goes on.
 backplane_log() {
   case ${BACKPLANE_REPORT_FD:-} in
     '' | *[!0-9]*) return 0 ;;
@@ -17,13 +18,22 @@ backplane_log() {
   _backplane_values='' _backplane_step=''
   for _backplane_word; do
     _backplane_name=${_backplane_word%%=*} _backplane_number=${_backplane_word#*=}
-    # A number of JSON: neither 1. nor .5 nor 007 is one.
-    if ! printf '%s\n' "$_backplane_number" | grep -Eqx -- '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?'; then
-      _backplane_number=$(LC_ALL=C printf '%.17g' "$_backplane_number" 2>/dev/null) || _backplane_number=null
-      case $_backplane_number in
-        *[!-+.0-9eE]* | '') _backplane_number=null ;;
-      esac
-    fi
+    case $_backplane_number in
+      '' | *[!-+.[:alnum:]\ ]*) _backplane_number=text ;; # printf would call an empty text 0, and "'a" 97
+      *)
+        # A number of JSON: neither 1. nor .5 nor 007 is one.
+        if ! printf '%s\n' "$_backplane_number" | grep -Eqx -- '-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?'; then
+          _backplane_number=$(LC_ALL=C printf '%.17g' "$_backplane_number" 2>/dev/null) || _backplane_number=text
+        fi
+        ;;
+    esac
+    case $_backplane_number in
+      text)
+        _backplane_number=$(printf '%s' "${_backplane_word#*=}" | LC_ALL=C tr -c ' -~' '?' | cut -c 1-80 | sed 's/["\\]/\\&/g')
+        _backplane_number="\"$_backplane_number\""
+        ;;
+      *[!-+.0-9eE]* | '') _backplane_number=null ;;
+    esac
     case $_backplane_word in
       step=*) _backplane_step=",\"step\":$_backplane_number" ;;
       *=*)

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/failure.hpp"
 
@@ -56,7 +57,7 @@ bp_status StatusOfException() noexcept {
   } catch (const std::bad_alloc&) {
     return SayError(BP_E_OOM_HOST, "out of memory");
   } catch (const std::exception& e) {
-    return SayError(BP_E_INTERNAL, std::string(e.what()));
+    return SayError(BP_E_INTERNAL, WordsOf(e));
   } catch (...) {
     return SayError(BP_E_INTERNAL, "something was thrown that is not a std::exception");
   }

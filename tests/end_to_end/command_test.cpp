@@ -508,6 +508,8 @@ for i in range(5):
     send('{"values": {"name": "run %s"}}' % sys.argv[1])
     send("hello " + sys.argv[1])
     print("accuracy: n/a" + sys.argv[1])
+    backplane_client.log({"label": "run " + sys.argv[1], "list": [i]}, step=i)
+os.system(". '" + os.path.dirname(backplane_client.__file__) + "/backplane_client.sh'; backplane_log shell=n/a")
 )");
   Write("texts.yaml", R"yaml(
 learner: {command: [python3, texts.py, "{seed}"], metrics: {accuracy: "accuracy: (.*)"}}
@@ -515,8 +517,10 @@ sweep: {seeds: {n: 3, first: 1}}
 )yaml");
   const Finished run = Run("run texts.yaml --jobs 1");
   ASSERT_EQ(run.exit, 0) << run.err;
-  for (const char* warning : {"NaN and Infinity are no JSON", "metric 'name': expected a number",
-                              "metric 'accuracy': expected a number", "expected one report of JSON a line"}) {
+  for (const char* warning :
+       {"NaN and Infinity are no JSON", "metric 'name': expected a number", "metric 'accuracy': expected a number",
+        "metric 'label': expected a number", "metric 'list': expected a number", "metric 'shell': expected a number",
+        "expected one report of JSON a line"}) {
     const size_t at = run.err.find(warning);
     ASSERT_NE(at, run.err.npos) << warning << run.err;
     EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;

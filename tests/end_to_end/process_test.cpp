@@ -290,6 +290,20 @@ TEST_F(BadMonitor, IsLeftOutIfItHangsInCreate) {
               testing::Contains(HasSubstr("monitor.unruly: still in create after 5 s: the trial begins without it")));
 }
 
+TEST_F(BadMonitor, ThatHangsCostsNoTrialWithAShortHangTimeout) {
+  for (const char* call : {"create", "interests", "on_events", "sample", "finish", "destroy"}) {
+    SCOPED_TRACE(call);
+    WriteFile("\n  - {plugin: unruly, options: {call: " + std::string(call) + ", fault: hang}}",
+              std::string("resources: {hang_timeout: ") + (kSanitized ? "15s" : "3s") + "}\n");
+    const Outcome found = RunIt("");
+    EXPECT_EQ(found.run.exit, 0) << found.run.err;
+    EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
+    EXPECT_THAT(found.warnings(), testing::Contains(HasSubstr("monitor.unruly")));
+    EXPECT_THAT(found.run.err, testing::Not(HasSubstr("SIGKILL")));
+    if (kSanitized) break;
+  }
+}
+
 TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {
   WriteFile();
   const Outcome many = RunIt(Monitor("create", "many_metrics"));

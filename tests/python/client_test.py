@@ -62,17 +62,49 @@ class Python(unittest.TestCase):
         self.assertEqual(inner, {"values": {"inner": 1}})
         self.assertEqual(second, {"values": {"nan": None, "inf": None, "n": 2}})
 
+    def test_texts_are_sent_for_the_trials_warning(self):
+        class Unprintable:
+            def __repr__(self):
+                raise RuntimeError
+
+        with Pipe() as pipe:
+            texts = {"text": "n/a", "number": "1.5", "nan": "nan", "info": {"b": b"\xff"}}
+            self.assertTrue(backplane_client.log({"a": 1, **texts}))
+            self.assertTrue(backplane_client.log({"long": "é" * 1000, "surrogate": "\udc80", "empty": ""}))
+            others = {"list": [1, 2], "empty": {}, "big": 10**400, "odd": Unprintable(), "none": None}
+            self.assertTrue(backplane_client.log(others))
+            first, second, third = pipe.lines()
+        self.assertEqual(first, {"values": {"a": 1, "text": "n/a", "number": 1.5, "nan": None, "info/b": "\ufffd"}})
+        self.assertEqual(second, {"values": {"long": "é" * 80, "surrogate": "?", "empty": ""}})
+        self.assertEqual(third, {"values": {"list": "<list>", "big": "<int>", "odd": "<Unprintable>"}})
+
+    def test_scalars_of_other_libraries_are_numbers(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("without numpy")
+        values = {"scalar": numpy.float32(0.5), "flag": numpy.True_, "array": numpy.array(2), "nan": numpy.array(math.nan)}
+        try:
+            import torch
+            values |= {"tensor": torch.tensor(3.5, requires_grad=True), "one": torch.ones(1)}
+        except ImportError:
+            pass
+        with Pipe() as pipe:
+            backplane_client.log({**values, "several": numpy.zeros(3)})
+            found = pipe.lines()[0]["values"]
+        wanted = {"scalar": 0.5, "flag": 1, "array": 2, "nan": None, "tensor": 3.5, "one": 1, "several": "<ndarray>"}
+        self.assertEqual(found, {name: wanted[name] for name in (*values, "several")})
+
     def test_what_cannot_be_reported_costs_nothing_else(self):
         with Pipe() as pipe:
-            self.assertTrue(backplane_client.log({"a": 1, "text": "abc", "list": [1, 2], "big": 10**400}))
-            self.assertFalse(backplane_client.log({"text": "abc"}))
+            self.assertTrue(backplane_client.log({"a": 1}))
             self.assertFalse(backplane_client.log({}))
             self.assertFalse(backplane_client.log(5))
             self.assertFalse(backplane_client.log({"a": 1}, step="x"))
             deep = {}
             deep["self"] = deep
             backplane_client.log(deep)
-            self.assertEqual(pipe.lines(), [{"values": {"a": 1}}])
+            self.assertEqual(pipe.lines(), [{"values": {"a": 1}}, {"values": {"self" + "/self" * 16: "<dict>"}}])
 
     def test_without_a_trial(self):
         self.assertFalse(backplane_client.active())
@@ -132,8 +164,18 @@ class Shell(unittest.TestCase):
                 script = f". '{FOLDER}/backplane_client.sh'; backplane_log step=1000 return=21.5 eval/return=30 x=nan y=.5 z=007 w=abc; backplane_log a=1e-4; backplane_log step=3"
                 pipe.run(shell, "-euc", script)
                 self.assertEqual(pipe.lines(), [
-                    {"values": {"return": 21.5, "eval/return": 30, "x": None, "y": 0.5, "z": 7, "w": None}, "step": 1000},
+                    {"values": {"return": 21.5, "eval/return": 30, "x": None, "y": 0.5, "z": 7, "w": "abc"}, "step": 1000},
                     {"values": {"a": 1e-4}}, {"values": {}, "step": 3}])
+
+    def test_texts_are_sent_for_the_trials_warning(self):
+        words = {"quotes": 'a "b" \\ $(c) `d` %s', "lines": "a\n1\nb", "accent": "é", "empty": "", "code": "'a",
+                 "half": "12abc", "long": "x" * 200, "number": " 12", "minus": "-", "inf": "-inf"}
+        wanted = {**words, "lines": "a?1?b", "accent": "??", "long": "x" * 80, "number": 12, "inf": None}
+        for shell in ("sh", "bash"):
+            with Pipe() as pipe:
+                pipe.run(shell, "-euc", f". '{FOLDER}/backplane_client.sh'; backplane_log \"$@\"", "sh",
+                         *(f"{name}={word}" for name, word in words.items()))
+                self.assertEqual(pipe.lines(), [{"values": wanted}], shell)
 
     def test_without_a_trial(self):
         script = f". '{FOLDER}/backplane_client.sh'; backplane_log a=1; exec 9>&-; BACKPLANE_REPORT_FD=9; backplane_log a=1; echo on"

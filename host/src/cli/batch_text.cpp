@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/colour.hpp"
+#include "base/error_words.hpp"
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
@@ -240,7 +241,7 @@ class BatchText {
       if (report_.interrupted) {
         SayLeftOut("table", error, args_.typed_program + " status", request_.out);
       } else {
-        LogError("backplane: no table of the trials: {}", error.what());
+        LogError("backplane: no table of the trials: {}", WordsOf(error));
       }
     }
   }
@@ -370,7 +371,7 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
       SayLeftOut(asks ? "report" : "page", error, args.typed_program + " report", request.out);
       return std::nullopt;
     }
-    LogError("backplane: no {} was written: {}\n  later: {} report {}", asks ? "report" : "page", error.what(),
+    LogError("backplane: no {} was written: {}\n  later: {} report {}", asks ? "report" : "page", WordsOf(error),
              args.typed_program, ShellArgument(request.out.string()));
     return std::nullopt;
   }

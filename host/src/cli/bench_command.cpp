@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/error_words.hpp"
 #include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/format_count.hpp"
@@ -149,7 +150,7 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
   try {
     results = MeasuresOf(plan.out);
   } catch (const std::exception& error) {  // the numbers are there all the same
-    LogError("backplane: the fastest setting was not looked for: {}\n  later: {} report {}", error.what(), program,
+    LogError("backplane: the fastest setting was not looked for: {}\n  later: {} report {}", WordsOf(error), program,
              ShellArgument(plan.out));
     return;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/error_words.hpp"
 #include "base/json_text.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
@@ -292,7 +293,7 @@ int GateCommand(const GateArgs& args) {
   try {
     baseline = ReadGateBaseline(args.baseline);
   } catch (const std::exception& e) {
-    return GateSession::Refuse(e.what());
+    return GateSession::Refuse(WordsOf(e));
   }
   return GateSession(args, std::move(baseline)).Run();
 }

@@ -248,7 +248,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     try {
       ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
     } catch (const std::exception& error) {  // the numbers are there all the same
-      LogError("backplane: no report of {} was written: {}", out.string(), error.what());
+      LogError("backplane: no report of {} was written: {}", out.string(), WordsOf(error));
     }
   }
   ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
 #include "cluster/core_claims.hpp"
@@ -159,7 +160,7 @@ class Worker {
       running_[engine_.Start(command)] = running;
     } catch (const std::exception& error) {
       WorkEnd end;
-      end.not_started = error.what();
+      end.not_started = WordsOf(error);
       Ended(running, end);
     }
   }
@@ -258,7 +259,7 @@ class Worker {
       ReplaceFile(at_.ended(running.job), ToJson(end).dump());
       std::filesystem::remove(at_.taken_by(running.job, arguments_.worker), error);
     } catch (const std::exception& failed) {  // the supervisor hears of our own end, and what the trial has written counts
-      std::fprintf(stderr, "backplane: work: %s\n", failed.what());
+      std::fprintf(stderr, "backplane: work: %s\n", WordsOf(failed).c_str());
     }
   }
 
@@ -293,7 +294,7 @@ int Work(const std::vector<std::string>& arguments) {
     Worker(read).Run();
     return kExitOk;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane: %s\n", error.what());
+    std::fprintf(stderr, "backplane: %s\n", WordsOf(error).c_str());
     return kExitUsage;
   }
 }

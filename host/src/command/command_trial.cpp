@@ -25,6 +25,7 @@
 
 #include "base/bounded.hpp"
 #include "base/child.hpp"
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "command/event_follower.hpp"
@@ -232,7 +233,7 @@ ExitReason CommandTrial::RunToItsEnd() {
     return ReasonNow(exit);
   } catch (const std::exception& e) {
     // A full disk: worth another try. The command would go on for nothing.
-    const std::string why = e.what();
+    const std::string why = WordsOf(e);
     child_.reset();
     EndWhatIsLeft();
     book_.Stop();
@@ -403,7 +404,7 @@ int CommandTrial::Finish(const ExitReason& end) {
     Overwrite(EndOf(end), &result);
     WriteFileAtomic(AttemptFolder(WhereHeld(spec_.attempt_dir)).result(), JsonText(result, 2) + "\n");
   } catch (const std::exception& e) {
-    const std::string sentence = (end.error.empty() ? "" : end.error + "; ") + "no result was written: " + e.what();
+    const std::string sentence = (end.error.empty() ? "" : end.error + "; ") + "no result was written: " + WordsOf(e);
     LogError("{}", sentence);
     status_.SetLine(sentence);
     return end.exit == kExitOk ? static_cast<int>(kExitTemp) : end.exit;
@@ -462,7 +463,7 @@ int RunCommandTrial(TrialSpec spec) {
     LogError("{}", e.what());
     return kExitTemp;
   } catch (const std::exception& e) {
-    LogError("{}", e.what());
+    LogError("{}", WordsOf(e));
     return kExitUsage;
   }
 }

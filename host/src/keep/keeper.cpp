@@ -27,6 +27,7 @@
 #include <tuple>
 
 #include "base/child.hpp"
+#include "base/error_words.hpp"
 #include "base/process.hpp"
 #include "keep/cgroup.hpp"
 #include "keep/keep_protocol.hpp"
@@ -353,16 +354,16 @@ int Keep(const std::vector<std::string>& arguments) {
   try {
     order = OrderFromArguments(arguments);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane-keeper: %s\n", error.what());
+    std::fprintf(stderr, "backplane-keeper: %s\n", WordsOf(error).c_str());
     return EX_USAGE;
   }
   try {
     Keeper(order).Run();
     return EX_OK;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "backplane-keeper: %s\n", error.what());
-    Report(order, ToLine(KeepFailure{error.what()}));  // thrown before the trial was there: later nothing throws
-    return EX_TEMPFAIL;                                // no process could be made: another try may go through
+    std::fprintf(stderr, "backplane-keeper: %s\n", WordsOf(error).c_str());
+    Report(order, ToLine(KeepFailure{WordsOf(error)}));  // thrown before the trial was there: later nothing throws
+    return EX_TEMPFAIL;                                  // no process could be made: another try may go through
   }
 }
 

@@ -9,6 +9,7 @@
 #include "backplane/env.h"
 #include "backplane/learner.h"
 #include "backplane/monitor.h"
+#include "base/error_words.hpp"
 #include "plugin/metadata.hpp"
 
 namespace backplane {
@@ -49,7 +50,7 @@ auto CallModule(const std::filesystem::path& file, const char* name, Function&& 
   try {
     return function();
   } catch (const std::exception& e) {
-    throw PluginError(file.string() + ": its " + name + " let an exception out: " + e.what());
+    throw PluginError(file.string() + ": its " + name + " let an exception out: " + WordsOf(e));
   } catch (...) {
     throw PluginError(file.string() + ": its " + name + " let an exception out that is not a std::exception");
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error_words.hpp"
 #include "plugin/elf.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/metadata.hpp"
@@ -69,7 +70,7 @@ std::string ReadAll(int fd) {
   try {
     SealInThisProcess(file, check, parts);
   } catch (const std::exception& e) {
-    WriteAll(pipe_end, e.what());
+    WriteAll(pipe_end, WordsOf(e));
     _exit(kRefused);
   }
   _exit(kSealed);  // no static destructors of a library that was loaded on top of the parent's image

@@ -14,6 +14,7 @@
 #include "backplane/env.h"
 #include "backplane/ext/autoreset.h"
 #include "backplane/learner.h"
+#include "base/error_words.hpp"
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/check_spec.hpp"
@@ -45,7 +46,7 @@ auto CallPlugin(const std::string& id, Function&& function) {
   } catch (const std::bad_alloc&) {
     FailOutOfMemory(id);  // whose fault it is, the limit decides: no breach of the contract
   } catch (const std::exception& e) {
-    throw TrialFailure(BP_E_INTERNAL, id, std::string("let an exception out: ") + e.what());
+    throw TrialFailure(BP_E_INTERNAL, id, "let an exception out: " + WordsOf(e));
   } catch (...) {
     throw TrialFailure(BP_E_INTERNAL, id, "let an exception out that is not a std::exception");
   }

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <stdexcept>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "search/check_reply.hpp"
 
@@ -14,9 +17,9 @@ namespace {
 
 using nlohmann::json;
 
-bool Is(const json& request, const char* op) { return request.value("op", "") == op; }
+bool Is(const json& request, const char* op) { return Text(At(request, "op")) == op; }
 
-std::string VersionOf(const json& reply) { return reply.value("version", "?"); }
+std::string VersionOf(const json& reply) { return Text(At(reply, "version"), "?"); }
 
 // Of a request that had another reply than it has now.
 std::string SayThatItDiffers(const SearchMessage& was, const json& now, const json& opened, const json& opens) {
@@ -27,6 +30,12 @@ std::string SayThatItDiffers(const SearchMessage& was, const json& now, const js
       "sweep.search: {} now answers {} with {}, and answered {} when these results were made\n"
       "nothing was started. --adopt-history goes on with the results that there are, --fresh moves them away and starts anew\n",
       versions, JsonText(was.request), JsonText(now), JsonText(was.reply));
+}
+
+Event EventOf(const std::string& line, const std::filesystem::path& file, size_t number) try {
+  return RecordFromJson<Event>(json::parse(line));
+} catch (const std::exception& error) {
+  throw std::runtime_error(fmt::format("{}:{}: not an event: {}", file.string(), number, WordsOf(error)));
 }
 
 }  // namespace
@@ -79,16 +88,18 @@ json SearchSession::AskChecked(const Message& message, const SearchRecord& known
   const std::string error = ReplyError(message.request, reply, known, message.number);
   if (error.empty()) return reply;
   process_->End();
-  throw SearchError(fmt::format("sweep.search: the reply to '{}' cannot be used: {}", message.request.value("op", ""), error));
+  throw SearchError(fmt::format("sweep.search: the reply to '{}' cannot be used: {}", Text(At(message.request, "op")), error));
 }
 
 std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file) {
   std::vector<SearchMessage> messages;
   std::ifstream stream = OpenStream(events_file);
   const std::string kind = fmt::format("\"{}\"", SearchMessage::kKind);
+  size_t number = 0;
   for (std::string line; std::getline(stream, line) && !stream.eof();) {
+    ++number;
     if (line.find(kind) == std::string::npos) continue;
-    Event event = RecordFromJson<Event>(json::parse(line));
+    Event event = EventOf(line, events_file, number);
     auto* const message = std::get_if<SearchMessage>(&event.body);
     if (!message) continue;
     if (Is(message->request, "open")) messages.clear();
@@ -100,7 +111,7 @@ std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_
 std::string WhatChanged(const json& before, const json& now) {
   std::string changes;
   for (const char* key : {"name", "method", "seed", "metric", "direction", "pruner", "space"}) {
-    const json was = before.value(key, json()), is = now.value(key, json());
+    const json &was = At(before, key), &is = At(now, key);
     if (was == is || (is.is_null() && std::string(key) == "direction")) continue;
     changes += fmt::format("{}{} was {}, is {}", changes.empty() ? "" : "; ", key, JsonText(was), JsonText(is));
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "store/database_tables.hpp"
 
 namespace backplane {
@@ -74,8 +75,7 @@ void Database::Guard(const std::function<void()>& work) {
     InFile(ResultsFolder{out_}.database(), work);
   } catch (const std::exception& error) {
     tables_.reset();
-    warn_(std::string(error.what()) + "; the batch goes on without it, `backplane store rebuild " + out_.string() +
-          "` makes it anew");
+    warn_(WordsOf(error) + "; the batch goes on without it, `backplane store rebuild " + out_.string() + "` makes it anew");
   }
 }
 

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
@@ -85,7 +86,7 @@ class Batch {
     try {
       Session();
     } catch (const std::exception& error) {
-      LogToFile(LogLevel::kError, error.what());
+      LogToFile(LogLevel::kError, WordsOf(error));
       EndAll();
       if (watch_->InPlace()) throw;  // otherwise that is the reason, and the words of what failed mislead
     }
@@ -483,7 +484,7 @@ class Batch {
       attempt = Make(trial, loaded, allocation);
     } catch (const std::exception& error) {
       resource_pool_.Give(allocation);
-      return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), error.what());
+      return NotStarted(trial, std::max(FolderOf(trial).LastAttempt(), 1u), WordsOf(error));
     }
     const unsigned number = attempt->number();
     Allocation here = allocation;
@@ -502,7 +503,7 @@ class Batch {
     try {
       jobs_.Start(trial, std::move(attempt), allocation);
     } catch (const std::exception& error) {
-      NotStarted(trial, number, error.what());
+      NotStarted(trial, number, WordsOf(error));
     }
   }
 

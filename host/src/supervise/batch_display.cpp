@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "base/error_words.hpp"
 #include "log/log.hpp"
 
 namespace backplane {
@@ -85,7 +86,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
     file_.Write(progress);
     if (page_) page_->Look();
   } catch (const std::exception& error) {
-    if (!complained_) Note(std::string("warning: ") + error.what());
+    if (!complained_) Note("warning: " + WordsOf(error));
     complained_ = true;
   }
 }

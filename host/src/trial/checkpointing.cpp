@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "log/log.hpp"
 #include "trial/learner_state.hpp"
 
@@ -73,7 +74,7 @@ void Checkpointing::KeepStateBefore() {
   try {
     if (!parts_.checkpoints.Newest()) Save();
   } catch (const std::exception& e) {
-    LogWarning("no checkpoint of the state before: {}", e.what());
+    LogWarning("no checkpoint of the state before: {}", WordsOf(e));
   }
   parts_.status.SetPhase(phase);
 }

@@ -3,6 +3,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/error_words.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/instance.hpp"
@@ -45,7 +46,7 @@ ExitReason ReasonOfCurrentException() {
     return {kExitTemp, Outcome::kTemp, "", e.what()};
   } catch (const std::exception& e) {
     // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
-    return {kExitTemp, Outcome::kTemp, "", e.what()};
+    return {kExitTemp, Outcome::kTemp, "", WordsOf(e)};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/bounded.hpp"
@@ -17,8 +18,7 @@ using std::chrono::nanoseconds;
 constexpr auto kBatchEvery = std::chrono::milliseconds(100);
 constexpr int64_t kSampleEveryNs = 1'000'000'000;
 constexpr size_t kQueueLimit = 8192;
-constexpr size_t kReserved = 1024;                        // room that EPISODE and METRIC events may not take
-constexpr auto kStartPatience = std::chrono::seconds(5);  // a driver may take some seconds to wake up
+constexpr size_t kReserved = 1024;  // room that EPISODE and METRIC events may not take
 constexpr int64_t kDestroyPatienceNs = 2'000'000'000;
 
 // What its user asked for cannot be: an error of the experiment, not one to go on from.
@@ -26,17 +26,26 @@ bool IsRefusal(bp_status status) { return status == BP_E_CONFIG || status == BP_
 
 }  // namespace
 
+MonitorPatience MonitorPatience::Within(double hang_timeout_s) {
+  MonitorPatience patience;
+  const double hang_ns = std::min(hang_timeout_s, 3600.0) * 1e9;
+  patience.start_ns = std::min(patience.start_ns, static_cast<int64_t>(hang_ns / 3));
+  patience.end_ns = std::min(patience.end_ns, static_cast<int64_t>(hang_ns / 2));
+  return patience;
+}
+
 MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
-                             const InstanceOptions& options, std::shared_ptr<EventNames> names)
-    : state_(std::make_shared<State>(id, sinks, options)) {
+                             const InstanceOptions& options, std::shared_ptr<EventNames> names, const MonitorPatience& patience)
+    : state_(std::make_shared<State>(id, sinks, options)), destroy_patience_ns_(std::min(kDestroyPatienceNs, patience.end_ns)) {
   state_->names = std::move(names);
   state_->api = module.api<bp_monitor_api>(id);
   thread_ = std::thread([state = state_] { Work(state); });
   std::unique_lock lock(state_->mutex);
-  if (!state_->changed.wait_for(lock, kStartPatience, [this] { return state_->ready || state_->ended || state_->gone; })) {
+  const auto is_there = [this] { return state_->ready || state_->ended || state_->gone; };
+  if (!state_->changed.wait_for(lock, nanoseconds(patience.start_ns), is_there)) {
     state_->late = true;
-    const std::string sentence =
-        fmt::format("{}: still in {} after {} s: the trial begins without it", id, state_->doing, kStartPatience.count());
+    const std::string sentence = fmt::format("{}: still in {} after {:.3g} s: the trial begins without it", id, state_->doing,
+                                             static_cast<double>(patience.start_ns) * 1e-9);
     lock.unlock();
     Warn(*state_, sentence);
     return;
@@ -51,7 +60,7 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
 MonitorThread::~MonitorThread() {
   if (!thread_.joinable()) return;
   AskToEnd({});
-  if (!AwaitEnd(NowNs() + kDestroyPatienceNs, kDestroyPatienceNs)) thread_.detach();
+  if (!AwaitEnd(NowNs() + destroy_patience_ns_, destroy_patience_ns_)) thread_.detach();
 }
 
 void MonitorThread::Start() {
@@ -137,6 +146,11 @@ void MonitorThread::ParkWhereItExits(const std::string& sentence) {
   }
   state.changed.notify_all();
   for (;;) pause();
+}
+
+bool MonitorThread::ended() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->ended;
 }
 
 uint64_t MonitorThread::dropped() const {

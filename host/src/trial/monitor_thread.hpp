@@ -22,14 +22,23 @@ namespace backplane {
 // Names of events, which live to the end of the last monitor that may look at them.
 using EventNames = std::set<std::string>;
 
+// How long a trial waits for its monitors.
+struct MonitorPatience {
+  int64_t start_ns = 5'000'000'000;  // for create and interests of each; a driver may take some seconds to wake up
+  int64_t end_ns = 10'000'000'000;   // for the last events, finish and destroy of all of them
+
+  // At most these, and shorter than resources.hang_timeout: a monitor that hangs must not look like a trial that hangs.
+  static MonitorPatience Within(double hang_timeout_s);
+};
+
 class MonitorThread {
  public:
   static constexpr size_t kSpanLimit = 1 << 17;  // PHASE events that may wait for it, about 16 MiB
 
   // Creates the monitor. Throws TrialFailure if it refuses its options; one that fails otherwise is switched off, and one that
-  // takes longer than some seconds joins when it is ready.
+  // takes longer than `patience` joins when it is ready.
   MonitorThread(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
-                std::shared_ptr<EventNames> names);
+                std::shared_ptr<EventNames> names, const MonitorPatience& patience);
   // Leaves a thread behind that does not end in time, with all that it looks at.
   ~MonitorThread();
   MonitorThread(const MonitorThread&) = delete;
@@ -56,6 +65,8 @@ class MonitorThread {
   // This thread is a monitor's. [any]
   static bool RunsHere() { return tls_state != nullptr; }
 
+  const std::string& id() const { return state_->services.plugin_id(); }
+  bool ended() const;
   uint64_t dropped() const;                   // events that found no room
   int64_t cpu_ns() const;                     // that its thread took so far
   std::vector<std::string> warnings() const;  // sentences for the user
@@ -107,6 +118,7 @@ class MonitorThread {
   static inline constinit thread_local State* tls_state = nullptr;  // of the monitor whose thread this is
   std::shared_ptr<State> state_;
   std::thread thread_;  // joinable as long as somebody waits for it
+  const int64_t destroy_patience_ns_;
   int64_t left_behind_cpu_ns_ = 0;
 };
 

@@ -8,13 +8,12 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr int64_t kFinishPatienceNs = 10 * kSecondNs;
 
 }  // namespace
 
 void MonitorHost::Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options) {
   const ProcessChecksPaused paused;
-  monitors_.push_back(std::make_unique<MonitorThread>(module, id, sinks_, options, names_));
+  monitors_.push_back(std::make_unique<MonitorThread>(module, id, sinks_, options, names_, patience_));
 }
 
 void MonitorHost::Start() {
@@ -26,12 +25,19 @@ void MonitorHost::Finish(const std::filesystem::path& out_dir, const std::functi
   for (const auto& monitor : monitors_) monitor->AskToEnd(out_dir);
   const auto await = [&](int64_t until) {
     return std::all_of(monitors_.begin(), monitors_.end(),
-                       [&](const auto& monitor) { return monitor->AwaitEnd(until, kFinishPatienceNs); });
+                       [&](const auto& monitor) { return monitor->AwaitEnd(until, patience_.end_ns); });
   };
-  if (await(start + kSecondNs)) return;
+  if (await(start + std::min(kSecondNs, patience_.end_ns))) return;
   if (after_1s) after_1s();
   for (const auto& monitor : monitors_)
-    if (!monitor->AwaitEnd(start + kFinishPatienceNs, kFinishPatienceNs)) monitor->LeaveBehind();
+    if (!monitor->AwaitEnd(start + patience_.end_ns, patience_.end_ns)) monitor->LeaveBehind();
+}
+
+std::string MonitorHost::Unfinished() const {
+  std::string ids;
+  for (const auto& monitor : monitors_)
+    if (!monitor->ended()) ids += (ids.empty() ? "" : " or ") + monitor->id();
+  return ids;
 }
 
 bool MonitorHost::Wants(uint32_t type) const {

@@ -17,13 +17,14 @@ class MonitorHost {
  public:
   static constexpr size_t kSpanLimit = MonitorThread::kSpanLimit;
 
-  explicit MonitorHost(const HostSinks& sinks) : sinks_(sinks), names_(std::make_shared<EventNames>()) {}
+  explicit MonitorHost(const HostSinks& sinks, const MonitorPatience& patience = {})
+      : sinks_(sinks), patience_(patience), names_(std::make_shared<EventNames>()) {}
   MonitorHost(const MonitorHost&) = delete;
 
   // Throws TrialFailure if the monitor refuses its options.
   void Add(const LoadedModule& module, const std::string& id, const InstanceOptions& options);
   void Start();
-  // Has each deliver what is left, finish(out_dir) and destroy, all at the same time and for at most 10 s. One that has not
+  // Has each deliver what is left, finish(out_dir) and destroy, all at the same time and within the patience. One that has not
   // ended by then is left behind with a warning. `after_1s` is called once where it takes longer than that.
   void Finish(const std::filesystem::path& out_dir, const std::function<void()>& after_1s = {});
 
@@ -40,13 +41,15 @@ class MonitorHost {
   void PostSpans(std::vector<bp_event> events, uint64_t lost);
 
   bool empty() const { return monitors_.empty(); }
-  uint64_t dropped() const;  // events, summed over the monitors that wanted them
+  std::string Unfinished() const;  // the ids of those that have not ended, with " or " between them
+  uint64_t dropped() const;        // events, summed over the monitors that wanted them
   // CPU time that the monitors took, seconds: that of their threads.
   double cpu_s() const;
   std::vector<std::string> warnings() const;
 
  private:
   const HostSinks& sinks_;
+  const MonitorPatience patience_;
   std::vector<std::unique_ptr<MonitorThread>> monitors_;
   mutable std::mutex mutex_;  // guards the names and the numbers of events
   const std::shared_ptr<EventNames> names_;

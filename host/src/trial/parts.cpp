@@ -122,11 +122,13 @@ void TrialParts::Load(const Wanted& wanted) {
   if (concurrent && any_rows && !experiment.rollout.chunk_rows)
     call_rows_ = ManyRowsOfACall(chunk_rows_, rows / threads_->collecting());
   MakeEnvAndLearner();
-  monitors_ = std::make_unique<MonitorHost>(monitor_sinks_);
+  monitors_ = std::make_unique<MonitorHost>(monitor_sinks_, MonitorPatience::Within(experiment.resources.hang_timeout_s));
   for (size_t i = 0; wanted.monitors && i < spec_.monitors.size(); ++i) {
     monitor_modules_.push_back(load(spec_.monitors[i]));
+    status_.Beat();
     monitors_->Add(*monitor_modules_.back(), spec_.monitors[i].id,
                    Options(spec_.monitors[i], experiment.monitors[i].options, fmt::format("monitors.{}.options", i)));
+    status_.Beat();
     RestoreProcessState(spec_.monitors[i].id);
   }
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);

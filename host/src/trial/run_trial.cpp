@@ -11,11 +11,13 @@
 #include <utility>
 
 #include "base/bounded.hpp"
+#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "log/log.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
+#include "rollout/instance.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
@@ -252,6 +254,7 @@ void TrialProcess::TakeWhatMonitorsTell() {
 // add. Where they take long that is not waited for.
 int TrialProcess::WriteResult() {
   const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
+  const std::string plugin = status_.data().plugin;
   const auto text = [this] {
     nlohmann::json result = measured_ ? ToJson(*measured_) : nlohmann::json::object();
     Overwrite(end_, &result);
@@ -261,18 +264,26 @@ int TrialProcess::WriteResult() {
     if (loop_) loop_->SyncFiles();  // a result never stands on the disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
+      // From here only monitors can hang: a SIGKILL names them, not the plugin that this thread ran last.
+      tls_running_plugin = "";
+      status_.SetPlugin(monitors->Unfinished());
+      status_.Beat();
       monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {
+        status_.SetPlugin(monitors->Unfinished());
         RestoreProcessState(Suspects());  // a file made with a monitor's umask could be read by nobody
         WriteFileAtomic(file, text());
       });
+      status_.Beat();
+      status_.SetPlugin(plugin);
       RestoreProcessState(Suspects());
       TakeWhatMonitorsTell();
     }
     WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
-    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + e.what();
+    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + WordsOf(e);
     LogError("{}", sentence);
     status_.SetLine(sentence);
+    status_.SetPlugin(plugin);
     return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
   }
   return exit_;
@@ -339,7 +350,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
     LogError("{}", e.what());
     return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
   } catch (const std::exception& e) {
-    LogError("{}", e.what());
+    LogError("{}", WordsOf(e));
     return kExitUsage;
   }
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/error_words.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/candidate_scorer.hpp"
@@ -120,7 +121,7 @@ Failed FailureOfCurrentException() {
   } catch (const std::bad_alloc&) {
     return {BP_E_OOM_HOST, tls_running_plugin, "out of memory"};
   } catch (const std::exception& e) {
-    return {BP_OK, "", e.what()};
+    return {BP_OK, "", WordsOf(e)};
   }
 }
 

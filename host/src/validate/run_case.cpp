@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/json_text.hpp"
 #include "base/scratch_folder.hpp"
 #include "plugin/loader.hpp"
@@ -94,7 +95,7 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   } catch (const std::bad_alloc&) {
     SetFailed(result, "memory enough", "none left");
   } catch (const std::exception& e) {
-    SetFailed(result, "no fault of the validator itself", e.what());
+    SetFailed(result, "no fault of the validator itself", WordsOf(e));
   } catch (...) {
     SetFailed(result, "no fault of the validator itself", "an exception that is not a std::exception");
   }

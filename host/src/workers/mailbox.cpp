@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/error_words.hpp"
+
 namespace backplane {
 namespace {
 
@@ -29,7 +31,7 @@ void Mailbox::Read() {
       if (ReceiveInto(fd_, true, &reader) == Received::kEnd) Leave("");
     }
   } catch (const std::exception& e) {
-    Leave(e.what());
+    Leave(WordsOf(e).c_str());
   }
 }
 

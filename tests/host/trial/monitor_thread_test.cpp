@@ -8,9 +8,11 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <tuple>
 
 #include "rollout/clocks.hpp"
 #include "trial/metrics.hpp"
+#include "trial/monitors.hpp"
 
 namespace backplane {
 namespace {
@@ -79,11 +81,11 @@ const bp_module kModule{sizeof(bp_module),
 
 class AMonitor : public testing::Test {
  protected:
-  void Start(std::function<void(const bp_host*)> on_sample, const HostSinks& sinks = {}) {
+  void Start(std::function<void(const bp_host*)> on_sample, const HostSinks& sinks = {}, const MonitorPatience& patience = {}) {
     g_on_sample = std::move(on_sample);
     monitor_ = std::make_unique<MonitorThread>(*module_, "monitor.obeys", sinks,
                                                InstanceOptions{nlohmann::json::object(), {}, "monitors[0].options"},
-                                               std::make_shared<EventNames>());
+                                               std::make_shared<EventNames>(), patience);
     monitor_->Start();
   }
 
@@ -157,6 +159,35 @@ TEST_F(AMonitor, ThatCallsExitIsNotWaitedFor) {
   MonitorThread::ParkWhereItExits("another thread's exit() is none of a monitor's");
 }
 
+TEST(MonitorPatience, IsShorterThanHangTimeout) {
+  constexpr int64_t kSecondNs = 1'000'000'000;
+  for (const auto& [hang_timeout_s, start_s, end_s] :
+       {std::tuple{3.0, 1.0, 1.5}, {15.0, 5.0, 7.5}, {300.0, 5.0, 10.0}, {1e300, 5.0, 10.0}}) {
+    const MonitorPatience patience = MonitorPatience::Within(hang_timeout_s);
+    EXPECT_EQ(static_cast<double>(patience.start_ns), start_s * kSecondNs) << hang_timeout_s;
+    EXPECT_EQ(static_cast<double>(patience.end_ns), end_s * kSecondNs) << hang_timeout_s;
+  }
+}
+
+TEST_F(AMonitor, IsLeftBehindWithinItsPatience) {
+  const auto gate = std::make_shared<Gate>();
+  g_on_sample = [gate](const bp_host*) { gate->Wait(); };
+  const HostSinks sinks;
+  MonitorHost host(sinks, MonitorPatience::Within(0.4));
+  host.Add(*module_, "monitor.obeys", {nlohmann::json::object(), {}, "monitors[0].options"});
+  host.Start();
+  gate->AwaitReached();
+  EXPECT_EQ(host.Unfinished(), "monitor.obeys");
+  const int64_t start = NowNs();
+  int late = 0;
+  host.Finish({}, [&] { ++late; });
+  EXPECT_LT(NowNs() - start, 5'000'000'000) << "0.2 s and what a busy machine adds";
+  EXPECT_EQ(late, 1);
+  EXPECT_EQ(host.Unfinished(), "monitor.obeys");
+  EXPECT_THAT(host.warnings(), ElementsAre(HasSubstr("monitor.obeys was left behind in sample")));
+  gate->Open();
+}
+
 class MonitorCreate : public AMonitor {
  protected:
   ~MonitorCreate() override { g_on_create = nullptr; }
@@ -192,8 +223,8 @@ TEST_F(MonitorCreate, WarnsIfItHangsAndRejectsLate) {
     gate->Wait();
     return host->fail(host, BP_E_CONFIG, "no");
   };
-  Start([](const bp_host*) {});
-  EXPECT_THAT(monitor_->warnings(), ElementsAre(HasSubstr("still in create after 5 s: the trial begins without it")));
+  Start([](const bp_host*) {}, {}, MonitorPatience::Within(0.3));
+  EXPECT_THAT(monitor_->warnings(), ElementsAre(HasSubstr("still in create after 0.1 s: the trial begins without it")));
   gate->Open();
   constexpr int64_t kMinuteNs = 60'000'000'000;
   monitor_->AskToEnd({});
