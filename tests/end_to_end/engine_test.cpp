@@ -61,11 +61,11 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   if (std::filesystem::exists("/usr/bin/sbatch")) Script("sbatch", "exit 127");
   const Finished slurm = Run("run two.yaml --engine slurm");
   EXPECT_EQ(slurm.exit, 2);
-  EXPECT_THAT(slurm.err, HasSubstr("there is no program sbatch here that works"));
+  EXPECT_THAT(slurm.err, HasSubstr("sbatch does not work here"));
   const Finished dry = Run("run two.yaml --dry-run --engine slurm");
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, HasSubstr("apt-get install slurm-client"));
-  EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: there is no program sbatch here"));
+  EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: sbatch does not work here"));
   Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);

@@ -6,8 +6,8 @@
 //   SIGTERM  the trial's group gets SIGTERM and, after the grace, SIGKILL; what of it is stopped is continued
 //   SIGQUIT  the trial's group gets SIGKILL
 //   SIGUSR1  passed on to every thread of the trial
-// It also kills a trial that gives no sign of life for KeepOrder::silence_limit_s (silence_watch.hpp). A killed trial that does
-// not end within 5 s waits for a disk: the keeper reports that and ends, and the kernel ends the trial when the disk answers.
+// It also kills a trial that gives no sign of life for KeepOrder::silence_limit_s (silence_watch.hpp). A killed trial that
+// does not end within 5 s waits for a disk. The keeper reports that and ends; the kernel ends the trial when the disk answers.
 // SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. The descriptors it was started with stay open in
 // it, and in it alone, until nothing of the trial is left: a lock among them is held that long. Its own stdout and stderr are
 // the trial's log files; what the trial prints comes to it through pipes (log_pipe.hpp).

@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// For an attempt that ended: the mean in its result, else the last finite value of its metrics, unless they diverged
+// The objective of an attempt that ended: the mean in its result, or else its last finite value, unless the metric diverged
 // (record/finite_tail.hpp). Absent: there is none. Such a trial counts as failed, as Optuna does with a NaN.
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
 
