@@ -26,20 +26,20 @@ CASES = [
     ("backplane report --explain update_b", "update_bound"),
     ("backplane completion z", "zsh"),
 ]
-# Names that a shell would execute or change if they were not quoted, each with a letter of its own in front.
+# Names that a shell would execute or change without quotes, each with a different first letter.
 NAMES = [
     "a`touch EVIL`.yaml", "b$(touch EVIL).yaml", "c;touch EVIL;.yaml", "d|touch EVIL.yaml", "e&touch EVIL&.yaml", "f>EVIL.yaml", "g<x.yaml",
     "h two words.yaml", "i'quote.yaml", 'j"quote.yaml', "k\\back.yaml", "l*.yaml", "m?.yaml", "n[a].yaml", "o{1,2}.yaml", "p#hash.yaml",
     "q!bang.yaml", "r~tilde.yaml", "s^caret.yaml", "t(x).yaml", "u$HOME.yaml", "v=x.yaml", "w%x.yaml", "xäö.yaml", "~y.yaml", "#z.yaml",
 ]
-# What is typed before the tabulator key, for the name "h two words.yaml" and others that are begun in quotes or behind a backslash.
+# (typed text, completed name): names that begin in quotes or with a backslash.
 BEGUN = {
     "bash": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"h tw', "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"),
              ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml"), ("'i", "i'quote.yaml"), ('"j', 'j"quote.yaml')],
     "zsh": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"), ("'a", "a`touch EVIL`.yaml")],
     "fish": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml")],
 }
-# In the place of the program: prints what it is given, and lets the program answer the shell's questions.
+# Replaces the program: prints its arguments, and lets the program answer the shell's questions.
 ECHOES = """#!/bin/sh
 case $1 in complete | completion) exec {program} "$@" ;; esac
 printf 'got<%s>' "$@"
@@ -101,12 +101,12 @@ def try_shell(shell, folder, env):
 
 
 def begun_of(name):
-    """What is typed of a name: its first letter, quoted if it means something to a shell."""
+    """The typed part of a name: its first letter, quoted if it is special in a shell."""
     return name[0] if name[0].isalpha() else "\\" + name[0]
 
 
 def try_names(shell, folder, env):
-    """Completes names that are dangerous if they are not quoted, presses Enter, and compares what the program is given."""
+    """Completes names that are dangerous if they are not quoted, presses Enter, and compares the arguments of the program."""
     command, load = SHELLS[shell]
     wrong = []
     terminal = Terminal(command, folder, env)
