@@ -92,10 +92,10 @@ def try_shell(shell, folder, env):
         terminal.send(typed)
         terminal.read_until(typed[-3:], PATIENCE_S)
         time.sleep(0.2)
-        terminal.seen = typed  # what the shell adds comes behind it
+        terminal.seen = typed  # the shell adds its text behind it
         terminal.send("\t")
         if not terminal.read_until(wanted, PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted {wanted!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected {wanted!r}, got {terminal.seen[-300:]!r}")
     terminal.close()
     return wrong
 

@@ -133,7 +133,7 @@ class ClusterPrograms : public EngineOption {
   ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }
 
   static constexpr char kVersion[] = "test \"$1\" = --version && exec echo slurm 22\n";
-  // Arrays 12, 13, ... of one worker each, which runs next to the batch as on a node. squeue lists them.
+  // Arrays 12, 13, ... of one worker each. It runs next to the batch as on a node. squeue lists them.
   void LiveSlurm(const std::string& squeue_first = "") {
     Script("sbatch", std::string(kVersion) +
                          "n=$(( $(cat arrays 2>/dev/null || echo 11) + 1 )); echo $n > arrays; cat > sbatch.script\n"

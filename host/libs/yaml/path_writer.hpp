@@ -25,7 +25,7 @@ class PathWriter {
   using Places = std::unordered_map<std::string, size_t>;  // of a mapping's keys among its entries
 
   // The node that holds the last part of `path`, or the first one on the way that is no mapping. NULL: there is none. `make`
-  // creates what is missing.
+  // creates missing ones.
   Node* NodeAbove(const std::string& path, bool make, const Mark& mark);
   // NULL: no such key. `at` is the path of `map`.
   Entry* FindIn(Node* map, std::string_view at, const std::string& key);

@@ -11,8 +11,8 @@ namespace backplane {
 // Functions that no library exports are named by addr2line, where that is installed. Empty: nothing was written down.
 std::vector<std::string> ReadStacks(const std::filesystem::path& file);
 
-// Returns the line of the thread to show for a failure of `plugin`: a thread in its code, or else in any plugin, or else the
-// first. A thread inside a call goes before one that only has the plugin's name.
+// Returns the thread to show for a failure of `plugin`: one in its code, else one in any plugin, else the first. A thread
+// inside a call goes before one that only has the plugin's name.
 std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const std::string& plugin);
 
 }  // namespace backplane

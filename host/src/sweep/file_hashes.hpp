@@ -14,7 +14,7 @@
 
 namespace backplane {
 
-// The files of an option, or of a key of a command, cannot be hashed: one is a pipe or a device, or they are too many.
+// The files of an option or of a command cannot be hashed. One is a pipe or a device, or they are too many.
 struct NoDataFile : std::runtime_error {
   NoDataFile(std::string option, const std::string& why) : std::runtime_error(why), path(std::move(option)) {}
   std::string path;  // "learner.options.corpus"
