@@ -78,13 +78,17 @@ class Terminal:
         os.waitpid(self.pid, 0)
 
 
-def try_shell(shell, folder, env):
+def begun(shell, folder, env):
+    """A terminal with a shell that has loaded the completion, and the errors so far."""
     command, load = SHELLS[shell]
-    wrong = []
     terminal = Terminal(command, folder, env)
     terminal.send(load + "echo loa''ded\n")
-    if not terminal.read_until("loaded", PATIENCE_S):
-        wrong.append(f"{shell}: does not come up: {terminal.seen[-300:]}")
+    came_up = terminal.read_until("loaded", PATIENCE_S)
+    return terminal, [] if came_up else [f"{shell}: does not come up: {terminal.seen[-300:]}"]
+
+
+def try_shell(shell, folder, env):
+    terminal, wrong = begun(shell, folder, env)
     for typed, wanted in CASES if not wrong else []:
         terminal.send("\x15")  # an empty line
         time.sleep(0.2)
@@ -100,20 +104,15 @@ def try_shell(shell, folder, env):
     return wrong
 
 
-def begun_of(name):
+def typed_of(name):
     """The typed part of a name: its first letter, quoted if it is special in a shell."""
     return name[0] if name[0].isalpha() else "\\" + name[0]
 
 
 def try_names(shell, folder, env):
     """Completes names that are dangerous if they are not quoted, presses Enter, and compares the arguments of the program."""
-    command, load = SHELLS[shell]
-    wrong = []
-    terminal = Terminal(command, folder, env)
-    terminal.send(load + "echo loa''ded\n")
-    if not terminal.read_until("loaded", PATIENCE_S):
-        wrong.append(f"{shell}: does not come up: {terminal.seen[-300:]}")
-    for typed, name in [(begun_of(name), name) for name in NAMES] + BEGUN[shell] if not wrong else []:
+    terminal, wrong = begun(shell, folder, env)
+    for typed, name in [(typed_of(name), name) for name in NAMES] + BEGUN[shell] if not wrong else []:
         terminal.send("\x15")
         time.sleep(0.2)
         terminal.seen = ""
@@ -122,13 +121,13 @@ def try_names(shell, folder, env):
         time.sleep(0.2)
         terminal.send("\t")
         if not terminal.read_until(".yaml", PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted {name!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected {name!r}, got {terminal.seen[-300:]!r}")
             continue
         time.sleep(0.2)
         terminal.seen = ""
         terminal.send("\n")
         if not terminal.read_until(f"got<run>got<{name}>", PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted the word {name!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected the word {name!r}, got {terminal.seen[-300:]!r}")
         evil = list(pathlib.Path(folder).glob("EVIL*"))
         if evil:
             wrong.append(f"{shell}: {typed!r}: ran what the name holds")

@@ -9,11 +9,11 @@
 namespace backplane {
 namespace {
 
-constexpr std::chrono::seconds kLimit{10};  // it takes milliseconds, and no trial has started yet
+constexpr std::chrono::seconds kCheckLimit{10};  // it takes milliseconds, and no trial has started yet
 
 ReportCheckAnswer Ask(const ReportCheckRequest& request) {
   try {
-    const std::string answer = ReportProgram(ReportProgram().file(), kLimit).Ask("--check", ToJson(request));
+    const std::string answer = ReportProgram(ReportProgram().file(), kCheckLimit).Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
   } catch (const std::exception& error) {
     LogInfo("note: `report:` was not checked: {}", WordsOf(error));

@@ -64,7 +64,7 @@ SlurmEngine::~SlurmEngine() {
   const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
   const auto until = Clock::now() + patience;
   while (submit_ && submit_->Look() == nullptr && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
-  HearSubmit();
+  ReadSubmit();
   submit_.reset();
   TellEnd("ask");
   std::string failure = CancelJobs(jobs_, /*only_pending=*/true, patience);
@@ -80,7 +80,7 @@ void SlurmEngine::Submit(size_t tasks) {
                                           WorkerScript(request_, at(), token(), slots_));
 }
 
-std::string SlurmEngine::HearSubmit() {
+std::string SlurmEngine::ReadSubmit() {
   const CallEnd* const end = submit_ ? submit_->Look() : nullptr;
   if (end == nullptr) return "";
   const CallEnd told = *end;
@@ -116,7 +116,7 @@ std::string SlurmEngine::Open() {
   bool said = false;
   for (; InterruptScope::Count() == 0; std::this_thread::sleep_for(kLookForWorkers)) {
     BeAlive();
-    if (const std::string failure = HearSubmit(); !failure.empty()) return failure;
+    if (const std::string failure = ReadSubmit(); !failure.empty()) return failure;
     if (AnyWorker()) return "";
     if (submit_) continue;
     const std::optional<SlurmTasks> tasks = Hear();
@@ -228,7 +228,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
 
 std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (jobs() == 0) return {};
-  if (const std::string failure = HearSubmit(); !failure.empty()) {
+  if (const std::string failure = ReadSubmit(); !failure.empty()) {
     Warn(failure);
     in_vain_ = AnyWorker() ? 0 : in_vain_ + 1;
     if (in_vain_ > kMostInVain) return AllWaiting(fmt::format("Slurm gives no workers: {}", failure));

@@ -35,7 +35,7 @@ class SlurmEngine : public FolderEngine {
   std::vector<Lost> FindLost() override;
   void Submit(size_t tasks);
   // Takes the end of sbatch, if it has come. Returns a sentence if it failed.
-  std::string HearSubmit();
+  std::string ReadSubmit();
   // Calls squeue every few seconds, and returns each readable answer once. Never waits.
   std::optional<SlurmTasks> Hear();
   std::vector<Lost> LostWorkers(const SlurmTasks& tasks);

@@ -34,7 +34,7 @@ class FolderWatch {
  private:
   std::string WhatIsWrong();
   std::string WhatIsWrongWithFolders() const;
-  std::string TellOfRecord(HeldFile* record);
+  std::string DescribeRecord(HeldFile* record);
 
   const OutLock& lock_;
   const HeldFolder out_, trials_;
