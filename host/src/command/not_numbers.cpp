@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMostWarned = 10, kShownNameOfWarned = 64, kShownValue = 80;
+constexpr size_t kMostWarned = 10, kShownWarnedName = 64, kShownValue = 80;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::vector<std::string> NotNumbers::Warnings() const {
   std::vector<std::string> all;
   for (const auto& [name, found] : first_)
     all.push_back(fmt::format("metric '{}': expected a number; other values are left out\nthe first one: {}",
-                              Printable(name, kShownNameOfWarned), found));
+                              Printable(name, kShownWarnedName), found));
   return all;
 }
 
