@@ -48,8 +48,8 @@ if(BACKPLANE_STATIC)
                   libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION share/backplane/licenses RENAME ${package}.txt)
   endforeach()
-  # There is no archive of SentencePiece, and Debian's of RE2 and yaml-cpp suit programs only, not libbackplane_embed.so: all are copied, by
-  # their SONAMEs.
+  # Debian has no archive of SentencePiece, and its archives of RE2 and yaml-cpp suit programs only, not libbackplane_embed.so. All are
+  # copied by their SONAMEs.
   find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.so REQUIRED)
   function(_install_by_soname library destination)
     execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)

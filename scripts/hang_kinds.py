@@ -6,8 +6,8 @@ from hang_texts import (DEAF, ENDLESS, FIGURES_HANG, HANGS, ON_PATH, PROGRAM, QU
                         command, faulty, monitored, python_env, search, slurm, unruly)
 
 HANG_S = 3     # resources.hang_timeout of most kinds
-PYTHON_S = 10  # of those that import Gymnasium, which takes seconds on a busy machine
-NEVER_S = 300  # of those that are stopped: what hangs must not end by itself
+PYTHON_S = 10  # of kinds that import Gymnasium, which takes seconds on a busy machine
+NEVER_S = 300  # of kinds with a stop: the hang must not end by itself
 AFTER_S = 10   # a batch has to end or resume within its hang_timeout and this
 STOPPED_S = 2 * HANG_S + AFTER_S  # the same for a trial that is in state T
 GRACE_S = 30   # from a request to end until a trial is killed
@@ -161,7 +161,7 @@ def disks():
         yield Kind(f"fifo_as_{name.split('.')[0]}", "disk", faulty(), name.replace(".", r"\."), exits=(1, 2), prepare=fifo(f"out/{name}"),
                    quick=name == "events.jsonl")
     yield Kind("fifo_as_progress", "disk", faulty(), "", exits=(0,), prepare=fifo("out/progress.json"))
-    # Its trial has 30 s to save itself; then the same command resumes it, until its budget and the same 30 s are over.
+    # Its trial has 30 s to save itself. Then the same command resumes it for its budget and another 30 s.
     yield Kind("lock_held_by_an_orphan", "disk", command(DEAF, "budget: {wall_time: 2s}\n"), "", exits=(0,), limit_s=2 * (GRACE_S + AFTER_S),
                prepare=orphan_trial)
     yield Kind("database_locked", "disk", faulty(), r"results\.sqlite", exits=(0,), limit_s=HANG_S + 2 * AFTER_S, prepare=hold_database)

@@ -66,7 +66,7 @@ rollout: {{num_env_runners: 1, num_envs_per_env_runner: 2, threads: 1}}
 {more}""" + QUIET}
 
 
-# A program that stands for the Python of a search: it answers the questions of optuna_side.py up to the one where it goes wrong.
+# Replaces the Python of a search: answers the requests of optuna_side.py up to the faulty one.
 SIDE_PROCESS = """#!/usr/bin/env python3
 import json, os, sys, time
 mode = "@MODE@"

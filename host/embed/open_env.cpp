@@ -53,7 +53,7 @@ json ReadJson(const char* text) {
     return json::parse(text);
   } catch (const json::parse_error& e) {
     throw TrialFailure(BP_E_CONFIG, "",
-                       "options: wanted a JSON object such as {\"name\": 1}, found text that is none: " + WordsOf(e));
+                       "options: expected a JSON object such as {\"name\": 1}, got malformed JSON: " + WordsOf(e));
   }
 }
 

@@ -12,7 +12,7 @@ namespace backplane {
 namespace {
 
 constexpr uint64_t kMaxRows = uint64_t{1} << 32;  // a row's number is 32 bits of its seeds
-constexpr uint64_t kFewRows = 1024;               // are made without a look at the memory
+constexpr uint64_t kFewRows = 1024;               // so few rows skip the check
 constexpr uint64_t kOfHost = 64;                  // bytes: a row's episode, phase, mask, seed, return and length
 
 double GiB(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
@@ -31,7 +31,7 @@ uint64_t BytesOfRow(const EnvInstance& env) {
   return bytes;
 }
 
-// Nothing if it cannot be made with one row, which its own create explains better.
+// Absent: it cannot be made with one row. The error of its create explains that better.
 std::optional<uint64_t> BytesPerRow(const LoadedModule& module, const EnvToOpen& about, const HostSinks& sinks) {
   try {
     const EnvInstance one(module, about.info.id, sinks, {about.options, about.origin, "env.options"}, 1);

@@ -8,8 +8,8 @@
 
 namespace backplane {
 
-// Returns `rows`. Throws TrialFailure: BP_E_INVALID_ARG if there can be no env of so many, BP_E_OOM_HOST if their channels do
-// not fit into the memory that is available. For more than a few rows it makes the env with a single row, to read its channels.
+// Returns `rows`. Throws TrialFailure: BP_E_INVALID_ARG if an env cannot have so many, BP_E_OOM_HOST if their channels do not
+// fit into the available memory. For more than a few rows it makes the env with a single row, to read its channels.
 uint64_t RowsThatFit(const LoadedModule& module, const EnvToOpen& about, const HostSinks& sinks, uint64_t rows);
 
 }  // namespace backplane

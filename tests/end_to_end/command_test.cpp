@@ -499,7 +499,7 @@ on_failure: {signal: {retry: 1}}
   EXPECT_EQ(result["error"], "diverged: 'loss' was finite before, and is NaN or infinite in its last 4 of 40 reports");
 }
 
-TEST_F(TrialByCommand, ValuesThatAreNoNumbersAreWarnedOfOnce) {
+TEST_F(TrialByCommand, WarnsOnceOfValuesThatAreNoNumbers) {
   Write("texts.py", kImport + R"(
 import json
 def send(line): os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (line + "\n").encode())

@@ -26,20 +26,20 @@ CASES = [
     ("backplane report --explain update_b", "update_bound"),
     ("backplane completion z", "zsh"),
 ]
-# Names that a shell would execute or change if they were not quoted, each with a letter of its own in front.
+# Names that a shell would execute or change without quotes, each with a different first letter.
 NAMES = [
     "a`touch EVIL`.yaml", "b$(touch EVIL).yaml", "c;touch EVIL;.yaml", "d|touch EVIL.yaml", "e&touch EVIL&.yaml", "f>EVIL.yaml", "g<x.yaml",
     "h two words.yaml", "i'quote.yaml", 'j"quote.yaml', "k\\back.yaml", "l*.yaml", "m?.yaml", "n[a].yaml", "o{1,2}.yaml", "p#hash.yaml",
     "q!bang.yaml", "r~tilde.yaml", "s^caret.yaml", "t(x).yaml", "u$HOME.yaml", "v=x.yaml", "w%x.yaml", "xäö.yaml", "~y.yaml", "#z.yaml",
 ]
-# What is typed before the tabulator key, for the name "h two words.yaml" and others that are begun in quotes or behind a backslash.
+# (typed text, completed name): names that begin in quotes or with a backslash.
 BEGUN = {
     "bash": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"h tw', "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"),
              ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml"), ("'i", "i'quote.yaml"), ('"j', 'j"quote.yaml')],
     "zsh": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"a', "a`touch EVIL`.yaml"), ("'a", "a`touch EVIL`.yaml")],
     "fish": [("h\\ tw", "h two words.yaml"), ("'h tw", "h two words.yaml"), ('"b', "b$(touch EVIL).yaml"), ("'a", "a`touch EVIL`.yaml")],
 }
-# In the place of the program: prints what it is given, and lets the program answer the shell's questions.
+# Replaces the program: prints its arguments, and lets the program answer the shell's questions.
 ECHOES = """#!/bin/sh
 case $1 in complete | completion) exec {program} "$@" ;; esac
 printf 'got<%s>' "$@"
@@ -78,13 +78,17 @@ class Terminal:
         os.waitpid(self.pid, 0)
 
 
-def try_shell(shell, folder, env):
+def begun(shell, folder, env):
+    """A terminal with a shell that has loaded the completion, and the errors so far."""
     command, load = SHELLS[shell]
-    wrong = []
     terminal = Terminal(command, folder, env)
     terminal.send(load + "echo loa''ded\n")
-    if not terminal.read_until("loaded", PATIENCE_S):
-        wrong.append(f"{shell}: does not come up: {terminal.seen[-300:]}")
+    came_up = terminal.read_until("loaded", PATIENCE_S)
+    return terminal, [] if came_up else [f"{shell}: does not come up: {terminal.seen[-300:]}"]
+
+
+def try_shell(shell, folder, env):
+    terminal, wrong = begun(shell, folder, env)
     for typed, wanted in CASES if not wrong else []:
         terminal.send("\x15")  # an empty line
         time.sleep(0.2)
@@ -92,28 +96,23 @@ def try_shell(shell, folder, env):
         terminal.send(typed)
         terminal.read_until(typed[-3:], PATIENCE_S)
         time.sleep(0.2)
-        terminal.seen = typed  # what the shell adds comes behind it
+        terminal.seen = typed  # the shell adds its text behind it
         terminal.send("\t")
         if not terminal.read_until(wanted, PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted {wanted!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected {wanted!r}, got {terminal.seen[-300:]!r}")
     terminal.close()
     return wrong
 
 
-def begun_of(name):
-    """What is typed of a name: its first letter, quoted if it means something to a shell."""
+def typed_of(name):
+    """The typed part of a name: its first letter, quoted if it is special in a shell."""
     return name[0] if name[0].isalpha() else "\\" + name[0]
 
 
 def try_names(shell, folder, env):
-    """Completes names that are dangerous if they are not quoted, presses Enter, and compares what the program is given."""
-    command, load = SHELLS[shell]
-    wrong = []
-    terminal = Terminal(command, folder, env)
-    terminal.send(load + "echo loa''ded\n")
-    if not terminal.read_until("loaded", PATIENCE_S):
-        wrong.append(f"{shell}: does not come up: {terminal.seen[-300:]}")
-    for typed, name in [(begun_of(name), name) for name in NAMES] + BEGUN[shell] if not wrong else []:
+    """Completes names that are dangerous if they are not quoted, presses Enter, and compares the arguments of the program."""
+    terminal, wrong = begun(shell, folder, env)
+    for typed, name in [(typed_of(name), name) for name in NAMES] + BEGUN[shell] if not wrong else []:
         terminal.send("\x15")
         time.sleep(0.2)
         terminal.seen = ""
@@ -122,13 +121,13 @@ def try_names(shell, folder, env):
         time.sleep(0.2)
         terminal.send("\t")
         if not terminal.read_until(".yaml", PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted {name!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected {name!r}, got {terminal.seen[-300:]!r}")
             continue
         time.sleep(0.2)
         terminal.seen = ""
         terminal.send("\n")
         if not terminal.read_until(f"got<run>got<{name}>", PATIENCE_S):
-            wrong.append(f"{shell}: {typed!r}: wanted the word {name!r}, found {terminal.seen[-300:]!r}")
+            wrong.append(f"{shell}: {typed!r}: expected the word {name!r}, got {terminal.seen[-300:]!r}")
         evil = list(pathlib.Path(folder).glob("EVIL*"))
         if evil:
             wrong.append(f"{shell}: {typed!r}: ran what the name holds")

@@ -61,11 +61,11 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   if (std::filesystem::exists("/usr/bin/sbatch")) Script("sbatch", "exit 127");
   const Finished slurm = Run("run two.yaml --engine slurm");
   EXPECT_EQ(slurm.exit, 2);
-  EXPECT_THAT(slurm.err, HasSubstr("there is no program sbatch here that works"));
+  EXPECT_THAT(slurm.err, HasSubstr("sbatch does not work here"));
   const Finished dry = Run("run two.yaml --dry-run --engine slurm");
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, HasSubstr("apt-get install slurm-client"));
-  EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: there is no program sbatch here"));
+  EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: sbatch does not work here"));
   Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);
@@ -133,7 +133,7 @@ class ClusterPrograms : public EngineOption {
   ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }
 
   static constexpr char kVersion[] = "test \"$1\" = --version && exec echo slurm 22\n";
-  // Arrays 12, 13, ... of one worker each, which runs next to the batch as a node would run it. squeue lists them.
+  // Arrays 12, 13, ... of one worker each. It runs next to the batch as on a node. squeue lists them.
   void LiveSlurm(const std::string& squeue_first = "") {
     Script("sbatch", std::string(kVersion) +
                          "n=$(( $(cat arrays 2>/dev/null || echo 11) + 1 )); echo $n > arrays; cat > sbatch.script\n"
@@ -161,7 +161,7 @@ class ClusterPrograms : public EngineOption {
   bool ScriptsAreGone() const { return Processes({(dir_ / "bin").string()}).empty() && Processes({"sleep", "600"}).empty(); }
 };
 
-TEST_F(ClusterPrograms, RejectAnswersOfSbatchThatAreNone) {
+TEST_F(ClusterPrograms, RejectMalformedAnswersOfSbatch) {
   const std::pair<const char*, const char*> answers[] = {
       {"exec sleep 600", "sbatch did not answer within 2 s and was killed"},
       {"kill -STOP $$", "sbatch did not answer within 2 s and was killed"},
@@ -265,7 +265,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   EXPECT_EQ(nlohmann::json::parse(json.out)["trials"][0]["lost_nodes"], 4);
 }
 
-// Ray's driver as a program in the place of engine.python: it answers as the real one does, or as `fault` has it.
+// A program instead of engine.python. It answers like Ray's driver, or wrongly as the file `fault` requests.
 constexpr char kDriver[] = R"py(#!/usr/bin/env python3
 import json, os, re, signal, subprocess, sys, time
 fault = open(os.path.dirname(os.path.abspath(__file__)) + "/fault").read()
@@ -294,7 +294,7 @@ class RayDriver : public ClusterPrograms {
   bool DriverIsGone() const { return Processes({(dir_ / "driver").string()}).empty(); }
 };
 
-TEST_F(RayDriver, RunsTrialsAndIgnoresLinesThatAreNone) {
+TEST_F(RayDriver, RunsTrialsAndIgnoresMalformedLines) {
   for (const char* fault :
        {"pass", "say('[]'), say('no json'), say({'lost': 'x'}), say({'done': -1}), say({'done': {}}), say({'pong': 'x'})"}) {
     const Finished run = RunWith(fault);
@@ -304,7 +304,7 @@ TEST_F(RayDriver, RunsTrialsAndIgnoresLinesThatAreNone) {
   }
 }
 
-TEST_F(RayDriver, RejectsClustersThatAreNone) {
+TEST_F(RayDriver, RejectsMalformedClusters) {
   const std::pair<const char*, const char*> faults[] = {
       {"sys.exit(3)", "did not join the cluster; see "},
       {"say({'error': 'bad \\x1b[31m address'}), sys.exit()", "bad \\x1b[31m address"},

@@ -231,7 +231,7 @@ TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
   }
 }
 
-// A monitor that rejects its trial or its options, the words of the error, and its place: the line that names this monitor.
+// A monitor that rejects its trial or its options, the text of the error, and its line in the file.
 struct RejectingMonitor {
   const char *plugin, *words, *place;
 };

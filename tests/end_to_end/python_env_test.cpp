@@ -84,7 +84,7 @@ budget: {iterations: 1}
   EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it came to the terminal";
 }
 
-// An env that pays 1 per step and never ends an episode. In the call `where` it fails as `how` says.
+// An env that pays 1 per step and never ends an episode. In the call `where` it fails in the way `how`.
 constexpr char kOdd[] = R"(
 import os, struct, time
 import gymnasium, numpy
@@ -161,12 +161,12 @@ TEST_F(OddPythonEnv, ReportsWrongRepliesAsItsOwnFault) {
   EXPECT_EQ(Result("odd")["outcome"], "plugin") << run.err;
   EXPECT_EQ(Result("odd")["plugin"], "env.gymnasium");
   EXPECT_THAT(Result("odd")["error"].get<std::string>(),
-              testing::HasSubstr("announced a reply of 4294967280 bytes; wanted at most 65536"));
+              testing::HasSubstr("announced a reply of 4294967280 bytes; expected at most 65536"));
   RunOdd("where: step, how: garbage, after: 20", "budget: {iterations: 3}\n");
   EXPECT_EQ(Result("odd")["outcome"], "plugin");
-  EXPECT_THAT(Result("odd")["error"].get<std::string>(), testing::HasSubstr("sent a reply that is none: huh?"));
+  EXPECT_THAT(Result("odd")["error"].get<std::string>(), testing::HasSubstr("sent a malformed reply: huh?"));
   const Finished at_start = RunOdd("where: reset, how: garbage", "budget: {iterations: 1}\n");
-  EXPECT_THAT(at_start.err, testing::HasSubstr("wanted the description of an env, got from worker 0: huh?"));
+  EXPECT_THAT(at_start.err, testing::HasSubstr("expected the description of an env from worker 0, got: huh?"));
 }
 
 TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {

@@ -117,7 +117,7 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["phase"], "rollout");
   EXPECT_THAT(run.err, HasSubstr(std::string("gave no sign of life for ") + (kSanitized ? "15s" : "2s") +
                                  " (resources.hang_timeout) and was killed"));
-  // Of every thread, and the one that hangs by its function; on the terminal that one alone, not the idle monitor's.
+  // The record has the stacks of all threads, and the terminal only the hung one, not the idle monitor's.
   const std::string shown = run.err.substr(run.err.find("was in "));
   EXPECT_THAT(shown.substr(0, shown.find("results ")), HasSubstr("env_hangs_in_step.so"));
   const std::vector<std::string> stacks = Result("bad")["stacks"];

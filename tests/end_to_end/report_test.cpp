@@ -202,7 +202,7 @@ TEST_F(Report, ABatchThatFailedKeepsItsExitCodeWithoutAReport) {
   const Finished run =
       RunBesideReportProgram("kill -KILL $$", "run mixed.yaml --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins");
   EXPECT_EQ(3, run.exit) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("note: what `report:` says was not checked: backplane-report was ended by: Killed"));
+  EXPECT_THAT(run.err, HasSubstr("note: `report:` was not checked: backplane-report was ended by: Killed"));
   EXPECT_THAT(run.err, HasSubstr("no report was written: backplane-report was ended by: Killed"));
   const Finished report = RunBesideReportProgram("kill -KILL $$", "report outputs/mixed");
   EXPECT_EQ(1, report.exit);

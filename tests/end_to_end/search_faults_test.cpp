@@ -1,4 +1,4 @@
-// Searches with a side process that hangs, dies or gives unusable replies: the batch pauses with a sentence and can be resumed.
+// Searches with a side process that hangs, dies or gives unusable replies. The batch pauses with a reason and can be resumed.
 // The side process is a program of the test, so no Optuna is needed.
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -161,7 +161,7 @@ TEST_F(SearchFaults, PausesAtReplyThatCannotBeUsedAndResumes) {
   EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5));
 }
 
-TEST_F(SearchFaults, PausesIfSideProcessHangsWhenItIsTold) {
+TEST_F(SearchFaults, PausesIfSideProcessHangsAtAReport) {
   setenv("FAULT_OP", "tell", 1);
   Fault("time.sleep(600)");
   const Finished run = Run("run quick.yaml --jobs 1");

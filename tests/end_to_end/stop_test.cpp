@@ -63,7 +63,7 @@ budget: {iterations: )" + std::to_string(kSanitized ? 24 : 120) +
   EXPECT_TRUE(weights == LearnerState(Attempt("parts").parent_path())) << "the learners' states differ";
 }
 
-// The iteration is learned and its line is made when the stop comes: the next attempt only plays the evaluation again.
+// The stop comes after the iteration and its line. The next attempt only plays the evaluation again.
 TEST_F(Stop, KeepsIterationWhoseEvaluationItInterrupts) {
   const std::string text = R"(
 env: {plugin: misbehaves}
@@ -215,7 +215,7 @@ TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedKeeper) {
 }
 
 // The reader of its output does not read.
-TEST_F(Answer, ComesThoughTheTerminalTakesNothing) {
+TEST_F(Answer, ComesIfTheTerminalIsBlocked) {
   Write("long.yaml", kLong);
   ASSERT_EQ(mkfifo((dir_ / "pipe").c_str(), 0600), 0);
   const int reader = open((dir_ / "pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);

@@ -80,7 +80,7 @@ TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers ... (at most 5 s)"));
 }
 
-// Of some twenty cases that step the env, one waits for the hang.
+// One of some twenty cases that step the env waits for the hang.
 TEST_F(ValidateCommand, CasesThatCallAFunctionThatHungAreNotTried) {
   const Finished run = Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR
                            "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");

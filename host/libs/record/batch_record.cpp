@@ -114,7 +114,7 @@ void EventReader::Read() {
       record_.Apply(ParseEvent(line, &flat));
     } catch (const std::exception& error) {
       throw std::runtime_error(file_.string() + ":" + std::to_string(lines_ + 1) + ": not an event: " + WordsOf(error) +
-                               "; take this line out of the file, or start anew with --fresh");
+                               "; remove this line from the file, or restart with --fresh");
     }
     offset_ += line.size() + 1;
     ++lines_;

@@ -21,7 +21,7 @@ class FiniteTail {
 
   uint64_t values() const { return values_; }
   bool was_finite() const { return last_finite_ > 0; }
-  // A metric that never was finite has no value, but has not diverged: a script may log NaN before the first episode ends.
+  // A metric that never was finite has no value, and has not diverged. A script may log NaN before its first episode ends.
   bool diverged() const { return was_finite() && values_ - last_finite_ >= Window(values_); }
   bool has_value() const { return was_finite() && !diverged(); }
 

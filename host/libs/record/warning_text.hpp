@@ -1,5 +1,5 @@
-// A trial's warning: its first line is the same for all trials that it concerns, so that a batch prints it once. Further lines
-// hold what differs: numbers, an example.
+// A warning of a trial. Its first line is the same for all trials that it concerns, so that a batch prints it once. The
+// further lines differ: numbers, an example.
 #pragma once
 
 #include <string>

@@ -60,8 +60,7 @@ class TreeBuilder : public YAML::EventHandler {
   TreeBuilder(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
 
   Node TakeRoot() { return std::move(root_); }
-  // Positions in the text: of the last scalar that was read, and of the collections in brackets around the place that was
-  // reached, the innermost one last.
+  // Positions in the text: the last scalar that was read, and the open brackets there, the innermost one last.
   std::optional<size_t> last_scalar() const { return last_scalar_; }
   std::vector<size_t> OpenBrackets() const {
     std::vector<size_t> positions;
@@ -532,7 +531,7 @@ std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr
       return std::nullopt;
     }
   }
-  if (open) {  // what else was found within it is not what its writer meant
+  if (open) {  // errors found within it are consequences
     errors->Add(MarkAt(source, whole, open->position), open->why);
     return std::nullopt;
   }

@@ -59,9 +59,9 @@ std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string
 
 // The tree of `text`, or nothing when it is not YAML at all, nested more than 64 levels deep, of more than 500,000 values (what
 // an alias stands for included) or has a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
-// A quote, a bracket or a block scalar that the text does not end is an error at its first character.
+// A quote, a bracket or a block scalar without an end is an error at its first character.
 std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
-// The same of an argument of the command line, in which '#' begins no comment.
+// Parses an argument of the command line in the same way, except that '#' begins no comment.
 std::optional<Node> ParseArgument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
 
 // True for a path with more parts than a document has levels. Functions that follow a path call themselves at each part.

@@ -1,5 +1,5 @@
-// Finds and writes many paths of one tree. FindPath and SetPath compare a key with every entry of its mapping, which takes
-// minutes when tens of thousands of paths end in one mapping.
+// Finds and writes many paths of one tree. FindPath and SetPath compare a key with every entry of its mapping. If tens of
+// thousands of paths end in one mapping, that takes minutes.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ class PathWriter {
  private:
   using Places = std::unordered_map<std::string, size_t>;  // of a mapping's keys among its entries
 
-  // The node that the last part of `path` lies in, or the first one on the way that is no mapping. NULL: there is none; `make`
-  // makes it.
+  // The node that holds the last part of `path`, or the first one on the way that is no mapping. NULL: there is none. `make`
+  // creates missing ones.
   Node* NodeAbove(const std::string& path, bool make, const Mark& mark);
   // NULL: no such key. `at` is the path of `map`.
   Entry* FindIn(Node* map, std::string_view at, const std::string& key);

@@ -37,7 +37,7 @@ Piece FirstPiece(std::string_view rest, char quote) {
   return {};
 }
 
-// Bytes of the line behind the quote. Nothing: the line ends before.
+// Bytes of the line behind the quote. Absent: the line ends before.
 std::optional<size_t> WrittenBytes(std::string_view rest, char quote, size_t offset) {
   size_t written = 0;
   for (size_t meant = 0; meant < offset;) {

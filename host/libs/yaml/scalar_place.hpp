@@ -5,8 +5,8 @@
 
 namespace backplane {
 
-// Returns the place of byte `offset` of `scalar.text`, past quotes and escapes. For a scalar of several lines, and for one
-// behind a tag, it is the place of the scalar.
+// Returns the place of byte `offset` of `scalar.text`, past quotes and escapes. For a scalar of several lines or behind a tag,
+// returns the place of the scalar.
 Mark PlaceWithin(const Node& scalar, size_t offset);
 
 }  // namespace backplane

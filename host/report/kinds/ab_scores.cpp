@@ -118,15 +118,14 @@ std::string WhyMissing(const ComparedPoint& arm, const SeedScores& scores, const
   const auto not_finite = std::ranges::count_if(scores.values, [](double value) { return !std::isfinite(value); });
   if (scores.incomplete)
     return fmt::format(
-        "{} of {} runs of {} have not ended, or ended for a reason that is not their own: they are to be run again.", missing,
+        "{} of {} runs of {} have to run again: they have not ended, or were ended from outside.", missing,
         runs, arm.name);
   if (missing > 0) return fmt::format("{} of {} runs of {} have no {}.", missing, runs, arm.name, metric);
   if (not_finite > 0) return fmt::format("{} of {} runs of {} have no finite {}.", not_finite, runs, arm.name, metric);
   return "";
 }
 
-// Arms with all their scores keep their verdicts if at least two are left. Several tasks are judged together: they need every
-// arm.
+// Arms with all their scores keep their verdicts if at least two are left. A joint verdict on several tasks needs every arm.
 void SettleMissing(const CompareTerms& terms, AbScores* scores) {
   const auto whole = std::ranges::count_if(scores->arms, [](const ArmScores& arm) { return arm.why_missing.empty(); });
   if (terms.tasks.empty() && whole >= 2) return;

@@ -198,7 +198,7 @@ std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, 
     if (std::ranges::any_of(arms, [](const ArmScores& arm) { return arm.values.empty() && arm.why_missing.empty(); }))
       return {};
     for (size_t first = 0; first < arms.size(); ++first) {
-      // A pair that is not judged counts all the same: which arm lacks a run is no reason to find more among the others.
+      // A pair without a verdict still counts. A missing run must not make the other differences significant.
       for (size_t second = first + 1; second < arms.size(); ++second)
         p.push_back(WhyMissing(arms[first], arms[second]).empty()
                         ? statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p

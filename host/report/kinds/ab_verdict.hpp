@@ -21,8 +21,8 @@ struct ArmScores {
   std::vector<double> values;    // in the order in which they were measured; of speeds two for each block
   size_t diverged = 0;           // of them, which count as the worst score seen
   bool below_floors = false;     // not shown to be better than zero or uniform actions
-  std::vector<double> cpu_s;     // of speeds, beside each value; other programs move it less than a wall clock
-  std::string why_missing = {};  // a sentence: not all its runs have a score, so that it has no verdict; empty: they have
+  std::vector<double> cpu_s;     // of speeds, one per value; other programs disturb it less than wall time
+  std::string why_missing = {};  // a sentence; the arm then has no verdict; empty: all its runs have a score
 };
 
 struct JudgeTerms {

@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// A point that no selection takes, as not all its runs came to a finite score.
+// A point that cannot be selected, because not all its runs have a finite score.
 struct ExcludedPoint {
   size_t point = 0;
   std::string why;  // "1 of 3 runs diverged"
@@ -22,7 +22,7 @@ struct GroupChoice {
   std::optional<size_t> baseline;                    // index into the points; it has a result
   std::vector<std::optional<size_t>> chosen;         // likewise, of each selection
   std::vector<std::vector<ExcludedPoint>> excluded;  // of each selection
-  std::string baseline_note;                         // a sentence: why there is none where one was asked for; else empty
+  std::string baseline_note;                         // a sentence: why the requested baseline is missing; else empty
 };
 
 bool IsUsable(const Combined& combined, const ComparedPoint& point);

@@ -114,7 +114,7 @@ class ComparisonBuilder {
     }
   }
 
-  // Also if no value was finite: its cells say so.
+  // Also if no value was finite: its cells show that.
   bool IsMeasured(const MeasureSpec& measure) const {
     const Scoring scoring(combined_, points_);
     for (size_t i = 0; i < points_.size(); ++i)
@@ -138,7 +138,7 @@ class ComparisonBuilder {
     const std::string left_out = ExcludedText(parts, choices_[group].excluded[selection]);
     const std::string not_eligible = left_out.empty() ? "" : fmt::format(" Not eligible: {}.", left_out);
     if (!chosen) {
-      return fmt::format("Nothing was selected{}: no point with all its runs has {}{}.{}",
+      return fmt::format("No point was selected{}: none with all its runs has {}{}.{}",
                          choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
                          select.where ? " and fulfils " + select.where->text() : "", not_eligible);
     }

@@ -111,7 +111,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
       }
     }
     if (!score) {
-      // Divergence makes learning the worst. It says nothing about speed, so that the run is left out there.
+      // A diverged run counts as the worst in learning. Its speed is no result, so it is left out there.
       if (of_learning || trial.outcome != Outcome::kNan) ++scores.missing;
       continue;
     }

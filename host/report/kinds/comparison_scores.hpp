@@ -1,4 +1,4 @@
-// The scores of a point by its seeds, what may be concluded from two points by them, and which points may be selected.
+// The scores of a point by its seeds, verdicts on two points, and the points that may be selected.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct SeedScores {
   std::vector<double> values;  // of each seed
   size_t diverged = 0;         // how many of them count as the worst score seen in any point, as their own is not finite
   bool incomplete = false;     // a trial was not run, or ended for a reason that is not its own: it is to be run again
-  size_t missing = 0;          // trials without a score, these among them: the point has no verdict
+  size_t missing = 0;          // trials without a score, including these; the point then has no verdict
   bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
 };
 
@@ -33,10 +33,10 @@ class Scoring {
   // if no trial has it.
   std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
 
-  // Why the point may not be selected by this measure: "1 of 3 runs diverged"; empty: all its runs have a finite score.
+  // The reason against a selection by this measure: "1 of 3 runs diverged". Empty: all runs have a finite score.
   std::string Ineligible(size_t point, const MeasureSpec& measure) const;
 
-  // Whether a run of the point reported the measure, and never a finite value.
+  // True if a run of the point reported the measure, but never a finite value.
   bool IsNeverFinite(size_t point, const MeasureSpec& measure) const;
 
   // Why a point's row is less than it seems: "1 of 5 seeds diverged: it counts as the worst score seen"; empty: it is not.

@@ -88,7 +88,7 @@ bool IsEligible(const Point& point, const std::string& name) {
   });
 }
 
-// "not finite" where a run reported the measure, and never a finite value.
+// "not finite" if a run reported the measure, but never a finite value.
 Cell CellOf(const Point& point, const std::string& name) {
   if (const std::optional<Number> value = ValueOf(point, name)) return *value;
   const bool reported = std::any_of(
@@ -133,7 +133,8 @@ std::string BestOf(const Table& table, size_t eligible) {
   const std::string left_out = others == 0 ? "" : fmt::format("; {} not considered: a run has no finite value", others);
   if (eligible == 1) return text + left_out;
   // One run's own interval is of its episodes: another seed may differ by more.
-  if (best->of != "seeds" || !best->low || !best->high) return text + "; one seed each does not tell by how much" + left_out;
+  if (best->of != "seeds" || !best->low || !best->high)
+    return text + "; with one seed each, the difference may be chance" + left_out;
   size_t alike = 0;
   for (size_t i = 1; i < eligible; ++i) {
     const Number* other = NumberAt(table.rows[i], index);

@@ -10,10 +10,9 @@
 namespace backplane {
 
 // A row for each point, the best return first: how its trials ended, if not all completed, and means over its seeds with the
-// intervals that a report would give. Of what was both evaluated and trained on there is the evaluation. `live`: the names of
-// output.live; what the table leaves out on a narrow screen comes last.
-// `eligible`, if not NULL, is set to the number of rows that may be the best: those whose runs all have a finite return stand
-// first.
+// intervals of a report. For a measure of both training and evaluation, it has the evaluation. `live`: the names of
+// output.live. Columns that a narrow screen omits come last. `eligible`, if not NULL, is set to the number of rows that may be
+// the best. They come first: all their runs have a finite return.
 Table FinalTable(const ResultSet& set, const std::vector<std::string>& live, size_t* eligible = nullptr);
 
 // "best by return: 2 x 0.1; 3 others have intervals that reach into its own". Empty: there is nothing to choose. Only the first

@@ -75,7 +75,7 @@ std::string OrderOf(const SearchParts& parts) {
                      low > 0 ? "" : "not ", Gap(std::abs(difference->value)), Gap(low), Gap(high));
 }
 
-// The settings that are not the best for want of a run, whatever their other runs scored.
+// Settings that cannot be the best because a run has no score.
 std::string Excluded(const SearchParts& parts) {
   std::vector<std::string> named;
   for (const ConfirmedSetting& one : parts.confirmed)

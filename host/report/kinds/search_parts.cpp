@@ -29,7 +29,7 @@ MeasureSpec MetricOfStudy(const Study& study, const Combined& combined) {
   return metric;
 }
 
-// As the search has it (search/objective.hpp): a measure of iterations only counts by its last one.
+// As in the search (search/objective.hpp), a measure that only iterations have counts by its last value.
 std::optional<double> ScoreOf(const TrialData& data, const MeasureSpec& metric) {
   const std::string& name = metric.expression.text();
   const auto curve = data.curves.find(name);

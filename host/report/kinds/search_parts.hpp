@@ -32,7 +32,8 @@ struct SearchParts {
   bool confirms = false;                     // it is to be confirmed
   bool is_confirmed = false;                 // all of that has ended
 
-  // By fresh seeds if they all have ended, else by the search's own scores; NULL: no trial is complete, or no setting eligible.
+  // By fresh seeds if they all have ended, else by the scores of the search. NULL: no trial is complete, or no setting is
+  // eligible.
   const StudyTrial* Best() const;
   // NULL: it was not run again, or came to no score.
   const ConfirmedSetting* Confirmed(const StudyTrial& trial) const;

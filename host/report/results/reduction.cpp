@@ -137,7 +137,7 @@ Curve FinitePartOf(const Curve& curve) {
   return finite;
 }
 
-// Those that follow from a curve's end, or from all of it.
+// Reductions that depend on a curve's end, or on all of it.
 bool IsSpoiltByDivergence(const std::string& how) { return how == "last" || how == "mean" || how == "sum" || how == "per_s"; }
 
 bool HasDiverged(const Curve& curve) {

@@ -7,8 +7,8 @@
 //                                 until the curve was first as good as the worst of the best values of all completed trials
 //                                 on the same machine; steps are the environment's, seconds those of iterations, without
 //                                 evaluations
-// Values that are not finite are left out. A curve without a finite one has no number; of one that diverged
-// (record/finite_tail.hpp) last, mean, sum and per_s are NaN.
+// Values that are not finite are left out. A curve without a finite value has no number. If it diverged
+// (record/finite_tail.hpp), last, mean, sum and per_s are NaN.
 #pragma once
 
 #include <optional>

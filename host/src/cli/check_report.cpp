@@ -16,7 +16,7 @@ ReportCheckAnswer Ask(const ReportCheckRequest& request) {
     const std::string answer = ReportProgram(ReportProgram().file(), kCheckLimit).Ask("--check", ToJson(request));
     return RecordFromJson<ReportCheckAnswer>(nlohmann::json::parse(answer));
   } catch (const std::exception& error) {
-    LogInfo("note: what `report:` says was not checked: {}", WordsOf(error));
+    LogInfo("note: `report:` was not checked: {}", WordsOf(error));
     return {};
   }
 }

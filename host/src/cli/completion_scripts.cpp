@@ -9,8 +9,8 @@ namespace {
 
 // The program prints plain words, and the shell quotes each: the name of a file never runs. Zsh and fish do so by themselves.
 
-// Bash takes '=' and ':' for ends of words: they are joined again, and the part before the last of them is not offered. Within
-// quotes it inserts the text as it is.
+// Bash splits words at '=' and ':', so the parts are joined again. Only the part behind the last one is offered. Within quotes
+// it inserts the text as it is.
 constexpr char kBash[] = R"sh(# source <(backplane completion bash)
 # Prints a word without the quotes and backslashes it was typed with; runs nothing.
 __backplane_plain() {

@@ -21,7 +21,7 @@ bool SayDamage(const std::vector<Damage>& all) {
       damage.push_back(one);
       continue;
     }
-    LogError("backplane: {}\nhint: the command of the run, repeated, writes it again and finds the finished trials",
+    LogError("backplane: {}\nhint: repeat the command of the run: it writes the record again and finds the finished trials",
              SentenceOf(one));
   }
   if (damage.empty()) return !all.empty();

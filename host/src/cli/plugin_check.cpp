@@ -52,7 +52,7 @@ std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
   if (check.killed) return "";  // no line of the file is to blame
   if (!check.place.empty()) return check.place;
   const LoadedExperiment loaded = plan.Load(plan.trials[check.trials.front()]);
-  // If it is not known in whose code it was, it is most often the env's.
+  // An unknown place is most often in the env.
   std::string key = check.plugin == check.learner ? "learner.plugin" : "env.plugin";
   for (size_t i = loaded.monitors.size(); i-- > 0;)
     if (loaded.monitors[i]->id == check.plugin) key = fmt::format("monitors.{}.plugin", i);

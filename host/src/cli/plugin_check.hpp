@@ -35,7 +35,7 @@ struct PluginsAsked {
   std::vector<Diagnostic> errors;
   std::vector<std::string> notes;  // sentences for the user that are no errors
   std::vector<std::string> warnings;
-  bool all_config = true;  // no crash and the like among them: the file is wrong, not a plugin
+  bool all_config = true;  // false after a crash, for example: then a plugin is wrong, not the file
   bool interrupted = false;
 };
 

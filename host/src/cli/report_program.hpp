@@ -18,13 +18,13 @@ class ReportProgram {
   // Another file, which is killed after so long.
   ReportProgram(std::filesystem::path file, std::chrono::milliseconds limit) : file_(std::move(file)), limit_(limit) {}
 
-  // The one in this program's own folder, for a batch that was stopped: the user waits for the end.
+  // The program in our own folder, for a batch that was stopped, whose user waits for the end.
   static ReportProgram AfterStop(std::chrono::milliseconds limit);
 
   const std::filesystem::path& file() const { return file_; }
 
-  // Its answer to one of its commands, and what it says on stderr goes to this program's. Throws std::runtime_error: what it
-  // says is wrong, or how it ended, in a sentence; Interrupted if a stop came meanwhile (supervise/interrupt.hpp).
+  // Returns its answer to one of its commands, and passes its stderr on. Throws std::runtime_error with its error or its end,
+  // in a sentence, and Interrupted if a stop came meanwhile (supervise/interrupt.hpp).
   std::string Ask(const std::string& command, const nlohmann::json& request) const;
   // Its output is this program's. Returns its exit code; throws like Ask where it has none.
   int Show(const std::string& command, const nlohmann::json& request) const;

@@ -104,7 +104,7 @@ int StoreRebuildCommand(const RebuildArgs& args) {
   const ResultsFolder folder{args.out};
   const BatchRecord record = ReadBatchRecord(folder.events());
   const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
-  // The tables that are there say more than such records do.
+  // The existing tables contain more than such records.
   if (SayDamage(DamageOfRecords(folder, record, plan))) return kFailed;
   RebuildDatabase(args.out, plan, record);
   std::printf("%s: made from %llu events\n", folder.database().c_str(), static_cast<unsigned long long>(record.last_seq));

@@ -216,7 +216,8 @@ void PrintSpeeds(const ValidateAnswer& answer) {
     fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
 }
 
-// `stuck`: functions that did not return; of the file's own, such as its loading, the next plugin in it need not try again.
+// `stuck`: functions that did not return. If one is the file's own, such as its loading, its next plugin does not try it
+// again.
 ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env, CallSet* stuck) {
   ValidateSetting setting;
   setting.seed = args.seed;

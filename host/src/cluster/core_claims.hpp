@@ -13,8 +13,8 @@ namespace backplane {
 class CoreClaims {
  public:
   // Of `cpus`, which the kernel lets this process use. Those themselves where they are no more than `wanted`: then somebody has
-  // given them to us alone. None if fewer than `wanted` are free, or if
-  // `folder` is not this user's own: the trials then run wherever the kernel puts them.
+  // given them to us alone. None if fewer than `wanted` are free, or if `folder` is not this user's own. The trials then run
+  // on any core.
   CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::filesystem::path& folder = DefaultFolder());
   ~CoreClaims();
   CoreClaims(const CoreClaims&) = delete;

@@ -44,7 +44,7 @@ void DrainInto(int fd, std::string* text) {
     text->append(block, static_cast<size_t>(n));
 }
 
-// The first line that has anything in it.
+// The first line that is not blank.
 std::string FirstLine(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return "";

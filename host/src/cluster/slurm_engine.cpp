@@ -20,8 +20,7 @@ namespace {
 constexpr std::chrono::seconds kAskEvery{3};
 constexpr std::chrono::seconds kSayWaiting{5};
 constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500};
-// Calls of squeue that may fail one after the other: before the first worker, and between trials, when the controller may be
-// started again.
+// Calls of squeue that may fail in a row: before the first worker, and later, because a controller may restart.
 constexpr int kSilentCalls = 2, kSilentCallsLater = 20;
 constexpr std::chrono::milliseconds kLookForWorkers{50};
 constexpr size_t kMostInVain = 3;
@@ -32,7 +31,7 @@ std::string WorkerOf(const std::string& taken) {
   return at == std::string::npos ? "" : taken.substr(at + 1);
 }
 
-// A task that Slurm does not list, and a controller that does not answer, are not known; after so long they count as gone.
+// Unlisted tasks and a silent controller are "not known". After so long they count as gone.
 std::chrono::milliseconds UnknownFor() { return kSilentCalls * ClusterPatience(); }
 
 }  // namespace
@@ -53,9 +52,8 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
   const CallEnd end = ProgramCall({"sbatch", "--version"}).Await();
   if (end.ok()) return "";
   return fmt::format(
-      "engine.kind slurm: there is no program sbatch here that works ({}); this command belongs on a machine from which jobs "
-      "are "
-      "submitted (a login node), and `apt-get install slurm-client` gives a Debian machine of the cluster the programs",
+      "engine.kind slurm: sbatch does not work here ({}); run this command on a machine from which jobs are submitted (a login "
+      "node), or install the programs on a Debian machine of the cluster: apt-get install slurm-client",
       end.failure);
 }
 
@@ -66,7 +64,7 @@ SlurmEngine::~SlurmEngine() {
   const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
   const auto until = Clock::now() + patience;
   while (submit_ && submit_->Look() == nullptr && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
-  HearSubmit();
+  ReadSubmit();
   submit_.reset();
   TellEnd("ask");
   std::string failure = CancelJobs(jobs_, /*only_pending=*/true, patience);
@@ -82,7 +80,7 @@ void SlurmEngine::Submit(size_t tasks) {
                                           WorkerScript(request_, at(), token(), slots_));
 }
 
-std::string SlurmEngine::HearSubmit() {
+std::string SlurmEngine::ReadSubmit() {
   const CallEnd* const end = submit_ ? submit_->Look() : nullptr;
   if (end == nullptr) return "";
   const CallEnd told = *end;
@@ -118,12 +116,12 @@ std::string SlurmEngine::Open() {
   bool said = false;
   for (; InterruptScope::Count() == 0; std::this_thread::sleep_for(kLookForWorkers)) {
     BeAlive();
-    if (const std::string failure = HearSubmit(); !failure.empty()) return failure;
+    if (const std::string failure = ReadSubmit(); !failure.empty()) return failure;
     if (AnyWorker()) return "";
     if (submit_) continue;
     const std::optional<SlurmTasks> tasks = Hear();
     if (silent_since_ && Clock::now() - *silent_since_ > UnknownFor())
-      return fmt::format("no worker of Slurm's job {} was heard of, and its state is not known: {}", jobs_.back(), warned_);
+      return fmt::format("no worker of Slurm's job {} was found, and its state is not known: {}", jobs_.back(), warned_);
     if (!tasks) continue;
     if (!said && Clock::now() - submitted > kSayWaiting) {
       said = true;
@@ -133,7 +131,7 @@ std::string SlurmEngine::Open() {
     if (AnyUnlisted(*tasks) || !tasks->running.empty() || !tasks->pending.empty() || AnyWorker()) continue;
     return fmt::format(
         "Slurm has run job {} and no worker of it was heard of in {}: the nodes have to see this folder under this name, and "
-        "the program {}; what they printed, if anything, is in {}",
+        "the program {}; their output is in {}",
         jobs_.back(), at().folder.string(), request_.program.string(), at().logs().string());
   }
   return "";
@@ -171,8 +169,8 @@ uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
   return sum;
 }
 
-// A worker is gone after two answers that say so, because its last files may arrive later than the first. A worker that Slurm
-// does not list is gone if that stays so and none of its trials gives a sign of life meanwhile.
+// A worker is gone after two such answers, because its last files may arrive later than the first. A worker that Slurm does
+// not list is gone if that lasts, and its trials give no sign of life meanwhile.
 bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects) {
   if (tasks.running.contains(worker)) return false;
   const auto now = Clock::now();
@@ -225,12 +223,12 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
   if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty())
     return {};
-  return AllWaiting("no worker takes it, and what Slurm does is not known: " + warned_);
+  return AllWaiting("no worker takes it, and the state of Slurm's jobs is not known: " + warned_);
 }
 
 std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (jobs() == 0) return {};
-  if (const std::string failure = HearSubmit(); !failure.empty()) {
+  if (const std::string failure = ReadSubmit(); !failure.empty()) {
     Warn(failure);
     in_vain_ = AnyWorker() ? 0 : in_vain_ + 1;
     if (in_vain_ > kMostInVain) return AllWaiting(fmt::format("Slurm gives no workers: {}", failure));

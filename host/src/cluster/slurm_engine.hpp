@@ -35,8 +35,8 @@ class SlurmEngine : public FolderEngine {
   std::vector<Lost> FindLost() override;
   void Submit(size_t tasks);
   // Takes the end of sbatch, if it has come. Returns a sentence if it failed.
-  std::string HearSubmit();
-  // Returns each answer of squeue once, if it can be read; calls it every few seconds. Never waits.
+  std::string ReadSubmit();
+  // Calls squeue every few seconds, and returns each readable answer once. Never waits.
   std::optional<SlurmTasks> Hear();
   std::vector<Lost> LostWorkers(const SlurmTasks& tasks);
   bool IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects);
@@ -51,7 +51,7 @@ class SlurmEngine : public FolderEngine {
 
   EngineRequest request_;
   size_t at_once_ = 1;             // trials
-  size_t tasks_ = 1, slots_ = 1;   // jobs of an array, trials at once in each
+  size_t tasks_ = 1, slots_ = 1;   // jobs of an array, trials at the same time in each
   std::vector<std::string> jobs_;  // arrays, by Slurm's numbers
   std::map<std::string, Suspect> suspects_;
   std::map<std::string, Clock::time_point> unlisted_;  // arrays of which Slurm listed no task, and since when

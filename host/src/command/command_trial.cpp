@@ -381,7 +381,7 @@ ExitReason CommandTrial::ReasonNow(const ChildExit& exit) const {
   return UnlessDiverged(ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_));
 }
 
-// A command that logged NaN to its orderly end fails as a plugin does that reports a NaN.
+// A command that logged NaN until it ended with exit code 0 fails like a plugin that reports NaN.
 ExitReason CommandTrial::UnlessDiverged(const ExitReason& end) const {
   const std::string diverged = end.exit == kExitOk ? book_.Divergence() : "";
   return diverged.empty() ? end : ExitReason{kExitNan, Outcome::kNan, "", diverged};

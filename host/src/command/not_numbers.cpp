@@ -8,19 +8,19 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMostNames = 10, kShownName = 64, kShownValue = 80;
+constexpr size_t kMostWarned = 10, kShownWarnedName = 64, kShownValue = 80;
 
 }  // namespace
 
 void NotNumbers::Add(const std::string& name, std::string_view found) {
-  if (first_.size() < kMostNames) first_.try_emplace(name, Printable(Bounded(found, kShownValue)));
+  if (first_.size() < kMostWarned) first_.try_emplace(name, Printable(Bounded(found, kShownValue)));
 }
 
 std::vector<std::string> NotNumbers::Warnings() const {
   std::vector<std::string> all;
   for (const auto& [name, found] : first_)
     all.push_back(fmt::format("metric '{}': expected a number; other values are left out\nthe first one: {}",
-                              Printable(name, kShownName), found));
+                              Printable(name, kShownWarnedName), found));
   return all;
 }
 

@@ -73,7 +73,7 @@ Spread ReportBook::Values::OfTheFinite() const {
   return none;
 }
 
-// A value that is not finite is left out, from a window that is wide enough to have others.
+// The window has at least 3 values, so that some remain if those that are not finite are left out.
 Spread ReportBook::Values::LastTenth() const {
   if (!AllFinite(LastOnes(FiniteTail::Window(n)))) return OfTheFinite();
   return MeanAlone(*Summarise(LastOnes(std::max<uint64_t>(1, n / 10))).mean);

@@ -36,7 +36,7 @@ class ReportBook {
 
   LoopResult Result() const;
   void Sync() { file_.Sync(); }
-  // A sentence if a metric that decides it was finite and is not any more; empty: the trial has not diverged.
+  // A sentence if a deciding metric was finite before and is not now. Empty: the trial has not diverged.
   std::string Divergence() const;
   // Sentences; the first line of each is the same for all trials that it concerns.
   std::vector<std::string> warnings() const;

@@ -30,7 +30,7 @@ double NumberOf(const std::string& text) {
   return text.ends_with('.') ? ParseNumber(text.substr(0, text.size() - 1)).value_or(std::nan("")) : std::nan("");
 }
 
-// Bytes, as a program may print any; a pattern's own letters beyond ASCII are matched byte by byte.
+// A program may print any bytes. Letters of a pattern beyond ASCII match byte by byte.
 re2::RE2::Options PatternOptions() {
   re2::RE2::Options options(re2::RE2::Latin1);
   options.set_log_errors(false);
@@ -62,7 +62,7 @@ bool IsBackreference(const std::string& escape) {
   return escape.size() == 2 && ((escape[1] >= '1' && escape[1] <= '9') || escape[1] == 'k');
 }
 
-// RE2 reports "(?<" for a lookbehind as for a group that is named in the way of other libraries.
+// RE2 reports "(?<" both for a lookbehind and for a named group in the syntax of other libraries.
 std::string MissingConstruct(const std::string& pattern, size_t at) {
   for (const char* const lookaround : {"(?=", "(?!", "(?<=", "(?<!"})
     if (pattern.compare(at, std::string_view(lookaround).size(), lookaround) == 0)

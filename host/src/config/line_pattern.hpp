@@ -18,7 +18,7 @@ struct PatternError {
   size_t at = 0;  // byte of the pattern at which it begins
 };
 
-// RE2's syntax. Its matcher takes time in proportion to the line, whatever the pattern; it has no backreferences and no
+// RE2's syntax. Its matcher takes time in proportion to the line, whatever the pattern. It lacks backreferences and
 // lookaround, which cost more.
 class LinePattern {
  public:

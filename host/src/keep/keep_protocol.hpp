@@ -50,7 +50,7 @@ struct KeepEnd {
   bool left = false;               // SIGKILL did not end it, and the keeper has given up
 };
 
-// A process that could not give a sign of life, seen when the trial was asked where it is or was killed.
+// A process that could not give a sign of life, as found when the keeper asked or killed the trial.
 struct KeepStuck {
   pid_t pid = 0;
   bool is_trial = false;  // the trial's own process; else one that it has started

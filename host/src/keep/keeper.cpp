@@ -204,7 +204,7 @@ class Keeper {
     }
   }
 
-  // A stopped process would hear of the end only when it is killed. Again and again, because it may be stopped later.
+  // A stopped process does not react to SIGTERM. Repeated, because one may be stopped later.
   void ContinueStopped() {
     next_continue_ = Clock::now() + kContinueEvery;
     std::vector<pid_t> all = DescendantsOf(trial_->pid());

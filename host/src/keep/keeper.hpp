@@ -1,16 +1,15 @@
 // backplane-keeper: the tiny process above each trial, so that nothing a trial started outlives it, nor the supervisor.
 //
-// The keeper is what orphans of the trial are given to (a subreaper), also those that called setsid, and so it can end them
-// all: when the trial ends, when it is told to, and when the supervisor dies, of which the kernel tells it by SIGTERM. Told by
-// signals:
+// The keeper is a subreaper: orphans of the trial become its children, also those that called setsid. So it can end them all:
+// when the trial ends, at a signal, and when the supervisor dies, because the kernel then sends it SIGTERM. Signals:
 //   SIGTERM  the trial's group gets SIGTERM and, after the grace, SIGKILL; what of it is stopped is continued
 //   SIGQUIT  the trial's group gets SIGKILL
 //   SIGUSR1  passed on to every thread of the trial
-// It also kills a trial that gives no sign of life for KeepOrder::silence_limit_s (silence_watch.hpp). A killed trial that does
-// not end within 5 s waits for a disk: the keeper reports that and ends, and the kernel ends the trial when the disk answers.
-// SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. The descriptors it was started with stay open in
-// it, and in it alone, until nothing of the trial is left: a lock among them is held that long. Its own stdout and stderr are
-// the trial's log files; what the trial prints comes to it through pipes (log_pipe.hpp).
+// It also kills a trial that gives no sign of life for KeepOrder::silence_limit_s (silence_watch.hpp). A killed trial that
+// does not end within 5 s waits for a disk. The keeper reports that and ends; the kernel ends the trial when the disk answers.
+// SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. Only the keeper keeps the inherited descriptors
+// open, until all processes of the trial have ended: a lock among them is held that long. Its own stdout and stderr are the
+// trial's log files; the output of the trial comes to it through pipes (log_pipe.hpp).
 #pragma once
 
 #include <string>

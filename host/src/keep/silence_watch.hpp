@@ -1,8 +1,8 @@
-// The second clock on a trial: how long it has given no sign of life, by the clock of its keeper.
+// The second clock on a trial: measures its silence by the clock of its keeper.
 //
 // The trial's own clock stands still while it is stopped, so that a suspended trial loses no time (supervise/watchdog.hpp).
-// That clock never ends a trial that stays stopped. This one does. It pauses while the keeper or the process that started it
-// is stopped as well: then the job, the container or the machine is suspended, and not the trial.
+// That clock never ends a trial that stays stopped. This one does. It pauses while the keeper, or the process that started the
+// keeper, is stopped as well. Then the job, the container or the machine is suspended, not only the trial.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ namespace backplane {
 
 class SilenceWatch {
  public:
-  // `status_file`: whose heartbeat is the sign of life; it may come to be later.
+  // `status_file`: holds the heartbeat, which is the sign of life; it may be created later.
   SilenceWatch(std::filesystem::path status_file, double limit_s);
   ~SilenceWatch();
   SilenceWatch(const SilenceWatch&) = delete;
 
-  // To be called every next_look_ms(). True: the trial has been silent for longer than the limit.
+  // Call it every next_look_ms(). True: the trial has been silent for longer than the limit.
   bool IsOver();
   int next_look_ms() const { return tick_ms_; }
 

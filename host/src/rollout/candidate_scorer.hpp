@@ -41,7 +41,7 @@ class CandidateScorer {
   // Throws TrialFailure if this EVALUATE cannot be served with this env.
   static void Check(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner);
 
-  // As of the Evaluator. A deadline ends Score instead of an episode. [control]
+  // As in Evaluator, except that a deadline ends Score instead of an episode. [control]
   void CapEpisodes(uint64_t steps) { cap_ = SlotTracker::CapOf(env_, steps); }
   void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
   uint64_t cap() const { return cap_; }
@@ -50,10 +50,9 @@ class CandidateScorer {
 
   // Once before the first Score, and again after the env was bound elsewhere. Ends whatever episodes its rows are in.
   void Bind() { slot_.Bind(); }
-  // Plays all jobs of a checked request. False if cancelled, or past its deadline, on the way; nothing is then to be delivered.
-  // Throws TrialFailure.
-  // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
-  // `elsewhere` plays what it can of a ROW_EXACT learner's jobs, this process the rest; NULL: all of them.
+  // Plays all jobs of a checked request. False if cancelled or past its deadline: then deliver no scores. Throws TrialFailure.
+  // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already. `elsewhere` plays what it can of a ROW_EXACT
+  // learner's jobs, this process the rest; NULL: all of them.
   bool Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere = nullptr);
 
   // For a process that plays jobs of another's evaluation, with a ROW_EXACT learner: StartGiven, PlayGiven, and meanwhile Give
@@ -127,7 +126,7 @@ class CandidateScorer {
 
   // Of the request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0, most_given_ = 1;
-  bool capped_by_host_ = false;  // nothing shorter than the cap ends an episode that the env does not end
+  bool capped_by_host_ = false;  // no limit is shorter than the cap
   const uint64_t* seeds_ = nullptr;
 
   JobQueue queue_;

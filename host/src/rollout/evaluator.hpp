@@ -47,7 +47,7 @@ class Evaluator {
   // It is idle while only others still play. `played`, if there is one, is called by whoever has played a chunk, with its rows.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played = {});
   uint64_t chunk_rows() const { return chunk_rows_; }
-  // An episode that the env does not end has at most so many steps (SlotTracker::CapOf); 0, as at first: any number. [control]
+  // The most steps of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
   void CapEpisodes(uint64_t steps);
   uint64_t cap() const { return cap_; }
   // Episodes of an env that declares no time limit are truncated at this time (NowNs). [control]
@@ -72,7 +72,7 @@ class Evaluator {
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
   void EndEpisode(uint64_t row, EvaluationResult* out);
-  // Truncates those of the chunk's episodes that are not done.
+  // Truncates the chunk's episodes that are not done.
   void EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
   void StepEnv(uint64_t begin, uint64_t end, bool checked);

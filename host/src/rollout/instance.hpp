@@ -44,7 +44,7 @@ auto CallPlugin(const std::string& id, Function&& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    FailOutOfMemory(id);  // whose fault it is, the limit decides: no breach of the contract
+    FailOutOfMemory(id);  // no breach of the contract
   } catch (const std::exception& e) {
     throw TrialFailure(BP_E_INTERNAL, id, "let an exception out: " + WordsOf(e));
   } catch (...) {

@@ -1,5 +1,5 @@
-// How many steps a player takes between two looks at the clock: up to 8 in a quick env, 1 in one whose steps take long, so that
-// looking costs nothing and a slow env is never taken for one that hangs.
+// The number of steps that a player takes between two looks at the clock: up to 8 in a quick env, 1 in a slow env. So looks
+// cost little, and a slow env does not count as hung.
 #pragma once
 
 #include <algorithm>

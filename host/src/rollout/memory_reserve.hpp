@@ -1,11 +1,11 @@
-// Memory that is kept back for the end of a trial whose memory ran out: its name, its sentence and its result need some.
+// A reserve for the end of a trial whose memory ran out: its error and its result need some.
 #pragma once
 
 #include <string>
 
 namespace backplane {
 
-// Once, at the start of a trial. Without it a trial that runs out of memory may end without a result.
+// Call it once, at the start of a trial. Without it, a trial that runs out of memory may end without a result.
 void KeepMemoryReserve();
 
 // Gives it back to the allocator. A second call does nothing. [any]

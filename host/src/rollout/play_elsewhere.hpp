@@ -16,7 +16,7 @@ class PlayElsewhere {
   virtual ~PlayElsewhere() = default;
   // Has the jobs that `queue` gives played, and puts what they gave into `scores`. Jobs that are not finished when it returns
   // true are in the queue again, for this process. False if cancelled or out of time on the way. Throws TrialFailure, and
-  // std::runtime_error where nobody's plugin is at fault. clocks[0] is the caller's and runs already. [control]
+  // std::runtime_error if no plugin is at fault. clocks[0] is the caller's and runs already. [control]
   virtual bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) = 0;
   // How well the threads there were used.
   virtual PoolUse use() const = 0;

@@ -17,8 +17,8 @@ class SlotTracker {
 
   // No episode is longer from now on, whoever owns the time limit; 0: as the env has it. [control]
   void LimitTo(uint64_t max_steps);
-  // The most steps of an episode that the env does not end: what it declares or, if it declares less or nothing and the host
-  // does not count for it, `cap`.
+  // The most steps of an episode that the env does not end. If the host counts, it is the declared limit. Else it is the
+  // larger one of the declared limit and `cap`.
   static uint64_t CapOf(const EnvInstance& env, uint64_t cap);
 
   // Adds the step that the slot holds of rows [begin, end) to these among `rows`. [rows]

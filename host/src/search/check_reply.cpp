@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kValueColumns = 100;
-constexpr double kRounding = 1e-9;  // of a bound that goes through a logarithm
+constexpr double kRounding = 1e-9;  // of a bound whose logarithm is used
 
 std::string Shown(const json& value) { return Printable(JsonText(value), kValueColumns); }
 

@@ -1,4 +1,4 @@
-// Checks the replies of a search's side process, before they are used or written down.
+// Checks the replies of a search's side process before they are used or recorded.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace backplane {
 
 // Returns a clause with the error of the reply to `request`; empty: it can be used. `known`: the search so far. `number`: the
-// suggestion that an `adopt` brings.
+// suggestion in an `adopt`.
 std::string ReplyError(const nlohmann::json& request, const nlohmann::json& reply, const SearchRecord& known,
                        std::optional<uint64_t> number = std::nullopt);
 

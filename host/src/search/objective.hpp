@@ -11,8 +11,8 @@
 
 namespace backplane {
 
-// For an attempt that ended: the mean in its result, else the last finite value of its metrics, unless they diverged
-// (record/finite_tail.hpp). Absent: there is none. Such a trial counts as failed, as Optuna does with a NaN.
+// The objective of an attempt that ended: the mean in its result, or else the last finite value. It is absent if the metric
+// diverged (record/finite_tail.hpp). Absent: there is none. Such a trial counts as failed, as Optuna does with a NaN.
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
 
 // Reads on in the metrics of a trial's attempts, one after the other, where it stopped.

@@ -32,8 +32,8 @@ class SearchSession {
   // A search that has not begun yet.
   void Open(const nlohmann::json& open, EventLog* log) { Send(open, log); }
 
-  // The reply, once it is checked and written down. Throws SearchError; the process has ended then, since it knows of a message
-  // that the log lacks.
+  // Returns the reply after it is checked and recorded. Throws SearchError; the process has ended then, because it knows a
+  // message that the log lacks.
   nlohmann::json Send(const nlohmann::json& request, EventLog* log);
 
  private:

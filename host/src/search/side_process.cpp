@@ -114,8 +114,7 @@ json SideProcess::Ask(const json& request) {
   throw SearchError(fmt::format("sweep.search: Optuna rejects '{}': {}", op, what));
 }
 
-// The line that answers this one. Only time in which this process itself runs counts: a machine that was suspended owes no
-// reply.
+// Returns the reply to this line. Only time in which this process runs counts, because a suspended machine cannot reply.
 std::string SideProcess::Exchange(const std::string& line, const std::string& op) {
   if (!unread_.empty()) Fail(fmt::format("it sent more than the reply: {}", Printable(unread_, kShownColumns)));
   const double limit_s = op == "open" ? std::max(wait_.limit_s, kLongestStart_s) : wait_.limit_s;
@@ -135,7 +134,7 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
     const int ready = poll(&watched, 1, kTick_ms);
     if (ready > 0 && (watched.revents & ~POLLOUT) != 0) Receive();
     waited_s += std::min(std::chrono::duration<double>(Clock::now() - began).count(), kLongestTick_s);
-    // Also if the reply comes in drops. A signal, such as a Ctrl-C, ends `poll` early.
+    // Also if the reply comes in small pieces. A signal, such as Ctrl-C, ends `poll` early.
     if (ready < 0 || waited_s - looked_s >= kTick_s) {
       looked_s = waited_s;
       if (wait_.meanwhile && !wait_.meanwhile()) Fail(fmt::format("stopped while the side process was asked for '{}'", op));

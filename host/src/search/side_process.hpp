@@ -26,7 +26,7 @@ inline constexpr char kInstallSearch[] =
 // Why a search by this method would not be answered here, and what to do; empty: nothing is missing. Loads no package.
 std::string WhyNoSearch(const std::string& method);
 
-// The batch's side of a wait for an answer.
+// The part of the batch in a wait for an answer.
 struct SearchWait {
   double limit_s = 300;                       // resources.hang_timeout: a process that is silent for longer is ended
   std::function<bool()> meanwhile = nullptr;  // called many times a second while a reply is late; false: stop waiting

@@ -171,7 +171,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   const TrialResult read = ReadTolerantly<TrialResult>(result);
   ended.warnings = read.warnings;
   ended.facts = read.facts;
-  // The trial's own sentence says more than its exit code. If its node was lost, it only knows that it was told to end.
+  // The trial's error is more precise than its exit code. After a lost node it only names a stop.
   const bool knows_why = ended.verdict.outcome != Outcome::kOk && ended.verdict.outcome != Outcome::kStale;
   if (read.error && knows_why) ended.verdict.why = *read.error;
   std::optional<std::string> stands = written ? text : std::nullopt;
@@ -226,7 +226,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const AttemptVerdict& verd
   if (!verdict.signal.empty()) judged.signal = verdict.signal;
   judged.log_tail = LastLines(Here().standard_error(), kLogTailLines);
   if (judged.log_tail.empty() && last_ && last_->line[0] != '\0') judged.log_tail.push_back(last_->line);
-  // The trial took the limit for a request.
+  // The trial reports a stop, although the limit ended it.
   if (verdict.by_limit && told.error) std::erase(judged.log_tail, *told.error);
   judged.stacks = ReadStacks(Here().stacks());
   std::error_code ignored;

@@ -388,8 +388,8 @@ class Batch {
     return report_.refused.empty();
   }
 
-  // The tick of the batch while a search computes its reply: hangs, limits, Ctrl-C. Jobs that end wait for the reply, so that
-  // the order of what the search is told does not depend on it. False: do not wait for the reply.
+  // The tick of the batch while a search computes its reply: hangs, limits, Ctrl-C. Jobs that end meanwhile are kept, so that
+  // the order of the messages to the search is the same. False: do not wait for the reply.
   bool GoOnMeanwhile() {
     for (JobTable::Ended& one : jobs_.Wait(0)) ended_meanwhile_.push_back(std::move(one));
     LookAfterFolder();

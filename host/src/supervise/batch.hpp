@@ -62,7 +62,7 @@ struct BatchReport {
     std::optional<Outcome> outcome;
     std::string why;
     unsigned attempts = 0;    // in all sessions
-    unsigned lost_nodes = 0;  // that ended under it, in this session
+    unsigned lost_nodes = 0;  // lost while they ran it, in this session
   };
   std::vector<Trial> trials;        // as in the plan
   std::vector<FailedCheck> checks;  // what the plugins refused before the first trial

@@ -75,7 +75,7 @@ std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
 }
 
 void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait) {
-  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // whether it can be asked at all
+  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // throws if it cannot be asked
   if (!known.open.is_null() && !adopts_) session_->Replay(ResultsFolder{out_}.events());
 }
 

@@ -39,7 +39,7 @@ bool IsKeeperProcess(pid_t pid) {
 
 void EndChild(pid_t pid) {
   kill(pid, IsKeeperProcess(pid) ? SIGQUIT : SIGKILL);
-  kill(pid, SIGCONT);  // a stopped keeper would not hear of it
+  kill(pid, SIGCONT);  // a stopped keeper handles no signal
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ void FindChildren() { std::snprintf(children_file, sizeof children_file, "/proc/
 
 void EndChildren() {
   const int fd = open(children_file, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;  // this kernel does not list them: they hear of our death by SIGTERM
+  if (fd < 0) return;  // this kernel does not list them; our death sends them SIGTERM
   char block[kBlock];
   pid_t pid = 0;
   for (ssize_t n = 0; (n = read(fd, block, sizeof block)) > 0;) {

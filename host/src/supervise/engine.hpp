@@ -30,7 +30,7 @@ struct TrialCommand {
   // Locks the trial's folder; stays open in its keeper and in the trial itself, which may outlive both keeper and supervisor
   // for an instant. -1: none.
   int trial_lock_fd = -1;
-  // A trial that gives no sign of life in its status file for so long is killed by its keeper, wherever that is; 0: no limit.
+  // The keeper kills a trial that gives no sign of life in its status file for so long. 0: no limit.
   double silence_limit_s = 0;
 };
 

@@ -19,7 +19,7 @@ bool Exists(const std::filesystem::path& path) {
 }
 
 // The first of NAME.1, NAME.2, ... that is free.
-std::filesystem::path FreeNameBeside(const std::filesystem::path& file) {
+std::filesystem::path FreeNameNextTo(const std::filesystem::path& file) {
   for (unsigned number = 1;; ++number) {
     const std::filesystem::path name = file.string() + "." + std::to_string(number);
     if (!Exists(name)) return name;
@@ -92,7 +92,7 @@ std::string FolderWatch::Tell() {
   if (WhatIsWrongWithFolders().empty()) {
     for (const auto& [name, record] : records_)
       if (record->Look() != FileLoss::kNone)
-        return what_ + " while the batch ran; its trials were asked to end" + TellOfRecord(record.get());
+        return what_ + " while the batch ran; its trials were asked to end" + DescribeRecord(record.get());
   }
   const std::string by_now = WhatIsWrong();
   const std::string text = (by_now.empty() ? what_ : by_now) + " while the batch ran; its trials were asked to end";
@@ -110,13 +110,13 @@ std::string FolderWatch::Tell() {
          " goes on from there";
 }
 
-std::string FolderWatch::TellOfRecord(HeldFile* record) {
+std::string FolderWatch::DescribeRecord(HeldFile* record) {
   const std::filesystem::path& name = record->name();
   if (record->Look() == FileLoss::kCut)
     return ". The rest of the record is in " + name.string() + "; the same command resumes, and finds finished trials in " +
            trials_.name().string();
   const bool free = !Exists(name);
-  const std::filesystem::path kept = free ? name : FreeNameBeside(name);
+  const std::filesystem::path kept = free ? name : FreeNameNextTo(name);
   try {
     WriteFileAtomic(kept, record->Content());
   } catch (const std::exception& error) {

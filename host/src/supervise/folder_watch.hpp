@@ -17,8 +17,8 @@ class FolderWatch {
   // Makes OUT/trials. `lock` has to outlive it. Throws std::runtime_error.
   FolderWatch(const std::filesystem::path& out, const OutLock& lock);
 
-  // Watches a record of the batch from now on, as it is now: deleted, replaced or shorter is lost. Again after it was replaced
-  // by the batch itself. Throws std::runtime_error.
+  // Watches a record of the batch from now on. It is lost if it is deleted, replaced or cut. Call it again after the batch
+  // itself has replaced the record. Throws std::runtime_error.
   void Watch(const std::filesystem::path& record);
 
   // False once something is not where it was, for good. A few stat() calls.
@@ -34,7 +34,7 @@ class FolderWatch {
  private:
   std::string WhatIsWrong();
   std::string WhatIsWrongWithFolders() const;
-  std::string TellOfRecord(HeldFile* record);
+  std::string DescribeRecord(HeldFile* record);
 
   const OutLock& lock_;
   const HeldFolder out_, trials_;

@@ -19,7 +19,7 @@ constexpr int kExitInterrupted = 130;
 constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it at once\n";
 constexpr char kEnding[] = "\nbackplane: ended at once\n";
 
-// Written by handlers, which can reach nothing else.
+// Handlers write these, because they get no argument.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
 struct sigaction previous[std::size(kInterrupts)], previous_pipe, previous_alarm;
 
@@ -37,7 +37,7 @@ void Print(const char (&text)[N]) {
 }
 
 void OnInterrupt(int signal) {
-  // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
+  // A terminal that closes sends several hang-ups. They count as one Ctrl-C.
   if (signal == SIGHUP && interrupts > 0) return;
   interrupts = interrupts + 1;
   SetTimer(kTimeToAnswer_us);

@@ -83,7 +83,7 @@ std::string EndLeftovers(const std::filesystem::path& out) {
   for (const pid_t pid : left) names.push_back(LeftoverName(pid));
   const auto until = std::chrono::steady_clock::now() + kLeftoversEnd;
   for (; !left.empty() && std::chrono::steady_clock::now() < until; left = FindLeftovers(prefix)) {
-    Interrupted::ThrowIf();  // nothing may be recorded as ended before
+    Interrupted::ThrowIf();  // before anything is recorded as ended
     for (const pid_t pid : left) KillLeftover(pid, prefix);
     std::this_thread::sleep_for(kLeftoversLook);
   }

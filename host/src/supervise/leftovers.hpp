@@ -14,9 +14,8 @@ namespace backplane {
 // device and inode, which stay when it is moved.
 std::string TrialVariable(const std::filesystem::path& out, const std::string& trial_id);
 
-// For the holder of OUT's lock: kills what still carries the variable of a trial of OUT, and returns a sentence that names what
-// was ended and what could not be; empty: nothing was left. This process and those above it are spared.
-// Throws Interrupted.
+// For the holder of OUT's lock: kills what still carries the variable of a trial of OUT, and returns a sentence with the ended
+// processes and those that remain; empty: there were none. This process and those above it are spared. Throws Interrupted.
 std::string EndLeftovers(const std::filesystem::path& out);
 
 }  // namespace backplane

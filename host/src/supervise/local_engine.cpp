@@ -168,7 +168,7 @@ void LocalEngine::Stop(JobId job, StopHow how) {
   const auto found = jobs_.find(job);
   if (found != jobs_.end()) {
     found->second->keeper.Signal(how == StopHow::kAsk ? SIGTERM : how == StopHow::kKill ? SIGQUIT : SIGUSR1);
-    found->second->keeper.Signal(SIGCONT);  // a stopped keeper would not hear of it
+    found->second->keeper.Signal(SIGCONT);  // a stopped keeper handles no signal
   }
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kCheckTick_ms = 200;
 constexpr double kMostBetweenLooks_s = 5;  // more: this process was stopped
-// Between two answers, in addition to resources.hang_timeout, which a trial has for the same calls: the process has to start.
+// Between two answers, in addition to resources.hang_timeout: the process has to start.
 constexpr double kTimeToStart_s = 7;
 
 constexpr size_t kMostBudgets = 64;  // that are looked at, of one configuration

@@ -35,7 +35,7 @@ struct AttemptVerdict {
   std::string why;                         // one sentence; empty for ok
   std::string signal;                      // "SIGSEGV"; empty if none
   bool on_device = false;                  // oom: of the device's memory, not the host's
-  bool by_limit = false;                   // `why` names the limit that ended it; the trial itself only heard of a stop
+  bool by_limit = false;                   // `why` names the limit that ended it; the trial only reports a stop
 };
 
 AttemptVerdict Classify(const Ending& ending);

@@ -85,7 +85,7 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
   return trial != nullptr && IsFinished(trial->state);
 }
 
-// The hashes before and now of each file that differs. An empty hash: no such file.
+// The old and new hash of each file that differs. Empty: no such file.
 std::map<std::string, std::pair<std::string, std::string>> DifferentFiles(const std::map<std::string, std::string>& before,
                                                                           const std::map<std::string, std::string>& now) {
   std::map<std::string, std::pair<std::string, std::string>> hashes;

@@ -11,8 +11,8 @@ namespace backplane {
 // Functions that no library exports are named by addr2line, where that is installed. Empty: nothing was written down.
 std::vector<std::string> ReadStacks(const std::filesystem::path& file);
 
-// Of these lines the thread to show for a failure of `plugin`: the one that was in its code, else one in any plugin's, else the
-// first. A thread inside a call goes before one that only bears the plugin's name.
+// Returns the thread to show for a failure of `plugin`: one in its code, else one in any plugin, else the first. A thread
+// inside a call goes before one that only has the plugin's name.
 std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const std::string& plugin);
 
 }  // namespace backplane

@@ -41,7 +41,7 @@ class Target {
     if (pidfd_ >= 0 && syscall(SYS_pidfd_send_signal, pidfd_, signal, nullptr, 0) != 0 && errno != ESRCH) {
       throw std::runtime_error("cannot stop process " + std::to_string(process_.pid) + ": " + std::strerror(errno));
     }
-    // One that was stopped by Ctrl-Z would not hear of it.
+    // A supervisor that was stopped by Ctrl-Z handles no signal.
     if (pidfd_ >= 0) syscall(SYS_pidfd_send_signal, pidfd_, SIGCONT, nullptr, 0);
   }
 

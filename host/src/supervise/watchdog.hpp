@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// The keeper's second clock ends a trial after so many hang_timeouts: the one that the trial writes stands still while the
-// trial is stopped (keep/silence_watch.hpp).
+// The keeper ends a trial after so many hang_timeouts by its own clock. The clock of the trial stands still while the trial is
+// stopped (keep/silence_watch.hpp).
 inline constexpr double kSilenceLimits = 2;
 
 class Watchdog {

@@ -146,7 +146,7 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
   }
 }
 
-// A program named without a slash is looked up when the trial starts, and is a part of the machine.
+// A program without a slash is looked up when the trial starts. It belongs to the machine.
 void FileHashes::AddFilesOf(const CommandConfig& command, Hashes* hashes) {
   for (size_t i = 0; i < command.words.size(); ++i) {
     const std::string path = PlainWord(command.words[i]), place = "learner.command." + std::to_string(i);
@@ -156,7 +156,7 @@ void FileHashes::AddFilesOf(const CommandConfig& command, Hashes* hashes) {
     try {
       AddModules(place, path, "learner.files", hashes);
     } catch (const NoDataFile& error) {
-      throw NoDataFile("learner.command", error.what());  // the place that is known
+      throw NoDataFile("learner.command", error.what());  // its place in the file is known
     }
   }
   for (size_t i = 0; i < command.files.size(); ++i) {

@@ -14,8 +14,7 @@
 
 namespace backplane {
 
-// The files that an option, or a key of a command, names cannot be read for a hash: one is a pipe or a device, or they are too
-// many.
+// The files of an option or of a command cannot be hashed. One is a pipe or a device, or they are too many.
 struct NoDataFile : std::runtime_error {
   NoDataFile(std::string option, const std::string& why) : std::runtime_error(why), path(std::move(option)) {}
   std::string path;  // "learner.options.corpus"
@@ -25,9 +24,9 @@ struct NoDataFile : std::runtime_error {
 class FileHashes {
  public:
   // SHA-256 of files, by path: the plugin files of env and learner ("env.plugin"), the data files that their options name
-  // ("learner.options.corpus"), a command's words that are files and its other files ("learner.command.1", "learner.files.0").
-  // A folder stands for the regular files directly in it, by name and content.
-  // Further files that such a file uses have one hash together, by their names and contents:
+  // ("learner.options.corpus"), and the files of a command ("learner.command.1", "learner.files.0"). A folder stands for the
+  // regular files directly in it, by name and content. Further files that such a file uses have one hash together, by their
+  // names and contents:
   //   PATH/references  the files that an XML file names (xml_files.hpp)
   //   PATH/modules     the Python files below the folder of a Python file (python_files.hpp), unless the files are listed
   // A file that uses no other has no such entry. Throws std::runtime_error if one cannot be read, NoDataFile as above.

@@ -17,9 +17,9 @@ using nlohmann::json;
 
 // As many as are planned within seconds and within the memory of a small machine.
 constexpr size_t kMaxPoints = 100000, kMaxTrials = 200000;
-// Values that all points write together: each takes some microseconds.
+// Values that all points write in total. Each takes some microseconds.
 constexpr size_t kMaxWrites = 5000000;
-// Points that could not be resolved and errors, after which no other is looked at: most often all have the same fault.
+// The planner stops after so many points with errors, or so many errors: most often all have the same cause.
 constexpr size_t kMaxBadPoints = 200, kMaxErrors = 1000;
 
 size_t WritesOf(const AxisValue& value) { return value.assigned.size(); }

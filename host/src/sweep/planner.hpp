@@ -79,7 +79,7 @@ class Planner {
 
   // The place of its last point, which may have been there before; absent after errors.
   std::optional<size_t> AddChain(Chain chain, bool listed);
-  // Points that were called alike get their exact names.
+  // Points with equal names get their exact names.
   void NameApart(size_t point, const std::string& exact_name);
   uint64_t SeedOf(const Experiment& experiment, const std::string& point_id, uint64_t pass) const;
   // The index of the trial, which may be there already.

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 // Draws at random, where rules take away what lies in the middle.
 constexpr uint64_t kMostDraws = 100;
-// Probes with errors, after which no other is made: most often all have the same fault.
+// No probe is made after so many with errors: most often all have the same cause.
 constexpr size_t kMaxBadProbes = 20;
 constexpr double kMiddle = 0.5, kHighest = 1 - 0x1p-40;
 

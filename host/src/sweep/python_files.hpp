@@ -15,9 +15,9 @@ inline constexpr uint64_t kMaxPythonBytes = 64 << 20;
 // True for a name that ends in `.py` or a first line that names Python as the interpreter.
 bool IsPython(const std::filesystem::path& file);
 
-// All `*.py` in a folder and in those below it, by their paths from there. Left out are hidden folders, `__pycache__`,
-// `node_modules`, folders with a `pyvenv.cfg` (virtual environments), and the folders of results and of trials, in which a
-// script may leave copies of itself. Absent: more than kMaxPythonFiles, or larger than kMaxPythonBytes in total.
+// All `*.py` in a folder and in those below it, by their paths from there. Leaves out hidden folders, `__pycache__`,
+// `node_modules` and virtual environments (a `pyvenv.cfg`). Also leaves out folders of results and trials, where a script may
+// save copies of itself. Absent: more than kMaxPythonFiles, or larger than kMaxPythonBytes in total.
 std::optional<std::map<std::string, std::filesystem::path>> PythonFilesBelow(const std::filesystem::path& folder);
 
 }  // namespace backplane

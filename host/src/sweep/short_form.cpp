@@ -33,7 +33,7 @@ ListText AsList(const std::string& text, size_t equals) {
   return list;
 }
 
-// Absent after an error. The bracket that was added at the end may close one of the user's: then that one is the error.
+// Absent after an error. The added bracket may close one of the user's. Then the user's bracket is the error.
 std::optional<Node> ReadList(const ListText& list, const std::shared_ptr<Source>& source, Errors* errors) {
   Errors found, in_values;
   std::optional<Node> values = ParseArgument(list.text, source, &found);

@@ -42,7 +42,7 @@ class XmlFiles {
   }
 
  private:
-  // Where a file may be that is named; a name that is absolute does not depend on the model's place.
+  // The places where a named file may be. An absolute name does not depend on the place of the model.
   struct Candidate {
     fs::path file;
     bool is_absolute = false;
@@ -53,7 +53,7 @@ class XmlFiles {
     fs::path folder;
     std::vector<fs::path> folders = {""};  // of meshes and such
     bool strips_paths = false;
-    std::vector<std::pair<fs::path, std::string>> names;  // each with the folder of the file that it stands in
+    std::vector<std::pair<fs::path, std::string>> names;  // each with the folder of the file that contains it
     std::vector<std::pair<fs::path, std::string>> models;
   };
 

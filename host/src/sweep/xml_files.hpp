@@ -9,10 +9,11 @@ namespace backplane {
 
 inline constexpr size_t kMaxXmlFiles = 2000;
 
-// Every file that `file` names in an attribute `file`, `filename` or `file...` (`fileright`), and every file that those XML
-// files name in turn, by its path from the folder of `file`; an absolute name stays absolute. A relative name starts at the
-// folder of the model or of the file that it stands in, or at a folder below it that an element `compiler` names (`meshdir`,
-// `texturedir`, `assetdir`); every such file that exists counts. Stops after kMaxXmlFiles + 1.
+// Returns every file that `file` names in an attribute `file`, `filename` or `file...` (`fileright`), and every file that
+// those XML files name in turn. Paths start at the folder of `file`; an absolute name stays absolute. Relative names are tried
+// in the folder of the model and of the file that contains them. They are also tried in the folders below these that an
+// element `compiler` names (`meshdir`, `texturedir`, `assetdir`). Every such file that exists counts. Stops after kMaxXmlFiles
+// + 1.
 std::map<std::string, std::filesystem::path> FilesNamedByXml(const std::filesystem::path& file);
 
 }  // namespace backplane

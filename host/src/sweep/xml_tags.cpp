@@ -28,7 +28,7 @@ void AppendUtf8(uint32_t code, std::string* text) {
   }
 }
 
-// `name` stands between '&' and ';'. False: it is none that is known.
+// `name` is the text between '&' and ';'. False: it is unknown.
 bool AppendEntity(std::string_view name, std::string* text) {
   static constexpr std::array<std::pair<std::string_view, char>, 5> kNamed = {
       {{"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}}};

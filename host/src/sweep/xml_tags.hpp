@@ -1,5 +1,5 @@
-// The elements of an XML text with their attributes, in their order. Whatever is no well-formed XML is skipped: the program
-// that reads the file reports it.
+// The elements of an XML text with their attributes, in their order. Malformed XML is skipped: the program that reads the file
+// reports it.
 #pragma once
 
 #include <string>

@@ -19,8 +19,8 @@ double Progress(const BudgetConfig& budget, const Spent& spent);
 bool Reached(const BudgetConfig& budget, const Spent& spent);
 // Seconds that running work may still take after budget.wall_time is over.
 double PatienceAfter(double wall_time_s);
-// The time (NowNs) at which work that starts now has to end: at the end of budget.wall_time, but not before the patience has
-// passed, or one patience after that end. Never if there is no budget.wall_time.
+// The time (NowNs) at which work that starts now has to end. kPatienceAtLeast: at the end of budget.wall_time, and after one
+// patience at the earliest. kPatienceAfterBudget: one patience after that end. Never if there is no budget.wall_time.
 enum class Deadline { kPatienceAtLeast = 1, kPatienceAfterBudget };
 int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which);
 // Without what only a data set has.

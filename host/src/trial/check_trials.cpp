@@ -101,7 +101,7 @@ IterationSize SizeOfData(const bp_request& request, uint64_t items) {
   return {group, group, whole + (items % group > 0 ? 1 : 0), items};
 }
 
-// The learner's first request with the limits of the trial's beginning. Absent: it fails, which is for the trial to say.
+// The learner's first request, with the limits of the trial's beginning. Absent: it fails, and the trial will report that.
 std::optional<bp_request> FirstRequest(TrialParts* parts) {
   try {
     bp_limits limits = Limits({}, {}, parts->env().rows(), parts->call_rows());

@@ -24,8 +24,8 @@ class Checkpointing {
   // Writes what was taken; of a data set the state now, if no iteration has begun since.
   void Save();
   void SaveAtEnd();
-  // After a stop outside of a request, in an evaluation for example: saves the state now, unless an iteration runs or the trial
-  // is at its end. If the state cannot be taken, the one taken before is saved.
+  // Call it after a stop outside of a request, for example in an evaluation. Saves the state now, unless an iteration runs or
+  // the trial is at its end. If the state cannot be taken, the one taken before is saved.
   void SaveAsStopped();
   // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
   // that goes wrong too, the trial still ended because it diverged, in the phase it was in.

@@ -49,7 +49,7 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
   warned_of_cap_ = true;
   warnings_.Add(
       fmt::format("{}: {} of {} episodes of candidates had not ended after {} steps (evaluation.max_episode_steps) and "
-                  "were truncated: their returns are those of the steps played; give the env a time limit, or set "
+                  "were truncated: their returns cover only the steps played; give the env a time limit, or set "
                   "another cap",
                   parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
 }

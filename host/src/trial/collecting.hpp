@@ -18,8 +18,8 @@ class Collecting {
   virtual void Check(const bp_request& request) const = 0;
   // What an evaluation needs to know that comes before the request is served.
   virtual void Prepare(const bp_request&) {}
-  // Serves a checked request, has the learner consume what comes of it, and counts its steps. False if cancelled or out of
-  // time on the way; the iteration is then void. Throws TrialFailure.
+  // Serves a checked request, lets the learner consume the result, and counts its steps. False if cancelled or out of time:
+  // the iteration is then void. Throws TrialFailure.
   virtual bool Collect(const bp_request& request) = 0;
 
   // Whether it binds the env's rows to buffers of its own, from Collect until ReleaseEnv.

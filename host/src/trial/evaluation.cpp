@@ -51,7 +51,7 @@ EvaluationResult TrialEvaluation::Play(Policy policy, const Evaluator::Played& p
 }
 
 void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
-  constexpr char kCure[] = "their returns are those of the steps played; give the env a time limit";
+  constexpr char kCure[] = "their returns cover only the steps played; give the env a time limit";
   const std::string& env = parts_.evaluation_env->id();
   if (result.capped > 0 && !std::exchange(warned_of_cap_, true))
     warnings_.Add(
@@ -65,7 +65,7 @@ void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
                     env, result.out_of_time, result.returns.size(), kCure));
 }
 
-// A floor of truncated episodes would be compared with whole ones.
+// A baseline of truncated episodes cannot be compared with whole ones.
 std::optional<EpisodeMeans> TrialEvaluation::Floor(Policy policy) {
   if (OwnEvaluator().may_be_endless() && NowNs() >= *end_by_ns_) return std::nullopt;
   const EvaluationResult result = Play(policy);

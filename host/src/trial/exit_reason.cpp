@@ -41,7 +41,7 @@ ExitReason ReasonOfCurrentException() {
     ReleaseMemoryReserve();
     return {kExitHostOom, Outcome::kOom, tls_running_plugin, "out of memory"};
   } catch (const std::system_error& e) {
-    // A mapping or a thread that found no memory; any other is worth another try.
+    // Memory ran out for a mapping or a thread. Any other cause is worth another try.
     if (e.code() == std::errc::not_enough_memory) return {kExitHostOom, Outcome::kOom, tls_running_plugin, e.what()};
     return {kExitTemp, Outcome::kTemp, "", e.what()};
   } catch (const std::exception& e) {

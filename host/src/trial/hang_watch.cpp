@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{200}, kTimeToTell{500};
 
-// Counted in periods that were slept, and not by a clock, which would count the time in which the process was stopped.
+// Counts periods of sleep. A clock would also count the time in which the process was stopped.
 void Watch(StatusWriter* status, double timeout_s, pthread_t control) {
   const double period_s = std::chrono::duration<double>(kPeriod).count();
   const std::atomic_ref heartbeat(status->data().heartbeat);

@@ -5,9 +5,8 @@
 
 namespace backplane {
 
-// Called once, by the control thread, after InstallCrashHandlers. From then on the process ends with the exit code of a timeout
-// and a sentence that names the plugin if `status` is not beaten for so long. A process that was stopped did not hang
-// meanwhile.
+// Called once, by the control thread, after InstallCrashHandlers. If `status` is then not beaten for so long, the process ends
+// with the exit code of a timeout and names the plugin. Time in which the process was stopped does not count.
 void EndIfItHangs(StatusWriter* status, double timeout_s);
 
 }  // namespace backplane

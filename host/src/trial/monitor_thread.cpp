@@ -221,7 +221,7 @@ void MonitorThread::Create(State& state) {
       const std::lock_guard lock(state.mutex);
       late = state.late;
       if (!late) state.refused = std::make_exception_ptr(failure);
-      state.stop = true;  // no Start follows a refusal
+      state.stop = true;  // no Start follows an error
     }
     state.on = false;
     if (late) Warn(state, failure.what());
@@ -298,7 +298,7 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
   }
   RestoreThreadState(id);
   EndMonitorCall();
-  tls_running_plugin = "";  // an idle thread is in no plugin, also for who asks where a trial hangs
+  tls_running_plugin = "";  // an idle thread is in no plugin, so that a hang is not blamed on it
   begin_or_end("");
   if (!why.empty()) SwitchOff(state, std::string(doing) + ": " + why);
 }

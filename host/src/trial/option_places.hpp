@@ -18,8 +18,8 @@ struct NamedOption {
 std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::map<std::string, std::string>& origin,
                                       const std::string& section);
 
-// The monitor whose options are in `section` ("monitors.1.options"), if it is the plugin that failed: its key and the place of
-// its name in the file. Nothing for other plugins, or if the place is not known.
+// The key of the monitor whose options are in `section` ("monitors.1.options"), and the place of its name in the file. Absent
+// for other plugins, or if the place is not known.
 std::optional<NamedOption> MonitorNamed(const std::string& section, const std::string& plugin,
                                         const std::map<std::string, std::string>& origin);
 

@@ -38,7 +38,7 @@ namespace {
 
 // Of plugins, in the result. A text that changes with every call would fill it.
 constexpr size_t kMaxWarnings = 20;
-// Of resources.hang_timeout: two workers may hang one after the other before the trial itself counts as hung.
+// As a part of resources.hang_timeout. Two workers may hang in a row before the trial itself counts as hung.
 constexpr double kWorkerSilence = 1.0 / 3;
 
 std::atomic<bool> g_cancelled{false};

@@ -35,7 +35,7 @@ class StuckWatch {
     const CallSet inside = doing_.Inside();
     if (entered_ != entered || inside != inside_) entered_ = entered, inside_ = inside, since_s_ = now_s;
   }
-  // Without any call for as long, it is outside of the plugin's functions.
+  // After as long without a call, the process is outside of the plugin's functions.
   CallSet StuckAt(double now_s) const {
     constexpr double kLongPart = 0.25;
     if (now_s - since_s_ < kLongPart * now_s) return {};

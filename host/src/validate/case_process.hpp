@@ -18,13 +18,13 @@ struct EndedProcess {
   std::string heard;    // all of its pipe
   std::string printed;  // the end of its output
   bool late = false;    // it was ended by its limit
-  CallSet stuck;        // the functions that it was in for the last part of that time; none: each call returned
+  CallSet stuck;        // the functions that it was in at the end; none: each call returned
   int wait_status = 0;
 };
 
 // Forks and runs `child`, which writes into the descriptor and does not return, in a process group of its own. Returns at its
-// end, at its limit, or once this process got SIGINT or SIGTERM (StoppedBySignal), in each case with the group gone. Throws
-// std::runtime_error if no process can be started.
+// end, at its limit, or after SIGINT or SIGTERM (StoppedBySignal). The group has ended then. Throws std::runtime_error if no
+// process can be started.
 EndedProcess RunProcess(const std::function<void(int pipe_end)>& child, const ProcessLimits& limits);
 
 // While one exists, SIGINT and SIGTERM end RunProcess instead of this process. A signal that came is raised again at the end.

@@ -39,7 +39,7 @@ struct Case {
 // In the order in which they run.
 const std::vector<Case>& AllCases();
 const Case* FindCase(const std::string& name);  // NULL: no such case
-// A function that did not return in a case before, and that this one would call. Nothing: the case can be tried.
+// A function that this case would call, and that did not return in an earlier case. Absent: the case can be tried.
 std::optional<PluginCall> StuckIn(const Case& one, CallSet stuck);
 // The table for people, as the guide's page has it.
 std::string CasesMarkdown();

@@ -90,7 +90,7 @@ std::vector<Case> DataLearnerCases() {
        "A group of items gives the same update in any micro-batches, but for rounding; options called ...dropout are 0 here.",
        "Divide each item's loss by group_weight, the weight of the whole group, and sum.", MicroBatchesChangeNothing,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kTensors}},
-      {"group-is-whole", kOfLearners, "Part of a group changes nothing that is saved, and a probe changes nothing at all.",
+      {"group-is-whole", kOfLearners, "Part of a group leaves the saved state as it is, and a probe leaves all state as it is.",
        "Keep sums of gradients apart from the state until LAST_IN_GROUP, and drop them at index 0.", GroupIsWhole,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kTensors}},
   };

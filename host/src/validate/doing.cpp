@@ -55,7 +55,7 @@ void NowDoing(const std::string& what) {
 void NowLeaving() { g_doing->leaving = true; }
 
 std::string LastDoing() {
-  // Called by instances themselves, where no case could say so.
+  // Instances call it, because no case can.
   constexpr CallSet kUntold = {PluginCall::kDestroy, PluginCall::kSpec, PluginCall::kGetExtension, PluginCall::kEnvOfLearner};
   if (const CallSet inside = g_doing->Inside() & kUntold; !inside.empty()) return std::string(Word(inside.First()));
   return {g_doing->what, strnlen(g_doing->what, sizeof g_doing->what)};

@@ -118,7 +118,7 @@ std::vector<Case> EnvRowCases() {
       {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, in the same process too.",
        "Draw from the row's stream (bp::Rng, bp_rng) alone: no rand(), clock, static or memory that was never written.",
        SameSeedSameBytes, kPlays, FastCost{.instances = 2, .turns = 600}},
-      {"reset-forgets", kOfEnvs, "After `reset` nothing is left of the episodes before.",
+      {"reset-forgets", kOfEnvs, "`reset` removes all traces of earlier episodes.",
        "Set every member of the row in reset.", ResetForgets, kPlays, FastCost{.instances = 2, .turns = 720}},
       {"instances-share-nothing", kOfEnvs, "An instance is independent of others in the process.",
        "Move statics and globals into the instance.", InstancesShareNothing, kPlays, FastCost{.instances = 3, .turns = 780}},

@@ -14,9 +14,9 @@ namespace backplane {
 // "off": no file is looked at.
 inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
 
-// Those for which there is time: about 50 ms of CPU beyond making an instance and a first use, which tell what a case will
-// cost. What cannot be made at all is left to whoever makes it in earnest, and says why. `complete`:
-// some were tried, none took too long, and no signal stopped them.
+// Runs the cases that fit into about 50 ms of CPU. An instance and its first use, which show the cost of a case, come in
+// addition. If no instance can be made, the trial will report that. `complete`: some were tried, none took too long, and no
+// signal stopped them.
 std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, bool* complete = nullptr);
 
 // The plugins of these trials, each file once, with the options of the first trial that has it, as long as they are not known

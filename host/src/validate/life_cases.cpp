@@ -178,7 +178,7 @@ std::vector<Case> LifeCases() {
       {"newer-host", kOfAll, "A host whose structs are longer, and that calls itself a later minor, is served.",
        "Read struct_size, compare it with >=, and walk arrays by it.", NewerHost, kPlays | kListens},
       {"bare-host", kOfAll,
-       "Services of the host that are not in `needs` may be absent: a plugin does without, or refuses with BP_E_UNSUPPORTED.",
+       "Services of the host that are not in `needs` may be absent: a plugin works without, or returns BP_E_UNSUPPORTED.",
        "Look whether get_extension gave NULL; or name the service in `needs`.", BareHost, kUses},
       {"keeps-the-process", kOfAll,
        "Floating-point mode, locale, working directory, umask, signals and the like stay as they are.",

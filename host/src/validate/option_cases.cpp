@@ -164,8 +164,8 @@ std::vector<Case> OptionCases() {
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings, CallSet{}},
       {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create, kMakes},
       {"options-in-range", kOfAll,
-       "Every value of an option's range makes an instance, or is refused with BP_E_CONFIG and a sentence.",
-       "Narrow the range, or throw bp::ConfigError with what was wanted and found.", OptionsInRange, kMakes},
+       "Every value of an option's range makes an instance, or is rejected with BP_E_CONFIG and a sentence.",
+       "Narrow the range, or throw bp::ConfigError with the expected and the given value.", OptionsInRange, kMakes},
   };
 }
 

@@ -99,7 +99,7 @@ class CallSet {
   uint32_t bits_ = 0;
 };
 
-// What most cases call.
+// The functions that most cases call.
 inline constexpr CallSet kLoads = {PluginCall::kOutside, PluginCall::kLoading};
 inline constexpr CallSet kMakes = kLoads | CallSet{PluginCall::kCreate, PluginCall::kDestroy, PluginCall::kSpec,
                                                    PluginCall::kGetExtension, PluginCall::kEnvOfLearner};

@@ -1,4 +1,4 @@
-// How much of its time a process has used.
+// The part of its time that a process has used.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// Wall time, except for the time in which a process that computes got no CPU: of that no more than the limit again.
+// Wall time without the time in which a computing process got no CPU. At most the limit is left out.
 class ProcessTime {
  public:
   ProcessTime(pid_t process, double limit_s);

@@ -126,7 +126,7 @@ CaseResult ResultOf(const Case& one, const EndedProcess& ended, double limit_s) 
   const Doing& doing = *ShareDoing();
   const std::string fault(doing.fault, strnlen(doing.fault, sizeof doing.fault));
   result.place = LastDoing();
-  if (result.place.empty()) result.place = "the begin of the case";
+  if (result.place.empty()) result.place = "the beginning of the case";
   result.verdict = CaseVerdict::kFailed;
   const std::string printed = ended.printed.empty() ? "" : "; it printed: " + ended.printed;
   if (ended.late) {

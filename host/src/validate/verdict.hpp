@@ -27,7 +27,7 @@ struct CaseResult {
   std::string mend;
   double seconds = 0;
   double steps_per_s = 0;  // of the case that measures them
-  CallSet stuck = {};      // the functions of the plugin that did not return; of a case that took too long only
+  CallSet stuck = {};      // the functions of the plugin that did not return, if the case took too long
 
   bool bad() const { return verdict == CaseVerdict::kFailed || verdict == CaseVerdict::kCrashed; }
 

@@ -32,7 +32,7 @@ struct Table {
   static inline Api watched{};
 };
 
-// What stands in a slot: the same function, within an InCall.
+// The content of a slot: the same function, within an InCall.
 template <Watch kWho, PluginCall kCall, auto kSlot>
 struct Slot;
 template <Watch kWho, PluginCall kCall, class Api, class Result, class... Args, Result (*Api::*kSlot)(Args...)>

@@ -51,7 +51,7 @@ class FrameReader {
 
 // Sends all of it, waiting for room. False: the other side is gone.
 bool SendAll(int fd, const std::vector<std::byte>& bytes);
-// Sends what there is room for, without waiting. How many bytes; absent: the other side is gone.
+// Sends as much as fits, without waiting. Returns the number of bytes. Absent: the other side is gone.
 std::optional<size_t> SendSome(int fd, const std::vector<std::byte>& bytes);
 
 enum class Received { kSome, kNothing, kEnd };

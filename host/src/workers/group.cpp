@@ -117,7 +117,7 @@ void WorkerGroup::Listen(CandidateScores* scores) {
   EndSilent(scores != nullptr);
 }
 
-// Whether the trial waits for it, and for whatever it is about.
+// True if the trial waits for an answer of the worker.
 bool WorkerGroup::Owes(size_t i, bool in_turn) const {
   const Worker& worker = workers_[i];
   if (worker.gone) return false;
@@ -125,7 +125,7 @@ bool WorkerGroup::Owes(size_t i, bool in_turn) const {
   return in_turn && (!worker.ready || dealer_.HasJobs(i) || (end_sent_ && !worker.done));
 }
 
-// The trial's own watchdog does not fire before: a hung worker is not the fault of what the trial has loaded.
+// The trial's own watchdog fires later, so that a hung worker is not blamed on the trial's plugins.
 void WorkerGroup::EndSilent(bool in_turn) {
   const int64_t now_ns = NowNs();
   const double passed_s = std::min(static_cast<double>(now_ns - listened_ns_) * 1e-9, kLongestLook_s);
@@ -242,8 +242,7 @@ void WorkerGroup::SendRest(size_t i) {
   worker.unsent.erase(worker.unsent.begin(), worker.unsent.begin() + static_cast<std::ptrdiff_t>(*sent));
 }
 
-// One that ended before it could begin was wrong from the start, and so would the others be in the next attempt. `why`: it did
-// not end by itself.
+// A worker that ended before it could begin would do so in the next attempt, too. `why`: it did not end by itself.
 void WorkerGroup::Lose(size_t i, const std::string& why) {
   Worker& worker = workers_[i];
   if (std::exchange(worker.gone, true)) return;

@@ -2,9 +2,8 @@
 // state from before it planned and the limits, plans the same, and gives what each of its jobs earned. The trial alone
 // consumes, in the order of the jobs, so that results are the same bytes for any number of workers.
 //
-// A worker that is gone, or hangs and is ended, costs no result: the others play its jobs and, if none is left, the trial. What
-// makes a worker fail would have made the trial fail, so a failure that it reports ends the attempt as it would have ended
-// without workers.
+// If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. If a worker reports a
+// failure, the trial would have failed in the same way, so the attempt ends as without workers.
 #pragma once
 
 #include <atomic>

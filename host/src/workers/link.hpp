@@ -25,8 +25,8 @@ class StartedWorkers {
  public:
   virtual ~StartedWorkers() = default;
   virtual const std::string& token() const = 0;  // that their Hello has; empty: none
-  // Once. Waits until all can be spoken to, within a limit of its own, and calls `beat` meanwhile; none if cancelled. Throws
-  // std::runtime_error if one cannot be had.
+  // Call it once. Waits until all are connected, within a limit of its own, and calls `beat` meanwhile; none if cancelled.
+  // Throws std::runtime_error if one cannot be had.
   virtual WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) = 0;
 };
 

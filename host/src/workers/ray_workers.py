@@ -2,9 +2,9 @@
 
 usage: ray_workers.py FD ADDRESS
 
-It says {"node": IP} when it is in the cluster, is told {"program", "arguments", "threads", "token"} with the arguments of each
-worker, says {"ended": NUMBER, "how": SENTENCE, "words": TEXT} of each that ends, or {"failed": SENTENCE}, kills the worker of each
-{"end": NUMBER}, and ends when the socket does: with it go the actors.
+It sends {"node": IP} when it is in the cluster, and receives {"program", "arguments", "threads", "token"} with the arguments of
+each worker. It sends {"ended": NUMBER, "how": SENTENCE, "words": TEXT} for each that ends, or {"failed": SENTENCE}. It kills the
+worker of each {"end": NUMBER}, and ends with the socket, as do the actors.
 """
 import json
 import os

@@ -47,7 +47,7 @@ uint16_t SpaceOf(const std::string& word) {
 json Described(const std::string& answer) {
   json said = json::parse(answer, nullptr, /*allow_exceptions=*/false);
   if (!said.is_object())
-    throw bp::Error(BP_E_INTERNAL, "wanted the description of an env, got from worker 0: " + answer.substr(0, 200));
+    throw bp::Error(BP_E_INTERNAL, "expected the description of an env from worker 0, got: " + answer.substr(0, 200));
   return said;
 }
 

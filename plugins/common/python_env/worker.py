@@ -2,16 +2,16 @@
 
 A part of the plugin, which starts it with these descriptors and speaks to it so (numbers are little-endian):
 
-    3  commands   b"S" or b"R", first row, row after the last (8 bytes each): step or reset those of them that are mine
+    3  commands   b"S" or b"R", first row, row after the last (8 bytes each): step or reset my rows among them
                   another letter, a length (8 bytes), as many bytes: see Worker.ANSWERS
-                  the end: nobody wants anything any more
+                  the end: no more commands
     4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and what went wrong (JSON, at most
                   64 KiB)
     5  memory     what is stepped with: one array a channel, seeds and mask; the rows of one worker lie side by side
     6  this text
     7  a pipe that ends with the trial's process, whatever that dies of
 
-Row r belongs to worker r % n, so a row's numbers do not depend on n. What it prints goes to descriptors 1 and 2, as always.
+Row r belongs to worker r % n, so a row's numbers do not depend on n. Its output goes to descriptors 1 and 2, as always.
 """
 
 import copy

@@ -385,7 +385,7 @@ void Workers::CheckReplies() {
         kind == 'E' ? nlohmann::json::parse(worker.reply, nullptr, /*allow_exceptions=*/false) : nlohmann::json();
     End(/*at_once=*/true);
     if (!said.is_object())
-      throw bp::Error(BP_E_INTERNAL, Name(worker) + " sent a reply that is none: " + worker.reply.substr(0, kMostLastWords));
+      throw bp::Error(BP_E_INTERNAL, Name(worker) + " sent a malformed reply: " + worker.reply.substr(0, kMostLastWords));
     const bool is_config = said.value("config", false), no_memory = said.value("oom", false);
     std::string text = said.value("row", int64_t{-1}) < 0 ? "" : "row " + said["row"].dump() + ": ";
     text += said.value("error", "");
@@ -413,7 +413,7 @@ std::string Workers::LastWords(const Worker& worker) const {
 
 void Workers::RefuseLength(Worker* worker) {
   const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
-                           " bytes; wanted at most " + std::to_string(MostBytesOfReply(worker->kind)) +
+                           " bytes; expected at most " + std::to_string(MostBytesOfReply(worker->kind)) +
                            ": the env has written to descriptor " + std::to_string(kReplies) + ", which it did not open";
   End(/*at_once=*/true);
   throw bp::Error(BP_E_INTERNAL, text);

@@ -24,7 +24,7 @@ constexpr bp::OptionTable kOptions{
     bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
 };
 
-// NaN or infinity: all bits of the exponent. As integers, whose OR the compiler does for many numbers at once.
+// NaN or infinity has all bits of the exponent set. The compiler vectorises the OR of integers.
 inline bool AllFinite(const float* values, uint64_t n) {
   uint32_t bad = 0;
   for (uint64_t i = 0; i < n; ++i) {
@@ -64,7 +64,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   uint64_t Horizon() const override { return options_.horizon; }
-  // Observations are of no use to it, but a trial of an env whose observations are broken should not count as completed.
+  // The learner does not use observations, but a trial with broken ones must not count as completed.
   uint64_t OnRollout(const bp::Delivery& delivery) override {
     for (const std::string& name : observed_) {
       const bp_tensor* seen = delivery.Find(name.c_str());

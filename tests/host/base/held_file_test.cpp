@@ -23,7 +23,7 @@ class HeldFileTest : public testing::Test {
   const std::filesystem::path file_ = folder_ / "record";
 };
 
-TEST_F(HeldFileTest, TakesGrowthForNoLoss) {
+TEST_F(HeldFileTest, AcceptsGrowth) {
   HeldFile held(file_);
   Append("second\n");
   EXPECT_EQ(FileLoss::kNone, held.Look());
@@ -62,7 +62,7 @@ TEST_F(HeldFileTest, NoticesCutFileEvenIfItHasGrownSince) {
   EXPECT_EQ(FileLoss::kCut, held.Look());
 }
 
-TEST_F(HeldFileTest, NeedsFileThatIsThere) { EXPECT_THROW(HeldFile(folder_ / "none"), std::runtime_error); }
+TEST_F(HeldFileTest, RejectsMissingFile) { EXPECT_THROW(HeldFile(folder_ / "none"), std::runtime_error); }
 
 }  // namespace
 }  // namespace backplane

@@ -90,7 +90,7 @@ TEST_F(FolderEngineTest, WorkersShareTheOrdersAndEachIsRunOnce) {
   EXPECT_THAT(NamesIn(cluster_.at().ended()), IsEmpty());
 }
 
-TEST_F(FolderEngineTest, TakesNodeForLostThatDoesNotAnswerAStop) {
+TEST_F(FolderEngineTest, CountsNodeAsLostIfItDoesNotAnswerAStop) {
   setenv("BACKPLANE_CLUSTER_PATIENCE", "1", 1);
   for (const StopHow how : {StopHow::kKill, StopHow::kAsk}) {
     const JobId job = cluster_.Start(Trial(std::to_string(static_cast<int>(how)), {"sleep"}));

@@ -59,7 +59,7 @@ TEST_F(ProgramCallTest, KillsProgramThatHangs) {
   EXPECT_TRUE(IsGone());
 }
 
-TEST_F(ProgramCallTest, NamesWhyAProgramFailed) {
+TEST_F(ProgramCallTest, NamesReasonOfFailedProgram) {
   EXPECT_EQ(Call("exit 3").failure, "squeue ended with exit code 3 and printed no reason");
   EXPECT_EQ(Call("echo >&2; printf 'bad \\033[31m news\\nmore\\n' >&2; exit 1").failure,
             "squeue ended with exit code 1: bad \\x1b[31m news");
@@ -69,7 +69,7 @@ TEST_F(ProgramCallTest, NamesWhyAProgramFailed) {
   EXPECT_THAT(missing, testing::StartsWith("no-such-program cannot be started: "));
 }
 
-TEST_F(ProgramCallTest, BoundsWhatAProgramPrints) {
+TEST_F(ProgramCallTest, BoundsOutputOfAProgram) {
   EXPECT_EQ(Call("exec cat /dev/zero").failure, "squeue printed more than 16 MiB and was killed");
   EXPECT_EQ(Call("exec cat /dev/zero >&2").failure, "squeue printed more than 16 MiB and was killed");
   EXPECT_TRUE(IsGone());

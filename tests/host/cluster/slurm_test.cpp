@@ -74,7 +74,7 @@ TEST(ReadTasks, SortsTasksByTheirState) {
   EXPECT_FALSE(tasks->HasArray("1")) << "a part of a number is another number";
 }
 
-TEST(ReadTasks, KnowsNothingOfAnswersThatCannotBeRead) {
+TEST(ReadTasks, RejectsMalformedAnswers) {
   EXPECT_TRUE(ReadTasks("")) << "no line is an answer, of which a task may be missing";
   for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n",
                            "-1 0 RUNNING\n", "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
@@ -94,7 +94,7 @@ TEST(ArrayOf, ReadsTheArrayOfAWorker) {
   for (const char* name : {"", "4711", ".3", "ray.7", "a.3", "0.1"}) EXPECT_EQ(ArrayOf(name), "") << name;
 }
 
-TEST(TasksOf, TellsForgottenJobsFromNoAnswer) {
+TEST(TasksOf, DistinguishesForgottenJobsFromNoAnswer) {
   std::string failure;
   EXPECT_EQ(TasksOf({.failure = "squeue did not answer within 30 s and was killed"}, &failure), std::nullopt);
   EXPECT_EQ(failure, "squeue did not answer within 30 s and was killed");

@@ -93,7 +93,7 @@ TEST(LinePattern, EndsOnLinesOfManyMatches) {
   EXPECT_THAT(Numbers("x*([0-9]?)", "12"), ElementsAre(1, 2, testing::IsNan())) << "an empty match moves on";
 }
 
-TEST(LinePattern, MatchesBytesThatAreNoText) {
+TEST(LinePattern, MatchesBytesOutsideUtf8) {
   EXPECT_THAT(Numbers("loss.*=([0-9])", "loss \xff\xfe =3"), ElementsAre(3));
   EXPECT_THAT(Numbers("R\xc3\xbc"
                       "ckgabe=([0-9])",

@@ -17,11 +17,11 @@ TEST(ProcessState, ReadsNameWithBracketsAndSpaces) {
   EXPECT_TRUE(state->stopped());
 }
 
-TEST(ProcessState, RejectsTextThatIsNone) {
+TEST(ProcessState, RejectsMalformedText) {
   for (const char* text : {"", "1", "1 (x", "1 (x)", "x (y) R 1", ") ("}) EXPECT_FALSE(ParseProcessState(text)) << text;
 }
 
-TEST(ProcessState, TellsStoppedFromRunningAndEnded) {
+TEST(ProcessState, DistinguishesStoppedRunningAndEnded) {
   EXPECT_FALSE(StateOf(getpid())->stopped());
   const pid_t pid = fork();
   if (pid == 0) {

@@ -144,7 +144,7 @@ TEST(Evaluator, LeavesEpisodesThatEndBeforeTheCapAsTheyAre) {
   g_switches.owns_time_limit = false;
 }
 
-TEST(Evaluator, RaisesTheCapToWhatTheEnvDeclaresToHold) {
+TEST(Evaluator, RaisesTheCapToTheDeclaredLimit) {
   const Endless endless(/*owns=*/true, /*declares=*/70);
   ToyTrial trial(2, 1);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});

@@ -1,4 +1,4 @@
-// Replies that a side process must not give, each beside the one that it may.
+// Invalid replies of a side process, each next to a valid one.
 #include "search/check_reply.hpp"
 
 #include <gmock/gmock.h>
@@ -65,7 +65,7 @@ TEST(ReplyError, RejectsPathsThatAreMissingOrNotInTheSpace) {
   EXPECT_THAT(ReplyError(kAsk, reply, Known()), HasSubstr("expected an object as \"params\", got null"));
 }
 
-TEST(ReplyError, RejectsNumbersThatAreNoneOrGivenTwice) {
+TEST(ReplyError, RejectsMalformedAndRepeatedNumbers) {
   json reply = Good();
   reply["number"] = 0;
   EXPECT_EQ(ReplyError(kAsk, reply, Known()), "it gives the number 0 to a second suggestion");

@@ -70,7 +70,7 @@ TEST_F(ObjectiveTest, NothingIsReadOnceItIsEnough) {
   EXPECT_THAT(Read(&follower), IsEmpty());
 }
 
-// A metric of iterations has diverged if it was finite, and is not in its last tenth, at least 3 iterations.
+// A metric of iterations has diverged if it was finite before, and is not in its last tenth (at least 3).
 TEST_F(ObjectiveTest, IsTheResultsMeanElseTheLastFiniteValueUnlessItDiverged) {
   Add(1, R"({"iteration":1,"metrics":{"loss":4,"odd":1,"never":null}})"
          "\n"

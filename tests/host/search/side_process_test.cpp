@@ -113,7 +113,7 @@ TEST_F(SideProcessTest, StopsWaitingForRoomForARequest) {
   EXPECT_THAT(ErrorOf(large, {600, [] { return false; }}), HasSubstr("stopped while"));
 }
 
-TEST_F(SideProcessTest, ReportsRepliesThatAreNone) {
+TEST_F(SideProcessTest, ReportsMalformedReplies) {
   Answer("say('not \\x1b[31mjson\\n')");
   EXPECT_THAT(ErrorOf(ask_), AllOf(HasSubstr("expected a JSON object as the reply to 'ask', got not \\x1b[31mjson")));
   Answer("say('[1]\\n')");

@@ -45,7 +45,7 @@ class InterruptTest : public EngineTest {
     close(ready[1]);
   }
   void Signal(int signal = SIGINT) const { kill(pid_, signal); }
-  // What it prints until then.
+  // Its output until then.
   std::string Said(std::chrono::milliseconds at_most) {
     pollfd readable{err_[0], POLLIN, 0};
     char block[1000];
@@ -118,8 +118,8 @@ TEST_F(InterruptTest, PrintsNothingOnceAcknowledged) {
   EXPECT_EQ("", Said(std::chrono::milliseconds(0)));
 }
 
-// A pipe that nobody reads: the handler must not wait for it.
-TEST_F(InterruptTest, EndsProcessWhoseTerminalTakesNothing) {
+// The reader of the pipe does not read: the handler must not wait for it.
+TEST_F(InterruptTest, EndsProcessWhoseTerminalIsBlocked) {
   Start([] {
     const std::string block(4096, 'x');
     for (;;) [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, block.data(), block.size());

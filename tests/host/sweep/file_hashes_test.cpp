@@ -269,7 +269,7 @@ TEST_F(FileHashesTest, ScriptAloneInItsFolderIsItsFileAlone) {
   EXPECT_THAT(Keys(Hashes()), ElementsAre("env.plugin", "learner.command.1"));
 }
 
-TEST_F(FileHashesTest, AsksForAListWhereThereAreTooManyFiles) {
+TEST_F(FileHashesTest, AsksForAListIfThereAreTooManyFiles) {
   UseCommand({"python", Write("many/train.py", "")});
   for (size_t i = 1; i < kMaxPythonFiles; ++i) Write("many/lib/f" + std::to_string(i) + ".py", "");
   EXPECT_EQ(Refusal(), "none");
@@ -282,7 +282,7 @@ TEST_F(FileHashesTest, AsksForAListWhereThereAreTooManyFiles) {
   EXPECT_THAT(Refusal(), HasSubstr("uses in env.options.uses"));
 }
 
-TEST_F(FileHashesTest, AsksForAListWhereTheFilesAreTooLarge) {
+TEST_F(FileHashesTest, AsksForAListIfTheFilesAreTooLarge) {
   UseCommand({"python", Write("large/train.py", "")});
   fs::resize_file(Write("large/table.py", ""), kMaxPythonBytes);
   EXPECT_EQ(PythonFilesBelow(folder_ / "large")->size(), 2u);

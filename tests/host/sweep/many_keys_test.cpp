@@ -1,4 +1,4 @@
-// Files of tens of thousands of keys get their answer in a time that grows as the number of keys does, whatever the section.
+// The time for a file of tens of thousands of keys grows with their number only, in every section.
 #include <time.h>
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Section {
   std::string after = "";
 };
 
-// Besides what every section has.
+// In addition to the text of every section.
 const std::vector<Section> kSections = {
     {"GridOfUnknownPaths", "sweep:\n  grid:\n", "    nothing.k#: [1]\n"},
     {"GridOfUnknownKeys", "sweep:\n  grid:\n", "    k#: [1]\n"},

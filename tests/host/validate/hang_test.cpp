@@ -1,4 +1,4 @@
-// A function that does not return: the case ends at its limit, the function is named, and no further case waits for it.
+// A function that does not return: the case ends at its limit and names the function, and no further case waits for it.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -157,13 +157,13 @@ TEST(CalledFunctions, AreDeclaredByTheirCases) {
   for (const char* id : {kEnvId, kLearnerId, kMonitorId}) NeedDeclared(Validated(kHangingFile, id));
 }
 
-TEST(CalledFunctions, OfALearnerOfDataAreDeclared) {
+TEST(CalledFunctions, AreDeclaredForDataLearners) {
   Validated learner(kHangingFile, kLearnerId);
   learner.Give("flaw", "data_without");
   NeedDeclared(learner);
 }
 
-TEST(CalledFunctions, OfShippedEnvsAreDeclared) {
+TEST(CalledFunctions, AreDeclaredForShippedEnvs) {
   for (const char* name : {"env_cartpole", "env_ant"})
     if (const std::string file = std::string(BACKPLANE_BINARY_DIR "/lib/backplane/plugins/") + name + ".so";
         std::filesystem::exists(file))

@@ -104,7 +104,7 @@ TEST(Selection, TakesNoPointWithADivergedFailedOrMissingRun) {
 TEST(Selection, WithoutAnEligiblePointWritesNoFile) {
   for (const Flaw& flaw : Flaws(1)) {
     const Document document = Selected({flaw.point, PointOfSeeds(2).Ends("FAILED", "plugin")});
-    EXPECT_THAT(document.verdict[1], AllOf(StartsWith("Nothing was selected"),
+    EXPECT_THAT(document.verdict[1], AllOf(StartsWith("No point was selected"),
                                            HasSubstr("runners=1 envs=1 (" + flaw.why + "), runners=2 envs=1 (1 of")));
     EXPECT_EQ(AttachmentOf(document, "selected.yaml"), "none") << flaw.why;
     EXPECT_TRUE(TableOf(document, "results").emphasised.empty());
