@@ -21,6 +21,7 @@ constexpr char kEnding[] = "\nbackplane: ended at once\n";
 
 // Written by handlers, which can reach nothing else.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
+volatile std::sig_atomic_t answer_due = 0;  // while the timer runs: the number of signals when it was set
 struct sigaction previous[std::size(kInterrupts)], previous_pipe, previous_alarm;
 
 void SetTimer(suseconds_t us) {
@@ -36,20 +37,28 @@ void Print(const char (&text)[N]) {
   [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, N - 1);
 }
 
+void AwaitAnswer() {
+  answer_due = interrupts;
+  SetTimer(kTimeToAnswer_us);
+}
+
 void OnInterrupt(int signal) {
   // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
   if (signal == SIGHUP && interrupts > 0) return;
   interrupts = interrupts + 1;
-  SetTimer(kTimeToAnswer_us);
+  // Later ones do not put off the answer: a key that is held down repeats within that time.
+  if (interrupts <= 2 || answer_due == 0) AwaitAnswer();
 }
 
 void OnTimeToAnswer(int) {
-  const int saved = errno;
-  if (interrupts >= 2 && seen < interrupts) {
+  const int saved = errno, due = answer_due;
+  answer_due = 0;
+  if (interrupts >= 2 && seen < due) {
     EndChildren();
     Print(kEnding);
     _exit(kExitInterrupted);
   }
+  if (seen < interrupts && interrupts > due) AwaitAnswer();  // the loop has seen those before
   if (acknowledged == 0) {
     acknowledged = 1;
     Print(kStopping);
@@ -70,6 +79,7 @@ InterruptScope::InterruptScope() {
   interrupts = 0;
   seen = 0;
   acknowledged = 0;
+  answer_due = 0;
   FindChildren();
   Handle(SIGPIPE, SIG_IGN, &previous_pipe);
   Handle(SIGALRM, OnTimeToAnswer, &previous_alarm);
