@@ -21,6 +21,7 @@ constexpr char kEnding[] = "\nbackplane: ended at once\n";
 
 // Written by handlers, which can reach nothing else.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
+volatile std::sig_atomic_t came = 0;        // any, in this process
 volatile std::sig_atomic_t answer_due = 0;  // while the timer runs: the number of signals when it was set
 struct sigaction previous[std::size(kInterrupts)], previous_pipe, previous_alarm;
 
@@ -46,6 +47,7 @@ void OnInterrupt(int signal) {
   // A hang-up comes more than once when a terminal closes, and asks no more than one Ctrl-C does.
   if (signal == SIGHUP && interrupts > 0) return;
   interrupts = interrupts + 1;
+  came = 1;
   // Later ones do not put off the answer: a key that is held down repeats within that time.
   if (interrupts <= 2 || answer_due == 0) AwaitAnswer();
 }
@@ -103,6 +105,8 @@ int InterruptScope::Count() {
   seen = count;
   return count;
 }
+
+bool InterruptScope::AnyCame() { return came != 0; }
 
 void InterruptScope::Acknowledge() { acknowledged = 1; }
 
