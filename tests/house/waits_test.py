@@ -22,11 +22,17 @@ PREFIXES = ("host/src", "host/libs", "host", "plugins", "")
 
 PLAIN = r"(?<![.>:\w])(?:::)?"  # no member and no other namespace
 CPP = [
-    PLAIN + r"(poll|ppoll|epoll_wait|pselect|read|readv|recv|recvmsg|recvfrom|write|send|sendmsg|accept4?|connect|getaddrinfo)\(",
+    PLAIN + r"(poll|ppoll|epoll_wait|epoll_pwait|select|pselect|read|readv|recv|recvmsg|recvfrom|write|send|sendmsg|accept4?|connect|getaddrinfo)\(",
     PLAIN + r"(waitpid|waitid|wait3|wait4|pause|sleep|usleep|nanosleep|clock_nanosleep|flock|lockf|sigwait|sigwaitinfo|sigtimedwait|"
     r"sigsuspend|fgets|popen|system|pthread_join|sched_yield|posix_spawnp?|RunProcess|CallPlugin|dlopen)\(",
     r"\b(sleep_for|sleep_until|regex_match|regex_search|regex_replace)\(",
-    r"\b(boost::dll::shared_library|F_SETLKW|F_OFD_SETLKW|SYS_futex|yield|std::async|std::cin|std::barrier|std::latch|std::counting_semaphore)\b",
+    r"\b(boost::dll::shared_library|F_SETLKW|F_OFD_SETLKW|SYS_futex|yield|std::async|std::cin|std::barrier|std::latch|std::counting_semaphore|"
+    r"std::jthread|std::(?:shared_)?future|std::call_once|std::cout|std::cerr)\b",
+    r"\b(std::(?:unique|shared)_lock<std::shared_mutex>)",
+    # Streams may be pipes and terminals.
+    r"(?<![.>:\w])(?:std::|::)?(fflush|fputs|fputc|puts|putchar|fwrite|fread|fgetc|getchar|printf|fprintf|vfprintf)\(",
+    r"\b(fmt::print(?:ln)?)\(",
+    r"\blogger\.(log)\(",
     r"\bstd::(c?regex_iterator|s?regex_iterator)\b",
     r"\b(RE2)::(?:\w*Match\w*|Consume|FindAndConsume)\b",
     r"(?:\.|->)(join|wait|wait_for|wait_until|Wait|setBusyTimeout)\(",
@@ -35,14 +41,15 @@ CPP = [
     r"\bg_\w+\.(lock)\(",
 ]
 PYTHON = [
-    r"\b(subprocess\.\w+|time\.sleep|os\.read|os\.waitpid|os\.system|select\.\w+|ray\.get|ray\.wait|ray\.init|sqlite3\.connect|"
-    r"fcntl\.flock|socket\.create_connection|urlopen)\(",
-    r"\.(wait|communicate|readline|acquire|recv|accept)\(",
+    r"\b(subprocess\.\w+|time\.sleep|os\.read|os\.write|os\.waitpid|os\.system|select\.\w+|ray\.get|ray\.wait|ray\.init|sqlite3\.connect|"
+    r"fcntl\.flock|socket\.create_connection|urlopen|webbrowser\.\w+|print|input)\(",
+    r"\.(wait|communicate|readline|acquire|recv|accept|sendall|flush|result)\(",
     r"\.(join)\(\)",
-    r"\b(?:stdin|stdout|stderr)\.(read)\(",
+    r"\b(?:stdin|stdout|stderr)\.(read|write)\(",
+    r"\bwith ([\w.]+):",  # a lock
     r"\bfor \w+ in ((?:\w+\.)*(?:stdin|stdout|requests))\b",
 ]
-SHELL = [r"^\s*(?:while )?(read|wait|sleep|flock|cat)\b"]
+SHELL = [r"(?<![-\w./])(read|wait|sleep|flock|cat|printf|echo) "]
 CALLS = {".cpp": CPP, ".hpp": CPP, ".h": CPP, ".c": CPP, ".py": PYTHON, ".sh": SHELL}
 # Strings, comments, and the first lines of functions hold no call.
 C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+::)*\w+\([^;{}]*\)[\w ]*\{'
@@ -166,7 +173,11 @@ class Waits(unittest.TestCase):
             "host/src/keep/shim.cpp": "// waitpid(pid)\nvoid poll(int x) {\n  poll(&fds, 1, -1);\n  read(fd, text, 1);\n  in.read(text);\n}\n",
             "host/src/keep/other.cpp": "thread_.join();\nchanged_.wait(lock);\nstd::this_thread::sleep_for(kTick);\n::flock(fd, LOCK_EX);\n",
             "plugins/side": "#!/usr/bin/env python3\nfor line in sys.stdin: subprocess.run(words)\n", "host/client.sh": "  sleep 1\n",
+            "host/src/keep/streams.cpp": "std::fflush(stdout);\nstd::unique_lock<std::shared_mutex> lock;\nfmt::print(stderr, text);\n",
+            "host/src/keep/streams.py": "with self.lock:\n    film.stdin.write(png)\n",
         })
+        self.assertEqual(["fflush", "fmt::print", "std::unique_lock<std::shared_mutex>", "self.lock", "write"],
+                         [line.split(": ")[1] for line in without_row(root) if "streams" in line])
         self.assertEqual([*(f"host/src/keep/other.cpp: {call}" for call in ("flock", "join", "sleep_for", "wait"))], without_row(root)[1:5])
         self.assertEqual(["host/client.sh: sleep", "plugins/side: subprocess.run", "plugins/side: sys.stdin"],
                          [line for line in without_row(root) if "keep" not in line])

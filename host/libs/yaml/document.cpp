@@ -364,10 +364,13 @@ bool IsOpenQuote(std::string_view text, size_t at) {
 // A block scalar whose head is followed only by blank lines and comments.
 bool IsBlockWithoutLines(std::string_view text, size_t at) {
   if (at >= text.size() || (text[at] != '|' && text[at] != '>')) return false;
+  const size_t line = text.rfind('\n', at) + 1;  // 0 without one
+  const size_t indent = text.find_first_not_of(' ', line) - line;
   for (size_t end = text.find('\n', at); end != text.npos; end = text.find('\n', end)) {
     end = text.find_first_not_of(" \r\n", end);
     if (end == text.npos) return true;
-    if (text[end] != '#') return false;
+    const size_t column = end - (text.rfind('\n', end) + 1);
+    if (text[end] != '#' || column > indent) return false;  // an indented '#' begins a line of the scalar
   }
   return true;
 }

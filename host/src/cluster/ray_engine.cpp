@@ -65,7 +65,7 @@ class RayEngine::Driver {
   }
   ~Driver() {
     close(pipes_.in[1]);
-    child_.Wait(InterruptScope::Count() > 0 ? kEndsAfterStop_ms : kDriverEnds_ms);
+    child_.Wait(InterruptScope::AnyCame() ? kEndsAfterStop_ms : kDriverEnds_ms);
     close(pipes_.out[0]);
   }
   Driver(const Driver&) = delete;

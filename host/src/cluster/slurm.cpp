@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -150,7 +151,12 @@ std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool
 }
 
 std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, std::chrono::milliseconds limit) {
-  return jobs.empty() ? "" : ProgramCall(ScancelWords(jobs, only_pending), limit).Await().failure;
+  if (jobs.empty()) return "";
+  try {
+    return ProgramCall(ScancelWords(jobs, only_pending), limit).Await().failure;
+  } catch (const std::exception& error) {  // no descriptor is left; a destructor calls this
+    return fmt::format("scancel cannot be started: {}", error.what());
+  }
 }
 
 }  // namespace backplane

@@ -61,7 +61,7 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
 // worker without its folder does not begin.
 SlurmEngine::~SlurmEngine() {
   ask_.reset();
-  const auto patience = InterruptScope::Count() > 0 ? kLeaveAfterStop : kWorkersLeave;
+  const auto patience = InterruptScope::AnyCame() ? kLeaveAfterStop : kWorkersLeave;
   const auto until = Clock::now() + patience;
   while (submit_ && submit_->Look() == nullptr && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
   ReadSubmit();

@@ -82,7 +82,10 @@ class Batch {
   BatchReport RunToItsEnd() {
     const bool makes_room = request_.fresh && HasOldResults(request_.out) && AnythingRan(request_.out);
     if (!Open()) return Report();
-    if (makes_room ? !MakeRoom() : Refused()) return Report();
+    if (makes_room ? !MakeRoom() : Refused()) {
+      ThrowIfLost();
+      return Report();
+    }
     try {
       Session();
     } catch (const std::exception& error) {
@@ -90,11 +93,14 @@ class Batch {
       EndAll();
       if (watch_->InPlace()) throw;  // otherwise that is the reason, and the words of what failed mislead
     }
-    if (watch_->lost()) {
-      display_.Clear();
-      throw std::runtime_error(watch_->Tell());
-    }
+    ThrowIfLost();
     return Report();
+  }
+
+  void ThrowIfLost() {
+    if (!watch_->lost()) return;
+    display_.Clear();
+    throw std::runtime_error(watch_->Tell());
   }
 
   double Now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

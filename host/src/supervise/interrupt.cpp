@@ -21,6 +21,8 @@ constexpr char kEnding[] = "\nbackplane: ended at once\n";
 
 // Handlers write these, because they get no argument.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
+volatile std::sig_atomic_t came = 0;        // any, in this process
+volatile std::sig_atomic_t answer_due = 0;  // while the timer runs: the number of signals when it was set
 struct sigaction previous[std::size(kInterrupts)], previous_pipe, previous_alarm;
 
 void SetTimer(suseconds_t us) {
@@ -36,20 +38,29 @@ void Print(const char (&text)[N]) {
   [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, N - 1);
 }
 
+void AwaitAnswer() {
+  answer_due = interrupts;
+  SetTimer(kTimeToAnswer_us);
+}
+
 void OnInterrupt(int signal) {
   // A terminal that closes sends several hang-ups. They count as one Ctrl-C.
   if (signal == SIGHUP && interrupts > 0) return;
   interrupts = interrupts + 1;
-  SetTimer(kTimeToAnswer_us);
+  came = 1;
+  // Later ones do not put off the answer: a key that is held down repeats within that time.
+  if (interrupts <= 2 || answer_due == 0) AwaitAnswer();
 }
 
 void OnTimeToAnswer(int) {
-  const int saved = errno;
-  if (interrupts >= 2 && seen < interrupts) {
+  const int saved = errno, due = answer_due;
+  answer_due = 0;
+  if (interrupts >= 2 && seen < due) {
     EndChildren();
     Print(kEnding);
     _exit(kExitInterrupted);
   }
+  if (seen < interrupts && interrupts > due) AwaitAnswer();  // the loop has seen those before
   if (acknowledged == 0) {
     acknowledged = 1;
     Print(kStopping);
@@ -70,6 +81,7 @@ InterruptScope::InterruptScope() {
   interrupts = 0;
   seen = 0;
   acknowledged = 0;
+  answer_due = 0;
   FindChildren();
   Handle(SIGPIPE, SIG_IGN, &previous_pipe);
   Handle(SIGALRM, OnTimeToAnswer, &previous_alarm);
@@ -93,6 +105,8 @@ int InterruptScope::Count() {
   seen = count;
   return count;
 }
+
+bool InterruptScope::AnyCame() { return came != 0; }
 
 void InterruptScope::Acknowledge() { acknowledged = 1; }
 

@@ -19,6 +19,8 @@ class InterruptScope {
   InterruptScope(const InterruptScope&) = delete;
 
   static int Count();  // 0 if there is no scope
+  // Whether a signal was counted by this scope or an earlier one. An engine outlives the scope of its batch.
+  static bool AnyCame();
   // The loop has printed its answer.
   static void Acknowledge();
 };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -22,7 +23,11 @@
 namespace backplane {
 namespace {
 
-constexpr int64_t kBeatEvery_ns = 1'000'000'000;
+// Several times within a third of resources.hang_timeout, after which the trial ends a silent worker (run_trial.cpp).
+int64_t BeatEvery_ns(double hang_timeout_s) {
+  constexpr double kSlowest_s = 1, kBeatsPerTimeout = 12;
+  return static_cast<int64_t>(std::min(kSlowest_s, hang_timeout_s / kBeatsPerTimeout) * 1e9);
+}
 
 class WorkerProcess {
  public:
@@ -98,10 +103,11 @@ class WorkerProcess {
   void Beat() {
     int64_t last = last_beat_ns_.load(std::memory_order_relaxed);
     const int64_t now = NowNs();
-    if (now - last >= kBeatEvery_ns && last_beat_ns_.compare_exchange_strong(last, now)) mail_.SendBeat();
+    if (now - last >= beat_every_ns_ && last_beat_ns_.compare_exchange_strong(last, now)) mail_.SendBeat();
   }
 
   const TrialSpec spec_;
+  const int64_t beat_every_ns_ = BeatEvery_ns(spec_.experiment.resources.hang_timeout_s);
   const WorkerOrder order_;
   Mailbox& mail_;
   std::atomic<bool> cancelled_{false};

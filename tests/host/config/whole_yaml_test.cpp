@@ -94,7 +94,7 @@ TEST(WholeYaml, RejectsBlockScalarWithoutLinesAtTheEnd) {
     EXPECT_EQ(parsed.errors[0].line, std::string(text).starts_with("b") ? 2 : 1) << text;
     EXPECT_EQ(parsed.errors[0].column, std::string(text).starts_with("b") ? 7 : 4) << text;
   }
-  for (const char* text : {"a: |\nb: 1\n", "a: '|'\n", "a: \"> \"\n", "a: |\n  x\n", "a: >-\n\n  x"})
+  for (const char* text : {"a: |\nb: 1\n", "a: '|'\n", "a: \"> \"\n", "a: |\n  x\n", "a: >-\n\n  x", "a: |\n  # x"})
     EXPECT_TRUE(Parse(text).errors.empty()) << text;
 }
 

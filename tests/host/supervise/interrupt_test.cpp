@@ -139,6 +139,7 @@ TEST(Interrupts, CountNothingWithoutScope) {
     EXPECT_THROW(Interrupted::ThrowIf(), Interrupted);
   }
   EXPECT_EQ(0, InterruptScope::Count());
+  EXPECT_TRUE(InterruptScope::AnyCame());
   EXPECT_NO_THROW(Interrupted::ThrowIf());
 }
 
