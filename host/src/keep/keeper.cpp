@@ -250,7 +250,8 @@ class Keeper {
     next_sign_look_.reset();
     over_silence_ = true;
     AskThreads();
-    kill_at_ = now + kTimeToTellWhere;
+    const Clock::time_point told_by = now + kTimeToTellWhere;
+    kill_at_ = std::min(kill_at_.value_or(told_by), told_by);
   }
 
   // The trial itself, and orphans of it that have been given to us.

@@ -103,7 +103,12 @@ void FileHashes::AddModules(const std::string& place, const std::string& file, c
                                place, FormatCount(kMaxPythonFiles), kMaxPythonBytes / kMiB, folder.string(),
                                fs::path(file).filename().string(), list_in));
       }
-      for (const auto& [name, path] : *found) all->second.emplace(name, Hash(path));
+      try {
+        for (const auto& [name, path] : *found) all->second.emplace(name, Hash(path));
+      } catch (...) {  // half a folder is not known
+        modules_.erase(all), modules_of_.erase(known);
+        throw;
+      }
     }
     Hashes others = all->second;
     others.erase(fs::path(file).filename().string());
