@@ -117,9 +117,8 @@ std::string WhyMissing(const ComparedPoint& arm, const SeedScores& scores, const
   const size_t runs = arm.trials.size(), missing = runs - scores.values.size();
   const auto not_finite = std::ranges::count_if(scores.values, [](double value) { return !std::isfinite(value); });
   if (scores.incomplete)
-    return fmt::format(
-        "{} of {} runs of {} have to run again: they have not ended, or were ended from outside.", missing,
-        runs, arm.name);
+    return fmt::format("{} of {} runs of {} have to run again: they have not ended, or were ended from outside.", missing, runs,
+                       arm.name);
   if (missing > 0) return fmt::format("{} of {} runs of {} have no {}.", missing, runs, arm.name, metric);
   if (not_finite > 0) return fmt::format("{} of {} runs of {} have no finite {}.", not_finite, runs, arm.name, metric);
   return "";

@@ -183,7 +183,7 @@ class Recommender {
   const Combined& combined_;
   const std::optional<double> least_efficiency_pct_;
   const std::vector<Limited> limited_;
-  std::string excluded_;  // settings excluded because of a failed run: "4 x 1 (1 of 3 seeds ...)"
+  std::string excluded_;        // settings excluded because of a failed run: "4 x 1 (1 of 3 seeds ...)"
   std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
 };
 

@@ -60,15 +60,16 @@ milliseconds ClusterPatience() {
 }
 
 ProgramCall::ProgramCall(std::vector<std::string> words, milliseconds limit, const std::string& input)
-    : name_(words.front()), limit_(limit), input_(input) {
+    : name_(words.front()), limit_(limit) {
   // The shell finds the program on PATH and gives it its input.
   ChildCommand command;
   command.program = "/bin/sh";
-  command.arguments = {"-c", fmt::format("exec \"$@\" </proc/self/fd/{}", input_.fd()), "sh"};
-  command.arguments.insert(command.arguments.end(), words.begin(), words.end());
-  command.inherit_fds = {input_.fd()};
   Pipe out, err;
   try {
+    input_.emplace(input);
+    command.arguments = {"-c", fmt::format("exec \"$@\" </proc/self/fd/{}", input_->fd()), "sh"};
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+    command.inherit_fds = {input_->fd()};
     out = MakePipe();
     err = MakePipe();
     child_ = std::make_unique<Child>(command, ChildSetup{.stdout_fd = out.write, .stderr_fd = err.write});

@@ -45,7 +45,7 @@ class ProgramCall {
 
   const std::string name_;
   const std::chrono::milliseconds limit_;
-  const MemoryFile input_;
+  std::optional<MemoryFile> input_;
   int out_ = -1, err_ = -1;  // ends of pipes, that never block
   std::unique_ptr<Child> child_;
   CallEnd end_;

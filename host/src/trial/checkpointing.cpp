@@ -52,8 +52,8 @@ void Checkpointing::SaveAsStopped() {
     Checkpoint before = std::move(taken_);
     try {
       Take();
-    } catch (const TrialFailure& failure) {
-      LogWarning("no checkpoint of the state at the stop: {}", failure.what());
+    } catch (const std::exception& error) {
+      LogWarning("no checkpoint of the state at the stop: {}", error.what());
       taken_ = std::move(before);
     }
   }

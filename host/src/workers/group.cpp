@@ -108,7 +108,11 @@ void WorkerGroup::Listen(CandidateScores* scores) {
     if (worker.gone || fds[n].revents == POLLOUT) continue;  // gone: found out meanwhile
     const Received received = ReceiveInto(worker.link->fd(), false, &worker.reader);
     try {
-      while (const std::optional<Frame> frame = worker.reader.Next()) Hear(i, *frame, scores);
+      while (!worker.gone) {
+        const std::optional<Frame> frame = worker.reader.Next();
+        if (!frame) break;
+        Hear(i, *frame, scores);
+      }
     } catch (const FrameError& e) {
       Refuse(worker, e.what());
     }
