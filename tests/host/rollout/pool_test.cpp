@@ -111,9 +111,9 @@ TEST(RunnerPool, SaysHowManyThreadsFoundRoomAndEndsThem) {
       std::exit(3);
     }
   };
-  EXPECT_EXIT(
-      make_too_many(), testing::ExitedWithCode(3),
-      std::to_string(BP_E_CONFIG) + ": rollout.threads: wanted 4096 threads .*found room for ([2-9]|[1-9][0-9]+): .*set it to");
+  EXPECT_EXIT(make_too_many(), testing::ExitedWithCode(3),
+              std::to_string(BP_E_CONFIG)
+                  .append(": rollout.threads: wanted 4096 threads .*found room for ([2-9]|[1-9][0-9]+): .*set it to"));
 }
 #endif
 
