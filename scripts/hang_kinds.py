@@ -43,11 +43,11 @@ OWN = ("own/bin/backplane", "run", "x.yaml")
 
 def plugin_calls():
     for call in ("create", "reset", "step", "destroy"):
-        yield Kind(f"env_{call}_sleeps", "plugin call", faulty(env=f"{call}_sleeps"), r"env\.faulty", exits=(0,) if call == "destroy" else (1, 2))
+        yield Kind(f"env_{call}_sleeps", "plugin call", faulty(env=f"{call}_sleeps"), r"env\.faulty", exits=(1, 2))
     yield Kind("env_step_spins", "plugin call", faulty(env="step_spins"), r"env\.faulty", quick=True)
     for call in ("create", "plan", "act", "consume", "destroy"):
         yield Kind(f"learner_{call}_sleeps", "plugin call", faulty(learner=f"{call}_sleeps"), r"learner\.faulty",
-                   exits=(0,) if call == "destroy" else (1, 2))
+                   exits=(1, 2))
     yield Kind("learner_save_sleeps", "plugin call", faulty(learner="save_sleeps", more="checkpoint: {every_iterations: 1}\n"),
                r"learner\.faulty")
     for call in ("act", "consume"):
@@ -168,7 +168,7 @@ def disks():
 
 
 def reports():
-    yield Kind("report_check_hangs", "report", SHORT, "backplane-report", exits=(1, 2), words=OWN, prepare=own_programs(REPORT_CHECK_HANGS),
+    yield Kind("report_check_hangs", "report", CHECKED, "backplane-report", exits=(0,), words=OWN, prepare=own_programs(REPORT_CHECK_HANGS),
                quick=True)
     yield Kind("figures_hang", "report", {**SHORT, "python": FIGURES_HANG}, "figure|drawn", exits=(0, 1), limit_s=120 + AFTER_S,
                environment={"BACKPLANE_PYTHON": "@FOLDER@/python"})

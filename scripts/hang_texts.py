@@ -138,9 +138,10 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 while True: print("return=1", flush=True), time.sleep(0.2)
 """
 REPORT_HANGS = '#!/bin/sh\ncase "$1" in --check) exec @REPORT@ "$@";; *) exec sleep 3600;; esac\n'
-REPORT_CHECK_HANGS = "#!/bin/sh\nexec sleep 3600\n"
+REPORT_CHECK_HANGS = '#!/bin/sh\ncase "$1" in --check) exec sleep 3600;; *) exec @REPORT@ "$@";; esac\n'
 FIGURES_HANG = """#!/bin/sh
 case "$1" in *backplane-figures.py) exec sleep 3600;; *) exec python3 "$@";; esac
 """
+CHECKED = faulty(more="report: {kind: comparison, columns: [SPS]}\n")
 SHORT = faulty(more="report: {kind: parallel_efficiency}\n")
 ENDLESS = "budget: {iterations: 3, wall_time: 3s}\nevaluation: {episodes: 1, at_start: true}\n"

@@ -132,7 +132,7 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
 TEST_F(DamagedResults, OnlyDamagedRunsNothingElse) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml --set sweep.seeds.n=1").exit, 0);
-  EXPECT_EQ(Run("run two.yaml --only-damaged").exit, 0);
+  EXPECT_EQ(Run("run two.yaml --only-damaged").exit, 3) << "a trial has not run";
   EXPECT_EQ(Starts("two"), 1u) << "the second seed is not damaged, it has not run";
   EXPECT_EQ(Run("run two.yaml --only-damaged --only-failed").exit, 2);
   EXPECT_EQ(Run("run two.yaml").exit, 0);

@@ -31,7 +31,7 @@ TEST_F(SilentTrial, EndsAfterStoppingItselfAndTheBatchContinues) {
   const auto trials = States("self", "env.options.how");
   EXPECT_EQ(trials.at("not").state, "COMPLETED");
   EXPECT_EQ(trials.at("stop_itself").outcome, "timeout");
-  EXPECT_EQ(trials.at("stop_itself").why, "env.misbehaves gave no sign of life for " + std::to_string(2 * kHang_s) +
+  EXPECT_EQ(trials.at("stop_itself").why, "gave no sign of life for " + std::to_string(2 * kHang_s) +
                                               "s (2 x resources.hang_timeout) and was killed; it was stopped (state T)");
 }
 

@@ -94,7 +94,8 @@ evaluation: {episodes: 60, every_iterations: 2, env: {options: {sleep_us: )";
   lines.insert(lines.end(), rest.begin(), rest.end());
   EXPECT_EQ(lines, Metrics("whole"));
   EXPECT_TRUE(rest.at(0).contains("eval"));
-  EXPECT_EQ(Result("parts")["evaluation_returns"], Result("whole")["evaluation_returns"]);
+  const auto resumed = nlohmann::json::parse(ReadFile(Attempt("parts", 2) / "result.json"));
+  EXPECT_EQ(resumed["evaluation_returns"], Result("whole")["evaluation_returns"]);
   EXPECT_TRUE(LearnerState(Attempt("whole").parent_path()) == LearnerState(Attempt("parts").parent_path()));
 }
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "base/memory_file.hpp"
 
@@ -44,6 +46,20 @@ Waited WaitForEnd(pid_t pid, const ProcessCall& call) {
   return waited;
 }
 
+// With its descendants, which its own end would not end.
+void KillTree(pid_t pid) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  const std::filesystem::path tasks = "/proc/" + std::to_string(pid) + "/task";
+  for (auto task = std::filesystem::directory_iterator(tasks, error); !error && task != std::filesystem::directory_iterator();
+       task.increment(error)) {
+    std::ifstream list(task->path() / "children");
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  kill(pid, SIGKILL);
+  for (const pid_t child : children) KillTree(child);
+}
+
 }  // namespace
 
 ProcessEnd RunProcess(const ProcessCall& call) {
@@ -73,7 +89,7 @@ ProcessEnd RunProcess(const ProcessCall& call) {
   const Waited waited = WaitForEnd(pid, call);
   end.timed_out = waited == Waited::kTimedOut;
   end.cancelled = waited == Waited::kCancelled;
-  if (waited != Waited::kEnded) kill(pid, SIGKILL);
+  if (waited != Waited::kEnded) KillTree(pid);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::chrono::seconds kCheckLimit{10};  // it takes milliseconds, and no trial has started yet
+constexpr std::chrono::seconds kCheckLimit{5};  // it takes milliseconds, and no trial has started yet
 
 ReportCheckAnswer Ask(const ReportCheckRequest& request) {
   try {

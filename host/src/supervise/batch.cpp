@@ -627,6 +627,7 @@ class Batch {
     display_.Detail(fmt::format("end: {} of {} trials completed, {} attempts in {:.1f} s{}",
                                 report_.Count(TrialState::kCompleted), report_.trials.size(), report_.started, Now(),
                                 report_.interrupted ? ", interrupted" : ""));
+    report_.lock = std::move(lock_);
     return report_;
   }
 

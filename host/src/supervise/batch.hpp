@@ -56,6 +56,8 @@ struct BatchRequest {
   std::function<std::string(const std::filesystem::path& out, const BatchRecord& record)> end_jobs = {};
 };
 
+class OutLock;
+
 struct BatchReport {
   struct Trial {
     TrialState state = TrialState::kPlanned;
@@ -73,6 +75,7 @@ struct BatchReport {
   bool interrupted = false;         // by Ctrl-C, before the end
   bool while_checking = false;      // that was before the first trial, while plugins were asked
   size_t started = 0;               // attempts of this session
+  std::shared_ptr<OutLock> lock;    // while it is held, `backplane stop` finds this process
 
   size_t Count(TrialState state) const;
 };

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
 
 namespace backplane {
 namespace {
@@ -60,6 +65,21 @@ TEST(RunProcess, KillsProgramThatIsCancelledWhenASignalCame) {
   EXPECT_FALSE(end.timed_out);
   EXPECT_FALSE(end.ok());
   EXPECT_EQ(SIGKILL, end.signal);
+}
+
+TEST(RunProcess, KillsDescendantsOfProgramWhoseTimeIsOver) {
+  ProcessCall call = Shell("sleep 600 & echo $!; wait");
+  call.limit = 500ms;
+  const ProcessEnd end = RunProcess(call);
+  EXPECT_TRUE(end.timed_out);
+  const std::filesystem::path status = "/proc/" + end.out.substr(0, end.out.find('\n')) + "/stat";
+  const auto is_gone = [&] {  // an orphan may stay a zombie for as long as nothing reaps it
+    std::ifstream stat(status);
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    return text.empty() || text.find(") Z ") != std::string::npos;
+  };
+  for (int i = 0; i < 500 && !is_gone(); ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(is_gone());
 }
 
 TEST(RunProcess, SaysWhatKilledIt) {
