@@ -501,7 +501,7 @@ on_failure: {signal: {retry: 1}}
 
 TEST_F(TrialByCommand, WarnsOnceOfValuesThatAreNoNumbers) {
   Write("texts.py", kImport + R"(
-import json
+import json, subprocess
 def send(line): os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (line + "\n").encode())
 for i in range(5):
     send(json.dumps({"values": {"return": float(sys.argv[1]), "x": float("nan") if i == 2 else 1}, "step": i}))
@@ -509,7 +509,8 @@ for i in range(5):
     send("hello " + sys.argv[1])
     print("accuracy: n/a" + sys.argv[1])
     backplane_client.log({"label": "run " + sys.argv[1], "list": [i]}, step=i)
-os.system(". '" + os.path.dirname(backplane_client.__file__) + "/backplane_client.sh'; backplane_log shell=n/a")
+client = os.path.dirname(backplane_client.__file__) + "/backplane_client.sh"
+subprocess.run(["sh", "-c", '. "$0"; backplane_log shell=n/a', client], pass_fds=[int(os.environ["BACKPLANE_REPORT_FD"])])
 )");
   Write("texts.yaml", R"yaml(
 learner: {command: [python3, texts.py, "{seed}"], metrics: {accuracy: "accuracy: (.*)"}}

@@ -220,7 +220,7 @@ TEST_F(ClusterPrograms, RunNoHealthyTrialAgainIfSqueueCannotBeRead) {
   WriteSlow(7);
   for (const char* answer : {"echo nonsense; exit 0", "exit 0", "exit 1", "echo 12 0; exit 0", "sleep 600"}) {
     SCOPED_TRACE(answer);
-    for (const char* left : {"arrays", "healthy"}) std::filesystem::remove(dir_ / left);
+    std::filesystem::remove(dir_ / "healthy");
     LiveSlurm("test -e healthy || { touch healthy; false; } && { " + std::string(answer) + "; }");
     const Finished run = Run("run slow.yaml --engine slurm --fresh");
     EXPECT_EQ(run.exit, 0) << run.err;
@@ -257,7 +257,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   Write("dies.yaml", file("lives, dies"));
   const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
   EXPECT_EQ(run.exit, 3) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because its node was lost: Slurm's job"));
+  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because "));
   EXPECT_THAT(run.out, HasSubstr("1 COMPLETED, 1 PLANNED"));
   Write("all_die.yaml", file("dies"));
   const Finished json = Run("run all_die.yaml --engine slurm --jobs 1 --json");
