@@ -1,6 +1,7 @@
 #include "config/unknown_keys.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/suggest.hpp"
 #include "config/schema.hpp"
@@ -38,7 +39,12 @@ std::vector<Candidate> AllNames(const std::vector<PluginSlot>& slots) {
 }
 
 std::vector<std::string> NearestIn(const std::string& section, const std::string& key, std::vector<Candidate> names) {
-  std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
+  const auto others =
+      std::stable_partition(names.begin(), names.end(), [&](const Candidate& c) { return Parent(c.shown) == section; });
+  // A name of the section itself hides the same name elsewhere.
+  std::set<std::string> own;
+  for (auto name = names.begin(); name != others; ++name) own.insert(name->word);
+  names.erase(std::remove_if(others, names.end(), [&](const Candidate& c) { return own.contains(c.word); }), names.end());
   return NearestOrLonger(key, names);
 }
 
