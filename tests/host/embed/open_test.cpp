@@ -66,7 +66,7 @@ TEST(Options, AreCheckedByTheEnvsTable) {
   };
   for (const auto& [options, sentence] : kCases)
     EXPECT_EQ(Open(nullptr, "cartpole", options), std::pair(bp_status{BP_E_CONFIG}, std::string(sentence)));
-  EXPECT_THAT(Open(nullptr, "cartpole", "{max_episode_steps: 3}").second, StartsWith("options: wanted a JSON object"));
+  EXPECT_THAT(Open(nullptr, "cartpole", "{max_episode_steps: 3}").second, StartsWith("options: expected a JSON object"));
   EXPECT_EQ(Env("cartpole", 1, R"({"max_episode_steps": 7})").Spec().at("max_episode_steps"), 7);
   EXPECT_EQ(Env("pendulum", 1, R"({"g": 9.81})").Spec().at("options").at("g"), 9.81);
   EXPECT_EQ(Env("pendulum", 1, "null").Spec().at("options").at("g"), 10.0);
