@@ -2,7 +2,7 @@
 import dataclasses
 
 from hang_steps import checks, fifo, has_process, hold_database, orphan_trial, own_programs, runs, sends_stop_to
-from hang_texts import (DEAF, ENDLESS, FIGURES_HANG, HANGS, ON_PATH, PROGRAM, QUIET, REPORT_CHECK_HANGS, REPORT_HANGS, SHORT, SIDE,
+from hang_texts import (DEAF, ENDLESS, FIGURES_HANG, HANGS, ON_PATH, PROGRAM, QUIET, REPORT_CHECK_HANGS, REPORT_HANGS, CHECKED, SHORT, SIDE,
                         command, faulty, monitored, python_env, search, slurm, unruly)
 
 HANG_S = 3     # resources.hang_timeout of most kinds
