@@ -42,6 +42,10 @@ backplane_log() {
         ;;
     esac
   done
+  case $BACKPLANE_REPORT_FD in
+    ?) _backplane_to="&$BACKPLANE_REPORT_FD" ;;
+    *) _backplane_to="/proc/self/fd/$BACKPLANE_REPORT_FD" ;; # dash redirects to descriptors of one digit only
+  esac
   # A subshell, as a redirection to a descriptor that cannot be written to would end a script of some shells.
-  (eval "printf '%s\n' \"{\\\"values\\\":{\$_backplane_values}\$_backplane_step}\" >&$BACKPLANE_REPORT_FD") 2>/dev/null || :
+  (eval "printf '%s\n' \"{\\\"values\\\":{\$_backplane_values}\$_backplane_step}\" >$_backplane_to") 2>/dev/null || :
 }

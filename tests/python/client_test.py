@@ -22,8 +22,14 @@ import backplane_client  # noqa: E402
 class Pipe:
     """A trial's end of the channel."""
 
+    def __init__(self, writer=None):
+        self.wanted = writer  # the number of the descriptor
+
     def __enter__(self):
         self.reader, self.writer = os.pipe()
+        if self.wanted is not None:
+            low, self.writer = self.writer, os.dup2(self.writer, self.wanted)
+            os.close(low)
         os.environ["BACKPLANE_REPORT_FD"] = str(self.writer)
         os.environ["BACKPLANE_REPORT_INODE"] = str(os.fstat(self.writer).st_ino)
         return self
@@ -158,6 +164,12 @@ class Python(unittest.TestCase):
 
 
 class Shell(unittest.TestCase):
+    def test_descriptors_of_two_digits_are_written_to(self):
+        for shell in ("sh", "bash"):
+            with Pipe(writer=60) as pipe:
+                pipe.run(shell, "-euc", f". '{FOLDER}/backplane_client.sh'; backplane_log step=1 return=2")
+                self.assertEqual(pipe.lines(), [{"values": {"return": 2}, "step": 1}])
+
     def test_what_is_reported(self):
         for shell in ("sh", "bash"):
             with Pipe() as pipe:
