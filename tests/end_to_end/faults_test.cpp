@@ -228,6 +228,7 @@ evaluation: {episodes: 2}
   }
 
   void Expect(const std::string& who, const Fault& fault) {
+    if (kSanitized && std::string(fault.name).ends_with("fills_memory")) return;  // a sanitizer ends the process itself
     SCOPED_TRACE(who + ": " + fault.name);
     const nlohmann::json result = Trial(who, fault.name, fault.actions);
     ASSERT_TRUE(result.is_object());
