@@ -16,7 +16,8 @@ struct ProcessState {
   std::string name;   // at most 15 bytes, as the kernel keeps it
 
   bool stopped() const { return letter == 'T' || letter == 't'; }  // by a signal or a debugger
-  bool waits_for_disk() const { return letter == 'D'; }            // uninterruptible: no signal ends it
+  bool waits_for_continue() const { return letter == 'T'; }  // SIGCONT wakes it; from a debugger ('t') it takes the stop away
+  bool waits_for_disk() const { return letter == 'D'; }      // uninterruptible: no signal ends it
   bool ended() const { return letter == 'Z' || letter == 'X'; }
 };
 

@@ -210,7 +210,7 @@ class Keeper {
     std::vector<pid_t> all = DescendantsOf(trial_->pid());
     all.push_back(trial_->pid());
     for (const pid_t pid : all)
-      if (const auto state = StateOf(pid); state && state->stopped()) kill(pid, SIGCONT);
+      if (const auto state = StateOf(pid); state && state->waits_for_continue()) kill(pid, SIGCONT);
   }
 
   void Kill() {

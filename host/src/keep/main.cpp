@@ -1,5 +1,7 @@
 // A program of its own, and a small one without shared libraries: every trial has one above it for as long as it runs, and the
 // start of a large program costs more than all that a keeper does.
+#include <unistd.h>
+
 #include <csignal>
 
 #include "base/standard_descriptors.hpp"
@@ -8,5 +10,6 @@
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   std::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody's end could be waited for
-  return backplane::Keep({argv + 1, argv + argc});
+  _exit(
+      backplane::Keep({argv + 1, argv + argc}));  // all is reported: nothing that runs at exit may hold up whoever waits for it
 }

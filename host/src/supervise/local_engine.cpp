@@ -16,6 +16,7 @@
 
 #include "keep/keep_protocol.hpp"
 #include "keep/keeper.hpp"
+#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 #include "supervise/status_reader.hpp"
 
@@ -91,10 +92,13 @@ struct LocalEngine::Job {
   void WakeKeeper() {
     if (wake_every.count() <= 0 || Clock::now() - woken < wake_every) return;
     woken = Clock::now();
-    keeper.Signal(SIGCONT);
+    ContinueKeeper();
+  }
+  void ContinueKeeper() {
+    if (const auto state = StateOf(keeper.pid()); state && state->waits_for_continue()) keeper.Signal(SIGCONT);
   }
 
-  // Takes what the keeper has written. False once there can not come any more: it has ended.
+  // Takes what the keeper has written. False once nothing more is to come: it has reported the end of its trial, or ended.
   bool Read() {
     char buffer[256];
     for (;;) {
@@ -102,7 +106,7 @@ struct LocalEngine::Job {
       if (n > 0) {
         text.append(buffer, static_cast<size_t>(n));
       } else if (n == 0 || errno != EINTR) {
-        return n != 0;
+        return n != 0 && !ReportFromText(text).end;
       }
     }
   }
@@ -206,10 +210,13 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
 }
 
 JobEnd LocalEngine::Finish(JobId id, Job& job) {
-  // Its descriptors are closed already, the process follows at once; a signal handler may run meanwhile.
+  // Its last act was the report, so it ends at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
   for (const auto until = Clock::now() + kKeeperEnd; !(keeper = job.keeper.Wait(kEngineTick_ms));) {
-    job.keeper.Signal(Clock::now() < until ? SIGCONT : SIGKILL);
+    if (Clock::now() < until)
+      job.ContinueKeeper();
+    else
+      job.keeper.Signal(SIGKILL);
   }
   job.Read();
   JobEnd end;

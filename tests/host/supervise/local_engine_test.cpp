@@ -11,6 +11,7 @@
 
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
+#include "keep/keep_protocol.hpp"
 #include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 #include "places.hpp"
@@ -267,6 +268,23 @@ TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
     engine.Start(Fake({"leave-all-and-sleep"}));
     engine.Start(Fake({"ignore-term"}));
   }
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+// As a keeper does that a debugger or a sanitizer holds while it exits.
+TEST_F(EngineTest, KeeperThatReportsTheEndButStaysIsKilled) {
+  const std::filesystem::path keeper = folder_ / "backplane-keeper";
+  std::ofstream(keeper) << "#!/bin/sh\nfor word; do case $word in --report-fd=*) fd=${word#*=} ;; esac; done\n"
+                        << "printf '%s' \"$REPORT\" >&$fd\nexec sleep 600\n";
+  std::filesystem::permissions(keeper, std::filesystem::perms::owner_all);
+  LocalEngine engine(folder_ / "backplane");
+  TrialCommand command = Fake({"exit", "0"});
+  command.child.environment.push_back("REPORT=" + ToLine(KeepEnd{7, 0, 1}));
+  engine.Start(command);
+  std::vector<JobEnd> ended;
+  for (int looks = 0; ended.empty() && looks < 30; ++looks) ended = engine.Wait(1000);
+  ASSERT_EQ(1u, ended.size());
+  EXPECT_EQ(7, ended[0].exit.code);
   EXPECT_THAT(Left(), IsEmpty());
 }
 
