@@ -1,0 +1,37 @@
+"""run_targets_test.py: `scripts/run` builds every plugin that a shipped experiment names, and not all plugins for one that names few."""
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TARGETS = {folder.name: f"{folder.parent.name[:-1]}_{folder.name}" for folder in ROOT.glob("plugins/*s/*") if folder.parent.name != "common"}
+
+
+def targets_of(*words):
+    return set(subprocess.run([ROOT / "scripts/run", "--targets", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split())
+
+
+class RunTargets(unittest.TestCase):
+    def test_hold_every_plugin_that_a_shipped_file_names(self):
+        files = [file for file in ROOT.glob("configs/**/*.yaml") if file.parent.name != "presets"]
+        self.assertGreater(len(files), 30)
+        for file in files:
+            named = set(re.findall(r"^[^#\n]*\bplugin: *([a-z_]+)", file.read_text(), re.MULTILINE))
+            wanted = {TARGETS[name] for name in named if name in TARGETS}
+            self.assertLessEqual(wanted | {"backplane"}, targets_of(file), file)
+
+    def test_follow_the_file_that_a_file_builds_on(self):
+        self.assertIn("learner_seq2seq", targets_of("configs/batch_optimization/05a_small_batch_high_accum.yaml"))
+
+    def test_leave_out_what_nobody_names(self):
+        self.assertEqual({"backplane", "env_ant", "learner_ppo", "monitor_resources"}, targets_of("configs/quickstart.yaml"))
+
+    def test_read_arguments_and_the_names_of_gymnasium(self):
+        self.assertIn("env_cartpole", targets_of("absent.yaml", "--set", "env.plugin=CartPole-v1", "--set", "learner.plugin=random"))
+
+    def test_are_all_plugins_where_no_known_one_is_named(self):
+        self.assertIn("plugins/all", targets_of("absent.yaml"))
+
+
+unittest.main()
