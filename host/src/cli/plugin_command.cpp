@@ -11,11 +11,8 @@
 #include "cli/plugin_search.hpp"
 #include "cli/reference_text.hpp"
 #include "config/declaration.hpp"
-#include "config/value.hpp"
-#include "plugin/plugin_error.hpp"
 #include "plugin/seal.hpp"
 #include "record/fields.hpp"
-#include "record/finding_ids.hpp"
 
 namespace backplane {
 namespace {
@@ -113,43 +110,6 @@ void PrintOption(const OptionInfo& option) {
   }
 }
 
-// What an experiment could not name, and a range that every value would break.
-void CheckDeclaration(const PluginInfo& info) {
-  const auto refuse = [&](const DeclarationError& wrong) {
-    const std::string mend = wrong.mend.empty() ? "" : ". " + wrong.mend;
-    throw PluginError(fmt::format("{}: {}: wanted {}, found {}{}", info.id, wrong.place, wrong.wanted, wrong.found, mend));
-  };
-  if (info.kind != BP_KIND_PART)
-    if (const auto wrong = WrongId(info)) refuse(*wrong);
-  for (const OptionInfo& option : info.options)
-    if (const auto wrong = WrongRange(option)) refuse(*wrong);
-}
-
-// A default that its own type or range refuses would make the plugin unusable where the option is not given.
-void CheckDefaults(const PluginInfo& info) {
-  for (const OptionInfo& option : info.options) {
-    if (!option.def) continue;
-    std::string why_not;
-    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
-    if (!ReadDefault(*option.def, rule, &why_not)) {
-      throw PluginError(fmt::format("{}: option '{}': {}", info.id, option.path, why_not));
-    }
-  }
-}
-
-// An option that helps against what no report finds would never be proposed.
-void CheckHelps(const PluginInfo& info) {
-  for (const OptionInfo& option : info.options) {
-    for (std::string id : option.helps) {
-      if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
-      if (IsFindingId(id)) continue;
-      const std::vector<std::string> known(std::begin(kFindingIds), std::end(kFindingIds));
-      throw PluginError(fmt::format("{}: option '{}' helps against '{}', which is no finding{}", info.id, option.path, id,
-                                    DidYouMean(Nearest(id, Candidates(known)))));
-    }
-  }
-}
-
 // "name" or "env.name" or a file. A short id that several kinds share describes each.
 std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name, std::string* why_not) {
   std::vector<const PluginInfo*> found;
@@ -233,9 +193,7 @@ int PluginDescribeCommand(const PluginArgs& args) {
 }
 
 int PluginSealCommand(const PluginArgs& args) {
-  // Throws what the user should read.
-  const auto check = [](const PluginInfo& info) { CheckDeclaration(info), CheckDefaults(info), CheckHelps(info); };
-  Seal(args.name, check, {args.parts.begin(), args.parts.end()});
+  Seal(args.name, CheckBeforeSeal, {args.parts.begin(), args.parts.end()});  // its error is a sentence for the user
   return kOk;
 }
 

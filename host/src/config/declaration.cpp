@@ -6,6 +6,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+
+#include "base/suggest.hpp"
+#include "config/value.hpp"
+#include "plugin/plugin_error.hpp"
+#include "record/finding_ids.hpp"
 
 namespace backplane {
 namespace {
@@ -68,6 +74,53 @@ std::optional<DeclarationError> WrongRange(const OptionInfo& option) {
     return DeclarationError{place + ", its range",
                             IsOfNumbers(option.type) ? "such as (0,1], [1,) or auto|[1,)" : "such as a|b", *wrong, ""};
   return std::nullopt;
+}
+
+namespace {
+
+// An experiment cannot use a wrong id, nor a range that no value fits.
+void CheckDeclaration(const PluginInfo& info) {
+  const auto refuse = [&](const DeclarationError& wrong) {
+    const std::string mend = wrong.mend.empty() ? "" : ". " + wrong.mend;
+    throw PluginError(fmt::format("{}: {}: wanted {}, found {}{}", info.id, wrong.place, wrong.wanted, wrong.found, mend));
+  };
+  if (info.kind != BP_KIND_PART)
+    if (const auto wrong = WrongId(info)) refuse(*wrong);
+  for (const OptionInfo& option : info.options)
+    if (const auto wrong = WrongRange(option)) refuse(*wrong);
+}
+
+// With a default outside its own type or range, the plugin fails wherever the option is not given.
+void CheckDefaults(const PluginInfo& info) {
+  for (const OptionInfo& option : info.options) {
+    if (!option.def) continue;
+    std::string why_not;
+    const ValueRule rule{static_cast<ValueType>(option.type), option.range.value_or("")};
+    if (!ReadDefault(*option.def, rule, &why_not)) {
+      throw PluginError(fmt::format("{}: option '{}': {}", info.id, option.path, why_not));
+    }
+  }
+}
+
+// An option that helps against what no report finds would never be proposed.
+void CheckHelps(const PluginInfo& info) {
+  for (const OptionInfo& option : info.options) {
+    for (std::string id : option.helps) {
+      if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
+      if (IsFindingId(id)) continue;
+      const std::vector<std::string> known(std::begin(kFindingIds), std::end(kFindingIds));
+      throw PluginError(fmt::format("{}: option '{}' helps against '{}', which is no finding{}", info.id, option.path, id,
+                                    DidYouMean(Nearest(id, Candidates(known)))));
+    }
+  }
+}
+
+}  // namespace
+
+void CheckBeforeSeal(const PluginInfo& info) {
+  CheckDeclaration(info);
+  CheckDefaults(info);
+  CheckHelps(info);
 }
 
 }  // namespace backplane
