@@ -9,7 +9,6 @@
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);  // who started us may ignore it, and then nobody's end could be waited for
-  _exit(
-      backplane::Keep({argv + 1, argv + argc}));  // all is reported: nothing that runs at exit may hold up whoever waits for it
+  std::signal(SIGCHLD, SIG_DFL);                    // who started us may ignore it, and then nobody's end could be waited for
+  _exit(backplane::Keep({argv + 1, argv + argc}));  // skips exit handlers, which could delay the supervisor
 }

@@ -98,7 +98,7 @@ struct LocalEngine::Job {
     if (const auto state = StateOf(keeper.pid()); state && state->waits_for_continue()) keeper.Signal(SIGCONT);
   }
 
-  // Takes what the keeper has written. False once nothing more is to come: it has reported the end of its trial, or ended.
+  // Reads the keeper's report. False once the report is complete or the keeper has ended.
   bool Read() {
     char buffer[256];
     for (;;) {
@@ -210,7 +210,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
 }
 
 JobEnd LocalEngine::Finish(JobId id, Job& job) {
-  // Its last act was the report, so it ends at once; a signal handler may run meanwhile.
+  // The report is the last thing that it writes, so it ends at once; a signal handler may run meanwhile.
   std::optional<ChildExit> keeper;
   for (const auto until = Clock::now() + kKeeperEnd; !(keeper = job.keeper.Wait(kEngineTick_ms));) {
     if (Clock::now() < until)
