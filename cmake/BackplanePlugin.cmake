@@ -137,6 +137,9 @@ endfunction()
 
 # How the compiler treats a plugin's sources.
 function(backplane_plugin_flags target)
+  if(BACKPLANE_PLUGIN_DIR AND NOT BACKPLANE_STATIC)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)  # stacks of a hung plugin name its lines
+  endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON)
