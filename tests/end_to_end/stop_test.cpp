@@ -143,6 +143,25 @@ TEST_F(Answer, ComesWhileTheFolderIsStillHeld) {
 }
 
 TEST_F(Answer, ComesWhileOptionsAreChecked) {
+TEST_F(Answer, ComesFromARunThatWaitsForTheFolderAtAStop) {
+  Write("long.yaml", kLong);
+  const pid_t before = Start("run long.yaml");
+  ASSERT_TRUE(Begins("long"));
+  kill(before, SIGINT);
+  Wait(before);
+  const int held = HoldFolder(Out("long"));
+  const pid_t pid = Start("run long.yaml");
+  ASSERT_TRUE(Said(pid, "waiting for trials in ")) << ErrorsOf(pid);
+  const pid_t stop = Start("stop outputs/long");
+  const bool ends = Until([&] { return Processes({"run", "long.yaml"}).empty(); }, kSoon_s);
+  if (!ends) kill(pid, SIGKILL);
+  EXPECT_TRUE(ends);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run has to know that it may wait";
+  close(held);
+  EXPECT_EQ(Wait(stop).exit, 0);
+}
+
   Write("waits.yaml", kWaits);
   for (const bool by_stop : {false, true}) {
     const pid_t pid = Start("run waits.yaml" + kWithFixtures);
