@@ -1,7 +1,7 @@
 """The kinds of hang that scripts/check_hangs makes: for each an experiment, the component that hangs, and the name to be printed."""
 import dataclasses
 
-from hang_steps import checks, fifo, has_process, hold_database, orphan_trial, own_programs, runs, sends_stop_to
+from hang_steps import checks, fifo, finished_batch, halts_terminal, has_process, hold_database, orphan_trial, own_programs, runs, sends_stop_to
 from hang_texts import (DEAF, ENDLESS, FIGURES_HANG, HANGS, ON_PATH, PROGRAM, QUIET, REPORT_CHECK_HANGS, REPORT_HANGS, CHECKED, SHORT, SIDE,
                         command, faulty, monitored, python_env, search, slurm, unruly)
 
@@ -101,6 +101,10 @@ def python_envs():
     yield kind("python_stops_itself", step=later + "os.kill(os.getpid(), signal.SIGSTOP)")
 
 
+def working_for(time):
+    return faulty()["x.yaml"].replace("budget: {iterations: 3}", f"budget: {{wall_time: {time}}}")
+
+
 def commands():
     yield Kind("command_prints_nothing", "command", command("import time\ntime.sleep(3600)\n"), PROGRAM, quick=True)
     yield Kind("command_ignores_sigterm", "command", command(DEAF.replace("while True: print", "time.sleep(3600), print")), PROGRAM)
@@ -114,13 +118,23 @@ def commands():
                limit_s=STOPPED_S)
     yield Kind("command_stops_its_group", "command", command(stops.format("os.killpg(0, signal.SIGSTOP)")), PROGRAM,
                limit_s=STOPPED_S)
-    long = faulty(more="")["x.yaml"].replace("budget: {iterations: 3}", "budget: {wall_time: 600s}")
-    yield Kind("trial_stopped", "command", {"x.yaml": long}, r"stopped|state T|SIGSTOP", limit_s=STOPPED_S,
+    yield Kind("trial_stopped", "command", {"x.yaml": working_for("600s")}, r"stopped|state T|SIGSTOP", limit_s=STOPPED_S,
                meanwhile=sends_stop_to("run-trial", "/trial.json"))
     yield Kind("shim_stopped_and_step_sleeps", "command", faulty(env="step_sleeps"), r"env\.faulty|stopped|state T",
                limit_s=HANG_S + STOPPED_S, meanwhile=sends_stop_to("backplane-keeper", "/trial.json", without="\0"))
     yield Kind("command_trial_stopped", "command", command("import time\nwhile True: print('a', flush=True), time.sleep(0.2)\n"),
                r"stopped|state T|SIGSTOP", limit_s=STOPPED_S, meanwhile=sends_stop_to("run-trial", "/trial.json"))
+
+
+def single_trials():
+    yield Kind("replay_stopped", "replay", {"x.yaml": working_for("3s")}, "the trial's process", words=("replay", "out", ""),
+               limit_s=STOPPED_S, prepare=finished_batch, meanwhile=sends_stop_to("run-trial", "/trial.json"))
+
+
+def terminals():
+    # Its results wait 30 s for the terminal. Then they count as not written.
+    text = working_for("3s") + "sweep: {seeds: {n: 2}}\n"
+    yield Kind("terminal_halted", "terminal", {"x.yaml": text}, "", limit_s=2 * 3 + GRACE_S + AFTER_S, meanwhile=halts_terminal, attempts=2)
 
 
 def searches():
@@ -175,7 +189,6 @@ def reports():
 
 
 WAYS = ("ctrl_c", "sigterm", "stop", "twice")
-WITHOUT_STOP = ("ctrl_c", "sigterm", "twice")  # `backplane stop` looks for the run that holds the lock of the folder
 
 
 def ways_to_stop(name, files, during, words=("run", "x.yaml"), limit_s=GRACE_S + 4, settle_s=1, ways=WAYS, **more):
@@ -188,12 +201,11 @@ def ways_to_stop(name, files, during, words=("run", "x.yaml"), limit_s=GRACE_S +
 def stops():
     yield from ways_to_stop("check", faulty(env="create_sleeps"), checks)
     yield from ways_to_stop("hanging_trial", faulty(env="step_sleeps"), runs)
-    working = faulty()["x.yaml"].replace("budget: {iterations: 3}", "budget: {wall_time: 600s}")
-    yield from ways_to_stop("trial", {"x.yaml": working}, runs, limit_s=5, quick=True)
+    yield from ways_to_stop("trial", {"x.yaml": working_for("600s")}, runs, limit_s=5, quick=True)
     endless = python_env(over="False", more=ENDLESS.replace(", wall_time: 3s", ""))
     yield from ways_to_stop("evaluation", endless, runs, limit_s=GRACE_S + 4, settle_s=4, needs_gymnasium=True)
     yield from ways_to_stop("ask", search("ask_never"), has_process("side.py", "/proc/self/fd"), limit_s=3, environment=SIDE)
-    yield from ways_to_stop("lock", command(DEAF), lambda session, folder: True, limit_s=3, settle_s=2, ways=WITHOUT_STOP,
+    yield from ways_to_stop("lock", command(DEAF), lambda session, folder: True, limit_s=3, settle_s=2,
                             prepare=orphan_trial)
     yield from ways_to_stop("report", SHORT, has_process("sleep 3600"), words=OWN, limit_s=3, prepare=own_programs(REPORT_HANGS))
     yield from ways_to_stop("figures", {**SHORT, "python": FIGURES_HANG}, has_process("sleep 3600"), limit_s=3,
@@ -209,5 +221,6 @@ def evaluations():
                r"max_episode_steps|evaluation", exits=(0, 1), limit_s=120, hang_s=PYTHON_S, needs_gymnasium=True)
 
 
-KINDS = [kind for family in (plugin_calls, rule_checks, monitors, workers, python_envs, commands, evaluations, searches, clusters, disks, reports, stops)
+KINDS = [kind for family in (plugin_calls, rule_checks, monitors, workers, python_envs, commands, single_trials, terminals,
+                               evaluations, searches, clusters, disks, reports, stops)
          for kind in family()]

@@ -51,6 +51,22 @@ def orphan_trial(folder, run):
     return session
 
 
+def finished_batch(folder, run):
+    session = Session([run.program, "run", "x.yaml"], folder, run.environment)
+    ended = session.ends_within(60)
+    session.close()
+    if ended is None:
+        raise RuntimeError("the batch before the replay does not end")
+
+
+def halts_terminal(session, folder):
+    """Types a Ctrl-S while the trial runs."""
+    if not runs(session, folder):
+        return False
+    os.write(session.master, b"\x13")
+    return True
+
+
 def hold_database(folder, run):
     (folder / "out").mkdir()
     database = sqlite3.connect(folder / "out/results.sqlite", isolation_level=None, check_same_thread=False)

@@ -82,6 +82,29 @@ TEST_F(SilentTrial, SurvivesSuspendedJob) {
   EXPECT_EQ(Result("long")["state"], "COMPLETED");
 }
 
+TEST_F(SilentTrial, EndsInReplayAndRenderAfterBeingStopped) {
+  Write("brief.yaml",
+        "experiment: brief\nenv: {plugin: cartpole}\nlearner: {plugin: random, options: {horizon: 64}}\n"
+        "rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}\nbudget: {iterations: 2}\nmonitors: []\n" +
+            Limits());
+  ASSERT_EQ(Run("run brief.yaml").exit, 0);
+  const std::string trial = " outputs/brief " + Attempt("brief").parent_path().filename().string();
+  for (const std::string command : {"replay", "render"}) {
+    const pid_t pid = Start(command + trial);
+    std::vector<pid_t> processes;
+    const std::string word = command == "render" ? "--film" : "run-trial";
+    ASSERT_TRUE(Until([&] { return !(processes = Processes({word}, {kKeeper})).empty(); })) << ErrorsOf(pid);
+    for (const pid_t process : processes) kill(process, SIGSTOP);
+    const bool ends = Until([&] { return Processes({command}).empty(); }, 4 * kHang_s);
+    if (!ends) kill(pid, SIGKILL);
+    const Finished run = Wait(pid);
+    EXPECT_TRUE(ends) << command;
+    EXPECT_EQ(run.exit, 1) << run.err;
+    EXPECT_THAT(run.err, testing::ContainsRegex("the trial's process gave no sign of life for .* was killed; it was stopped"));
+    EXPECT_THAT(run.err, HasSubstr("hint: "));
+  }
+}
+
 TEST_F(SilentTrial, ReportsWallTimeAsItsLimit) {
   Write("wall.yaml",
         "experiment: wall\nenv: {plugin: cartpole}\nlearner: {plugin: random, options: {horizon: 64}}\n"

@@ -142,6 +142,25 @@ TEST_F(Answer, ComesWhileTheFolderIsStillHeld) {
   }
 }
 
+TEST_F(Answer, ComesFromARunThatWaitsForTheFolderAtAStop) {
+  Write("long.yaml", kLong);
+  const pid_t before = Start("run long.yaml");
+  ASSERT_TRUE(Begins("long"));
+  kill(before, SIGINT);
+  Wait(before);
+  const int held = HoldFolder(Out("long"));
+  const pid_t pid = Start("run long.yaml");
+  ASSERT_TRUE(Said(pid, "waiting for trials in ")) << ErrorsOf(pid);
+  const pid_t stop = Start("stop outputs/long");
+  const bool ends = Until([&] { return Processes({"run", "long.yaml"}).empty(); }, kSoon_s);
+  if (!ends) kill(pid, SIGKILL);
+  EXPECT_TRUE(ends);
+  EXPECT_EQ(Wait(pid).exit, 130);
+  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run has to know that it may wait";
+  close(held);
+  EXPECT_EQ(Wait(stop).exit, 0);
+}
+
 TEST_F(Answer, ComesWhileOptionsAreChecked) {
   Write("waits.yaml", kWaits);
   for (const bool by_stop : {false, true}) {
@@ -215,20 +234,48 @@ TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedKeeper) {
   EXPECT_TRUE(Until([&] { return TrialProcesses().empty(); }));
 }
 
-// The reader of its output does not read.
+// A pipe without room whose reader does not read.
+class FullPipe {
+ public:
+  explicit FullPipe(const std::filesystem::path& file) {
+    EXPECT_EQ(mkfifo(file.c_str(), 0600), 0);
+    fd_ = open(file.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    const std::string block(4096, 'x');
+    while (write(fd_, block.data(), block.size()) > 0) {
+    }
+  }
+  ~FullPipe() { close(fd_); }
+  FullPipe(const FullPipe&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
 TEST_F(Answer, ComesIfTheTerminalIsBlocked) {
   Write("long.yaml", kLong);
-  ASSERT_EQ(mkfifo((dir_ / "pipe").c_str(), 0600), 0);
-  const int reader = open((dir_ / "pipe").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  const std::string block(4096, 'x');
-  while (write(reader, block.data(), block.size()) > 0) {
-  }
-  const pid_t pid = Start("run long.yaml 2>pipe");
+  const FullPipe pipe(dir_ / "pipe");
+  const pid_t pid = Start("run long.yaml >pipe 2>pipe");
   ASSERT_TRUE(Begins("long"));
   kill(pid, SIGINT);
+  const bool ends = Until([&] { return Processes({"run", "long.yaml"}).empty(); }, kSoon_s);
+  if (!ends) kill(pid, SIGKILL);
+  EXPECT_TRUE(ends);
   EXPECT_EQ(Wait(pid).exit, 130);
-  close(reader);
   EXPECT_EQ(Result("long")["state"], "KILLED");
+}
+
+// It has notes to print before and after its trials.
+TEST_F(Stop, BatchEndsIfItsErrorsAreNotRead) {
+  Write("fails.yaml", std::string("experiment: fails") + kMisbehaving + "sweep: {grid: {env.options.how: [exit, not]}}\n");
+  ASSERT_EQ(Run("run fails.yaml" + kWithFixtures).exit, 3);
+  const FullPipe pipe(dir_ / "pipe");
+  const pid_t pid = Start("run outputs/fails --only-failed 2>pipe");
+  const bool ends = Until([&] { return Processes({"run", "--only-failed"}).empty(); });
+  if (!ends) kill(pid, SIGKILL);
+  EXPECT_TRUE(ends);
+  const Finished run = Wait(pid);
+  EXPECT_EQ(run.exit, 3);
+  EXPECT_THAT(run.out, testing::HasSubstr("1 COMPLETED, 1 FAILED"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
 
 #include <atomic>
 #include <cstdio>
@@ -16,7 +15,7 @@ namespace backplane {
 namespace {
 
 std::unique_ptr<spdlog::logger> session;
-std::atomic<bool> session_failed = false;
+std::atomic<bool> session_failed = false, shows_debug = false;
 
 spdlog::level::level_enum SpdlogLevel(LogLevel level) {
   switch (level) {
@@ -28,39 +27,31 @@ spdlog::level::level_enum SpdlogLevel(LogLevel level) {
   return spdlog::level::err;
 }
 
-// Made at the first line, as most processes say none, and not of spdlog's registry, which would make loggers of its own. Never
-// destroyed: threads may still be about when the process leaves.
-spdlog::logger& Terminal() {
-  static spdlog::logger& logger = *[] {
-    auto* made = new spdlog::logger("terminal", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%v");
-    return made;
-  }();
-  return logger;
-}
-
-void Write(spdlog::logger& logger, LogLevel level, std::string_view text) {
-  logger.log(SpdlogLevel(level), spdlog::string_view_t(text.data(), text.size()));
+// In one piece, as several threads may log. In a batch it waits only so long for its reader (base/patient_output.hpp).
+void Print(std::string line) {
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void GiveUp(const std::string& why) {
-  if (session_failed.exchange(true)) return;
-  Terminal().warn("warning: the session is not logged: {}", why);
+  if (!session_failed.exchange(true)) Print("warning: the session is not logged: " + why);
 }
 
 }  // namespace
 
 void Log(LogLevel level, std::string_view text) {
   LogToFile(level, text);
-  Write(Terminal(), level, WithSeverity(std::string(text)));
+  if (level != LogLevel::kDebug || shows_debug) Print(WithSeverity(std::string(text)));
 }
 
 void LogToFile(LogLevel level, std::string_view text) {
-  if (session && !session_failed) Write(*session, level, text);
+  if (!session || session_failed) return;
+  spdlog::logger& logger = *session;
+  logger.log(SpdlogLevel(level), spdlog::string_view_t(text.data(), text.size()));
 }
 
-void ShowDebug() { Terminal().set_level(spdlog::level::debug); }
-bool ShowsDebug() { return Terminal().should_log(spdlog::level::debug); }
+void ShowDebug() { shows_debug = true; }
+bool ShowsDebug() { return shows_debug; }
 
 SessionLog::SessionLog(const std::filesystem::path& file) {
   session_failed = false;

@@ -1,6 +1,7 @@
 #include "cli/batch_text.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
 #include "base/json_text.hpp"
+#include "base/patient_output.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
@@ -34,6 +36,7 @@ constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the sam
 constexpr size_t kShownFailures = 5;
 // After a stop the program ends within 2 s of its last trial. A report that takes longer is left out.
 constexpr std::chrono::milliseconds kReportAfterStop{1000}, kTableAfterStop{500};
+constexpr int kResultPatienceAfterStop_ms = 500;
 constexpr TrialState kStates[] = {TrialState::kCompleted, TrialState::kPruned,  TrialState::kInfeasible,
                                   TrialState::kFailed,    TrialState::kSkipped, TrialState::kPlanned};
 
@@ -89,7 +92,7 @@ std::string CountsLine(const Plan& plan, const BatchReport& report) {
 // Stands on a terminal while something is made that says nothing itself.
 class Passing {
  public:
-  explicit Passing(const std::string& text) : stands_(!text.empty() && DetectScreen(fileno(stderr)).live) {
+  explicit Passing(const std::string& text) : stands_(!text.empty() && DetectScreen(STDERR_FILENO).live) {
     if (stands_) fmt::print(stderr, "{}", text);
   }
   ~Passing() {
@@ -203,11 +206,11 @@ class BatchText {
                       trial.outcome == Outcome::kSignal ? replay : same + " --fresh"};
     }
     if (!completed && !report_.interrupted) {
-      std::fputs(WithTone(FormatFailure(result, context), fileno(stderr)).c_str(), stderr);
+      std::fputs(WithTone(FormatFailure(result, context), STDERR_FILENO).c_str(), stderr);
     } else if (args_.quiet) {
       std::printf("%s: %s, results in %s\n", context.title.c_str(), SummaryState(result), context.attempt_dir.c_str());
     } else {
-      std::fputs(WithTone(FormatSummary(result, context), fileno(stdout)).c_str(), stdout);
+      std::fputs(WithTone(FormatSummary(result, context), STDOUT_FILENO).c_str(), stdout);
     }
   }
 
@@ -232,8 +235,8 @@ class BatchText {
 
   void PrintTable() const {
     const std::string counts = CountsLine(plan_, report_);
-    fmt::print("{}\n", ShowsColour(fileno(stdout)) ? Toned(counts, ToneOfEnd()) : counts);
-    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth(), ShowsColour(fileno(stdout))};
+    fmt::print("{}\n", ShowsColour(STDOUT_FILENO) ? Toned(counts, ToneOfEnd()) : counts);
+    const TableRequest request{request_.out, plan_.base.experiment.live, ReportWidth(), ShowsColour(STDOUT_FILENO)};
     const ReportProgram program = report_.interrupted ? ReportProgram::AfterStop(kTableAfterStop) : ReportProgram();
     try {
       std::fputs(program.Ask("--table", ToJson(request)).c_str(), stdout);
@@ -379,6 +382,7 @@ std::optional<std::string> ReportAfterRun(const BatchRequest& request, const Bat
 
 void PrintBatch(const BatchRequest& request, const BatchReport& batch, const std::optional<std::string>& report,
                 const RunArgs& args) {
+  if (batch.interrupted) LimitOutput(kResultPatienceAfterStop_ms);
   BatchText(request, batch, report, args).Print();
 }
 

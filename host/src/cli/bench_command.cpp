@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
+#include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/bench_file.hpp"
@@ -184,6 +185,7 @@ std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem:
 }
 
 int BenchCommand(const BenchArgs& args) {
+  LimitOutput();
   PluginSearch search(args.input.plugin_path);
   FileArgs plain_file = args.input;
   plain_file.preset.clear();

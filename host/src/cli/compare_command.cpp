@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/json_text.hpp"
+#include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -191,6 +192,7 @@ int CompareCommand(const CompareArgs& given) {
   CompareArgs args = given;
   const auto folders = std::ranges::count_if(args.subjects, IsResultsFolder);
   if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
+  LimitOutput();
   if (folders > 0 && args.subjects.size() > 1) {
     LogError("backplane: compare wants a file, two files or two results folders; found files and folders\nnothing was started");
     return kUsage;

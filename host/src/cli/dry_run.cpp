@@ -1,6 +1,7 @@
 #include "cli/dry_run.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -304,7 +305,7 @@ class DryRunText {
 
   const Plan& plan_;
   const RunArgs& args_;
-  const Screen screen_ = DetectScreen(fileno(stdout));
+  const Screen screen_ = DetectScreen(STDOUT_FILENO);
   std::vector<std::string> names_;  // [trials]
   const FailurePolicy failure_policy_;
   ResourcePool resource_pool_;

@@ -6,6 +6,7 @@
 
 #include "base/error_words.hpp"
 #include "base/json_text.hpp"
+#include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
 #include "cli/batch_text.hpp"
@@ -289,6 +290,7 @@ class GateSession {
 };
 
 int GateCommand(const GateArgs& args) {
+  LimitOutput();
   GateBaseline baseline;
   try {
     baseline = ReadGateBaseline(args.baseline);

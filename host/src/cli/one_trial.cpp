@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/files.hpp"
+#include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "cli/plugin_search.hpp"
 #include "log/log.hpp"
@@ -17,6 +18,8 @@
 #include "record/trial_names.hpp"
 #include "supervise/local_engine.hpp"
 #include "supervise/resource_pool.hpp"
+#include "supervise/watchdog.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {
@@ -94,6 +97,15 @@ void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
   }
 }
 
+std::string Silent(const JobEnd& end, double limit_s, const std::filesystem::path& log) {
+  std::string why = fmt::format("the trial's process gave no sign of life for {} ({:g} x resources.hang_timeout) and {}",
+                                FormatDuration(limit_s), kSilenceLimits, end.left ? "could not be killed" : "was killed");
+  if (!end.stuck.empty()) why += "; " + end.stuck;
+  if (end.status && end.status->plugin[0] != '\0')
+    why += fmt::format("; its last call was in {}", Printable(end.status->plugin));
+  return why + "\nhint: the same command runs it again; its log is " + log.string();
+}
+
 }  // namespace
 
 OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
@@ -114,13 +126,18 @@ ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arg
   command.child.arguments = arguments;
   command.child.stdout_file = AttemptFolder(log_dir).standard_output();
   command.child.stderr_file = AttemptFolder(log_dir).standard_error();
+  command.status_file = AttemptFolder(log_dir).status();
+  command.silence_limit_s = kSilenceLimits * trial.spec.experiment.resources.hang_timeout_s;
   ResourcePool resource_pool(ThisMachine(), {});
   resource_pool.Require(trial.spec.experiment.resources);
   command.allocation = resource_pool.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
   LocalEngine engine(command.child.program);
   engine.Start(command);
   for (;;) {
-    for (const JobEnd& end : engine.Wait(1000)) return end.exit;
+    for (const JobEnd& end : engine.Wait(1000)) {
+      if (end.over_silence) throw std::runtime_error(Silent(end, command.silence_limit_s, command.child.stderr_file));
+      return end.exit;
+    }
   }
 }
 

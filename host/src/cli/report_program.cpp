@@ -1,6 +1,7 @@
 #include "cli/report_program.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -73,7 +74,7 @@ ReportRequest RequestFor(const std::filesystem::path& out, const std::string& ty
   request.folders = {out};
   request.program = typed_program;
   request.outside_identity = PathsOutsideIdentity();
-  request.colour = ShowsColour(fileno(stdout));
+  request.colour = ShowsColour(STDOUT_FILENO);
   return request;
 }
 
@@ -83,7 +84,7 @@ BatchMeasures MeasuresOf(const std::filesystem::path& out, const std::string& me
 }
 
 size_t ReportWidth() {
-  const Screen screen = DetectScreen(fileno(stdout));
+  const Screen screen = DetectScreen(STDOUT_FILENO);
   return screen.live ? static_cast<size_t>(std::max(screen.width, kNarrowest)) - 1 : kUnlimited;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/patient_output.hpp"
 #include "base/suggest.hpp"
 #include "cli/apply_finding.hpp"
 #include "cli/batch_text.hpp"
@@ -183,6 +184,7 @@ int RunOnCluster(const RunArgs& args, BatchRequest* request) {
 }  // namespace
 
 int RunExperiment(const RunArgs& args) {
+  if (!args.dry_run) LimitOutput();
   if (IsResultsFolder(args.input.file)) {
     const std::optional<RunArgs> command = CommandOf(args);
     if (!command) return kUsage;

@@ -8,6 +8,7 @@
 #include "base/file_name.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -240,6 +241,7 @@ class TuneSession {
 };
 
 int TuneCommand(const TuneArgs& args) {
+  LimitOutput();
   PluginSearch search(args.input.plugin_path);
   const std::optional<SpeedSubject> subject = ReadSubjectToTune(args.input, args.point, &search);
   if (!subject) return kUsage;

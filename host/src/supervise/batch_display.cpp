@@ -1,24 +1,17 @@
 #include "supervise/batch_display.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "base/error_words.hpp"
+#include "base/patient_output.hpp"
 #include "log/log.hpp"
 
 namespace backplane {
 namespace {
 
 constexpr double kFileEvery_s = 1;
-constexpr int kNotePatience_ms = 500;
-
-// A terminal that was halted by Ctrl-S, or a pipe whose reader does not read, would hold up the batch.
-bool TakesOutput(int patience_ms) {
-  pollfd screen{STDERR_FILENO, POLLOUT, 0};
-  return poll(&screen, 1, patience_ms) != 0;
-}
 
 }  // namespace
 
@@ -29,7 +22,7 @@ BatchDisplay::BatchDisplay(const BatchRequest& request)
       table_(request.plan.swept || request.plan.trials.size() > 1),
       file_(ResultsFolder{request.out}.progress(request.plan.base.experiment.progress_file.value_or(""))) {
   if (!request.report_program.empty()) page_.emplace(request.report_program, request.out, request.typed_program);
-  const Screen screen = DetectScreen(fileno(stderr));
+  const Screen screen = DetectScreen(STDERR_FILENO);
   if (table_) {
     screen_.emplace(stderr, screen);
   } else {
@@ -56,7 +49,7 @@ void BatchDisplay::Detail(const std::string& sentence) {
 }
 
 void BatchDisplay::Show(const std::string& sentence) {
-  if (quiet_ || !TakesOutput(kNotePatience_ms)) return;
+  if (quiet_ || !TakesOutput(STDERR_FILENO, kNotePatience_ms)) return;
   table_ ? screen_->Note(sentence) : line_->Note(sentence);
 }
 
@@ -70,7 +63,7 @@ void BatchDisplay::Refresh() {
 
 void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
   try {
-    const bool shows = !quiet_ && TakesOutput(0);
+    const bool shows = !quiet_ && TakesOutput(STDERR_FILENO, 0);
     if (shows && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
     const double earlier_s = view_ ? view_->earlier_s() : 0;
     const bool draw = shows && screen_ && (always || screen_->Due(earlier_s + elapsed_s));
@@ -93,7 +86,7 @@ void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
 
 void BatchDisplay::Clear() {
   page_.reset();
-  if (!TakesOutput(kNotePatience_ms)) return;
+  if (!TakesOutput(STDERR_FILENO, kNotePatience_ms)) return;
   if (line_) line_->Clear();
   if (screen_) screen_->Clear();
 }

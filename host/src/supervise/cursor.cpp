@@ -7,6 +7,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/patient_output.hpp"
+
 namespace backplane {
 namespace {
 
@@ -14,7 +16,10 @@ constexpr char kHide[] = "\x1b[?25l", kShow[] = "\x1b[?25h";
 
 volatile std::sig_atomic_t hidden_on = -1;  // descriptor; -1: nowhere
 
-void Write(int fd, const char* text) { [[maybe_unused]] const ssize_t written = write(fd, text, std::strlen(text)); }
+void Write(int fd, const char* text) {
+  if (!TakesOutput(fd, kNotePatience_ms)) return;
+  [[maybe_unused]] const ssize_t written = write(fd, text, std::strlen(text));
+}
 
 void Handle(int signal, void (*handler)(int)) {
   struct sigaction before {
@@ -45,7 +50,7 @@ void HideCursor(std::FILE* terminal) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
     Handle(signal, OnSignal);
   std::fflush(terminal);
-  hidden_on = fileno(terminal);
+  hidden_on = DescriptorOf(terminal);
   Write(hidden_on, kHide);
 }
 

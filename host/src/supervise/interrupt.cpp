@@ -1,6 +1,5 @@
 #include "supervise/interrupt.hpp"
 
-#include <poll.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <csignal>
 #include <iterator>
 
+#include "base/patient_output.hpp"
 #include "supervise/end_children.hpp"
 
 namespace backplane {
@@ -33,8 +33,7 @@ void SetTimer(suseconds_t us) {
 // A pipe whose reader does not read would hold up the handler, and with it the process.
 template <size_t N>
 void Print(const char (&text)[N]) {
-  pollfd terminal{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&terminal, 1, 0) != 1) return;
+  if (!TakesOutput(STDERR_FILENO, 0)) return;
   [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, N - 1);
 }
 

@@ -56,6 +56,14 @@ std::optional<ProcessId> ReadHolder(const std::filesystem::path& out) {
       nlohmann::json::parse(ReadFile(ResultsFolder{out}.lock()).value_or(""), nullptr, /*allow_exceptions=*/false));
 }
 
+// Never empty in between: a watcher would take the batch for ended.
+bool WriteLockFile(int fd, const std::string& text) {
+  return pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+         ftruncate(fd, static_cast<off_t>(text.size())) == 0;
+}
+
+std::string ThisHolder() { return ToJson(ThisProcess()).dump() + "\n"; }
+
 enum class Lock { kGot = 1, kTaken };
 
 // Where a filesystem cannot lock this kind of file (NFS: a folder) nobody holds it.
@@ -135,7 +143,8 @@ std::optional<ProcessId> FindLocker(int fd) {
 
 class Locking {
  public:
-  Locking(std::filesystem::path out, const OutLock::Say& say) : out_(std::move(out)), say_(say) {}
+  Locking(std::filesystem::path out, const OutLock::Say& say, LockFor what_for)
+      : out_(std::move(out)), say_(say), what_for_(what_for) {}
 
   struct Locked {
     int file, folder;  // the caller's to close
@@ -158,7 +167,7 @@ class Locking {
     }
     if (!LockWithin(lock.fd, kBriefly)) {
       const std::optional<ProcessId> holder = ReadHolder(out_);
-      const bool locked = holder && !IsAlive(*holder) && WaitForOrphans(lock.fd);
+      const bool locked = holder && !IsAlive(*holder) && WaitForOrphans(lock.fd, lock.fd);
       if (!locked && IsAt(lock.fd, file)) {
         RefuseInUse(out_, holder);
       }
@@ -167,9 +176,9 @@ class Locking {
     if (!IsAt(lock.fd, file)) {
       return std::nullopt;
     }
-    TakeWhereTheFileWasRemoved(folder.fd);
+    TakeWhereTheFileWasRemoved(folder.fd, lock.fd);
     for (const auto& trial : TrialFolders()) {
-      TakeWhereTheFileWasRemoved(Descriptor{OpenFolder(trial)}.fd);
+      TakeWhereTheFileWasRemoved(Descriptor{OpenFolder(trial)}.fd, lock.fd);
     }
     return Locked{lock.Release(), folder.Release()};
   }
@@ -189,18 +198,32 @@ class Locking {
   }
 
   // We have the file, but whoever runs here holds the folders too: somebody removed the file under a batch.
-  void TakeWhereTheFileWasRemoved(int fd) {
+  void TakeWhereTheFileWasRemoved(int fd, int lock) {
     if (fd < 0 || LockWithin(fd, std::chrono::milliseconds(0))) {
       return;
     }
     const std::optional<ProcessId> locker = FindLocker(fd);
-    if (locker || !WaitForOrphans(fd)) {
+    if (locker || !WaitForOrphans(fd, lock)) {
       RefuseInUse(out_, locker);
     }
   }
 
-  // Waits for trials whose supervisor is dead. True if the lock was got.
-  bool WaitForOrphans(int fd) {
+  // Waits for trials whose supervisor is dead. True if the lock was got. Meanwhile the lock file names this process, so that
+  // `stop` finds it.
+  bool WaitForOrphans(int fd, int lock) {
+    const std::string before = ReadFile(ResultsFolder{out_}.lock()).value_or("");
+    if (what_for_ == LockFor::kBatch) WriteLockFile(lock, ThisHolder());
+    try {
+      if (WaitFor(fd)) return true;
+    } catch (const Interrupted&) {
+      WriteLockFile(lock, before);
+      throw;
+    }
+    WriteLockFile(lock, before);
+    return false;
+  }
+
+  bool WaitFor(int fd) {
     if (say_ && !said_) {
       said_ = true;
       say_("waiting for trials in " + out_.string() + " to end: the run that started them is gone");
@@ -210,6 +233,7 @@ class Locking {
 
   const std::filesystem::path out_;
   const OutLock::Say& say_;
+  const LockFor what_for_;
   bool said_ = false;
 };
 
@@ -240,15 +264,12 @@ void RequireResults(const std::filesystem::path& out) {
 }  // namespace
 
 OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_for) {
-  Locking locking(out, say);
+  Locking locking(out, say, what_for);
   std::optional<Locking::Locked> locked;
   while (!(locked = locking.Try())) {
   }
   Descriptor file{locked->file}, folder{locked->folder};
-  const std::string text = what_for == LockFor::kBatch ? ToJson(ThisProcess()).dump() + "\n" : "";
-  // Never empty in between: a watcher would take the batch for ended.
-  if (pwrite(file.fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
-      ftruncate(file.fd, static_cast<off_t>(text.size())) != 0) {
+  if (!WriteLockFile(file.fd, what_for == LockFor::kBatch ? ThisHolder() : "")) {
     throw std::runtime_error("cannot write " + ResultsFolder{out}.lock().string() + ": " + std::strerror(errno));
   }
   fd_ = file.Release();

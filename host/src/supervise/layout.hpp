@@ -40,9 +40,8 @@ class OutLock {
   int fd_ = -1, folder_fd_ = -1;
 };
 
-// The supervisor that works in OUT now; absent if there is none, whether or not trials of a dead one still run. It has this
-// very lock file open: what the file of a copied folder says is of another one. One of another machine counts while anything
-// keeps the lock.
+// Returns the supervisor that works in OUT now, or waits there for trials of a dead one. It has this lock file open, unlike a
+// process that the file of a copied folder names. A supervisor on a different machine counts while the lock is held.
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
 
 // False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.

@@ -14,6 +14,7 @@
 
 #include "base/colour.hpp"
 #include "base/format_count.hpp"
+#include "base/patient_output.hpp"
 #include "base/printable.hpp"
 #include "base/text_columns.hpp"
 #include "machine/resource_measures.hpp"
@@ -157,7 +158,7 @@ void Progress::Update(const StatusFile& status, double elapsed_s) {
   const std::optional<double> left_s = Left(status, status.own_s > 0 ? status.own_s : elapsed_s);
   if (screen_.live) {
     // One column less than there is: a full line makes some terminals wrap, and the redraw would then climb the screen.
-    const Screen now = DetectScreen(fileno(stream_));  // the window may have been resized
+    const Screen now = DetectScreen(DescriptorOf(stream_));  // the window may have been resized
     const int width = std::min(now.live ? now.width : screen_.width, kMaxLiveWidth) - 1;
     const std::string line = FormatProgress(status, budget_, elapsed_s, left_s, width);
     HideCursor(stream_);

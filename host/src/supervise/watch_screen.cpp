@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/colour.hpp"
+#include "base/patient_output.hpp"
 #include "base/printable.hpp"
 #include "supervise/cursor.hpp"
 
@@ -21,7 +22,7 @@ void BatchScreen::Update(const std::vector<BatchRow>& rows, const BatchTotals& t
     PrintChanges(rows, totals);
     return;
   }
-  const Screen now = DetectScreen(fileno(stream_));  // the window may have been resized
+  const Screen now = DetectScreen(DescriptorOf(stream_));  // the window may have been resized
   if (now.live) {
     screen_.width = now.width;
     screen_.height = now.height;

@@ -51,7 +51,7 @@ class TrialProcess {
         task_(task),
         trial_json_(trial_json),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
-        status_(records() ? AttemptFolder(spec_.attempt_dir).status() : std::filesystem::path()),
+        status_(AttemptFolder(records() ? spec_.attempt_dir : task_.film.parent_path()).status()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
@@ -67,7 +67,7 @@ class TrialProcess {
     if (records())
       WatchSuspension(&status_);
     else
-      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor looks at a film
+      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor watches a film
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();
     const ProcessChecksPaused paused;

@@ -221,6 +221,8 @@ TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
   const OutLock lock(out_, [&](const std::string& text) {
     ++sentences;
     EXPECT_THAT(text, testing::HasSubstr("waiting for trials"));
+    ASSERT_TRUE(FindSupervisor(out_)) << "`stop` has to find the run that waits";
+    EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
     close(release[1]);
   });
   EXPECT_EQ(1, sentences);

@@ -1,0 +1,26 @@
+// Output to a terminal that may be halted (Ctrl-S), or to a pipe that may never be read.
+#pragma once
+
+#include <cstdio>
+#include <string_view>
+
+namespace backplane {
+
+// Waits up to `limit_ms` for room. Signals do not end the wait. [async-signal-safe]
+bool TakesOutput(int fd, int limit_ms);
+
+// Writes all of `text`, or returns false: the descriptor had no room within `limit_ms`, or failed (errno). The rest is not
+// written.
+bool WriteWithin(int fd, std::string_view text, int limit_ms);
+
+inline constexpr int kNotePatience_ms = 500;       // on stderr
+inline constexpr int kResultPatience_ms = 30'000;  // on stdout
+
+// Replaces stdout and stderr by streams that write by WriteWithin, so that a batch ends whether or not its output is read.
+// While nothing is read, only the first write waits. A repeated call changes the limit for stdout. [before threads are started]
+void LimitOutput(int result_patience_ms = kResultPatience_ms);
+
+// Returns fileno(), also for stdout and stderr after LimitOutput().
+int DescriptorOf(std::FILE* stream);
+
+}  // namespace backplane
