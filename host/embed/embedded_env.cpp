@@ -10,7 +10,7 @@
 #include "backplane/ext/autoreset.h"
 #include "base/suggest.hpp"
 #include "embed/row_memory.hpp"
-#include "rollout/cores.hpp"
+#include "machine/cpu.hpp"
 #include "rollout/seeds.hpp"
 
 namespace backplane {

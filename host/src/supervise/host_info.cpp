@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "machine/cpu.hpp"
 #include "machine/gpus.hpp"
-#include "rollout/cores.hpp"
 
 namespace backplane {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "machine/cpu.hpp"
 #include "machine/memory.hpp"
-#include "rollout/cores.hpp"
 #include "text/units.hpp"
 
 namespace backplane {

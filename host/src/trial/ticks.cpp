@@ -8,7 +8,6 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kLongTickNs = 1'000'000'000;
-constexpr double kStopPatience_s = 10;  // a supervisor that asks to stop waits 30 s
 
 }  // namespace
 
