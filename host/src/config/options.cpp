@@ -36,7 +36,8 @@ class OptionReader {
         errors_->Add(entry.mark, NotInCommand(entry.key));
       } else {
         std::string hint = errors_->WantsHint(entry.mark) ? Hint(slot_.options_path(), entry.key, slots) : "";
-        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
+        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint),
+                     ErrorCode::kUnknownOption);
       }
     }
     return result;

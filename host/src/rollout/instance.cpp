@@ -35,6 +35,7 @@ std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}"
 
 [[noreturn]] void FailIn(HostServices& services, bp_status status, const std::string& doing) {
   if (status == BP_E_OOM_HOST) ReleaseMemoryReserve();
+  const bool explained = services.HasError();
   const std::string reason = services.TakeError();
   const auto broken = [&](const std::string& what) {
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));
@@ -44,7 +45,7 @@ std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}"
   // Its own file is not whole, whatever status it gives: that is no matter of its options, or of the env that it is to fit.
   if (!services.part_error().empty() && reason.find(services.part_error()) != std::string::npos) status = BP_E_INTERNAL;
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
-  throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason));
+  throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
 }
 
 }  // namespace
