@@ -11,7 +11,7 @@
 #include "base/suggest.hpp"
 #include "embed/row_memory.hpp"
 #include "machine/cpu.hpp"
-#include "rollout/seeds.hpp"
+#include "rollout/rows.hpp"
 
 namespace backplane {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "record/metric_series.hpp"
-#include "trial/checkpoint_content.hpp"
+#include "trial/checkpoint.hpp"
 #include "trial/recorder.hpp"
 
 namespace {

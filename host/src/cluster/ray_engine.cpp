@@ -16,11 +16,13 @@
 #include "base/run_process.hpp"
 #include "base/scratch_folder.hpp"
 #include "cluster/program_call.hpp"
-#include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
 
 namespace backplane {
+
+extern const char* const kRayDriver;  // ray_driver.py
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

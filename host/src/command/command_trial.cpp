@@ -36,7 +36,7 @@
 #include "machine/process_tree.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
-#include "trial/held_folders.hpp"
+#include "trial/checkpoint_folder.hpp"
 #include "trial/keeper_watch.hpp"
 #include "trial/suspension.hpp"
 

@@ -36,7 +36,6 @@
 #include "keep/log_pipe.hpp"
 #include "keep/memory_watch.hpp"
 #include "keep/silence_watch.hpp"
-#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 
 namespace backplane {

@@ -14,9 +14,11 @@
 #include "base/printable.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
-#include "search/side_source.hpp"
 
 namespace backplane {
+
+extern const char* const kSearchSource;  // optuna_side.py
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <istream>
 #include <map>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "record/checkpoint_header.hpp"
+#include "rollout/rows.hpp"
 
 namespace backplane {
 
@@ -41,5 +43,13 @@ std::string CheckpointHead(const Checkpoint& checkpoint);
 // The bytes of a part. Throws CheckpointError if there is none.
 const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name);
 std::string_view AsText(const std::vector<std::byte>& bytes);
+
+// What a whole checkpoint holds, looked at once more before the trial takes it over: the bytes are those that were written, and
+// who wrote them may have been another version. All throw CheckpointError.
+//
+// The part "rows", of `rows` rows.
+std::vector<RowState> RowStatesOf(const Checkpoint& checkpoint, uint64_t rows);
+// The iteration that is not in the metrics yet is the one that was counted last, and has what the loop reads of it.
+void CheckUnwritten(const CheckpointHeader& header);
 
 }  // namespace backplane

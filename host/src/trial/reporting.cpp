@@ -1,8 +1,53 @@
 #include "trial/reporting.hpp"
 
-#include "trial/metric_events.hpp"
+#include "base/json_text.hpp"
+#include "record/metric_series.hpp"
 
 namespace backplane {
+namespace {
+
+bp_event EventOf(uint32_t type, const Iteration& line) {
+  bp_event event{};
+  event.type = type;
+  event.iteration = line.iteration.value_or(0);
+  event.env_steps = line.step.value_or(0);
+  return event;
+}
+
+// A plugin may name a metric in any encoding; what monitors write must be read again.
+std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonText(nlohmann::json(text))); }
+
+void AddMetrics(const MonitorHost& monitors, const Iteration& line, std::vector<MonitorHost::NamedEvent>* events) {
+  if (!monitors.Wants(BP_EVENT_METRIC)) return;
+  for (const MetricValue& one : MetricSeries(line)) {
+    if (one.of == MetricValue::Of::kAxis) continue;
+    bp_event event = EventOf(BP_EVENT_METRIC, line);
+    event.instance = one.of == MetricValue::Of::kMachine ? BP_METRIC_MACHINE : BP_METRIC_EXPERIMENT;
+    event.value = one.value;
+    events->push_back({event, Utf8(one.name)});
+  }
+}
+
+}  // namespace
+
+void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns) {
+  std::vector<MonitorHost::NamedEvent> events;
+  if (monitors.Wants(BP_EVENT_ITER)) {
+    bp_event event = EventOf(BP_EVENT_ITER, line);
+    event.t_ns = end_ns;
+    event.duration_ns = duration_ns;
+    event.value = line.time.sps.value_or(0);
+    events.push_back({event, "iteration"});
+  }
+  AddMetrics(monitors, line, &events);
+  monitors.PostTogether(events);
+}
+
+void PostMetrics(MonitorHost& monitors, const Iteration& line) {
+  std::vector<MonitorHost::NamedEvent> events;
+  AddMetrics(monitors, line, &events);
+  monitors.PostTogether(events);
+}
 
 Reporting::Reporting(const LoopParts& parts, LoopState& state, WarningList& warnings)
     : parts_(parts), state_(state), live_(parts, warnings), phase_events_(parts.threads.clocks(), parts.monitors) {}

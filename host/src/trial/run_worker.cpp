@@ -13,7 +13,7 @@
 #include "plugin/plugin_error.hpp"
 #include "rollout/candidate_scorer.hpp"
 #include "trial/exit_reason.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 #include "trial/parts.hpp"
 #include "trial/prepare.hpp"
 #include "workers/listener.hpp"

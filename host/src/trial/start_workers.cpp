@@ -10,7 +10,7 @@
 
 #include "base/python.hpp"
 #include "machine/cpu.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 #include "workers/local_workers.hpp"
 #include "workers/ray_workers.hpp"
 

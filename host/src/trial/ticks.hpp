@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "record/long_ticks.hpp"
 #include "trial/checkpointing.hpp"
 
 namespace backplane {
+
+// Which phases had ticks of more than a second (record/long_ticks.hpp).
+//
+// Adds one to its phase's entry. There is room for so many phases; those that come after them share an entry, "other".
+inline constexpr size_t kMaxTickPhases = 32;
+void NoteLongTick(const std::string& phase, double seconds, std::vector<LongTicks>* table);
 
 class Ticks {
  public:

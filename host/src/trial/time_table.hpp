@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "record/trial_result.hpp"
-#include "trial/group_means.hpp"
+#include "trial/phase_meter.hpp"
 
 namespace backplane {
 

@@ -18,9 +18,11 @@
 #include "rollout/failure.hpp"
 #include "workers/frame.hpp"
 #include "workers/listener.hpp"
-#include "workers/ray_program.hpp"
 
 namespace backplane {
+
+extern const char kRayWorkersProgram[];  // ray_workers.py
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

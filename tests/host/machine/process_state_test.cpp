@@ -1,4 +1,4 @@
-#include "machine/process_state.hpp"
+#include "machine/process_tree.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "supervise/check_choice.hpp"
+#include "supervise/option_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,6 @@
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "machine/cpu.hpp"
-#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 #include "places.hpp"
 #include "record/attempt_json.hpp"

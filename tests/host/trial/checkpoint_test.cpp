@@ -7,7 +7,6 @@
 #include <cstring>
 #include <sstream>
 
-#include "trial/checkpoint_content.hpp"
 #include "trial/recorder.hpp"
 
 namespace backplane {

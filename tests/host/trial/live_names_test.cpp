@@ -1,4 +1,4 @@
-#include "trial/live_names.hpp"
+#include "trial/live_columns.hpp"
 
 #include <gmock/gmock.h>
 

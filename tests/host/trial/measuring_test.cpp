@@ -1,4 +1,4 @@
-#include "trial/measuring.hpp"
+#include "trial/speed.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "places.hpp"
-#include "trial/metric_events.hpp"
+#include "trial/reporting.hpp"
 #include "trial/phase_events.hpp"
 
 namespace backplane {

@@ -1,4 +1,4 @@
-#include "trial/tick_table.hpp"
+#include "trial/ticks.hpp"
 
 #include <gtest/gtest.h>
 
