@@ -17,9 +17,9 @@
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
-#include "trial/plugin_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/plugin_state.hpp"
 #include "trial/start_workers.hpp"
 
 namespace backplane {

@@ -15,7 +15,8 @@
 
 namespace backplane {
 
-// The byte streams of ext/state.h, over bytes in memory. StateWriter grows `bytes`. No exception may enter a plugin: what cannot be kept is a status there.
+// The byte streams of ext/state.h, over bytes in memory. StateWriter grows `bytes`. No exception may enter a plugin: what
+// cannot be kept is a status there.
 class StateWriter {
  public:
   explicit StateWriter(std::vector<std::byte>* bytes) : writer_{sizeof(bp_writer), 0, bytes, Append} {}

@@ -1,6 +1,6 @@
-#include "supervise/option_check.hpp"
-
 #include <gtest/gtest.h>
+
+#include "supervise/option_check.hpp"
 
 namespace backplane {
 namespace {

@@ -1,8 +1,8 @@
-#include "trial/speed.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "trial/speed.hpp"
 
 namespace backplane {
 namespace {

@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "places.hpp"
-#include "trial/reporting.hpp"
 #include "trial/phase_events.hpp"
+#include "trial/reporting.hpp"
 
 namespace backplane {
 namespace {

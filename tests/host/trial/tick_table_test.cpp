@@ -1,6 +1,6 @@
-#include "trial/ticks.hpp"
-
 #include <gtest/gtest.h>
+
+#include "trial/ticks.hpp"
 
 namespace backplane {
 namespace {
