@@ -10,7 +10,7 @@
 
 namespace backplane {
 
-enum class ErrorCode { kOther = 1, kNoBudget, kUnknownOption };
+enum class ErrorCode { kOther = 1, kNoBudget };
 
 struct Diagnostic {
   std::string file;          // as the user named it; "--set" for an override

@@ -36,8 +36,7 @@ class OptionReader {
         errors_->Add(entry.mark, NotInCommand(entry.key));
       } else {
         std::string hint = errors_->WantsHint(entry.mark) ? Hint(slot_.options_path(), entry.key, slots) : "";
-        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint),
-                     ErrorCode::kUnknownOption);
+        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
       }
     }
     return result;
