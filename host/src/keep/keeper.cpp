@@ -32,7 +32,6 @@
 #include "base/process.hpp"
 #include "keep/cgroup.hpp"
 #include "keep/keep_protocol.hpp"
-#include "keep/keeper_link.hpp"
 #include "keep/log_pipe.hpp"
 #include "keep/memory_watch.hpp"
 #include "keep/silence_watch.hpp"
@@ -324,7 +323,7 @@ class Keeper {
   const sigset_t signals_;
   const int signal_fd_ = signalfd(-1, &signals_, SFD_NONBLOCK | SFD_CLOEXEC);
   LogPipe out_{STDOUT_FILENO}, err_{STDERR_FILENO};
-  Pipe alive_{Pipe::Read::kWaits};  // carries no bytes: its end shows the trial that this process is gone (keeper_link.hpp)
+  Pipe alive_{Pipe::Read::kWaits};  // carries no bytes: its end shows the trial that this process is gone (KeeperLink)
   std::unique_ptr<TrialGroup> group_;
   std::optional<MemoryWatch> watch_;
   std::optional<SilenceWatch> silence_;

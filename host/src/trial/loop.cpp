@@ -7,7 +7,7 @@
 
 #include "record/results_folder.hpp"
 #include "trial/checkpoint_folder.hpp"
-#include "trial/time_table.hpp"
+#include "trial/phase_meter.hpp"
 
 namespace backplane {
 

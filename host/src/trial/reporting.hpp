@@ -1,13 +1,37 @@
 // Tells of the trial while it runs: in its status file, and to monitors.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "record/iteration.hpp"
+#include "rollout/phase_trace.hpp"
 #include "trial/live_columns.hpp"
 #include "trial/loop_state.hpp"
 #include "trial/monitors.hpp"
-#include "trial/phase_events.hpp"
 
 namespace backplane {
+
+// Sends what the threads of a trial did, as PHASE events, to the monitors that want to know. Nothing is traced for nobody.
+class PhaseEvents {
+ public:
+  // Both outlive it. Monitors are created by now.
+  PhaseEvents(std::vector<PhaseClock>& clocks, MonitorHost& monitors);
+  ~PhaseEvents();
+  PhaseEvents(const PhaseEvents&) = delete;
+
+  // Posts what was traced since the last call, and starts or stops tracing as the monitors now want it. [control], while the
+  // other threads rest
+  void HandOver(uint64_t iteration, uint64_t env_steps);
+
+ private:
+  void Attach();
+  void Detach();
+
+  std::vector<PhaseClock>& clocks_;
+  MonitorHost& monitors_;
+  std::vector<std::unique_ptr<PhaseTrace>> traces_;  // [clocks]; empty: nobody listens
+};
 
 // An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
 // name it has there.

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "places.hpp"
-#include "trial/phase_events.hpp"
 #include "trial/reporting.hpp"
 
 namespace backplane {
