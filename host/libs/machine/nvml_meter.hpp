@@ -14,8 +14,8 @@
 
 namespace backplane {
 
-// How busy the multiprocessors of a GPU were, by its performance counters (GPM, Hopper and newer). The driver's utilisation
-// only says that some kernel ran.
+// Load of a GPU's multiprocessors by its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
+// whether any kernel ran.
 class Gpm {
  public:
   // `calls` outlives it. Does nothing on a device without such counters.

@@ -132,7 +132,7 @@ struct AttemptEnd {
 
 // Why a state changed without an attempt.
 enum class StateReason {
-  kDamaged = 1,  // its files are not what they were
+  kDamaged = 1,  // its files have changed
   kInferred,     // another trial that needs no more memory did not fit
   kLostStart,    // the trial before it came to no end that it could start from
   kStartAgain,   // the trial before it is run again

@@ -14,7 +14,7 @@ _HEADER = "include/backplane/embed.h"
 
 
 class BackplaneError(RuntimeError):
-    """What the library refused or failed at; the text says cause, place, wanted and found.
+    """An error of the library; its text has the cause, the place, the expected and the given value.
 
     Attributes:
         status: the code of ``backplane/base.h``, below 0.

@@ -49,8 +49,8 @@ constexpr double kFirstLook_s = 0.1, kLook_s = 1;  // at the process tree and at
 constexpr double kGrace_s = 30;                    // as a keeper gives
 constexpr int kPipeBytes = 1 << 20;                // the command goes on while we are busy
 constexpr size_t kMostBlocksAtOnce = 16;           // of one stream, before the others are looked at
-constexpr size_t kLastLines = 20;                  // in which a program says that memory ran out
-constexpr int kBlindTick_ms = 20;                  // where the kernel does not tell of a child's end
+constexpr size_t kLastLines = 20;                  // may report that memory ran out
+constexpr int kBlindTick_ms = 20;                  // if the kernel does not signal a child's end
 constexpr size_t kMostCommandWarnings = 20;
 
 constexpr char kPhaseOfCommand[] = "command";

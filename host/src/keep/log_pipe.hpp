@@ -24,7 +24,7 @@ class LogPipe {
 
   int writer() const { return pipe_.writer(); }
   void CloseWriter() { pipe_.CloseWriter(); }    // the process that prints has its own by now
-  int reader() const { return pipe_.reader(); }  // to poll; -1: nobody holds a writer any more
+  int reader() const { return pipe_.reader(); }  // to poll; -1: all writers are closed
 
   // Takes what is there, some of it if there is much. Never waits for the printing side, also where a process that nobody knows
   // of has kept the writer. A disk that is full is no error: then the end is kept all the same.

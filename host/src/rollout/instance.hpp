@@ -81,7 +81,7 @@ using PluginHandle = std::unique_ptr<T, Destroyer<T>>;
 // NULL for NULL: the plugin does not offer it. Throws TrialFailure that names the plugin `id` and the extension.
 const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes);
 
-// What an env and a learner share. `Made` is bp_env or bp_learner.
+// The common part of env and learner instances. `Made` is bp_env or bp_learner.
 template <class Made, class Api>
 class PluginInstance {
  public:

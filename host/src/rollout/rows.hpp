@@ -8,8 +8,7 @@
 
 namespace backplane {
 
-// The seeds that episodes start from: functions of the trial's seed, what the episode is for, its row and its number there, and
-// of nothing that happened before.
+// Seeds of episodes. A seed depends only on the trial's seed, the purpose, the row and the number of the episode in its row.
 class EpisodeSeeds {
  public:
   EpisodeSeeds(uint64_t trial_seed, uint32_t purpose) : trial_seed_(trial_seed), purpose_(purpose) {}

@@ -19,7 +19,7 @@
 namespace backplane {
 namespace {
 
-// What names the plugin in a swept value: the value itself or, of a whole mapping, its `plugin`.
+// The plugin that a swept value names: the value itself or the `plugin` of a mapping.
 std::string PluginIn(const std::string& path, const nlohmann::json& value) {
   if (path == "env.plugin" || path == "learner.plugin" || path == "learner.command") return value.dump();
   if (path != "env" && path != "learner") return "";

@@ -17,11 +17,11 @@
 
 namespace backplane {
 
-// Which trials of a plan are asked for before the first one starts, so that planning stays quick however many points there are.
+// Planning stays quick with any number of points, because only some of their trials are checked before the first one starts.
 inline constexpr size_t kAllPoints = 64, kMostPoints = 256;
 
-// Of `trials`, places in the plan: the first of each point if there are at most kAllPoints points. Of more, those of
-// `sweep.list` and those that have a value of an axis or a pair of env and learner which none before has, kMostPoints at most.
+// Selects from `trials`, places in the plan. Up to kAllPoints points: the first trial of each point. With more points: at most
+// kMostPoints trials, from `sweep.list` and with a new value of an axis or a new pair of env and learner.
 std::vector<size_t> TrialsToCheck(const Plan& plan, const std::vector<size_t>& trials);
 
 // Equal for trials with the same env plugin and the same learner plugin.

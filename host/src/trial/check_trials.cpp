@@ -25,8 +25,8 @@
 namespace backplane {
 namespace {
 
-// The measures under which the trial will record values: what is registered so far, the measures of episodes and, with an
-// evaluation, the same under eval/ and those of the floors. `parts` is loaded.
+// Measures that the trial will record: registered ones, measures of episodes and, with an evaluation, the same under eval/ and
+// for the baselines. `parts` is loaded.
 RecordedMeasures RecordedNames(TrialParts* parts) {
   std::vector<std::string> of_episodes = {"return", "ep/length"};
   for (const bp_channel* channel : parts->env().channels())
@@ -35,7 +35,7 @@ RecordedMeasures RecordedNames(TrialParts* parts) {
   for (const std::string& name : of_episodes) names[name] = 0;
   for (const MetricsHub::Metric& metric : parts->metrics().Registered()) names[metric.name] = metric.direction;
   if (parts->evaluation_env() == nullptr) return names;
-  of_episodes.push_back("ep/loss");  // of held-out items, where a learner of a data set tells it
+  of_episodes.push_back("ep/loss");  // of held-out items, if a learner of a data set reports it
   for (const char* prefix : {"eval/", "floor_zero/", "floor_uniform/"})
     for (const std::string& name : of_episodes) names.try_emplace(NameUnder(prefix, name), 0);
   return names;

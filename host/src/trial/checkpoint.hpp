@@ -44,12 +44,12 @@ std::string CheckpointHead(const Checkpoint& checkpoint);
 const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name);
 std::string_view AsText(const std::vector<std::byte>& bytes);
 
-// What a whole checkpoint holds, looked at once more before the trial takes it over: the bytes are those that were written, and
-// who wrote them may have been another version. All throw CheckpointError.
+// Check a whole checkpoint before the trial uses it, because a different version may have written it. Both throw
+// CheckpointError.
 //
-// The part "rows", of `rows` rows.
+// The part "rows", with `rows` rows.
 std::vector<RowState> RowStatesOf(const Checkpoint& checkpoint, uint64_t rows);
-// The iteration that is not in the metrics yet is the one that was counted last, and has what the loop reads of it.
+// The iteration that is missing in the metrics has the last number and the fields that the loop reads.
 void CheckUnwritten(const CheckpointHeader& header);
 
 }  // namespace backplane

@@ -10,14 +10,12 @@
 
 namespace backplane {
 
-// The folders that a trial writes into late, kept from its start: somebody may move them while it runs.
-//
-// Holds the trial's folder and the attempt's. Once in a process. [main thread, before any other]
+// Holds the folders of the trial and the attempt from the start of the trial, because they may be moved while it runs. Once per
+// process. [main thread, before any other]
 void HoldFolders(const std::filesystem::path& attempt_dir, const std::filesystem::path& checkpoint_dir);
 
-// A way to one of these two: the name while it leads to the folder that is held, then the descriptor. So
-// what is written at the end goes to where the rest of the trial went, and never into a folder that only has the name.
-// [thread-safe]
+// A path to one of these two folders: its name or, once that leads elsewhere, its descriptor. The end of a trial is then
+// written where the rest of it is. [thread-safe]
 std::filesystem::path WhereHeld(const std::filesystem::path& folder);
 
 inline constexpr char kCheckpointFile[] = "checkpoint.bin";

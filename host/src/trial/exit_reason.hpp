@@ -25,7 +25,7 @@ TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason);
 // Reports that result.json could not be written. Returns the exit code of the process.
 int ExitWithoutResult(const ExitReason& reason, const std::exception& error, StatusWriter* status);
 
-// Returns the exit code that `run` returns, or that of an exception of a trial that did not begin.
+// Returns the exit code of `run`, or the exit code for an exception of a trial that did not begin.
 int ExitOf(const std::function<int()>& run);
 
 }  // namespace backplane

@@ -114,7 +114,7 @@ std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks
     AddUse(clocks, static_cast<Phase>(p), &sums[static_cast<size_t>(GroupOf(static_cast<Phase>(p)))]);
   GroupSum& idle = sums[static_cast<size_t>(PhaseGroup::kIdle)];
   for (size_t i = 1; i < clocks.size(); ++i) idle.ns += static_cast<double>(wall_ns - clocks[i].total_ns());
-  idle.known_ns = 0;  // most of it is time of threads at rest, which nobody looks at
+  idle.known_ns = 0;  // mostly time of threads at rest, whose CPU time is not read
 
   const double all_ns = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());
   const auto time = [&](double ns) { return GroupTime{ns * 1e-9, ns / all_ns, {}, {}}; };

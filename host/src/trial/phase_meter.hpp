@@ -35,15 +35,13 @@ class PhaseMeter {
   int64_t since_ns_;
 };
 
-// What monitors measure of the machine, by what the trial was doing meanwhile.
-//
-// Nanoseconds of each group so far, the running span included. A span that ends just now may be missed; the next reading has
-// it.
+// Nanoseconds of each group so far, including the running span. A span that ends during the call may be missed; the next
+// reading contains it.
 using GroupTimes = std::array<int64_t, kPhaseGroupCount>;
 GroupTimes GroupTimesOf(const PhaseClock& clock);  // [any]
 
-// Mean of one measure in each group. A value speaks of the time since the one before, so it counts for each group by the time
-// that the group had in between: what comes and goes faster than values are taken can not be told apart.
+// Mean of one measure of the machine per group. A value covers the time since the previous value and is weighted by each
+// group's share of that time.
 class GroupMeans {
  public:
   void Add(double value, const GroupTimes& now);
@@ -54,21 +52,19 @@ class GroupMeans {
   std::array<double, kPhaseGroupCount> sums_{}, weights_{};
 };
 
-// Where a trial's time went, in groups of phases: "time" of result.json.
-//
-// By group; "waiting_for_a_core", what threads with work spent without one, which no group holds; and "unnamed" for what the
-// control thread spent in no phase:
+// "time" of result.json: the time of a trial by group of phases. "waiting_for_a_core" is time of threads with work but without
+// a core, and "unnamed" is time of the control thread outside of all phases.
 //   seconds   of all threads together; a thread without work is idle
 //   share     of (threads x wall time); the shares sum to 1
 //   cpu_use   part of those seconds in which the thread was on a processor, by the spans whose CPU time was taken; null: none
 //             was, as of a thread that waits for work
 //   machine   means of what monitors recorded, `measured`, while the control thread was in the group
 // clocks[0] is the control thread's; all threads rest. `queued_ns`: how long they were ready to run and no core was free, of
-// all together; absent: nobody knows, and no group is named for it.
+// all together; absent: not known, and the result has no such group.
 std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
                                            std::optional<int64_t> queued_ns, const std::map<std::string, GroupMeans>& measured);
 
-// Of all clocks. Absent where one is not known.
+// The sum over all clocks. Absent if one of them is not known.
 std::optional<int64_t> RunQueueWaitNs(const std::vector<PhaseClock>& clocks);
 
 }  // namespace backplane

@@ -69,12 +69,12 @@ const bp_learner_state_1* StateOf(const LearnerInstance& learner);
 std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner);
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved);
 
-// Of a trial that starts from another: the learner's own state, or why there can be none. Throws TrialFailure.
+// The learner's table, for a trial that starts from another trial. Throws TrialFailure if it has none.
 const bp_learner_state_1& NeedState(const LearnerInstance& learner);
-// The learner gets what the other trial's saved. Throws TrialFailure, also where it does not fit. [control]
+// Loads the state that the other trial's learner saved. Throws TrialFailure, also if it does not fit. [control]
 void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial);
 
-// Whether the rows' states can be saved: not those of an env on a device.
+// False for an env on a device, whose rows cannot be saved.
 bool KeepsEnvState(const EnvInstance& env);
 // Whether `checkpoint` holds what this env gave.
 bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env);

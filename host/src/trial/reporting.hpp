@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-// Sends what the threads of a trial did, as PHASE events, to the monitors that want to know. Nothing is traced for nobody.
+// Sends the phases of all threads as PHASE events. Traces only while a monitor wants these events.
 class PhaseEvents {
  public:
   // Both outlive it. Monitors are created by now.
@@ -20,8 +20,8 @@ class PhaseEvents {
   ~PhaseEvents();
   PhaseEvents(const PhaseEvents&) = delete;
 
-  // Posts what was traced since the last call, and starts or stops tracing as the monitors now want it. [control], while the
-  // other threads rest
+  // Posts the spans since the last call, and starts or stops tracing as the monitors want it. [control], while the other
+  // threads rest
   void HandOver(uint64_t iteration, uint64_t env_steps);
 
  private:
@@ -30,13 +30,11 @@ class PhaseEvents {
 
   std::vector<PhaseClock>& clocks_;
   MonitorHost& monitors_;
-  std::vector<std::unique_ptr<PhaseTrace>> traces_;  // [clocks]; empty: nobody listens
+  std::vector<std::unique_ptr<PhaseTrace>> traces_;  // [clocks]; empty: no monitor wants them
 };
 
 // An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
-// name it has there.
-//
-// The iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
+// name it has there. The iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
 void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns);
 // Its numbers without an iteration.
 void PostMetrics(MonitorHost& monitors, const Iteration& line);

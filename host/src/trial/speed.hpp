@@ -16,15 +16,15 @@ namespace backplane {
 // When the speed of a trial is known well enough, or has taken long enough: report.precision and report.max_time.
 class Measuring {
  public:
-  // Of two iterations the spread is the distance of one pair, which is as easily next to nothing as twice what it should be.
+  // With two iterations, the spread is the distance of one pair, which may be near zero or twice the true value.
   static constexpr uint64_t kLeastIterations = 3;
 
   // `seeds` trials share report.max_time. Without report.precision it is never ended and has no progress.
   Measuring(const ReportConfig& report, uint64_t seeds);
 
-  // Of an iteration that did not warm up: its steps per second, above zero.
+  // Adds the steps per second of an iteration after the warm-up, above zero.
   void Add(double speed) { speeds_.push_back(speed); }
-  // What follows takes the seconds of this attempt: one that goes on from a checkpoint warms up and measures anew.
+  // The functions below use the seconds of this attempt: an attempt that resumes warms up and measures again.
 
   // Precise enough, or out of time with at least one iteration measured.
   bool Ended(double seconds) const;

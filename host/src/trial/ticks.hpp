@@ -10,9 +10,8 @@
 
 namespace backplane {
 
-// Which phases had ticks of more than a second (record/long_ticks.hpp).
-//
-// Adds one to its phase's entry. There is room for so many phases; those that come after them share an entry, "other".
+// Adds a tick of more than a second to the entry of its phase (record/long_ticks.hpp). There is room for so many phases; those
+// that come after them share an entry, "other".
 inline constexpr size_t kMaxTickPhases = 32;
 void NoteLongTick(const std::string& phase, double seconds, std::vector<LongTicks>* table);
 

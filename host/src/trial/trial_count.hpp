@@ -31,7 +31,7 @@ struct TrialCount {
 // The iteration that runs, or the last one: from a collecting request to the next one, with its ticks.
 struct OpenIteration {
   bool open = false;
-  bool begun = false;  // it has changed what a checkpoint would hold now
+  bool begun = false;  // it has changed state that a checkpoint contains
   uint64_t steps = 0;
   int64_t start_ns = 0, end_ns = 0, collect_ns = 0;
 

@@ -60,7 +60,7 @@ TEST(WriteWhole, ReturnsTheBytesThatFit) {
 // The other side of a peer, in this process.
 void Reply(const LinePeer& peer, const std::string& text) { EXPECT_EQ(text.size(), WriteWhole(peer.theirs(), text)); }
 
-TEST(LinePeer, CutsWhatComesIntoLines) {
+TEST(LinePeer, SplitsBytesIntoLines) {
   LinePeer peer;
   EXPECT_EQ(LinePeer::Heard::kNothing, peer.Listen(0));
   Reply(peer, "one\ntwo\nthr");
