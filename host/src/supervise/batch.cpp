@@ -312,14 +312,15 @@ class Batch {
     if (!asked_plugins_) AskPlugins(Untried(request_.out, plan_, schedule_, log_->record()));
     if (stopping() || !MayStart()) return false;
     if (Searches()) return true;  // what was asked stands for others; a trial that is refused tells so itself
-    Reasons skipped;
+    ChangedStates skipped;
     for (const FailedCheck& check : report_.checks) {
       for (const size_t trial : check.trials) {
-        if (FitsNever(check)) skipped.emplace_back(trial, "refused before the start: " + check.error);
+        if (FitsNever(check))
+          skipped.push_back({trial, {TrialState::kSkipped, "refused before the start: " + check.error, {}}});
         schedule_.Leave(trial);
       }
     }
-    SetStates(TrialState::kSkipped, skipped);
+    SetStates(skipped);
     SkipWhatNeverCan();
     return true;
   }
