@@ -21,10 +21,10 @@
 #include <thread>
 
 #include "backplane/rng.h"
+#include "machine/cpu.hpp"
 #include "measure.hpp"
 #include "plugin/host_services.hpp"
 #include "plugins/learners/fake_host.hpp"
-#include "rollout/cores.hpp"
 #include "rollout/parallel.hpp"
 #include "rollout/phase_service.hpp"
 

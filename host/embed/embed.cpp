@@ -36,6 +36,7 @@ bp_status InEnv(const bp_embed* handle, Body&& body) noexcept {
 using namespace backplane;
 
 const char* bp_embed_error(void) { return LastError(); }
+const char* bp_embed_unknown_options(void) { return UnknownOptions(); }
 
 const char* bp_embed_version(void) { return BACKPLANE_VERSION; }
 

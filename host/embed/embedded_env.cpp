@@ -10,8 +10,8 @@
 #include "backplane/ext/autoreset.h"
 #include "base/suggest.hpp"
 #include "embed/row_memory.hpp"
-#include "rollout/cores.hpp"
-#include "rollout/seeds.hpp"
+#include "machine/cpu.hpp"
+#include "rollout/rows.hpp"
 
 namespace backplane {
 namespace {

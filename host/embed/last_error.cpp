@@ -6,7 +6,6 @@
 
 #include "base/error_words.hpp"
 #include "plugin/plugin_error.hpp"
-#include "rollout/failure.hpp"
 
 namespace backplane {
 namespace {
@@ -14,6 +13,7 @@ namespace {
 // In the memory that every thread has from its start: any other is made when a thread first asks for it, which a signal handler
 // must not do.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const char* tls_error = "";
+[[gnu::tls_model("initial-exec")]] constinit thread_local const char* tls_unknown_options = "[]";
 
 std::string& OwnText() {
   static thread_local std::string text;
@@ -37,9 +37,11 @@ bp_status SayError(bp_status status, const std::string& text) noexcept {
   return status;
 }
 
-void ForgetError() noexcept { tls_error = ""; }
+void ForgetError() noexcept { tls_error = "", tls_unknown_options = "[]"; }
 
 const char* LastError() noexcept { return tls_error; }
+
+const char* UnknownOptions() noexcept { return tls_unknown_options; }
 
 const char* LendText(std::string text) {
   static thread_local std::string lent;
@@ -50,6 +52,11 @@ const char* LendText(std::string text) {
 bp_status StatusOfException() noexcept {
   try {
     throw;
+  } catch (const UnknownOptionsError& e) {
+    static thread_local std::string names;
+    names = e.names();
+    tls_unknown_options = names.c_str();
+    return SayError(e.status(), std::string(e.what()));
   } catch (const TrialFailure& e) {
     return SayError(e.status(), std::string(e.what()));
   } catch (const PluginError& e) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "backplane/base.h"
+#include "rollout/failure.hpp"
 
 namespace backplane {
 
@@ -12,6 +14,18 @@ bp_status SayError(bp_status status, const char* constant) noexcept;
 bp_status SayError(bp_status status, const std::string& text) noexcept;
 void ForgetError() noexcept;
 const char* LastError() noexcept;
+const char* UnknownOptions() noexcept;
+
+// Options were given that the env does not have: their names as a list in JSON.
+class UnknownOptionsError : public TrialFailure {
+ public:
+  UnknownOptionsError(std::string names, const std::string& text)
+      : TrialFailure(BP_E_CONFIG, "", text), names_(std::move(names)) {}
+  const std::string& names() const { return names_; }
+
+ private:
+  std::string names_;
+};
 
 // A text that is handed out until the thread's next call of the same function.
 const char* LendText(std::string text);

@@ -7,8 +7,10 @@
 #include <sstream>
 
 #include "base/error_words.hpp"
+#include "base/json_text.hpp"
 #include "config/aliases.hpp"
 #include "config/options.hpp"
+#include "embed/last_error.hpp"
 #include "rollout/failure.hpp"
 #include "yaml/document.hpp"
 #include "yaml/errors.hpp"
@@ -69,6 +71,11 @@ void ReadGiven(const char* text, EnvToOpen* env) {
       errors.Add(entry.mark, "an option stands for the host's key '" + entry.key + "', which an embedded env has not");
   std::string text_of_all;
   for (const Diagnostic& error : errors.Sorted()) text_of_all += (text_of_all.empty() ? "" : "\n") + error.message;
+  json unknown = json::array();
+  if (const Node* given = FindPath(root, "env.options"); given != nullptr && given->IsMap())
+    for (const Entry& entry : given->entries)
+      if (slots.front().table->Find(entry.key) == nullptr) unknown.push_back(entry.key);
+  if (!unknown.empty()) throw UnknownOptionsError(JsonText(unknown), text_of_all);
   if (!errors.empty()) throw TrialFailure(BP_E_CONFIG, "", text_of_all);
   AddHostNamed(env->info, json::object(), &env->options);
   env->origin = std::move(host.origin);

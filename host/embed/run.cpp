@@ -1,10 +1,8 @@
 // bp_run: `backplane run` as a child of this process.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <optional>
 #include <stdexcept>
@@ -14,6 +12,7 @@
 #include "backplane/embed.h"
 #include "base/child.hpp"
 #include "base/memory_file.hpp"
+#include "base/pipe.hpp"
 #include "embed/last_error.hpp"
 #include "embed/open_env.hpp"
 #include "embed/run_follower.hpp"
@@ -27,31 +26,6 @@ constexpr int kWrongFile = 2, kInterruptedRun = 130;  // exits of `backplane run
 constexpr size_t kMostOfErrors = 16384;               // bytes of what it says that become the error
 
 using OnNews = int32_t (*)(void* context, const bp_run_news* news);
-
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
-    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
-  }
-  ~Pipe() {
-    close(ends_[0]);
-    CloseWriter();
-  }
-  Pipe(const Pipe&) = delete;
-  int writer() const { return ends_[1]; }
-  void CloseWriter() {
-    if (ends_[1] >= 0) close(ends_[1]);
-    ends_[1] = -1;
-  }
-  void ReadInto(std::string* text) const {
-    char part[1024];
-    for (ssize_t n; (n = read(ends_[0], part, sizeof part)) > 0;) text->append(part, static_cast<size_t>(n));
-  }
-
- private:
-  std::array<int, 2> ends_;
-};
 
 class Run {
  public:
@@ -101,7 +75,7 @@ class Run {
   void TakeAll() {
     TakeLog();
     if (!follower_) {
-      told_pipe_.ReadInto(&told_);
+      told_pipe_.TakeInto(&told_);
       const std::optional<RunTold> told = ReadTold(told_);
       if (!told) return;
       follower_.emplace(*told);

@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/sha256.hpp"
 #include "record/metric_series.hpp"
-#include "trial/checkpoint_content.hpp"
+#include "trial/checkpoint.hpp"
 #include "trial/recorder.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ using namespace backplane;
 
 constexpr char kTrial[] = "0123456789abcdef";
 constexpr uint64_t kRows = 2;
-enum How : uint8_t { kAsItIs, kOfV1, kSignedHeader, kSignedParts, kHows };
+enum How : uint8_t { kAsItIs, kSignedHeader, kSignedParts, kHows };
 
 void Need(bool right) {
   if (!right) __builtin_trap();
@@ -54,7 +54,6 @@ std::string FileOf(const std::string& input) {
   std::memcpy(&n, input.data() + 1, sizeof n);
   std::string text = input.substr(1 + sizeof n, n);
   const std::string parts = input.substr(1 + sizeof n + text.size());
-  if (how == kOfV1) return "BPCKPT1\n" + Length(text.size()) + text + parts;
   // Deeper ones are for the reader: building and writing them here would exhaust the stack.
   if (how == kSignedParts && std::count(text.begin(), text.end(), '[') + std::count(text.begin(), text.end(), '{') < 1000)
     text = WithChecksums(text, parts);

@@ -39,6 +39,8 @@ typedef int32_t bp_status;
 
 // The last error of the calling thread, a sentence or several lines of them; "" if there was none. Until its next call.
 const char* bp_embed_error(void);
+// The given options that the env does not have, if they were that error, as JSON: ["frame_skp"]; else []. Until its next call.
+const char* bp_embed_unknown_options(void);
 
 // The version of the library, "0.1.0".
 const char* bp_embed_version(void);

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace backplane {
+
+// A longer gap between two looks of a loop that waits for less is a pause of this process.
+inline constexpr double kPauseOfOurs_s = 1;
 
 class AwakeClock {
  public:
@@ -15,10 +19,13 @@ class AwakeClock {
 
   // Adds the time since the last look. `counts` is false if that time is to be left out.
   double Look(bool counts = true, Clock::time_point now = Clock::now()) {
-    const double gap_s = std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-    if (counts) seconds_ += std::clamp(gap_s, 0.0, most_s_);
+    const double passed_s = Passed(now);
+    if (counts) seconds_ += passed_s;
     return seconds_;
+  }
+  // Returns the time since the last look and adds nothing.
+  double Passed(Clock::time_point now = Clock::now()) {
+    return std::clamp(std::chrono::duration<double>(now - std::exchange(last_, now)).count(), 0.0, most_s_);
   }
   double seconds() const { return seconds_; }
 

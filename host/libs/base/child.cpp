@@ -13,6 +13,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/pipe.hpp"
+
 namespace backplane {
 namespace {
 
@@ -169,7 +171,7 @@ void ReapEnded(pid_t pid) {
 
 void RequireExecutable(const std::filesystem::path& program) {
   if (access(program.c_str(), X_OK) != 0) {
-    throw std::runtime_error("cannot start " + program.string() + ": " + std::strerror(errno));
+    throw ProgramError("cannot start " + program.string() + ": " + std::strerror(errno));
   }
 }
 
@@ -179,36 +181,31 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   const ChildFiles files{open("/dev/null", O_RDONLY | O_CLOEXEC),
                          setup.stdout_fd < 0 ? OpenLog(command.stdout_file) : fcntl(setup.stdout_fd, F_DUPFD_CLOEXEC, 3),
                          setup.stderr_fd < 0 ? OpenLog(command.stderr_file) : fcntl(setup.stderr_fd, F_DUPFD_CLOEXEC, 3)};
-  int failure[2];
-  if (pipe2(failure, O_CLOEXEC) != 0) {
-    throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
+  Pipe failure(Pipe::Read::kWaits);
   const pid_t parent = getpid();
   int fork_error = 0;
   {
     const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
     pid_ = fork();
     if (pid_ == 0) {
-      BecomeChild(image, files, command.inherit_fds, setup, parent, failure[1]);
+      BecomeChild(image, files, command.inherit_fds, setup, parent, failure.writer());
     }
     fork_error = errno;
   }
   close(files.in);
   close(files.out);
   close(files.err);
-  close(failure[1]);
+  failure.CloseWriter();
   if (pid_ < 0) {
-    close(failure[0]);
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
   if (!setup.own_session) {
     setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
   }
-  const std::optional<StartFailure> failed = ReadFailure(failure[0]);
-  close(failure[0]);
+  const std::optional<StartFailure> failed = ReadFailure(failure.reader());
   if (failed) {
     ReapEnded(pid_);
-    throw std::runtime_error(Sentence(*failed, command.program));
+    throw ProgramError(Sentence(*failed, command.program));
   }
   pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,20 @@ struct ChildExit {
   uint64_t peak_rss_bytes = 0;  // of the largest among it and the processes it waited for
 };
 
-// Throws std::runtime_error unless the file can be executed.
+// A program that cannot be executed. Any other error, such as a lack of processes, is of the machine.
+class ProgramError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Throws ProgramError unless the file can be executed.
 void RequireExecutable(const std::filesystem::path& program);
 
 class Child {
  public:
-  // Returns once the program is executed. Throws std::runtime_error with the system's reason if it can not be: then nothing of
-  // it has run. If this process dies, the child gets setup.death_signal. That signal comes when the starting *thread* ends, so
-  // start children from a thread that lives as long as they do.
+  // Returns once the program is executed. Throws ProgramError or another std::runtime_error, with the system's reason, if it
+  // cannot be: then nothing of it has run. If this process dies, the child gets setup.death_signal. That signal comes when the
+  // starting *thread* ends, so start children from a thread that lives as long as they do.
   explicit Child(const ChildCommand& command, const ChildSetup& setup = {});
   ~Child();  // kills what still runs
   Child(const Child&) = delete;

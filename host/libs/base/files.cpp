@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "base/format_count.hpp"
+#include "base/pipe.hpp"
 
 namespace backplane {
 namespace {
@@ -28,26 +29,14 @@ const char* KindOf(mode_t mode) {
   return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "something else";
 }
 
-// False with the reason in errno.
-bool WriteAll(int fd, std::string_view text) {
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno != EINTR) {
-      return false;
-    }
-    done += n > 0 ? static_cast<size_t>(n) : 0;
-  }
-  return true;
-}
-
-void WriteWhole(const std::filesystem::path& file, const std::vector<std::string_view>& pieces, bool durable) {
+void WritePieces(const std::filesystem::path& file, const std::vector<std::string_view>& pieces, bool durable) {
   const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) {
     Fail("cannot create", file);
   }
   bool written = true;
   for (size_t i = 0; i < pieces.size() && written; ++i) {
-    written = WriteAll(fd, pieces[i]);
+    written = WriteWhole(fd, pieces[i]) == pieces[i].size();
   }
   written = written && (!durable || fsync(fd) == 0);
   const int error = errno;
@@ -62,7 +51,7 @@ void WriteWhole(const std::filesystem::path& file, const std::vector<std::string
 
 void Replace(const std::filesystem::path& file, const std::string& text, bool durable) {
   const std::filesystem::path temporary = file.string() + ".tmp";
-  WriteWhole(temporary, {text}, durable);
+  WritePieces(temporary, {text}, durable);
   if (rename(temporary.c_str(), file.c_str()) != 0) {
     Fail("cannot rename a file to", file);
   }
@@ -87,7 +76,7 @@ void SyncFolder(const std::filesystem::path& folder) {
 }
 
 void WriteDurably(const std::filesystem::path& file, const std::vector<std::string_view>& pieces) {
-  WriteWhole(file, pieces, /*durable=*/true);
+  WritePieces(file, pieces, /*durable=*/true);
 }
 
 void WriteFileAtomic(const std::filesystem::path& file, const std::string& text) {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/pipe.hpp"
+
 namespace backplane {
 namespace {
 
@@ -57,15 +59,10 @@ LineFile::~LineFile() { close(fd_); }
 
 void LineFile::Append(std::string_view lines) {
   // A file takes all of a write, or as much as there is room for: then the rest says why.
-  for (size_t done = 0; done < lines.size();) {
-    const ssize_t n = write(fd_, lines.data() + done, lines.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int error = n < 0 ? errno : ENOSPC;
-      CutTo(size_bytes_);
-      Fail("cannot write", file_, error);
-    }
-    done += static_cast<size_t>(n);
+  if (WriteWhole(fd_, lines) < lines.size()) {
+    const int error = errno;
+    CutTo(size_bytes_);
+    Fail("cannot write", file_, error);
   }
   size_bytes_ += lines.size();
   unsynced_ = true;

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/pipe.hpp"
+
 namespace backplane {
 
 // A file in memory: unlike a pipe it holds all that is written, so nobody waits for a reader, and a child that does not read
@@ -18,11 +20,8 @@ class MemoryFile {
  public:
   explicit MemoryFile(const std::string& content = "") : fd_(memfd_create("output", MFD_CLOEXEC)) {
     if (fd_ < 0) throw std::runtime_error(std::string("cannot make a file in memory: ") + std::strerror(errno));
-    for (size_t at = 0; at < content.size();) {
-      const ssize_t n = write(fd_, content.data() + at, content.size() - at);
-      if (n < 0 && errno != EINTR) throw std::runtime_error(std::string("cannot write to memory: ") + std::strerror(errno));
-      at += n > 0 ? static_cast<size_t>(n) : 0;
-    }
+    if (WriteWhole(fd_, content) < content.size())
+      throw std::runtime_error(std::string("cannot write to memory: ") + std::strerror(errno));
     lseek(fd_, 0, SEEK_SET);
   }
   ~MemoryFile() { close(fd_); }

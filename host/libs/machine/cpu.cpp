@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 
@@ -36,6 +37,21 @@ CpuQuota SmallestCpuQuota(const std::filesystem::path& self) {
     if (cpus < smallest.cpus) smallest = {cpus, group};
   }
   return smallest;
+}
+
+std::vector<int> GrantedCpus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return {0};
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  return cpus;
+}
+
+unsigned GrantedCores() {
+  const double cores = std::min(static_cast<double>(GrantedCpus().size()), SmallestCpuQuota().cpus);
+  return std::max(1u, static_cast<unsigned>(std::ceil(cores)));
 }
 
 double EffectiveCpus(const std::filesystem::path& self) {

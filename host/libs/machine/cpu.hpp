@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace backplane {
 
@@ -15,6 +16,11 @@ struct CpuQuota {
 };
 // The smallest of the control groups (v1 and v2) that hold this process. `self` is the process's folder.
 CpuQuota SmallestCpuQuota(const std::filesystem::path& self = "/proc/self");
+
+// min(affinity mask, smallest quota), rounded up: how many cores this process may really use, at least 1.
+unsigned GrantedCores();
+// The cores of the affinity mask, by number.
+std::vector<int> GrantedCpus();
 
 // min(affinity mask of the calling thread, smallest quota).
 double EffectiveCpus(const std::filesystem::path& self = "/proc/self");

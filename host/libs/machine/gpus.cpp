@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <sstream>
 
 namespace backplane {
@@ -77,6 +78,11 @@ std::vector<Gpu> VisibleGpus(const std::vector<Gpu>& gpus, const std::optional<s
     visible.push_back(*gpu);
   }
   return visible;
+}
+
+std::vector<Gpu> OwnGpus() {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
 }
 
 }  // namespace backplane

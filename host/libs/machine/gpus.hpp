@@ -26,5 +26,7 @@ std::vector<Gpu> FindGpus(const nvml::Library& library);
 // that "" and "-1" leave none. Numbers count in the order of the PCI bus, as under CUDA_DEVICE_ORDER=PCI_BUS_ID; a part of a
 // device (MIG) is named by none of them.
 std::vector<Gpu> VisibleGpus(const std::vector<Gpu>& gpus, const std::optional<std::string>& visible_devices);
+// The GPUs that this process may use.
+std::vector<Gpu> OwnGpus();
 
 }  // namespace backplane

@@ -5,14 +5,38 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "machine/gpm.hpp"
 #include "machine/gpus.hpp"
 #include "machine/nvml.hpp"
 
 namespace backplane {
+
+// Load of a GPU's multiprocessors by its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
+// whether any kernel ran.
+class Gpm {
+ public:
+  // `calls` outlives it. Does nothing on a device without such counters.
+  Gpm(const nvml::Calls& calls, nvml::Device device);
+  ~Gpm();
+  Gpm(const Gpm&) = delete;
+  Gpm& operator=(const Gpm&) = delete;
+
+  // Between the last reading and this one; they must lie more than 0.1 s apart. Percent.
+  std::optional<double> SmUtilPct(int64_t t_ns);
+
+ private:
+  bool Supported() const;
+
+  const nvml::Calls& calls_;
+  nvml::Device device_;
+  nvml::GpmSample before_ = nullptr, now_ = nullptr;
+  nvml::Question sample_, metrics_;
+  std::optional<int64_t> before_ns_;
+  std::unique_ptr<nvml::GpmRequest> request_;
+};
 
 // Of all devices together; absent where none of them tells.
 struct GpuReading {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <map>
 #include <sstream>
 #include <string>
@@ -73,6 +74,22 @@ uint64_t ResidentBytes(pid_t pid) {
   uint64_t size = 0, resident = 0;
   statm >> size >> resident;
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::optional<ProcessState> ParseProcessState(std::string_view text) {
+  // The name may hold spaces and brackets, so it ends at the last one.
+  const size_t open = text.find('('), close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open || close + 2 >= text.size())
+    return std::nullopt;
+  ProcessState state;
+  if (std::from_chars(text.data(), text.data() + open, state.pid).ec != std::errc()) return std::nullopt;
+  state.name = text.substr(open + 1, close - open - 1);
+  state.letter = text[close + 2];
+  return state;
+}
+
+std::optional<ProcessState> StateOf(pid_t pid, const std::filesystem::path& proc) {
+  return ParseProcessState(ReadKernelFile(proc / std::to_string(pid) / "stat").value_or(""));
 }
 
 }  // namespace backplane

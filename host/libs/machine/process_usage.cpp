@@ -7,7 +7,6 @@
 
 #include "machine/kernel_file.hpp"
 #include "machine/process_tree.hpp"
-#include "machine/run_queue.hpp"
 
 namespace backplane {
 namespace {
@@ -77,6 +76,13 @@ const std::vector<pid_t>& TreeReader::Below() {
     look_again_ = after + kScanRest * (after - before);
   }
   return below_;
+}
+
+// A process's own schedstat shows its first thread only.
+std::optional<int64_t> RunQueueWaitNs(pid_t thread, const std::filesystem::path& process) {
+  std::istringstream text(ReadKernelFile(process / "task" / std::to_string(thread) / "schedstat").value_or(""));
+  int64_t run_ns = 0, wait_ns = 0;
+  return text >> run_ns >> wait_ns ? std::optional(wait_ns) : std::nullopt;
 }
 
 }  // namespace backplane

@@ -43,4 +43,8 @@ class TreeReader {
   std::chrono::steady_clock::time_point look_again_{};
 };
 
+// Time since the thread began in which it was ready to run and no core was free. Absent: the thread is gone, or the kernel does
+// not count. Takes a few us. [any]
+std::optional<int64_t> RunQueueWaitNs(pid_t thread, const std::filesystem::path& process = "/proc/self");
+
 }  // namespace backplane

@@ -39,6 +39,13 @@ struct Applied {
   BatchRecord& record;
   const Event& event;
 
+  // Results without codes have only the sentence.
+  static std::optional<StateReason> ReasonOf(const StateChange& change) {
+    const bool lost = change.why.starts_with("the stage before it, ") || change.why.starts_with("the phase before it, ");
+    if (!change.code && change.state == TrialState::kSkipped && lost) return StateReason::kLostStart;
+    return change.code;
+  }
+
   TrialRecord& Trial() const {
     TrialRecord& trial = record.trials[event.trial_id];
     trial.id = event.trial_id;
@@ -68,6 +75,7 @@ struct Applied {
     AttemptOf(trial, event) = {event.attempt, event.t, std::nullopt, start, {}};
     trial.state = TrialState::kRunning;
     trial.outcome.reset();
+    trial.reason.reset();
     trial.why.clear();
   }
   void operator()(const AttemptEnd& end) const {
@@ -82,6 +90,7 @@ struct Applied {
   void operator()(const StateChange& change) const {
     TrialRecord& trial = Trial();
     trial.state = change.state;
+    trial.reason = ReasonOf(change);
     trial.outcome.reset();
     trial.why = change.why;
   }

@@ -24,8 +24,9 @@ struct AttemptRecord {
 struct TrialRecord {
   std::string id;
   TrialState state = TrialState::kPlanned;
-  std::optional<Outcome> outcome;  // of the last attempt; absent: none ended, or its state was changed since
-  std::string why;                 // of the last attempt or the last change of its state
+  std::optional<Outcome> outcome;     // of the last attempt; absent: none ended, or its state was changed since
+  std::string why;                    // of the last attempt or the last change of its state
+  std::optional<StateReason> reason;  // of the last change of its state; absent: an attempt was the last
   std::vector<AttemptRecord> attempts;
   uint64_t last_seq = 0;  // of its last event
 };

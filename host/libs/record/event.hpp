@@ -130,13 +130,32 @@ struct AttemptEnd {
   }
 };
 
+// Why a state changed without an attempt.
+enum class StateReason {
+  kDamaged = 1,  // its files have changed
+  kInferred,     // another trial that needs no more memory did not fit
+  kLostStart,    // the trial before it came to no end that it could start from
+  kStartAgain,   // the trial before it is run again
+  kTriedAgain,   // its failure may have passed
+};
+
+constexpr auto WordsOf(StateReason) {
+  return std::to_array<WordOf<StateReason>>({{StateReason::kDamaged, "damaged"},
+                                             {StateReason::kInferred, "inferred"},
+                                             {StateReason::kLostStart, "lost_start"},
+                                             {StateReason::kStartAgain, "start_again"},
+                                             {StateReason::kTriedAgain, "tried_again"}});
+}
+
 // A state that no attempt brought about: inferred INFEASIBLE, SKIPPED, put back to PLANNED.
 struct StateChange {
   static constexpr char kKind[] = "trial.state";
   TrialState state = TrialState::kPlanned;
   std::string why;
+  std::optional<StateReason> code;  // absent in older results
 
   static constexpr void Fields(auto& self, auto&& visit) {
+    visit("code", AbsentIfMisfit(self.code));
     visit("state", self.state);
     visit("why", DefaultIfMissing(self.why));
   }

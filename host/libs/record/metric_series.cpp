@@ -51,6 +51,8 @@ std::vector<MetricValue> MetricSeries(const Iteration& line) {
   return series.Take();
 }
 
+bool IsOfEpisodes(std::string_view name) { return name == "return" || name.starts_with("ep/") || name.starts_with("eval/"); }
+
 std::string NameUnder(const std::string& prefix, const std::string& name) {
   constexpr std::string_view kEpisode = "ep/";
   return prefix.empty() ? name : prefix + (name.starts_with(kEpisode) ? name.substr(kEpisode.size()) : name);

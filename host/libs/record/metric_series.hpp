@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/iteration.hpp"
@@ -22,6 +23,9 @@ struct MetricValue {
 
 // A mean over no episodes is no value and is left out, as is what is no number.
 std::vector<MetricValue> MetricSeries(const Iteration& line);
+
+// The result sums up such a metric by itself: it belongs to training's episodes or to an evaluation.
+bool IsOfEpisodes(std::string_view name);
 
 // An evaluation repeats "ep/length" under its own name: NameUnder("eval/", "ep/length") is "eval/length".
 std::string NameUnder(const std::string& prefix, const std::string& name);

@@ -51,7 +51,9 @@ std::string ShownLine(const std::string& line, int column) {
 
 }  // namespace
 
-void Errors::Add(const Mark& mark, std::string message) { found_.push_back({mark, "", std::move(message)}); }
+void Errors::Add(const Mark& mark, std::string message, ErrorCode code) {
+  found_.push_back({mark, "", std::move(message), code});
+}
 
 void Errors::AddFile(const std::string& file, std::string message) { found_.push_back({{}, file, std::move(message)}); }
 
@@ -95,8 +97,9 @@ std::vector<Diagnostic> Errors::Sorted() const {
     if (before && place(*before) != place(*f)) known.clear();
     before = f;
     const std::string& file = f->mark.source ? f->mark.source->name : f->file;
-    if (known.emplace(file, f->message).second)
-      result.push_back(DiagnosticOf(f->mark, f->file, f->message, result.size() < kShownErrors));
+    if (!known.emplace(file, f->message).second) continue;
+    result.push_back(DiagnosticOf(f->mark, f->file, f->message, result.size() < kShownErrors));
+    result.back().code = f->code;
   }
   return result;
 }

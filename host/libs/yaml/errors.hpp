@@ -10,11 +10,14 @@
 
 namespace backplane {
 
+enum class ErrorCode { kOther = 1, kNoBudget };
+
 struct Diagnostic {
   std::string file;          // as the user named it; "--set" for an override
   int line = 0, column = 0;  // 1-based; 0: no place in a file
   std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
   std::string source_line;   // the text of that line; empty when there is none, and after the first kShownErrors
+  ErrorCode code = ErrorCode::kOther;
 };
 // So many of a file's errors are printed; of the rest people are told the number.
 inline constexpr size_t kShownErrors = 50;
@@ -29,7 +32,7 @@ class Errors {
   // are any.
   static Errors OfOnePoint(const Errors* all) { return Errors(all, all == nullptr); }
 
-  void Add(const Mark& mark, std::string message);
+  void Add(const Mark& mark, std::string message, ErrorCode code = ErrorCode::kOther);
   // Concerns a file as a whole, such as one that cannot be opened.
   void AddFile(const std::string& file, std::string message);
   // What is no error, but should be known: said once, however often it is noted.
@@ -55,6 +58,7 @@ class Errors {
     Mark mark;
     std::string file;  // where there is no mark
     std::string message;
+    ErrorCode code = ErrorCode::kOther;
     int order() const { return !file.empty() ? -1 : mark.source ? mark.source->order : 0; }
   };
   std::vector<Found> found_;

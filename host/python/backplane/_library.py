@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,17 @@ _HEADER = "include/backplane/embed.h"
 
 
 class BackplaneError(RuntimeError):
-    """What the library refused or failed at; the text says cause, place, wanted and found.
+    """An error of the library; its text has the cause, the place, the expected and the given value.
 
     Attributes:
         status: the code of ``backplane/base.h``, below 0.
+        unknown_options: the given options that the env does not have, if they are the error.
     """
 
-    def __init__(self, text: str, status: int) -> None:
+    def __init__(self, text: str, status: int, unknown_options: Sequence[str] = ()) -> None:
         super().__init__(text)
         self.status = status
+        self.unknown_options = unknown_options
 
 
 def find_home() -> Path:
@@ -56,7 +59,7 @@ def last_error() -> str:
 
 def check(status: int) -> None:
     if status < 0:
-        raise BackplaneError(last_error(), status)
+        raise BackplaneError(last_error(), status, json.loads(ffi.string(lib.bp_embed_unknown_options())))
 
 
 def read_json(text: Any) -> Any:

@@ -176,7 +176,7 @@ def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_
         return EmbeddedEnv(id, rows, options={**(options or {}), **more_options}, **arguments)
     except BackplaneError as error:
         for name in more_options:
-            if f"has no option '{name}'" in str(error):
+            if name in error.unknown_options:
                 raise TypeError(f"got an unexpected keyword argument '{name}': {error}") from error
         raise
 

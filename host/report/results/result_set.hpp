@@ -25,7 +25,7 @@
 //                                action_selection, update, transfer, evaluation, other, idle, waiting_for_a_core, unnamed
 //                                (what the main thread spent in no phase)
 //   time/unnamed_control_pct     the same of the main thread's own time
-//   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/time_table.hpp)
+//   time/GROUP_cpu_pct           part of those seconds in which a thread was on a processor (trial/phase_meter.hpp)
 //   time/GROUP_gpu_pct           GPU utilisation while the main thread was in the group
 //   resources/NAME               columns of resources.csv: mean, sd, p95 and max over the samples after the first iteration, or
 //                                over all where there are no later ones; weighted by the time that a sample speaks of; without

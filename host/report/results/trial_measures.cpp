@@ -8,6 +8,7 @@
 #include "machine/resource_measures.hpp"
 #include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
+#include "record/metric_series.hpp"
 #include "record/phases.hpp"
 #include "results/resource_series.hpp"
 
@@ -177,8 +178,6 @@ void AddLastEvaluation(const std::optional<uint64_t>& evaluated_at, TrialData* t
     if (curve.empty() || curve.back().iteration < last) curve.push_back({last, env_steps->value, wall_s->value, number.value});
   }
 }
-
-bool IsOfEpisodes(const std::string& name) { return name == "return" || name.starts_with("ep/") || name.starts_with("eval/"); }
 
 // Episodes and evaluations are summed up in the result, resources in a file of their own.
 bool IsSummedUpElsewhere(const std::string& name) {

@@ -13,9 +13,9 @@
 #include "cli/plugin_search.hpp"
 #include "cluster/make_engine.hpp"
 #include "keep/keep_protocol.hpp"
+#include "machine/cpu.hpp"
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
-#include "rollout/cores.hpp"
 #include "search/side_process.hpp"
 #include "supervise/host_info.hpp"
 

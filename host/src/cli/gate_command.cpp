@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "base/error_words.hpp"
 #include "base/json_text.hpp"
@@ -160,7 +161,7 @@ class GateSession {
 
   // On stderr, so that the first line of the answer is the verdict.
   static void SayStanding(const GateJudgement& one) {
-    LogInfo("not known yet: {}", one.sentence.substr(one.sentence.find(": ") + 2));
+    LogInfo("not known yet: {}", one.sentence.substr(std::strlen(Word(one.verdict)) + 2));
   }
 
   std::vector<uint64_t> SeedsOfBaseline(size_t n) const {

@@ -199,7 +199,7 @@ int RunExperiment(const RunArgs& args) {
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),
-                                          [](const Diagnostic& error) { return error.message.starts_with(kNoBudget); });
+                                          [](const Diagnostic& error) { return error.code == ErrorCode::kNoBudget; });
     if (lacks_budget && planned.errors.size() == 1) LogInfo("  run:    {} {}", SameCommand(args), kSomeBudget);
     return kUsage;
   }

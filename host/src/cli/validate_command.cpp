@@ -89,9 +89,10 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
   std::string refused;
   for (const uint32_t kind : {BP_KIND_ENV, BP_KIND_LEARNER, BP_KIND_MONITOR}) {
     std::string why_not;
-    if (const PluginInfo* info = catalog->Find(kind, name, &why_not)) {
+    PluginMiss reason{};
+    if (const PluginInfo* info = catalog->Find(kind, name, &why_not, &reason)) {
       found.push_back(info);
-    } else if (!why_not.starts_with("there is no ")) {
+    } else if (reason != PluginMiss::kUnknown) {
       refused = why_not;  // two files of one id, or one that can not be used
     }
   }

@@ -1,16 +1,11 @@
 #include "cluster/program_call.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
-#include <utility>
 
 #include "base/printable.hpp"
 #include "supervise/interrupt.hpp"
@@ -22,27 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int64_t kPatience_s = 30, kMostPatience_s = 3600;
-constexpr milliseconds kLongestLook{1000};  // a longer one is a pause of this process itself
 constexpr int kLookAgain_ms = 10;
+constexpr size_t kBlocksAtOnce = 16;
 constexpr size_t kMostPrinted = 16 << 20, kShownColumns = 200;
 constexpr int kNotFound = 127;  // of a shell
-
-struct Pipe {
-  int read = -1, write = -1;
-};
-
-Pipe MakePipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {ends[0], ends[1]};
-}
-
-void DrainInto(int fd, std::string* text) {
-  char block[1 << 14];
-  for (ssize_t n = 0; text->size() <= kMostPrinted && (n = read(fd, block, sizeof block)) > 0;)
-    text->append(block, static_cast<size_t>(n));
-}
 
 // The first line that is not blank.
 std::string FirstLine(const std::string& text) {
@@ -64,33 +42,18 @@ ProgramCall::ProgramCall(std::vector<std::string> words, milliseconds limit, con
   // The shell finds the program on PATH and gives it its input.
   ChildCommand command;
   command.program = "/bin/sh";
-  Pipe out, err;
   try {
     input_.emplace(input);
     command.arguments = {"-c", fmt::format("exec \"$@\" </proc/self/fd/{}", input_->fd()), "sh"};
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());
     command.inherit_fds = {input_->fd()};
-    out = MakePipe();
-    err = MakePipe();
-    child_ = std::make_unique<Child>(command, ChildSetup{.stdout_fd = out.write, .stderr_fd = err.write});
+    child_ = std::make_unique<Child>(command,
+                                     ChildSetup{.stdout_fd = out_.emplace().writer(), .stderr_fd = err_.emplace().writer()});
+    out_->CloseWriter();
+    err_->CloseWriter();
   } catch (const std::exception& error) {
     Finish(fmt::format("{} cannot be started: {}", name_, error.what()));
   }
-  for (const int fd : {out.write, err.write})
-    if (fd >= 0) close(fd);
-  out_ = out.read;
-  err_ = err.read;
-}
-
-ProgramCall::~ProgramCall() {
-  child_.reset();
-  for (const int fd : {out_, err_})
-    if (fd >= 0) close(fd);
-}
-
-void ProgramCall::Drain() {
-  DrainInto(out_, &end_.out);
-  DrainInto(err_, &end_.err);
 }
 
 void ProgramCall::Finish(const std::string& failure) {
@@ -101,15 +64,14 @@ void ProgramCall::Finish(const std::string& failure) {
 
 const CallEnd* ProgramCall::Look() {
   if (ended_) return &end_;
-  const auto now = Clock::now();
-  waited_ += std::min(std::chrono::duration_cast<milliseconds>(now - std::exchange(looked_, now)), kLongestLook);
   const std::optional<ChildExit> exit = child_->Wait(0);
-  Drain();
+  out_->TakeInto(&end_.out, kBlocksAtOnce);
+  err_->TakeInto(&end_.err, kBlocksAtOnce);
   if (std::max(end_.out.size(), end_.err.size()) > kMostPrinted) {
     Finish(fmt::format("{} printed more than {} MiB and was killed", name_, kMostPrinted >> 20));
   } else if (exit) {
     Ended(*exit);
-  } else if (waited_ >= limit_) {
+  } else if (waited_.Look() * 1000 >= static_cast<double>(limit_.count())) {
     Finish(fmt::format("{} did not answer within {:g} s and was killed", name_, static_cast<double>(limit_.count()) / 1000));
   }
   return ended_ ? &end_ : nullptr;

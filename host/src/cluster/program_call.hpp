@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/awake_clock.hpp"
 #include "base/child.hpp"
 #include "base/memory_file.hpp"
+#include "base/pipe.hpp"
 
 namespace backplane {
 
@@ -28,8 +30,7 @@ class ProgramCall {
   // Looks for words[0] on PATH. Never throws: a program that cannot be started is a call that failed.
   explicit ProgramCall(std::vector<std::string> words, std::chrono::milliseconds limit = ClusterPatience(),
                        const std::string& input = "");
-  ~ProgramCall();  // kills it and its children
-  ProgramCall(const ProgramCall&) = delete;
+  ProgramCall(const ProgramCall&) = delete;  // the destructor kills the program and its children
 
   // NULL: it still runs. Never waits; after the limit the call is killed.
   const CallEnd* Look();
@@ -37,21 +38,17 @@ class ProgramCall {
   CallEnd Await();
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  void Drain();
   void Finish(const std::string& failure);
   void Ended(const ChildExit& exit);
 
   const std::string name_;
   const std::chrono::milliseconds limit_;
   std::optional<MemoryFile> input_;
-  int out_ = -1, err_ = -1;  // ends of pipes, that never block
+  std::optional<Pipe> out_, err_;
   std::unique_ptr<Child> child_;
   CallEnd end_;
   bool ended_ = false;
-  std::chrono::milliseconds waited_{0};
-  Clock::time_point looked_ = Clock::now();
+  AwakeClock waited_{kPauseOfOurs_s};
 };
 
 }  // namespace backplane

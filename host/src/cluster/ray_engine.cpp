@@ -1,30 +1,28 @@
 #include "cluster/ray_engine.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <functional>
 #include <stdexcept>
 
+#include "base/awake_clock.hpp"
 #include "base/child.hpp"
 #include "base/json_text.hpp"
+#include "base/line_peer.hpp"
 #include "base/printable.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "base/scratch_folder.hpp"
 #include "cluster/program_call.hpp"
-#include "cluster/ray_driver_source.hpp"
 #include "log/log.hpp"
 #include "supervise/interrupt.hpp"
 
 namespace backplane {
+
+extern const char* const kRayDriver;  // ray_driver.py
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -37,7 +35,6 @@ constexpr int kSilentPings = 2;  // times the patience for a cluster's program
 constexpr int kLookForReplies_ms = 100;
 constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
 constexpr double kPingEvery_s = 5;
-constexpr double kLongestHear_s = 1;  // a longer time between two looks is a pause of this process itself
 constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
 
 // Read a value of a line by the driver; another type is empty or 0.
@@ -59,27 +56,19 @@ std::optional<JobId> JobIn(const nlohmann::json& line, const char* key) {
 // The process and the lines between it and us.
 class RayEngine::Driver {
  public:
-  Driver(const std::string& python, const std::filesystem::path& log) : pipes_(MakePipes()), child_(Command(python, log)) {
-    close(std::exchange(pipes_.in[0], -1));
-    close(std::exchange(pipes_.out[1], -1));
-  }
+  Driver(const std::string& python, const std::filesystem::path& log) : child_(Command(python, log)) { peer_.CloseTheirs(); }
   ~Driver() {
-    close(pipes_.in[1]);
+    peer_.EndInput();
     child_.Wait(InterruptScope::AnyCame() ? kEndsAfterStop_ms : kDriverEnds_ms);
-    close(pipes_.out[0]);
   }
   Driver(const Driver&) = delete;
 
   // False: it is dead. Never waits for a driver that does not read: the rest is sent later.
-  bool Tell(const nlohmann::json& what) {
-    unsent_ += JsonText(what) + "\n";
-    return SendRest();
-  }
+  bool Tell(const nlohmann::json& what) { return peer_.Send(JsonText(what) + "\n"); }
 
   // True while its last answer is not older than the limit. Call it after each Hear.
   bool Answers(std::chrono::milliseconds limit) {
-    const auto now = Clock::now();
-    const double passed_s = std::min(std::chrono::duration<double>(now - std::exchange(looked_, now)).count(), kLongestHear_s);
+    const double passed_s = clock_.Passed();
     silent_s_ = ponged_ == pinged_ ? 0 : silent_s_ + passed_s;
     since_ping_s_ += passed_s;
     if (ponged_ == pinged_ && since_ping_s_ > kPingEvery_s) {
@@ -95,17 +84,15 @@ class RayEngine::Driver {
 
   // What has come since the last call, waiting for it at most so long.
   std::vector<nlohmann::json> Hear(int timeout_ms) {
-    SendRest();
-    pollfd watched{pipes_.out[0], POLLIN, 0};
-    if (poll(&watched, 1, timeout_ms) > 0) Read();
+    ended_ = peer_.Listen(timeout_ms) == LinePeer::Heard::kEnd || ended_;
     std::vector<nlohmann::json> lines;
-    for (size_t end; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) {
-      auto line = nlohmann::json::parse(text_.substr(0, end), nullptr, /*allow_exceptions=*/false);
+    while (const auto text = peer_.Next()) {
+      auto line = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
       if (!line.is_object()) continue;
       if (const auto pong = JobIn(line, "pong")) ponged_ = *pong;
       lines.push_back(std::move(line));
     }
-    if (text_.size() > kMostUnread) Kill();
+    if (peer_.unread().size() > kMostUnread) Kill();
     return lines;
   }
   bool ended() const { return ended_; }
@@ -124,62 +111,25 @@ class RayEngine::Driver {
   }
 
  private:
-  struct Pipes {
-    int in[2], out[2];
-  };
-
-  static Pipes MakePipes() {
-    Pipes pipes;
-    // A socket to it: a driver that has ended must not end this process by SIGPIPE.
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes.in) != 0 || pipe2(pipes.out, O_CLOEXEC) != 0)
-      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-    fcntl(pipes.out[0], F_SETFL, O_NONBLOCK);
-    return pipes;
-  }
-
   // Its input stays open as a descriptor that it is told of: a child's standard input is nobody's.
   ChildCommand Command(const std::string& python, const std::filesystem::path& log) {
     ChildCommand command;
     command.program = python;
-    command.arguments = {
-        "-c", fmt::format("import os\nos.dup2({}, 0)\nos.dup2({}, 1)\nimport sys\nsys.stdin = os.fdopen(0)\n{}", pipes_.in[0],
-                          pipes_.out[1], kRayDriver)};
+    command.arguments = {"-c",
+                         fmt::format("import os\nos.dup2({0}, 0)\nos.dup2({0}, 1)\nimport sys\nsys.stdin = os.fdopen(0)\n{1}",
+                                     peer_.theirs(), kRayDriver)};
     command.environment = {"RAY_ENABLE_UV_RUN_RUNTIME_ENV=0"};
     command.stdout_file = command.stderr_file = log;
-    command.inherit_fds = {pipes_.in[0], pipes_.out[1]};
+    command.inherit_fds = {peer_.theirs()};
     return command;
   }
 
-  bool SendRest() {
-    while (!unsent_.empty()) {
-      const ssize_t n = send(pipes_.in[1], unsent_.data(), unsent_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return errno == EAGAIN;
-      unsent_.erase(0, static_cast<size_t>(n));
-    }
-    return true;
-  }
-
-  void Read() {
-    char buffer[4096];
-    for (;;) {
-      const ssize_t n = read(pipes_.out[0], buffer, sizeof buffer);
-      if (n > 0) {
-        text_.append(buffer, static_cast<size_t>(n));
-      } else if (n == 0 || errno != EINTR) {
-        ended_ = ended_ || n == 0;
-        return;
-      }
-    }
-  }
-
-  Pipes pipes_;
+  LinePeer peer_;
   Child child_;
-  std::string text_, unsent_;
   bool ended_ = false;
   uint64_t pinged_ = 0, ponged_ = 0;
   double silent_s_ = 0, since_ping_s_ = 0;
-  Clock::time_point looked_ = Clock::now();
+  AwakeClock clock_{kPauseOfOurs_s};
 };
 
 // The driver says the same, once it is there.

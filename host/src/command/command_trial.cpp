@@ -1,9 +1,7 @@
 #include "command/command_trial.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,18 +14,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
-#include <system_error>
 #include <utility>
 
-#include "base/bounded.hpp"
 #include "base/child.hpp"
 #include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "base/pipe.hpp"
 #include "command/event_follower.hpp"
 #include "command/output_scan.hpp"
 #include "command/program.hpp"
@@ -37,10 +32,11 @@
 #include "config/command.hpp"
 #include "keep/cgroup.hpp"
 #include "log/log.hpp"
+#include "machine/cpu.hpp"
 #include "machine/process_tree.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
-#include "trial/held_folders.hpp"
+#include "trial/checkpoint_folder.hpp"
 #include "trial/keeper_watch.hpp"
 #include "trial/suspension.hpp"
 
@@ -52,10 +48,9 @@ namespace fs = std::filesystem;
 constexpr double kFirstLook_s = 0.1, kLook_s = 1;  // at the process tree and at event files
 constexpr double kGrace_s = 30;                    // as a keeper gives
 constexpr int kPipeBytes = 1 << 20;                // the command goes on while we are busy
-constexpr size_t kBlockBytes = 64 << 10;
-constexpr int kMostBlocksAtOnce = 16;  // of one stream, before the others are looked at
-constexpr size_t kLastLines = 20;      // in which a program says that memory ran out
-constexpr int kBlindTick_ms = 20;      // where the kernel does not tell of a child's end
+constexpr size_t kMostBlocksAtOnce = 16;           // of one stream, before the others are looked at
+constexpr size_t kLastLines = 20;                  // may report that memory ran out
+constexpr int kBlindTick_ms = 20;                  // if the kernel does not signal a child's end
 constexpr size_t kMostCommandWarnings = 20;
 
 constexpr char kPhaseOfCommand[] = "command";
@@ -89,62 +84,6 @@ void TakeSignals() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-size_t GrantedCpus() {
-  cpu_set_t cores;
-  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<size_t>(CPU_COUNT(&cores)) : 1;
-}
-
-void WriteAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno != EINTR) return;  // nobody keeps it
-    bytes.remove_prefix(n > 0 ? static_cast<size_t>(n) : 0);
-  }
-}
-
-class Pipe {
- public:
-  Pipe() {
-    if (pipe2(fds_, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-    fcntl(fds_[0], F_SETFL, O_NONBLOCK);
-    fcntl(fds_[0], F_SETPIPE_SZ, kPipeBytes);
-  }
-  ~Pipe() {
-    CloseWriter();
-    CloseReader();
-  }
-  Pipe(const Pipe&) = delete;
-
-  int reader() const { return fds_[0]; }  // -1: it has come to its end
-  int writer() const { return fds_[1]; }
-  void CloseWriter() {
-    if (fds_[1] >= 0) close(std::exchange(fds_[1], -1));
-  }
-  // Calls `use` with what is there; at most `most_blocks` pieces. True: there may be more.
-  template <class Use>
-  bool Take(int most_blocks, Use use) {
-    static char block[kBlockBytes];
-    for (int i = 0; i < most_blocks && fds_[0] >= 0; ++i) {
-      const ssize_t n = read(fds_[0], block, sizeof block);
-      if (n > 0) {
-        use(std::string_view(block, static_cast<size_t>(n)));
-      } else if (n == 0) {
-        CloseReader();
-      } else if (errno != EINTR) {
-        return false;
-      }
-    }
-    return fds_[0] >= 0;
-  }
-
- private:
-  void CloseReader() {
-    if (fds_[0] >= 0) close(std::exchange(fds_[0], -1));
-  }
-
-  int fds_[2];
-};
-
 // So that a client whose descriptor was closed and given to another file does not write into that.
 std::string InodeOf(int fd) {
   struct stat info {};
@@ -175,7 +114,7 @@ class CommandTrial {
   void Start();
   void Pump();
   void Wait();
-  void TakeOutput(int most_blocks);
+  void TakeOutput(size_t most_blocks);
   void LookAround();
   void CheckTime();
   void Ask();
@@ -187,7 +126,7 @@ class CommandTrial {
   ExitReason UnlessDiverged(const ExitReason& end) const;
   std::vector<std::string> LastLinesPrinted() const;
   int Finish(const ExitReason& end);
-  TrialEnd EndOf(const ExitReason& end) const;
+  TrialEnd EndNow(const ExitReason& end) const;
   std::vector<std::string> Warnings() const;
 
   const TrialSpec spec_;
@@ -201,7 +140,8 @@ class CommandTrial {
   std::optional<EventFollower> events_;
   TreeUse tree_;
   std::vector<std::string> words_;
-  Pipe out_, err_, reports_;
+  Pipe out_{Pipe::Read::kReturns, kPipeBytes}, err_{Pipe::Read::kReturns, kPipeBytes},
+      reports_{Pipe::Read::kReturns, kPipeBytes};
   std::unique_ptr<Child> child_;
   double next_look_s_ = kFirstLook_s;
   std::optional<double> kill_at_s_;
@@ -214,17 +154,16 @@ class CommandTrial {
 ExitReason CommandTrial::RunToItsEnd() {
   book_.Start();
   try {
-    words_ = CommandWords(spec_, GrantedCpus());
+    words_ = CommandWords(spec_, GrantedCpus().size());
   } catch (const std::runtime_error& e) {
     return {kExitConfig, Outcome::kConfig, "", e.what()};
   }
   try {
     Start();
+  } catch (const ProgramError& e) {
+    return {kExitConfig, Outcome::kConfig, "", e.what()};
   } catch (const std::runtime_error& e) {
-    // Of the program itself, which is no program of this machine, say; or there is no process to be had.
-    const std::string why = e.what();
-    const bool of_the_program = why.find(words_[0]) != std::string::npos;
-    return {of_the_program ? kExitConfig : kExitTemp, of_the_program ? Outcome::kConfig : Outcome::kTemp, "", why};
+    return {kExitTemp, Outcome::kTemp, "", e.what()};
   }
   try {
     Pump();
@@ -290,13 +229,13 @@ void CommandTrial::Wait() {
   [[maybe_unused]] const ssize_t n = read(g_wake_fd, &wakes, sizeof wakes);
 }
 
-void CommandTrial::TakeOutput(int most_blocks) {
+void CommandTrial::TakeOutput(size_t most_blocks) {
   bool printed = false;
   const UseReport use = [this](const Report& report) { Add(report); };
   const auto pass_on = [&](int fd, OutputScan* scan) {
     return [&, fd, scan](std::string_view bytes) {
       printed = true;
-      WriteAll(fd, bytes);
+      WriteWhole(fd, bytes);
       scan->Add(bytes, use);
     };
   };
@@ -355,7 +294,7 @@ ChildExit CommandTrial::End() {
   const ChildExit exit = *child_->Wait(0);  // its group is gone
   EndWhatIsLeft();
   // Nobody writes any more: what is there is all.
-  TakeOutput(INT_MAX);
+  TakeOutput(SIZE_MAX);
   const UseReport use = [this](const Report& report) { Add(report); };
   out_scan_.Finish(use);
   err_scan_.Finish(use);
@@ -401,28 +340,16 @@ int CommandTrial::Finish(const ExitReason& end) {
   try {
     book_.Sync();  // a result never stands on the disk without its metrics
     nlohmann::json result = ToJson(book_.Result());
-    Overwrite(EndOf(end), &result);
+    Overwrite(EndNow(end), &result);
     WriteFileAtomic(AttemptFolder(WhereHeld(spec_.attempt_dir)).result(), JsonText(result, 2) + "\n");
   } catch (const std::exception& e) {
-    const std::string sentence = (end.error.empty() ? "" : end.error + "; ") + "no result was written: " + WordsOf(e);
-    LogError("{}", sentence);
-    status_.SetLine(sentence);
-    return end.exit == kExitOk ? static_cast<int>(kExitTemp) : end.exit;
+    return ExitWithoutResult(end, e, &status_);
   }
   return end.exit;
 }
 
-TrialEnd CommandTrial::EndOf(const ExitReason& end) const {
-  TrialEnd told;
-  told.trial_id = spec_.trial_id;
-  told.attempt = spec_.attempt;
-  told.state = end.outcome == Outcome::kPruned                                    ? TrialState::kPruned
-               : end.exit == kExitOk                                              ? TrialState::kCompleted
-               : end.outcome == Outcome::kKilled || end.outcome == Outcome::kTemp ? TrialState::kKilled
-                                                                                  : TrialState::kFailed;
-  told.outcome = end.outcome;
-  told.on_device = end.exit == kExitGpuOom;
-  if (!end.error.empty()) told.error = Bounded(end.error);
+TrialEnd CommandTrial::EndNow(const ExitReason& end) const {
+  TrialEnd told = EndOf(spec_, end);
   told.phase = kPhaseOfCommand;
   if (!words_.empty()) told.facts[kCommandLearner]["program"] = words_[0];
   told.warnings = Warnings();
@@ -449,7 +376,7 @@ std::vector<std::string> CommandTrial::Warnings() const {
 int RunCommandTrial(TrialSpec spec) {
   WatchKeeper();
   TakeSignals();
-  try {
+  return ExitOf([&] {
     if (std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(fmt::format(
           "attempt {} has a result already; `backplane replay OUT TRIAL` runs the trial again beside it", spec.attempt));
@@ -457,15 +384,7 @@ int RunCommandTrial(TrialSpec spec) {
     HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: the watch of suspensions writes its status for as long as the process lives.
     return (new CommandTrial(std::move(spec)))->Run();
-  } catch (const std::bad_alloc&) {
-    return kExitHostOom;
-  } catch (const std::system_error& e) {
-    LogError("{}", e.what());
-    return kExitTemp;
-  } catch (const std::exception& e) {
-    LogError("{}", WordsOf(e));
-    return kExitUsage;
-  }
+  });
 }
 
 }  // namespace backplane

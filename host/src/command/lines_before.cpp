@@ -11,8 +11,6 @@
 
 namespace backplane {
 
-bool IsOfEpisodes(std::string_view name) { return name == "return" || name.starts_with("ep/") || name.starts_with("eval/"); }
-
 bool DecidesDivergence(std::string_view name) {
   return name == "return" || name == "eval/return" || name == "loss" || name.ends_with("/loss") || name.ends_with("_loss");
 }

@@ -14,8 +14,6 @@
 
 namespace backplane {
 
-// A measure that the record sums up by itself: of training's episodes, or of an evaluation.
-bool IsOfEpisodes(std::string_view name);
 // A metric whose end decides whether the trial diverged: a return, or a loss by its name. The names are fixed, so that no
 // setting outside a trial's identity changes its outcome.
 bool DecidesDivergence(std::string_view name);

@@ -8,7 +8,7 @@
 
 #include "base/printable.hpp"
 #include "record/metric_series.hpp"
-#include "trial/held_folders.hpp"
+#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {

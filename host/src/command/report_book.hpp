@@ -13,7 +13,7 @@
 #include "trial/budget.hpp"
 #include "trial/recorder.hpp"
 #include "trial/status.hpp"
-#include "trial/trial_clock.hpp"
+#include "trial/trial_count.hpp"
 
 namespace backplane {
 

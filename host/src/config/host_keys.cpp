@@ -165,7 +165,7 @@ class HostKeyReader {
   void RequireBudget() {
     std::string limits;
     if (HasBudget(&limits) || IsGiven("report.precision") || IsMisspelt("budget")) return;
-    errors_->Add(PathMark(root_, "budget"), kNoBudget + (": " + limits));
+    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits, ErrorCode::kNoBudget);
   }
 
   // What a budget asks for is what is run, no more: precision is on where there is none, or where it is asked for.

@@ -12,9 +12,6 @@
 
 namespace backplane {
 
-// How the error of a file without a budget begins.
-inline constexpr char kNoBudget[] = "budget: at least one limit is needed";
-
 // Every key of the table: from the file or its default. Of plugins' options only the places are noted.
 void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
                   Errors* errors);

@@ -156,4 +156,14 @@ KeepReport ReportFromText(const std::string& text) {
   return report;
 }
 
+std::string ToVariable(const KeeperLink& link) {
+  std::string text = kKeeperVariable;
+  char before = '=';
+  for (const int fd : {link.alive_fd, link.kill_fd, link.lock_fd}) {
+    text += before + std::to_string(fd);
+    before = ' ';
+  }
+  return text;
+}
+
 }  // namespace backplane

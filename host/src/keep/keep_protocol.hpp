@@ -80,4 +80,17 @@ std::string ToLine(const KeepStuck& stuck);
 // Of what has come through the pipe so far; a line that is not whole yet is left out.
 KeepReport ReportFromText(const std::string& text);
 
+// A keeper passes descriptors to its trial in this environment variable.
+inline constexpr char kKeeperVariable[] = "BACKPLANE_KEEPER";
+
+// Descriptors; -1: none.
+struct KeeperLink {
+  int alive_fd = -1;  // a pipe without bytes; only the keeper holds its other end
+  int kill_fd = -1;   // cgroup.kill of the trial's own group
+  int lock_fd = -1;   // locks the trial's folder
+};
+
+// "BACKPLANE_KEEPER=5 -1 6", for the trial's environment.
+std::string ToVariable(const KeeperLink& link);
+
 }  // namespace backplane

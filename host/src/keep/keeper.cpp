@@ -28,14 +28,13 @@
 
 #include "base/child.hpp"
 #include "base/error_words.hpp"
+#include "base/pipe.hpp"
 #include "base/process.hpp"
 #include "keep/cgroup.hpp"
 #include "keep/keep_protocol.hpp"
-#include "keep/keeper_link.hpp"
 #include "keep/log_pipe.hpp"
 #include "keep/memory_watch.hpp"
 #include "keep/silence_watch.hpp"
-#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 
 namespace backplane {
@@ -60,10 +59,7 @@ sigset_t KeeperSignalSet() {
   return set;
 }
 
-void Report(const KeepOrder& order, const std::string& line) {
-  while (write(order.report_fd, line.data(), line.size()) < 0 && errno == EINTR) {
-  }
-}
+void Report(const KeepOrder& order, const std::string& line) { WriteWhole(order.report_fd, line); }
 
 class Keeper {
  public:
@@ -120,12 +116,7 @@ class Keeper {
     ChildCommand command;
     command.program = order_.program;
     command.arguments = order_.arguments;
-    // Nobody writes into it: its end tells the trial that we are gone (keeper_link.hpp).
-    int alive[2];
-    if (pipe2(alive, O_CLOEXEC) != 0) {
-      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-    }
-    const KeeperLink link{alive[0], group_ ? group_->kill_fd() : -1, order_.lock_fd};
+    const KeeperLink link{alive_.reader(), group_ ? group_->kill_fd() : -1, order_.lock_fd};
     command.environment = {ToVariable(link)};
     command.inherit_fds = {link.alive_fd, link.kill_fd, link.lock_fd};
     ChildSetup setup{.death_signal = SIGKILL, .stdout_fd = out_.writer(), .stderr_fd = err_.writer(), .own_session = true};
@@ -134,7 +125,7 @@ class Keeper {
     trial_ = std::make_unique<Child>(command, setup);
     out_.CloseWriter();
     err_.CloseWriter();
-    close(alive[0]);
+    alive_.CloseReader();
     Report(order_, ToLine(KeepStart{trial_->pid(), ProcessStart(trial_->pid()).value_or(0)}));
   }
 
@@ -332,6 +323,7 @@ class Keeper {
   const sigset_t signals_;
   const int signal_fd_ = signalfd(-1, &signals_, SFD_NONBLOCK | SFD_CLOEXEC);
   LogPipe out_{STDOUT_FILENO}, err_{STDERR_FILENO};
+  Pipe alive_{Pipe::Read::kWaits};  // carries no bytes: its end shows the trial that this process is gone (KeeperLink)
   std::unique_ptr<TrialGroup> group_;
   std::optional<MemoryWatch> watch_;
   std::optional<SilenceWatch> silence_;

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "base/pipe.hpp"
 
 namespace backplane {
 
@@ -18,12 +21,10 @@ class LogPipe {
  public:
   // `file` is open for appending, stays the caller's and has to outlive this. Throws std::runtime_error.
   explicit LogPipe(int file, LogBounds bounds = {});
-  ~LogPipe();
-  LogPipe(const LogPipe&) = delete;
 
-  int writer() const { return writer_; }
-  void CloseWriter();                     // the process that prints has its own by now
-  int reader() const { return reader_; }  // to poll; -1: nobody holds a writer any more
+  int writer() const { return pipe_.writer(); }
+  void CloseWriter() { pipe_.CloseWriter(); }    // the process that prints has its own by now
+  int reader() const { return pipe_.reader(); }  // to poll; -1: all writers are closed
 
   // Takes what is there, some of it if there is much. Never waits for the printing side, also where a process that nobody knows
   // of has kept the writer. A disk that is full is no error: then the end is kept all the same.
@@ -32,13 +33,13 @@ class LogPipe {
   void Finish();
 
  private:
-  bool TakeOnce();
-  void Keep(const char* text, size_t size);
+  void TakeBlocks(size_t most);
+  void Keep(std::string_view text);
   std::string Tail() const;
 
   const int file_;
   const LogBounds bounds_;
-  int reader_ = -1, writer_ = -1;
+  Pipe pipe_;
   uint64_t head_left_bytes_;
   std::string ring_;            // the newest tail_bytes of what did not go into the file; wraps at ring_at_ once it is full
   size_t ring_at_ = 0;          // where the next byte goes, and so the oldest is, in a full ring

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "machine/process_state.hpp"
+#include "machine/process_tree.hpp"
 #include "record/status_file.hpp"
 
 namespace backplane {

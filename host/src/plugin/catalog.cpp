@@ -57,7 +57,12 @@ void Catalog::AddFile(const fs::path& file) {
   }
 }
 
-const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::string* why_not) {
+const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason) {
+  const auto not_found = [&](PluginMiss why, std::string sentence) {
+    *why_not = std::move(sentence);
+    if (reason != nullptr) *reason = why;
+    return nullptr;
+  };
   const std::string kind_name = KindName(kind);
   const fs::path file = IsPath(name) ? fs::absolute(name).lexically_normal() : fs::path();
   if (!file.empty()) {
@@ -82,21 +87,18 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
   std::vector<std::string> found_in;
   for (const PluginInfo* info : found) found_in.push_back(file.empty() ? info->file.string() : info->id);
   if (found.size() == 1) return found.front();
-  if (found.size() > 1) {
-    *why_not = "there is more than one " + kind_name + " '" + name + "': " + Join(found_in);
-    return nullptr;
-  }
+  if (found.size() > 1)
+    return not_found(PluginMiss::kAmbiguous, "there is more than one " + kind_name + " '" + name + "': " + Join(found_in));
   for (const Refusal& refusal : refusals_) {
     if (!file.empty() ? refusal.file != file : refusal.file.stem() != kind_name + "_" + name) continue;
-    *why_not = refusal.reason;
-    return nullptr;
+    return not_found(PluginMiss::kUnusable, refusal.reason);
   }
   const auto other = std::ranges::find_if(plugins_, [&](const PluginInfo& info) { return info.short_id() == name; });
   const std::string hint = other != plugins_.end() ? std::string(": it is one of kind ") + KindName(other->kind)
                                                    : Suggestion(name, known, kind_name);
-  *why_not = file.empty() ? "there is no " + kind_name + " '" + name + "'" + hint + " (" + Searched() + ")"
-                          : file.string() + ": holds no " + kind_name;
-  return nullptr;
+  return not_found(PluginMiss::kUnknown, file.empty()
+                                             ? "there is no " + kind_name + " '" + name + "'" + hint + " (" + Searched() + ")"
+                                             : file.string() + ": holds no " + kind_name);
 }
 
 std::string Catalog::Searched() const {

@@ -18,6 +18,8 @@ struct Refusal {
   std::string reason;
 };
 
+enum class PluginMiss { kUnknown = 1, kAmbiguous, kUnusable };
+
 class Catalog {
  public:
   // `adds`: what a user adds a folder by, for messages.
@@ -31,7 +33,7 @@ class Catalog {
   // or ends in ".so"). NULL and a sentence, with the nearest known names and the folders, if there is none, more than one, or
   // it was refused. A file that was named by its path alone, and lies in no folder that was added, is not found by its id: a
   // kept version stands beside the installed one. The pointer lives as long as the catalog.
-  const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not);
+  const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason = nullptr);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"
   // Whether files share this plugin's id. Find refuses the id then; it takes the file.

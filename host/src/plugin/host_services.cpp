@@ -53,6 +53,11 @@ std::string HostServices::TakeError() {
   return error_.empty() ? "no reason given" : std::exchange(error_, {});
 }
 
+bool HostServices::HasError() {
+  const std::lock_guard lock(mutex_);
+  return !error_.empty();
+}
+
 const void* HostServices::OpenPart(const char* name, const char** borrow_why_not) noexcept {
   const char* why_not = "out of memory";
   try {

@@ -47,6 +47,7 @@ class HostServices {
   const std::string& plugin_id() const { return plugin_id_; }
   // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
   std::string TakeError();
+  bool HasError();  // a call of TakeError would return a sentence of the plugin. [any]
   const HostSinks& sinks() const { return *sinks_; }
   const void* OpenPart(const char* name, const char** borrow_why_not) noexcept;
   // Why the last part that was asked for could not be opened; empty: none failed.

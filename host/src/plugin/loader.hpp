@@ -13,6 +13,8 @@ namespace backplane {
 // Loads LibTorch from `lib_dir` (…/torch/lib) before any plugin, so that exactly one copy serves the process. Returns its
 // version ("2.13.0+cpu", read from the version file beside it). Throws PluginError.
 std::string PreloadTorch(const std::filesystem::path& lib_dir);
+// The same version without loading it; empty if there is none.
+std::string TorchVersionAt(const std::filesystem::path& lib_dir);
 // Where LibTorch is: BACKPLANE_TORCH_LIB, else what torch.json beside the plugins' folder of the installation says, else the
 // package torch beside an installation that is a Python package itself. Empty: nowhere.
 std::filesystem::path FindTorchLib();

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/error_words.hpp"
+#include "base/pipe.hpp"
 #include "plugin/elf.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/metadata.hpp"
@@ -45,32 +46,13 @@ void WriteSection(const std::filesystem::path& file, const ElfSection& section, 
   }
 }
 
-void WriteAll(int fd, const std::string& text) {
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n <= 0) return;  // the parent is gone, nobody wants the sentence
-    done += static_cast<size_t>(n);
-  }
-}
-
-std::string ReadAll(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) != 0;) {
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    text.append(buffer, static_cast<size_t>(n));
-  }
-  return text;
-}
-
 [[noreturn]] void RunChild(const std::filesystem::path& file, const SealCheck& check,
                            const std::vector<std::filesystem::path>& parts, int pipe_end) {
   alarm(kTimeLimit_s);
   try {
     SealInThisProcess(file, check, parts);
   } catch (const std::exception& e) {
-    WriteAll(pipe_end, WordsOf(e));
+    WriteWhole(pipe_end, WordsOf(e));
     _exit(kRefused);
   }
   _exit(kSealed);  // no static destructors of a library that was loaded on top of the parent's image
@@ -123,21 +105,16 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
 }
 
 void Seal(const std::filesystem::path& file, const SealCheck& check, const std::vector<std::filesystem::path>& parts) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(errno));
+  Pipe pipe(Pipe::Read::kWaits);
   const pid_t child = fork();
   if (child == 0) {
-    close(ends[0]);
-    RunChild(file, check, parts, ends[1]);
+    pipe.CloseReader();
+    RunChild(file, check, parts, pipe.writer());
   }
-  const int error = errno;
-  close(ends[1]);
-  if (child < 0) {
-    close(ends[0]);
-    throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(error));
-  }
-  const std::string sentence = ReadAll(ends[0]);
-  close(ends[0]);
+  if (child < 0) throw PluginError(file.string() + ": cannot be sealed: " + std::strerror(errno));
+  pipe.CloseWriter();
+  std::string sentence;
+  pipe.TakeInto(&sentence);
   int wait_status = 0;
   while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
   }

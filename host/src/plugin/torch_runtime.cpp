@@ -5,24 +5,25 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "plugin/loader.hpp"
 
 namespace backplane {
-namespace {
 
-// `__version__ = '2.13.0+cpu'` in the wheel's version.py, or the single line of build-version in the C++ distribution.
-std::string TorchVersion(const std::filesystem::path& root) {
+std::string TorchVersionAt(const std::filesystem::path& lib_dir) {
+  if (lib_dir.empty()) return "";
+  const std::filesystem::path lib = lib_dir.lexically_normal(),
+                              root = (lib.has_filename() ? lib : lib.parent_path()).parent_path();
   std::string line;
-  for (std::ifstream in(root / "version.py"); std::getline(in, line);) {
+  // `__version__ = '2.13.0+cpu'` in the wheel, or a single line in the C++ distribution.
+  for (std::ifstream in = OpenStream(root / "version.py"); std::getline(in, line);) {
     const size_t begin = line.find_first_of("'\""), end = line.find_last_of("'\"");
     if (line.starts_with("__version__") && begin < end) return line.substr(begin + 1, end - begin - 1);
   }
-  if (std::ifstream in(root / "build-version"); std::getline(in, line) && !line.empty()) return line;
-  throw PluginError("LibTorch in " + (root / "lib").string() +
-                    " does not tell its version; wanted version.py or build-version in " + root.string());
+  std::string version;
+  OpenStream(root / "build-version") >> version;
+  return version;
 }
-
-}  // namespace
 
 std::string PreloadTorch(const std::filesystem::path& lib_dir) {
   // A second copy with the same library name would silently not be loaded, or fail by load order.
@@ -32,7 +33,10 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir) {
     throw PluginError("this process already has the LibTorch of " + loaded.string() + ", so it cannot load that of " +
                       wanted.string());
   }
-  const std::string version = TorchVersion(wanted.parent_path());
+  const std::string version = TorchVersionAt(wanted);
+  if (version.empty())
+    throw PluginError("LibTorch in " + wanted.string() + " does not tell its version; wanted version.py or build-version in " +
+                      wanted.parent_path().string());
   if (!dlopen((wanted / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
     throw PluginError("LibTorch cannot be loaded from " + wanted.string() + ": " + dlerror());
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rollout/buffers.hpp"
-#include "rollout/delivery_tensors.hpp"
+#include "rollout/delivery.hpp"
 #include "rollout/moments.hpp"
 #include "rollout/rows.hpp"
 

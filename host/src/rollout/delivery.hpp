@@ -1,14 +1,34 @@
 // A finished rollout as the learner gets it: the kept channels in place, and what the chunks left, in the order (t, row).
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <vector>
 
+#include "backplane/learner.h"
+#include "rollout/buffers.hpp"
 #include "rollout/chunk_queue.hpp"
-#include "rollout/delivery_tensors.hpp"
+#include "rollout/moments.hpp"
 #include "rollout/rollout_buffers.hpp"
 
 namespace backplane {
+
+// The tensors of a delivery by name, in the order in which they were given.
+class DeliveryTensors {
+ public:
+  void Clear();
+  // Name and tensor stay where they are.
+  void Give(const char* name, bp_tensor* tensor);
+  // "obs_count", "obs_mean" and "obs_m2", which point into `moments`.
+  void GiveMoments(Moments& moments);
+  // All that was given since Clear, as one delivery; valid until the next Clear or Give.
+  bp_delivery Make(uint32_t kind) const;
+
+ private:
+  std::vector<const char*> names_;
+  std::vector<bp_tensor*> tensors_;
+  Tensor count_, mean_, m2_;
+};
 
 class RolloutDelivery {
  public:

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "rollout/look_pace.hpp"
 #include "rollout/non_finite.hpp"
 
 namespace backplane {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "backplane/ext/memory.h"
+#include "rollout/readable.hpp"
 
 namespace backplane {
 
@@ -33,8 +34,11 @@ T* RequireMade(T* made, const std::string& id) {
 
 std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}", Layout(*c), c->role) : "none"; }
 
-[[noreturn]] void FailIn(HostServices& services, bp_status status, const std::string& doing) {
+}  // namespace
+
+void FailIn(HostServices& services, bp_status status, const std::string& doing) {
   if (status == BP_E_OOM_HOST) ReleaseMemoryReserve();
+  const bool explained = services.HasError();
   const std::string reason = services.TakeError();
   const auto broken = [&](const std::string& what) {
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));
@@ -44,19 +48,30 @@ std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}"
   // Its own file is not whole, whatever status it gives: that is no matter of its options, or of the env that it is to fit.
   if (!services.part_error().empty() && reason.find(services.part_error()) != std::string::npos) status = BP_E_INTERNAL;
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
-  throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason));
+  throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
 }
 
-}  // namespace
+const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes) {
+  if (table == nullptr) return nullptr;
+  const auto refuse = [&](const std::string& wanted, const std::string& found) {
+    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("extension {}: wanted {}, found {}", extension, wanted, found));
+  };
+  uint32_t size = 0;
+  if (!CopyReadable(&size, table, sizeof size)) refuse("a table of functions", "memory that cannot be read");
+  if (size < bytes) refuse(fmt::format("a table of {} bytes or more", bytes), fmt::format("struct_size {}", size));
+  constexpr uint32_t kFirst = 8;  // behind struct_size and a number
+  std::vector<const void*> functions((bytes - kFirst) / sizeof(void*));
+  if (!CopyReadable(functions.data(), static_cast<const char*>(table) + kFirst, bytes - kFirst))
+    refuse("a table of functions", "memory that cannot be read");
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (functions[i] == nullptr)
+      refuse(fmt::format("{} functions", functions.size()), fmt::format("NULL as function {}", i + 1));
+  return table;
+}
 
 EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                          const InstanceOptions& options, uint64_t rows)
-    : services_(id, &sinks),
-      api_(module.api<bp_env_api>(id)),
-      rows_(rows),
-      flags_(module.descriptor(id).flags),
-      resets_itself_((flags_ & BP_FLAG_NATIVE_AUTORESET) != 0),
-      env_(nullptr, {&services_.plugin_id(), api_->destroy}) {
+    : PluginInstance(module, id, sinks), rows_(rows), resets_itself_((flags_ & BP_FLAG_NATIVE_AUTORESET) != 0) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -67,23 +82,19 @@ EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, cons
   bp_env* made = nullptr;
   const bp_status status = CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), rows, &made); });
   if (status != BP_OK) Fail(status, "create");
-  env_.reset(RequireMade(made, id));
+  made_.reset(RequireMade(made, id));
   spec_ = ReadSpec();
   channels_ = Pointers(spec_.table);
   CheckResets();
 }
 
 CheckedEnvSpec EnvInstance::ReadSpec() const {
-  const bp_env_spec* said = CallPlugin(id(), [&] { return api_->spec(env_.get()); });
+  const bp_env_spec* said = CallPlugin(id(), [&] { return api_->spec(made_.get()); });
   return CheckSpec(id(), said, flags_, rows_);
 }
 
 void EnvInstance::CheckUnchanged() const {
   if (const auto found = Difference(spec_, ReadSpec())) throw TrialFailure(BP_E_INTERNAL, id(), "spec has changed: " + *found);
-}
-
-void EnvInstance::Destroy() {
-  CallPlugin(id(), [&] { api_->destroy(env_.release()); });
 }
 
 // What an env that resets itself, or that works on a device, must offer for the host to count its episodes.
@@ -136,7 +147,7 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
 
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
   CheckUnchanged();
-  const bp_status status = CallPlugin(id(), [&] { return api_->bind(env_.get(), frames.data(), frames.size()); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->bind(made_.get(), frames.data(), frames.size()); });
   if (status != BP_OK) Fail(status, "bind");
 }
 
@@ -145,14 +156,9 @@ void EnvInstance::NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds
   Call("next_seeds", [&](bp_env* env) { return autoreset->next_seeds(env, per_row, seeds.data()); });
 }
 
-void EnvInstance::Fail(bp_status status, const std::string& doing) { FailIn(services_, status, doing); }
-
 LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
-    : services_(id, &sinks),
-      api_(module.api<bp_learner_api>(id)),
-      flags_(module.descriptor(id).flags),
-      learner_(nullptr, {&services_.plugin_id(), api_->destroy}) {
+    : PluginInstance(module, id, sinks) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -164,13 +170,13 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
   const bp_status status =
       CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &made); });
   if (status != BP_OK) Fail(status, "create");
-  learner_.reset(RequireMade(made, id));
+  made_.reset(RequireMade(made, id));
   spec_ = ReadSpec(env);
   act_out_ = Pointers(spec_.act_out);
 }
 
 CheckedLearnerSpec LearnerInstance::ReadSpec(const EnvInstance& env) const {
-  const bp_learner_spec* said = CallPlugin(id(), [&] { return api_->spec(learner_.get()); });
+  const bp_learner_spec* said = CallPlugin(id(), [&] { return api_->spec(made_.get()); });
   return CheckSpec(id(), said, env.id(), env.checked_spec());
 }
 
@@ -179,23 +185,17 @@ void LearnerInstance::CheckUnchanged(const EnvInstance& env) const {
     throw TrialFailure(BP_E_INTERNAL, id(), "spec has changed: " + *found);
 }
 
-void LearnerInstance::Destroy() {
-  CallPlugin(id(), [&] { api_->destroy(learner_.release()); });
-}
-
 bp_request LearnerInstance::Plan(const bp_limits& limits) {
   bp_request request{};
   request.struct_size = sizeof request;
-  const bp_status status = CallPlugin(id(), [&] { return api_->plan(learner_.get(), &limits, &request); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->plan(made_.get(), &limits, &request); });
   if (status != BP_OK) Fail(status, "plan");
   return request;
 }
 
 void LearnerInstance::Consume(const bp_delivery& delivery) {
-  const bp_status status = CallPlugin(id(), [&] { return api_->consume(learner_.get(), &delivery); });
+  const bp_status status = CallPlugin(id(), [&] { return api_->consume(made_.get(), &delivery); });
   if (status != BP_OK) Fail(status, "consume");
 }
-
-void LearnerInstance::Fail(bp_status status, const std::string& doing) { FailIn(services_, status, doing); }
 
 }  // namespace backplane

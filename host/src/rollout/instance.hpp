@@ -18,7 +18,6 @@
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/check_spec.hpp"
-#include "rollout/extension_table.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "rollout/process_state.hpp"
@@ -75,11 +74,62 @@ struct Destroyer {
 template <class T>
 using PluginHandle = std::unique_ptr<T, Destroyer<T>>;
 
-class EnvInstance {
+// Throws the TrialFailure of a call that returned this status.
+[[noreturn]] void FailIn(HostServices& services, bp_status status, const std::string& doing);
+
+// `table` if it has `bytes` bytes and a function in each place from its 8th byte on, as all tables of backplane/ext/ are made.
+// NULL for NULL: the plugin does not offer it. Throws TrialFailure that names the plugin `id` and the extension.
+const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes);
+
+// The common part of env and learner instances. `Made` is bp_env or bp_learner.
+template <class Made, class Api>
+class PluginInstance {
+ public:
+  PluginInstance(const PluginInstance&) = delete;
+
+  const std::string& id() const { return services_.plugin_id(); }
+  uint64_t flags() const { return flags_; }
+  Made* handle() { return made_.get(); }
+  // The table of an extension, which is whole; NULL: it does not offer it.
+  template <class Ext>
+  const Ext* Extension(const char* ext) const {
+    if (api_->get_extension == nullptr) return nullptr;
+    const void* table = CallPlugin(id(), [&] { return api_->get_extension(made_.get(), ext); });
+    return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
+  }
+  // Calls through such a table: function(Made*), whose status, if it returns one, ends the trial in `doing`.
+  template <class Function>
+  auto Call(const char* doing, Function&& function) {
+    if constexpr (std::is_same_v<decltype(function(made_.get())), bp_status>) {
+      const bp_status status = CallPlugin(id(), [&] { return function(made_.get()); });
+      if (status != BP_OK) Fail(status, doing);
+    } else {
+      return CallPlugin(id(), [&] { return function(made_.get()); });
+    }
+  }
+  [[noreturn]] void Fail(bp_status status, const std::string& doing) { FailIn(services_, status, doing); }
+  // Ends it, as the destructor does, but throws TrialFailure where that fails. Nothing may be called after.
+  void Destroy() {
+    CallPlugin(id(), [&] { api_->destroy(made_.release()); });
+  }
+
+ protected:
+  PluginInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks)
+      : services_(id, &sinks),
+        api_(module.api<Api>(id)),
+        flags_(module.descriptor(id).flags),
+        made_(nullptr, {&services_.plugin_id(), api_->destroy}) {}
+
+  HostServices services_;
+  const Api* api_;
+  uint64_t flags_;
+  PluginHandle<Made> made_;
+};
+
+class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
  public:
   EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
               uint64_t rows);
-  EnvInstance(const EnvInstance&) = delete;
 
   const bp_env_spec& spec() const { return spec_.view; }  // checked, and the host's own copy; for bp::FindChannel
   const CheckedEnvSpec& checked_spec() const { return spec_; }
@@ -87,54 +137,28 @@ class EnvInstance {
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_.view.max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
-  uint64_t flags() const { return flags_; }
   // Works on all rows at once, and starts the next episode of a row in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
   bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
-  const std::string& id() const { return services_.plugin_id(); }
 
   void Bind(const std::vector<bp_frame>& frames);
   bp_status Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    return CallPlugin(id(), [&] { return api_->reset(env_.get(), slot, begin, end, mask, seeds); });
+    return CallPlugin(id(), [&] { return api_->reset(made_.get(), slot, begin, end, mask, seeds); });
   }
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
-    return CallPlugin(id(), [&] { return api_->step(env_.get(), slot, begin, end); });
+    return CallPlugin(id(), [&] { return api_->step(made_.get(), slot, begin, end); });
   }
   // Of an env that resets itself: the seeds of the next `per_row` episodes of each row, [rows, per_row].
   void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
-  // The table of an extension, which is whole; NULL: it does not offer it.
-  template <class Ext>
-  const Ext* Extension(const char* ext) const {
-    if (api_->get_extension == nullptr) return nullptr;
-    const void* table = CallPlugin(id(), [&] { return api_->get_extension(env_.get(), ext); });
-    return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
-  }
-  // Calls through such a table: function(bp_env*), whose status, if it returns one, ends the trial in `doing`.
-  template <class Function>
-  auto Call(const char* doing, Function&& function) {
-    if constexpr (std::is_same_v<decltype(function(env_.get())), bp_status>) {
-      const bp_status status = CallPlugin(id(), [&] { return function(env_.get()); });
-      if (status != BP_OK) Fail(status, doing);
-    } else {
-      return CallPlugin(id(), [&] { return function(env_.get()); });
-    }
-  }
-  bp_env* handle() { return env_.get(); }
-  [[noreturn]] void Fail(bp_status status, const std::string& doing);
   // Throws TrialFailure if it says of itself what it did not say when it was made.
   void CheckUnchanged() const;
-  // Ends it, as the destructor does, but throws TrialFailure where that fails. Nothing may be called after.
-  void Destroy();
 
  private:
   CheckedEnvSpec ReadSpec() const;
   void CheckResets() const;
 
-  HostServices services_;
-  const bp_env_api* api_;
-  uint64_t rows_, flags_;
+  uint64_t rows_;
   bool resets_itself_;
-  PluginHandle<bp_env> env_;
   CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };
@@ -142,54 +166,28 @@ class EnvInstance {
 // A learner is made for one env; another instance it acts in must have the same channels. Throws TrialFailure (BP_E_CONFIG).
 void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation);
 
-class LearnerInstance {
+class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
  public:
   LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
                   const EnvInstance& env, uint64_t seed);
-  LearnerInstance(const LearnerInstance&) = delete;
 
   const CheckedLearnerSpec& spec() const { return spec_; }
   const std::vector<const bp_channel*>& act_out() const { return act_out_; }
   const std::vector<std::string>& act_in() const { return spec_.act_in; }
   const std::vector<std::string>& keep() const { return spec_.keep; }
-  uint64_t flags() const { return flags_; }
   // What it does for a row is bitwise independent of the other rows in the call.
   bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_.flags & BP_LEARNER_ROW_EXACT) != 0; }
-  const std::string& id() const { return services_.plugin_id(); }
 
   bp_request Plan(const bp_limits& limits);
   void Consume(const bp_delivery& delivery);
   bp_status Act(const bp_act& act) {
-    return CallPlugin(id(), [&] { return api_->act(learner_.get(), &act); });
+    return CallPlugin(id(), [&] { return api_->act(made_.get(), &act); });
   }
-  // As those of EnvInstance.
-  template <class Ext>
-  const Ext* Extension(const char* ext) const {
-    if (api_->get_extension == nullptr) return nullptr;
-    const void* table = CallPlugin(id(), [&] { return api_->get_extension(learner_.get(), ext); });
-    return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
-  }
-  template <class Function>
-  auto Call(const char* doing, Function&& function) {
-    if constexpr (std::is_same_v<decltype(function(learner_.get())), bp_status>) {
-      const bp_status status = CallPlugin(id(), [&] { return function(learner_.get()); });
-      if (status != BP_OK) Fail(status, doing);
-    } else {
-      return CallPlugin(id(), [&] { return function(learner_.get()); });
-    }
-  }
-  bp_learner* handle() { return learner_.get(); }
-  [[noreturn]] void Fail(bp_status status, const std::string& doing);
   void CheckUnchanged(const EnvInstance& env) const;
-  void Destroy();
 
  private:
   CheckedLearnerSpec ReadSpec(const EnvInstance& env) const;
 
-  HostServices services_;
-  const bp_learner_api* api_;
-  uint64_t flags_;
-  PluginHandle<bp_learner> learner_;
   CheckedLearnerSpec spec_;
   std::vector<const bp_channel*> act_out_;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "machine/run_queue.hpp"
+#include "machine/process_usage.hpp"
 #include "rollout/phase_trace.hpp"
 
 namespace backplane {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <system_error>
 
+#include "machine/cpu.hpp"
 #include "rollout/clocks.hpp"
-#include "rollout/cores.hpp"
 #include "rollout/failure.hpp"
 
 namespace backplane {

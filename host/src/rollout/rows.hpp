@@ -4,9 +4,24 @@
 #include <cstdint>
 #include <vector>
 
-#include "rollout/seeds.hpp"
+#include "backplane/rng.h"
 
 namespace backplane {
+
+// Seeds of episodes. A seed depends only on the trial's seed, the purpose, the row and the number of the episode in its row.
+class EpisodeSeeds {
+ public:
+  EpisodeSeeds(uint64_t trial_seed, uint32_t purpose) : trial_seed_(trial_seed), purpose_(purpose) {}
+
+  // `number` counts the row's episodes from 0.
+  uint64_t Of(uint64_t row, uint64_t number) const {
+    return bp_seed(trial_seed_, purpose_, static_cast<uint32_t>(row), number);
+  }
+
+ private:
+  uint64_t trial_seed_;
+  uint32_t purpose_;
+};
 
 struct RowState {
   double episode_return = 0;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/child.hpp"
+#include "base/line_peer.hpp"
 
 namespace backplane {
 
@@ -49,8 +50,6 @@ class SideProcess {
   using Clock = std::chrono::steady_clock;
 
   std::string Exchange(const std::string& line, const std::string& op);
-  void Send(const std::string& line, size_t* sent);
-  void Receive();
   void LookAround();
   [[noreturn]] void Fail(const std::string& why);
   [[noreturn]] void FailAsEnded();
@@ -58,9 +57,8 @@ class SideProcess {
   const std::filesystem::path log_;
   const SearchWait wait_;
   std::string python_;
-  int fd_ = -1;      // of the socket to it
-  int log_fd_ = -1;  // to read its last words: its folder may have been moved aside since
-  std::string unread_;
+  std::unique_ptr<LinePeer> peer_;
+  int log_fd_ = -1;               // to read its last words: its folder may have been moved aside since
   std::unique_ptr<Child> child_;  // NULL: it was ended
   Clock::time_point row_began_, last_reply_;
 };

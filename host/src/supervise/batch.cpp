@@ -188,18 +188,19 @@ class Batch {
   // Brings the states of earlier sessions into the schedule.
   void TakeOver() {
     std::vector<std::string> damages;
-    SetStates(TrialState::kPlanned, TakeDamagedBack(request_.out, plan_, log_->record(), names_, &damages));
+    SetStates(TakeDamagedBack(request_.out, plan_, log_->record(), names_, &damages));
     for (const std::string& damage : damages) display_.Note(damage);
-    Reasons can_start;
+    ChangedStates can_start;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       const TrialRecord* record = RecordOf(i);
       if (record != nullptr) schedule_.Set(i, record->state);
       // What it starts from may have been run again since.
-      const bool again = record != nullptr && LostItsStart(*record) && !schedule_.LostItsStart(i);
+      const bool again = record != nullptr && record->reason == StateReason::kLostStart && !schedule_.LostItsStart(i);
       if (!OnlySome()) {
-        if (again) can_start.emplace_back(i, "the stage before it is run again");
+        if (again)
+          can_start.push_back({i, {TrialState::kPlanned, "the stage before it is run again", StateReason::kStartAgain}});
         if (record != nullptr && failure_policy_.MayPassByNow(*record)) {
-          can_start.emplace_back(i, "tried again: " + record->why);
+          can_start.push_back({i, {TrialState::kPlanned, "tried again: " + record->why, StateReason::kTriedAgain}});
           schedule_.Set(i, TrialState::kPlanned);  // at once, for those that start from it
         }
         continue;
@@ -211,7 +212,7 @@ class Batch {
         schedule_.Leave(i);
       }
     }
-    SetStates(TrialState::kPlanned, can_start);
+    SetStates(can_start);
     Infer();
     SkipWhatNeverCan();
     const std::string others = SayWhatIsNotInThePlan(plan_, log_->record());
@@ -224,18 +225,18 @@ class Batch {
     return request_.only_failed ? MeantByOnlyFailed(record, *request_.only_failed) : MeantByOnlyDamaged(record);
   }
 
-  void Infer() { SetStates(TrialState::kInfeasible, InferredInfeasible(plan_, schedule_)); }
-  void SkipWhatNeverCan() { SetStates(TrialState::kSkipped, NeverStarting(plan_, schedule_, names_)); }
+  void Infer() { SetStates(InferredInfeasible(plan_, schedule_)); }
+  void SkipWhatNeverCan() { SetStates(NeverStarting(plan_, schedule_, names_)); }
 
   // A state that no attempt brought about, with its reason.
-  void SetStates(TrialState state, const Reasons& trials) {
+  void SetStates(const ChangedStates& trials) {
     if (trials.empty()) return;
     std::vector<EventLog::Entry> entries;
-    for (const auto& [trial, why] : trials) entries.push_back({StateChange{state, why}, plan_.trials[trial].id});
+    for (const auto& [trial, change] : trials) entries.push_back({change, plan_.trials[trial].id});
     log_->Append(entries);
-    for (const auto& [trial, why] : trials) {
-      schedule_.Set(trial, state);
-      if (IsFinal(state)) ended_.push_back(trial);
+    for (const auto& [trial, change] : trials) {
+      schedule_.Set(trial, change.state);
+      if (IsFinal(change.state)) ended_.push_back(trial);
     }
     TellDatabase();
   }
@@ -311,14 +312,15 @@ class Batch {
     if (!asked_plugins_) AskPlugins(Untried(request_.out, plan_, schedule_, log_->record()));
     if (stopping() || !MayStart()) return false;
     if (Searches()) return true;  // what was asked stands for others; a trial that is refused tells so itself
-    Reasons skipped;
+    ChangedStates skipped;
     for (const FailedCheck& check : report_.checks) {
       for (const size_t trial : check.trials) {
-        if (FitsNever(check)) skipped.emplace_back(trial, "refused before the start: " + check.error);
+        if (FitsNever(check))
+          skipped.push_back({trial, {TrialState::kSkipped, "refused before the start: " + check.error, {}}});
         schedule_.Leave(trial);
       }
     }
-    SetStates(TrialState::kSkipped, skipped);
+    SetStates(skipped);
     SkipWhatNeverCan();
     return true;
   }

@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/process.hpp"
+#include "plugin/loader.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"

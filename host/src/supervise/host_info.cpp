@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "machine/cpu.hpp"
 #include "machine/gpus.hpp"
-#include "rollout/cores.hpp"
 
 namespace backplane {
 namespace {
@@ -53,29 +53,11 @@ HostInfo HostFacts() {
 }
 
 std::vector<DeviceInfo> DeviceFacts() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   std::vector<DeviceInfo> devices;
-  for (const Gpu& gpu : VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt)) {
+  for (const Gpu& gpu : OwnGpus()) {
     devices.push_back({gpu.name, gpu.memory_bytes});
   }
   return devices;
-}
-
-std::string TorchVersionAt(const std::filesystem::path& torch_lib) {
-  if (torch_lib.empty()) {
-    return "";
-  }
-  const std::filesystem::path root = torch_lib.lexically_normal().parent_path();
-  std::istringstream python(ReadFile((torch_lib.has_filename() ? root : root.parent_path()) / "version.py").value_or(""));
-  for (std::string line; std::getline(python, line);) {
-    const size_t open = line.find('\''), close = line.rfind('\'');
-    if (line.starts_with("__version__") && open != std::string::npos && close > open) {
-      return line.substr(open + 1, close - open - 1);
-    }
-  }
-  std::string version;  // a plain LibTorch archive has this one instead
-  std::istringstream(ReadFile(root / "build-version").value_or("")) >> version;
-  return version;
 }
 
 }  // namespace backplane

@@ -1,6 +1,5 @@
 #include "supervise/local_engine.hpp"
 
-#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -14,9 +13,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/pipe.hpp"
 #include "keep/keep_protocol.hpp"
 #include "keep/keeper.hpp"
-#include "machine/process_state.hpp"
 #include "machine/process_tree.hpp"
 #include "supervise/status_reader.hpp"
 
@@ -54,30 +53,6 @@ std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
 
 }  // namespace
 
-struct LocalEngine::Pipe {
-  Pipe() {
-    if (pipe2(fds, O_CLOEXEC) != 0) {
-      throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
-    }
-    fcntl(fds[0], F_SETFL, O_NONBLOCK);
-  }
-  ~Pipe() {
-    close(fds[0]);
-    CloseWriter();
-  }
-  Pipe(const Pipe&) = delete;
-  void CloseWriter() {
-    if (fds[1] >= 0) {
-      close(fds[1]);
-    }
-    fds[1] = -1;
-  }
-  int reader() const { return fds[0]; }
-  int writer() const { return fds[1]; }
-
-  int fds[2];
-};
-
 struct LocalEngine::Job {
   Job(const ChildCommand& keep, const ChildSetup& setup, std::unique_ptr<Pipe> pipe, const TrialCommand& command)
       : bystanders(ChildrenOf(getpid())),
@@ -99,17 +74,7 @@ struct LocalEngine::Job {
   }
 
   // Reads the keeper's report. False once the report is complete or the keeper has ended.
-  bool Read() {
-    char buffer[256];
-    for (;;) {
-      const ssize_t n = read(report->reader(), buffer, sizeof buffer);
-      if (n > 0) {
-        text.append(buffer, static_cast<size_t>(n));
-      } else if (n == 0 || errno != EINTR) {
-        return n != 0 && !ReportFromText(text).end;
-      }
-    }
-  }
+  bool Read() { return report->TakeInto(&text) && !ReportFromText(text).end; }
 
   const Clock::time_point start = Clock::now();
   const std::vector<pid_t> bystanders;  // children of this process that were there before: none of this job

@@ -28,7 +28,6 @@ class LocalEngine : public Engine {
   std::vector<JobEnd> Wait(int timeout_ms) override;
 
  private:
-  struct Pipe;  // from a keeper to its job
   struct Job;
 
   JobEnd Finish(JobId id, Job& job);

@@ -11,13 +11,58 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "config/schema.hpp"
-#include "supervise/check_choice.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
 #include "supervise/unreached_limit.hpp"
 #include "trial/check_trials.hpp"
 
 namespace backplane {
+namespace {
+
+// The plugin that a swept value names: the value itself or the `plugin` of a mapping.
+std::string PluginIn(const std::string& path, const nlohmann::json& value) {
+  if (path == "env.plugin" || path == "learner.plugin" || path == "learner.command") return value.dump();
+  if (path != "env" && path != "learner") return "";
+  return value.is_object() && value.contains("plugin") ? value["plugin"].dump() : value.dump();
+}
+
+// The first trial of each point.
+std::vector<size_t> OneOfEachPoint(const Plan& plan, const std::vector<size_t>& trials) {
+  std::set<size_t> points;
+  std::vector<size_t> first;
+  for (const size_t trial : trials) {
+    if (points.insert(plan.trials[trial].point).second) first.push_back(trial);
+  }
+  return first;
+}
+
+}  // namespace
+
+// The files, and the names too: one file may hold several plugins.
+std::string PairOf(const Plan& plan, const PlannedTrial& trial) {
+  std::string key;
+  for (const char* file : {"env.plugin", "learner.plugin"}) {
+    const auto found = trial.files.find(file);
+    key += (found == trial.files.end() ? "" : found->second) + " ";
+  }
+  for (const auto& [path, value] : plan.points[trial.point].values) key += PluginIn(path, value) + " ";
+  return key;
+}
+
+std::vector<size_t> TrialsToCheck(const Plan& plan, const std::vector<size_t>& trials) {
+  std::vector<size_t> first = OneOfEachPoint(plan, trials);
+  if (first.size() <= kAllPoints) return first;
+  std::set<std::string> seen;
+  std::vector<size_t> chosen;
+  for (const size_t trial : first) {
+    const PlannedPoint& point = plan.points[plan.trials[trial].point];
+    bool fresh = seen.insert(PairOf(plan, plan.trials[trial])).second;
+    for (const auto& [path, value] : point.values) fresh = seen.insert(path + "=" + value.dump()).second || fresh;
+    if ((fresh || point.listed) && chosen.size() < kMostPoints) chosen.push_back(trial);
+  }
+  return chosen;
+}
+
 namespace {
 
 constexpr int kCheckTick_ms = 200;

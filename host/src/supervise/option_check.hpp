@@ -2,6 +2,7 @@
 // anything is trained, by `run-trial --check` in processes of their own.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -15,6 +16,16 @@
 #include "sweep/plan.hpp"
 
 namespace backplane {
+
+// Planning stays quick with any number of points, because only some of their trials are checked before the first one starts.
+inline constexpr size_t kAllPoints = 64, kMostPoints = 256;
+
+// Selects from `trials`, places in the plan. Up to kAllPoints points: the first trial of each point. With more points: at most
+// kMostPoints trials, from `sweep.list` and with a new value of an axis or a new pair of env and learner.
+std::vector<size_t> TrialsToCheck(const Plan& plan, const std::vector<size_t>& trials);
+
+// Equal for trials with the same env plugin and the same learner plugin.
+std::string PairOf(const Plan& plan, const PlannedTrial& trial);
 
 struct FailedCheck {
   std::vector<size_t> trials;          // places in the plan: all that it speaks for
@@ -32,7 +43,7 @@ struct CheckedOptions {
   std::vector<FailedCheck> failed;         // in the plan's order
   std::vector<std::string> notes = {};     // sentences: limits of a budget that another one ends first
   std::vector<std::string> warnings = {};  // sentences: episodes that may not end
-  // Names under which trials will record values (trial/recorded_names.hpp). Absent: not every point of the plan answered.
+  // Names under which trials will record values (trial/check_trials.hpp). Absent: not every point of the plan answered.
   std::optional<RecordedMeasures> recorded = {};
   std::set<std::string> unsaved = {};  // learners that save no state, of those that answered
   std::string not_taken = {};          // why a learner does not take the state of AttemptPlace::start_from; empty: all do

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <stdexcept>
 
+#include "machine/cpu.hpp"
 #include "machine/memory.hpp"
-#include "rollout/cores.hpp"
 #include "text/units.hpp"
 
 namespace backplane {
@@ -40,9 +39,7 @@ double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
 
 Machine ThisMachine() {
   // A scheduler says by this variable which devices are ours; that of a trial is set from its allocation.
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
-  return {ReadTopology(GrantedCpus()), GrantedCores(), gpus, MachineMemory()};
+  return {ReadTopology(GrantedCpus()), GrantedCores(), OwnGpus(), MachineMemory()};
 }
 
 KeyDefaults DefaultsUnder(const ResourceLimits& limits) {

@@ -13,16 +13,10 @@
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
-namespace {
 
-// How the reason of a trial begins that could not start from another; older results say "phase".
-constexpr char kLostItsStart[] = "the stage before it, ", kLostItsStartOlder[] = "the phase before it, ";
-
-}  // namespace
-
-Reasons TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
-                        const std::vector<std::string>& names, std::vector<std::string>* sentences) {
-  Reasons damaged;
+ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                              const std::vector<std::string>& names, std::vector<std::string>* sentences) {
+  ChangedStates damaged;
   for (size_t i = 0; i < plan.trials.size() && InterruptScope::Count() == 0; ++i) {
     const TrialRecord* trial = record.Find(plan.trials[i].id);
     if (trial == nullptr || !IsFinished(trial->state)) continue;
@@ -31,30 +25,30 @@ Reasons TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, cons
     if (found.empty()) continue;
     // First: an event without it would let the trial go on from its own end.
     SetCheckpointAside(TrialFolderOf(out, plan.trials[i].id));
-    damaged.emplace_back(i, "damaged: " + SentenceOf(found.front()));
+    damaged.push_back({i, {TrialState::kPlanned, "damaged: " + SentenceOf(found.front()), StateReason::kDamaged}});
   }
   return damaged;
 }
 
-bool LostItsStart(const TrialRecord& record) {
-  return record.state == TrialState::kSkipped &&
-         (record.why.starts_with(kLostItsStart) || record.why.starts_with(kLostItsStartOlder));
-}
-
-Reasons InferredInfeasible(const Plan& plan, const Schedule& schedule) {
-  Reasons inferred;
+ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule) {
+  ChangedStates inferred;
   for (const auto& [trial, smaller] : schedule.OutOfMemoryToo())
-    inferred.emplace_back(trial, "inferred: " + plan.trials[smaller].id + " needs no more memory and did not fit");
+    inferred.push_back(
+        {trial,
+         {TrialState::kInfeasible, "inferred: " + plan.trials[smaller].id + " needs no more memory and did not fit",
+          StateReason::kInferred}});
   return inferred;
 }
 
-Reasons NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names) {
-  Reasons never;
+ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names) {
+  ChangedStates never;
   for (const size_t trial : schedule.NeverCan()) {
     const size_t before = *plan.trials[trial].after;
     const TrialState state = schedule.state(before);  // PLANNED: one of these itself
-    never.emplace_back(
-        trial, kLostItsStart + names[before] + ", is " + Word(state == TrialState::kPlanned ? TrialState::kSkipped : state));
+    const char* const word = Word(state == TrialState::kPlanned ? TrialState::kSkipped : state);
+    never.push_back(
+        {trial,
+         {TrialState::kSkipped, fmt::format("the stage before it, {}, is {}", names[before], word), StateReason::kLostStart}});
   }
   return never;
 }

@@ -12,21 +12,18 @@
 
 namespace backplane {
 
-// Trials by place in the plan, each with the reason for its new state.
-using Reasons = std::vector<std::pair<size_t, std::string>>;
+// Trials by place in the plan, each with its new state.
+using ChangedStates = std::vector<std::pair<size_t, StateChange>>;
 
 // Finished trials whose files are not what they were: these are still to do, from their beginning, as what they learned may
 // have come to harm too, and their checkpoints are set aside. `sentences` gets one for each damage. Those that start from such
 // a trial and have not run yet wait for it.
-Reasons TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
-                        const std::vector<std::string>& names, std::vector<std::string>* sentences);
-
-// True: it was skipped as the trial before it came to no end that it could start from.
-bool LostItsStart(const TrialRecord& record);
+ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                              const std::vector<std::string>& names, std::vector<std::string>* sentences);
 
 // Planned trials that can not fit into memory, and those that can not start from the one before them.
-Reasons InferredInfeasible(const Plan& plan, const Schedule& schedule);
-Reasons NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
+ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule);
+ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
 
 // What is to run of points of which nothing has run yet.
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,

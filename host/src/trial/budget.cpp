@@ -25,9 +25,8 @@ bool Reached(const BudgetConfig& budget, const Spent& spent) {
 }
 
 double PatienceAfter(double wall_time_s) {
-  constexpr double kLeast_s = 10;  // a supervisor that asks to stop waits 30 s
   constexpr double kShare = 0.1;
-  return std::max(kLeast_s, wall_time_s * kShare);
+  return std::max(kStopPatience_s, wall_time_s * kShare);
 }
 
 int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which) {

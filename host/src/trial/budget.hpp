@@ -17,6 +17,7 @@ struct Spent {
 // Share of the budget used, 0 to 1: the largest over all limits given.
 double Progress(const BudgetConfig& budget, const Spent& spent);
 bool Reached(const BudgetConfig& budget, const Spent& spent);
+inline constexpr double kStopPatience_s = 10;  // for running work after a stop; a supervisor kills a trial after 30 s
 // Seconds that running work may still take after budget.wall_time is over.
 double PatienceAfter(double wall_time_s);
 // The time (NowNs) at which work that starts now has to end. kPatienceAtLeast: at the end of budget.wall_time, and after one

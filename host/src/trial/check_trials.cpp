@@ -11,18 +11,35 @@
 #include "base/json_text.hpp"
 #include "data/group.hpp"
 #include "log/log.hpp"
+#include "record/metric_series.hpp"
+#include "rollout/check_spec.hpp"
 #include "trial/budget.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
-#include "trial/learner_state.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
-#include "trial/recorded_names.hpp"
+#include "trial/plugin_state.hpp"
 #include "trial/start_workers.hpp"
 
 namespace backplane {
 namespace {
+
+// Measures that the trial will record: registered ones, measures of episodes and, with an evaluation, the same under eval/ and
+// for the baselines. `parts` is loaded.
+RecordedMeasures RecordedNames(TrialParts* parts) {
+  std::vector<std::string> of_episodes = {"return", "ep/length"};
+  for (const bp_channel* channel : parts->env().channels())
+    if (IsEpisodeInfo(*channel)) of_episodes.push_back(channel->name);
+  RecordedMeasures names;
+  for (const std::string& name : of_episodes) names[name] = 0;
+  for (const MetricsHub::Metric& metric : parts->metrics().Registered()) names[metric.name] = metric.direction;
+  if (parts->evaluation_env() == nullptr) return names;
+  of_episodes.push_back("ep/loss");  // of held-out items, if a learner of a data set reports it
+  for (const char* prefix : {"eval/", "floor_zero/", "floor_uniform/"})
+    for (const std::string& name : of_episodes) names.try_emplace(NameUnder(prefix, name), 0);
+  return names;
+}
 
 ExitReason TryToLoad(TrialParts* parts, uint64_t evaluation_rows) {
   try {

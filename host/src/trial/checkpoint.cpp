@@ -5,18 +5,18 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_depth.hpp"
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
-#include "trial/checkpoint_v1.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr std::string_view kMagic = "BPCKPT2\n", kMagicV1 = "BPCKPT1\n";
+constexpr std::string_view kMagic = "BPCKPT2\n";
 
 [[noreturn]] void Refuse(const std::string& sentence) { throw CheckpointError(sentence); }
 
@@ -54,10 +54,10 @@ nlohmann::json ParseJson(const std::string& text) {
   }
 }
 
-CheckpointHeader ParseHeader(const std::string& text, bool v1) {
+CheckpointHeader ParseHeader(const std::string& text) {
   const nlohmann::json json = ParseJson(text);
   try {
-    return v1 ? HeaderOfV1(json) : RecordFromJson<CheckpointHeader>(json);
+    return RecordFromJson<CheckpointHeader>(json);
   } catch (const RecordError& e) {
     Refuse(std::string("its header: ") + e.what());
   }
@@ -92,22 +92,20 @@ std::array<unsigned char, 32> DigestOf(const std::string& text) {
 Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& trial_id) {
   Bytes bytes(in, size);
   if (size < kMagic.size()) Refuse("it is cut off: " + std::to_string(size) + " bytes");
-  const std::string magic = bytes.TakeText(kMagic.size(), "its beginning");
-  const bool v1 = magic == kMagicV1;
-  if (magic != kMagic && !v1) Refuse("it does not start as a checkpoint");
+  if (bytes.TakeText(kMagic.size(), "its beginning") != kMagic) Refuse("it does not start as a checkpoint");
   uint64_t header_bytes = 0;
   bytes.Take(&header_bytes, sizeof header_bytes, "its header");
   std::array<unsigned char, 32> digest{};
-  if (!v1) bytes.Take(digest.data(), digest.size(), "its header");
+  bytes.Take(digest.data(), digest.size(), "its header");
   const std::string text = bytes.TakeText(header_bytes, "its header");
-  if (!v1 && DigestOf(text) != digest) Refuse("its header is damaged: the checksum is another");
-  Checkpoint checkpoint{ParseHeader(text, v1), {}};
+  if (DigestOf(text) != digest) Refuse("its header is damaged: the checksum is another");
+  Checkpoint checkpoint{ParseHeader(text), {}};
   CheckHeader(checkpoint.header, bytes.left(), trial_id);
   for (const CheckpointPart& part : checkpoint.header.parts) {
     const auto [place, fresh] = checkpoint.parts.try_emplace(part.name, part.bytes);
     if (!fresh) Refuse("it has the part " + nlohmann::json(part.name).dump() + " twice");
     bytes.Take(place->second.data(), part.bytes, "one of its parts");
-    if (!v1 && Sha256(AsText(place->second)) != part.sha256)
+    if (Sha256(AsText(place->second)) != part.sha256)
       Refuse("its part " + nlohmann::json(part.name).dump() + " is damaged: the checksum is another");
   }
   return checkpoint;
@@ -149,6 +147,38 @@ const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::st
 
 std::string_view AsText(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+namespace {
+
+void NeedBytes(const char* part, uint64_t found, uint64_t each, uint64_t rows) {
+  uint64_t wanted = 0;
+  if (!__builtin_mul_overflow(each, rows, &wanted) && wanted == found) return;
+  throw CheckpointError(std::string("its part \"") + part + "\" should be " + std::to_string(each) + " bytes for each of " +
+                        std::to_string(rows) + " rows, found " + std::to_string(found));
+}
+
+}  // namespace
+
+std::vector<RowState> RowStatesOf(const Checkpoint& checkpoint, uint64_t rows) {
+  const std::vector<std::byte>& bytes = PartOf(checkpoint, "rows");
+  NeedBytes("rows", bytes.size(), sizeof(RowState), rows);
+  std::vector<RowState> states(rows);
+  if (rows > 0) std::memcpy(states.data(), bytes.data(), bytes.size());
+  for (const RowState& state : states) {
+    if (state.episode_length < 0 || std::isnan(state.episode_return))
+      throw CheckpointError("its part \"rows\" has an episode of length " + std::to_string(state.episode_length) +
+                            " and return " + std::to_string(state.episode_return));
+  }
+  return states;
+}
+
+void CheckUnwritten(const CheckpointHeader& header) {
+  if (!header.unwritten) return;
+  const Iteration& line = *header.unwritten;
+  if (line.iteration != header.iterations || line.step != header.env_steps || !line.time.sps || std::isnan(*line.time.sps))
+    throw CheckpointError("\"unwritten\": wanted the line of iteration " + std::to_string(header.iterations) +
+                          ", found another");
 }
 
 }  // namespace backplane

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <istream>
 #include <map>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "record/checkpoint_header.hpp"
+#include "rollout/rows.hpp"
 
 namespace backplane {
 
@@ -41,5 +43,13 @@ std::string CheckpointHead(const Checkpoint& checkpoint);
 // The bytes of a part. Throws CheckpointError if there is none.
 const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name);
 std::string_view AsText(const std::vector<std::byte>& bytes);
+
+// Check a whole checkpoint before the trial uses it, because a different version may have written it. Both throw
+// CheckpointError.
+//
+// The part "rows", with `rows` rows.
+std::vector<RowState> RowStatesOf(const Checkpoint& checkpoint, uint64_t rows);
+// The iteration that is missing in the metrics has the last number and the fields that the loop reads.
+void CheckUnwritten(const CheckpointHeader& header);
 
 }  // namespace backplane

@@ -10,6 +10,14 @@
 
 namespace backplane {
 
+// Holds the folders of the trial and the attempt from the start of the trial, because they may be moved while it runs. Once per
+// process. [main thread, before any other]
+void HoldFolders(const std::filesystem::path& attempt_dir, const std::filesystem::path& checkpoint_dir);
+
+// A path to one of these two folders: its name or, once that leads elsewhere, its descriptor. The end of a trial is then
+// written where the rest of it is. [thread-safe]
+std::filesystem::path WhereHeld(const std::filesystem::path& folder);
+
 inline constexpr char kCheckpointFile[] = "checkpoint.bin";
 inline constexpr unsigned kKeptCheckpoints = 2;
 

@@ -4,7 +4,7 @@
 
 #include "base/error_words.hpp"
 #include "log/log.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 

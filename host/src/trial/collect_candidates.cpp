@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "trial/budget.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "trial/checkpoint_content.hpp"
-#include "trial/env_state.hpp"
+#include "trial/checkpoint.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 namespace {

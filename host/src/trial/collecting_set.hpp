@@ -1,6 +1,8 @@
 // Who collects, for each kind of request. The env's rows are bound to one of those that play at a time.
 #pragma once
 
+#include <utility>
+
 #include "trial/collect_candidates.hpp"
 #include "trial/collect_data.hpp"
 #include "trial/collect_rollouts.hpp"
@@ -19,10 +21,20 @@ class CollectingSet {
     return request.kind == BP_REQ_ROLLOUT || request.kind == BP_REQ_EVALUATE || request.kind == BP_REQ_DATA;
   }
   // Of a request that they serve.
-  Collecting& Of(const bp_request& request);
+  Collecting& Of(const bp_request& request) {
+    switch (request.kind) {
+      case BP_REQ_ROLLOUT: return rollouts_;
+      case BP_REQ_EVALUATE: return candidates_;
+      default: return data_;
+    }
+  }
   // The learner is asked next.
   void BeforePlan(const bp_limits& limits) { candidates_.BeforePlan(limits); }
-  bool Collect(const bp_request& request);
+  bool Collect(const bp_request& request) {
+    Collecting& next = Of(request);
+    if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
+    return next.Collect(request);
+  }
   std::optional<ThreadUse> Use() const { return record_.Use(); }
   const Collecting& bound() const { return *bound_; }  // who has the env's rows
   CollectData& data() { return data_; }

@@ -32,8 +32,7 @@ std::string AllocatorSettings(const std::string& given, uint64_t bytes, uint64_t
 
 void LimitGpuMemory(const std::optional<uint64_t>& bytes) {
   if (!bytes) return;
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::vector<Gpu> gpus = VisibleGpus(FindGpus(), visible ? std::optional<std::string>(visible) : std::nullopt);
+  const std::vector<Gpu> gpus = OwnGpus();
   if (gpus.empty()) return;
   const auto smallest =
       std::min_element(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.memory_bytes < b.memory_bytes; });

@@ -1,9 +1,12 @@
 #include "trial/exit_reason.hpp"
 
+#include <cstdio>
 #include <new>
 #include <system_error>
 
+#include "base/bounded.hpp"
 #include "base/error_words.hpp"
+#include "log/log.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/instance.hpp"
@@ -47,6 +50,43 @@ ExitReason ReasonOfCurrentException() {
   } catch (const std::exception& e) {
     // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
     return {kExitTemp, Outcome::kTemp, "", WordsOf(e)};
+  }
+}
+
+TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason) {
+  TrialEnd end;
+  end.trial_id = trial.trial_id;
+  end.attempt = trial.attempt;
+  end.state = reason.outcome == Outcome::kPruned ? TrialState::kPruned
+              : reason.exit == kExitOk           ? TrialState::kCompleted
+              : reason.exit == kExitTemp         ? TrialState::kKilled
+                                                 : TrialState::kFailed;
+  end.outcome = reason.outcome;
+  end.on_device = reason.exit == kExitGpuOom;
+  if (!reason.error.empty()) end.error = Bounded(reason.error);
+  end.plugin = reason.plugin;
+  return end;
+}
+
+int ExitWithoutResult(const ExitReason& reason, const std::exception& error, StatusWriter* status) {
+  const std::string sentence = (reason.error.empty() ? "" : reason.error + "; ") + "no result was written: " + WordsOf(error);
+  LogError("{}", sentence);
+  status->SetLine(sentence);
+  return reason.exit == kExitOk ? kExitTemp : reason.exit;
+}
+
+int ExitOf(const std::function<int()>& run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    std::fputs("out of memory\n", stderr);  // a log would take some
+    return kExitHostOom;
+  } catch (const std::system_error& e) {
+    LogError("{}", e.what());
+    return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
+  } catch (const std::exception& e) {
+    LogError("{}", WordsOf(e));
+    return kExitUsage;
   }
 }
 

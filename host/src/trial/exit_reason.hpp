@@ -1,9 +1,12 @@
-// What ended a trial before its time, told from the exception: one table for running and for checking.
+// The end of a trial by plugins or by a command: its exit code, and its part of result.json.
 #pragma once
 
+#include <exception>
+#include <functional>
 #include <string>
 
 #include "trial/contract.hpp"
+#include "trial/status.hpp"
 
 namespace backplane {
 
@@ -16,5 +19,13 @@ struct ExitReason {
 
 // Of the exception that is being handled: to be called within `catch (...)`.
 ExitReason ReasonOfCurrentException();
+
+TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason);
+
+// Reports that result.json could not be written. Returns the exit code of the process.
+int ExitWithoutResult(const ExitReason& reason, const std::exception& error, StatusWriter* status);
+
+// Returns the exit code of `run`, or the exit code for an exception of a trial that did not begin.
+int ExitOf(const std::function<int()>& run);
 
 }  // namespace backplane

@@ -7,7 +7,7 @@
 #include "backplane/ext/tensors.h"
 #include "base/hash64.hpp"
 #include "record/results_folder.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/process.hpp"
-#include "keep/keeper_link.hpp"
+#include "keep/keep_protocol.hpp"
 #include "machine/kernel_file.hpp"
 #include "machine/process_tree.hpp"
 

@@ -1,12 +1,18 @@
 // The columns of `watch` and of the running batch that the experiment names (output.live), and those of a GPU.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "record/metric_series.hpp"
 #include "trial/collect_data.hpp"
 
 namespace backplane {
+
+// A sentence for each of `live` that is not in `names`, with its `place` in the file ("" if not known). With `evaluated` the
+// episodes' measures (return, ep/NAME) count under eval/ too.
+std::vector<std::string> UnknownLive(const std::vector<std::string>& live, std::vector<std::string> names, bool evaluated,
+                                     const std::string& place);
 
 class LiveColumns {
  public:

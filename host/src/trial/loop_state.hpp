@@ -3,9 +3,7 @@
 
 #include "trial/fingerprint_record.hpp"
 #include "trial/metric_lines.hpp"
-#include "trial/open_iteration.hpp"
 #include "trial/recorder.hpp"
-#include "trial/trial_clock.hpp"
 #include "trial/trial_count.hpp"
 
 namespace backplane {

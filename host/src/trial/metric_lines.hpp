@@ -8,7 +8,6 @@
 
 #include "record/iteration.hpp"
 #include "trial/loop_parts.hpp"
-#include "trial/open_iteration.hpp"
 #include "trial/phase_meter.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_count.hpp"

@@ -11,7 +11,7 @@
 
 #include "backplane/host.h"
 #include "record/host_metrics.hpp"
-#include "trial/group_means.hpp"
+#include "trial/phase_meter.hpp"
 
 namespace backplane {
 

@@ -4,9 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "record/phase_groups.hpp"
+#include "record/trial_result.hpp"
 #include "rollout/phase_clock.hpp"
 
 namespace backplane {
@@ -31,5 +34,37 @@ class PhaseMeter {
   std::array<int64_t, kPhaseCount> new_ns_{};
   int64_t since_ns_;
 };
+
+// Nanoseconds of each group so far, including the running span. A span that ends during the call may be missed; the next
+// reading contains it.
+using GroupTimes = std::array<int64_t, kPhaseGroupCount>;
+GroupTimes GroupTimesOf(const PhaseClock& clock);  // [any]
+
+// Mean of one measure of the machine per group. A value covers the time since the previous value and is weighted by each
+// group's share of that time.
+class GroupMeans {
+ public:
+  void Add(double value, const GroupTimes& now);
+  std::optional<double> Mean(PhaseGroup group) const;  // absent: the group had no time
+
+ private:
+  GroupTimes last_{};
+  std::array<double, kPhaseGroupCount> sums_{}, weights_{};
+};
+
+// "time" of result.json: the time of a trial by group of phases. "waiting_for_a_core" is time of threads with work but without
+// a core, and "unnamed" is time of the control thread outside of all phases.
+//   seconds   of all threads together; a thread without work is idle
+//   share     of (threads x wall time); the shares sum to 1
+//   cpu_use   part of those seconds in which the thread was on a processor, by the spans whose CPU time was taken; null: none
+//             was, as of a thread that waits for work
+//   machine   means of what monitors recorded, `measured`, while the control thread was in the group
+// clocks[0] is the control thread's; all threads rest. `queued_ns`: how long they were ready to run and no core was free, of
+// all together; absent: not known, and the result has no such group.
+std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
+                                           std::optional<int64_t> queued_ns, const std::map<std::string, GroupMeans>& measured);
+
+// The sum over all clocks. Absent if one of them is not known.
+std::optional<int64_t> RunQueueWaitNs(const std::vector<PhaseClock>& clocks);
 
 }  // namespace backplane

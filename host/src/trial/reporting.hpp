@@ -1,11 +1,43 @@
 // Tells of the trial while it runs: in its status file, and to monitors.
 #pragma once
 
+#include <memory>
+#include <vector>
+
+#include "record/iteration.hpp"
+#include "rollout/phase_trace.hpp"
 #include "trial/live_columns.hpp"
 #include "trial/loop_state.hpp"
-#include "trial/phase_events.hpp"
+#include "trial/monitors.hpp"
 
 namespace backplane {
+
+// Sends the phases of all threads as PHASE events. Traces only while a monitor wants these events.
+class PhaseEvents {
+ public:
+  // Both outlive it. Monitors are created by now.
+  PhaseEvents(std::vector<PhaseClock>& clocks, MonitorHost& monitors);
+  ~PhaseEvents();
+  PhaseEvents(const PhaseEvents&) = delete;
+
+  // Posts the spans since the last call, and starts or stops tracing as the monitors want it. [control], while the other
+  // threads rest
+  void HandOver(uint64_t iteration, uint64_t env_steps);
+
+ private:
+  void Attach();
+  void Detach();
+
+  std::vector<PhaseClock>& clocks_;
+  MonitorHost& monitors_;
+  std::vector<std::unique_ptr<PhaseTrace>> traces_;  // [clocks]; empty: no monitor wants them
+};
+
+// An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
+// name it has there. The iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
+void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns);
+// Its numbers without an iteration.
+void PostMetrics(MonitorHost& monitors, const Iteration& line);
 
 class Reporting {
  public:

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trial/checkpoint_content.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/checkpoint.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 namespace {

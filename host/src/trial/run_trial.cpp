@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
-#include <new>
-#include <system_error>
 #include <utility>
 
 #include "base/bounded.hpp"
-#include "base/error_words.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "log/log.hpp"
@@ -19,16 +16,16 @@
 #include "rollout/clocks.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/memory_reserve.hpp"
+#include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
-#include "trial/held_folders.hpp"
 #include "trial/keeper_watch.hpp"
-#include "trial/learner_state.hpp"
 #include "trial/loop.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
+#include "trial/plugin_state.hpp"
 #include "trial/prepare.hpp"
 #include "trial/start_workers.hpp"
 #include "trial/suspension.hpp"
@@ -86,7 +83,7 @@ class TrialProcess {
   int Finish(const ExitReason& failed);
   void SetEnd(const ExitReason& failed);
   void TakeWhatMonitorsTell();
-  int WriteResult();
+  int WriteResult(const ExitReason& failed);
   void Log(const std::string& id, int severity, const std::string& text);
   void KeepWarning(const std::string& id, const std::string& text);
   std::vector<std::string> Warnings();
@@ -212,24 +209,14 @@ int TrialProcess::Finish(const ExitReason& failed) {
     status_.SetLine(error);
   }
   if (!failed.plugin.empty()) status_.SetPlugin(failed.plugin);
-  exit_ = failed.exit;
-  if (!records()) return exit_;
+  if (!records()) return exit_ = failed.exit;
   SetEnd(failed);
-  return exit_ = WriteResult();
+  return exit_ = WriteResult(failed);
 }
 
 void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) measured_ = loop_->Result();
-  end_.trial_id = spec_.trial_id;
-  end_.attempt = spec_.attempt;
-  end_.state = failed.outcome == Outcome::kPruned ? TrialState::kPruned
-               : failed.exit == kExitOk           ? TrialState::kCompleted
-               : failed.exit == kExitTemp         ? TrialState::kKilled
-                                                  : TrialState::kFailed;
-  end_.outcome = failed.outcome;
-  end_.on_device = failed.exit == kExitGpuOom;
-  if (!failed.error.empty()) end_.error = Bounded(failed.error);
-  end_.plugin = failed.plugin;
+  end_ = EndOf(spec_, failed);
   end_.phase = status_.data().phase;
   if (const TrialThreads* threads = parts_.threads()) {
     end_.threads = threads->collecting();
@@ -252,7 +239,7 @@ void TrialProcess::TakeWhatMonitorsTell() {
 
 // The result is there before monitors finish, whatever they do then, and is brought to the disk when they have, with what they
 // add. Where they take long that is not waited for.
-int TrialProcess::WriteResult() {
+int TrialProcess::WriteResult(const ExitReason& failed) {
   const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
   const std::string plugin = status_.data().plugin;
   const auto text = [this] {
@@ -280,13 +267,11 @@ int TrialProcess::WriteResult() {
     }
     WriteFileAtomic(file, text());
   } catch (const std::exception& e) {
-    const std::string sentence = (end_.error ? *end_.error + "; " : "") + "no result was written: " + WordsOf(e);
-    LogError("{}", sentence);
-    status_.SetLine(sentence);
+    const int exit = ExitWithoutResult(failed, e, &status_);
     status_.SetPlugin(plugin);
-    return exit_ == kExitOk ? static_cast<int>(kExitTemp) : exit_;
+    return exit;
   }
-  return exit_;
+  return failed.exit;
 }
 
 void TrialProcess::Log(const std::string& id, int severity, const std::string& text) {
@@ -333,7 +318,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
   PrepareForPlugins();
   KeepMemoryReserve();
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
-  try {
+  return ExitOf([&] {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled, task.find_broken);
     TrialSpec spec = std::move(specs.front());
     if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
@@ -343,16 +328,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
     // Never destroyed: threads and plugins may still be about when the process leaves.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();
-  } catch (const std::bad_alloc&) {
-    std::fputs("out of memory\n", stderr);  // a log would take some
-    return kExitHostOom;
-  } catch (const std::system_error& e) {
-    LogError("{}", e.what());
-    return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
-  } catch (const std::exception& e) {
-    LogError("{}", WordsOf(e));
-    return kExitUsage;
-  }
+  });
 }
 
 }  // namespace backplane

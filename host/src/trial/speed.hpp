@@ -3,12 +3,42 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
+#include "config/experiment.hpp"
+#include "record/reached_precision.hpp"
 #include "record/trial_result.hpp"
-#include "trial/measuring.hpp"
-#include "trial/open_iteration.hpp"
+#include "trial/trial_count.hpp"
 
 namespace backplane {
+
+// When the speed of a trial is known well enough, or has taken long enough: report.precision and report.max_time.
+class Measuring {
+ public:
+  // With two iterations, the spread is the distance of one pair, which may be near zero or twice the true value.
+  static constexpr uint64_t kLeastIterations = 3;
+
+  // `seeds` trials share report.max_time. Without report.precision it is never ended and has no progress.
+  Measuring(const ReportConfig& report, uint64_t seeds);
+
+  // Adds the steps per second of an iteration after the warm-up, above zero.
+  void Add(double speed) { speeds_.push_back(speed); }
+  // The functions below use the seconds of this attempt: an attempt that resumes warms up and measures again.
+
+  // Precise enough, or out of time with at least one iteration measured.
+  bool Ended(double seconds) const;
+  double Progress(double seconds) const;                          // share of the time, 0 to 1: it may well end before
+  std::optional<ReachedPrecision> Reached(double seconds) const;  // absent without report.precision
+
+ private:
+  std::optional<double> HalfWidthPct() const;  // absent: of too few iterations
+  bool IsPrecise() const;
+
+  std::optional<double> precision_pct_;
+  double max_seconds_ = 0;
+  std::vector<double> speeds_;
+};
 
 class TrialSpeed {
  public:

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/python.hpp"
-#include "rollout/cores.hpp"
-#include "trial/learner_state.hpp"
+#include "machine/cpu.hpp"
+#include "trial/plugin_state.hpp"
 #include "workers/local_workers.hpp"
 #include "workers/ray_workers.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rollout/cores.hpp"
+#include "machine/cpu.hpp"
 
 namespace backplane {
 

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "record/long_ticks.hpp"
 #include "trial/checkpointing.hpp"
 
 namespace backplane {
+
+// Adds a tick of more than a second to the entry of its phase (record/long_ticks.hpp). There is room for so many phases; those
+// that come after them share an entry, "other".
+inline constexpr size_t kMaxTickPhases = 32;
+void NoteLongTick(const std::string& phase, double seconds, std::vector<LongTicks>* table);
 
 class Ticks {
  public:

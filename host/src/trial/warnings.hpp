@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "log/log.hpp"
 #include "trial/status.hpp"
 
 namespace backplane {
@@ -11,7 +12,11 @@ namespace backplane {
 class WarningList {
  public:
   explicit WarningList(StatusWriter& status) : status_(status) {}
-  void Add(const std::string& sentence);
+  void Add(const std::string& sentence) {
+    sentences_.push_back(sentence);
+    LogWarning("warning: {}", sentence);
+    status_.SetLine("warning: " + sentence);
+  }
   const std::vector<std::string>& sentences() const { return sentences_; }
 
  private:

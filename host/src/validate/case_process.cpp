@@ -16,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "base/pipe.hpp"
 #include "validate/doing.hpp"
 #include "validate/process_time.hpp"
 
@@ -49,14 +50,6 @@ class StuckWatch {
   double since_s_ = 0;
 };
 
-// Reads once. False: the process has closed the pipe. It does so when it ends, but may also run on.
-bool ReadSome(int pipe_end, std::string* text) {
-  char buffer[4096];
-  const ssize_t n = read(pipe_end, buffer, sizeof buffer);
-  if (n > 0) text->append(buffer, static_cast<size_t>(n));
-  return n > 0 || (n < 0 && errno == EINTR);
-}
-
 void EndGroup(pid_t child, int* wait_status) {
   kill(-child, SIGKILL), kill(child, SIGKILL);
   while (waitpid(child, wait_status, 0) < 0 && errno == EINTR) {
@@ -66,17 +59,17 @@ void EndGroup(pid_t child, int* wait_status) {
 // A signal that comes just before a poll waits until the next look.
 constexpr int kLookAgainMs = 100, kEndMs = 2;
 
-EndedProcess Listen(pid_t child, int pipe_end, const ProcessLimits& limits) {
+EndedProcess Listen(pid_t child, Pipe* pipe, const ProcessLimits& limits) {
   EndedProcess ended;
   ProcessTime time(child, limits.limit_s);
   StuckWatch stuck(*ShareDoing());
-  bool open = true, gone = false, slow = false;
+  bool open = true, gone = false, slow = false;  // a process closes the pipe when it ends, but may also run on
   const auto is_gone = [&] { return waitpid(child, &ended.wait_status, WNOHANG) == child; };
   while (!gone && !ended.late && g_stop_signal == 0) {
-    pollfd one{pipe_end, POLLIN, 0};
+    pollfd one{pipe->reader(), POLLIN, 0};
     const int wait_ms = open ? static_cast<int>(std::min<int64_t>(time.window_ms(), kLookAgainMs)) : kEndMs;
     const int ready = poll(&one, open ? 1 : 0, wait_ms);
-    if (open && ready > 0) open = ReadSome(pipe_end, &ended.heard);
+    if (open && ready > 0) open = pipe->TakeInto(&ended.heard, 1);
     gone = !open && is_gone();
     const double now_s = time.wall_s();
     stuck.Look(now_s);
@@ -113,26 +106,23 @@ void PrepareChild(int output) {
 EndedProcess RunProcess(const std::function<void(int pipe_end)>& run, const ProcessLimits& limits) {
   ShareDoing();
   BeginDoing();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error(std::string("no pipe can be made: ") + std::strerror(errno));
+  Pipe pipe;
   const int output = memfd_create("output", MFD_CLOEXEC);
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    close(ends[0]);
+    pipe.CloseReader();
     PrepareChild(output);
-    run(ends[1]);
+    run(pipe.writer());
     _exit(0);
   }
   const int error = errno;
-  close(ends[1]);
+  pipe.CloseWriter();
   if (child < 0) {
-    close(ends[0]);
     if (output >= 0) close(output);
     throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
   }
-  EndedProcess ended = Listen(child, ends[0], limits);
-  close(ends[0]);
+  EndedProcess ended = Listen(child, &pipe, limits);
   if (output >= 0) ended.printed = TailOf(output), close(output);
   return ended;
 }

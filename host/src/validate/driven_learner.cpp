@@ -10,7 +10,7 @@
 #include "backplane/rng.h"
 #include "data/group.hpp"
 #include "trial/budget.hpp"
-#include "trial/learner_state.hpp"
+#include "trial/plugin_state.hpp"
 #include "validate/doing.hpp"
 #include "validate/verdict.hpp"
 

@@ -142,8 +142,7 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
         const std::string what = e.what();
         if (!clean)
           FailCase(place, "an instance, or a refusal with BP_E_CONFIG", fmt::format("status {}: {}", e.status(), what));
-        if (what.find("no reason given") != std::string::npos)
-          FailCase(place, "a sentence by host->fail", fmt::format("status {} and none", e.status()));
+        if (!e.explained()) FailCase(place, "a sentence by host->fail", fmt::format("status {} and none", e.status()));
       }
     }
   }

@@ -13,6 +13,7 @@
 
 #include "base/error_words.hpp"
 #include "base/json_text.hpp"
+#include "base/pipe.hpp"
 #include "base/scratch_folder.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_error.hpp"
@@ -44,17 +45,9 @@ constexpr int kLeft = 83;
 
 double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
 
-void WriteAll(int fd, const std::string& text) {
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n <= 0) return;
-    done += static_cast<size_t>(n);
-  }
-}
-
 void Say() {
   g_child->result.seconds = SecondsSince(g_child->begin_ns);
-  WriteAll(g_child->pipe_end, JsonText(ToJson(g_child->result)) + "\n");
+  WriteWhole(g_child->pipe_end, JsonText(ToJson(g_child->result)) + "\n");
   std::fflush(nullptr);
 }
 
@@ -189,7 +182,7 @@ void NowOfCase(const Case& one) {
   g_child->result = {};
   g_child->result.name = one.name;
   g_child->begin_ns = NowNs();
-  WriteAll(g_child->pipe_end, kBegins + g_child->result.name + "\n");
+  WriteWhole(g_child->pipe_end, kBegins + g_child->result.name + "\n");
 }
 
 namespace {
@@ -213,7 +206,7 @@ void RunOneByOne(const NextCase& next, const PluginInfo& info, const ValidateSet
   } catch (...) {
     // Of `next`: there are no more.
   }
-  WriteAll(g_child->pipe_end, std::string(kNoMore) + "\n");
+  WriteWhole(g_child->pipe_end, std::string(kNoMore) + "\n");
 }
 
 }  // namespace

@@ -192,7 +192,8 @@ MonitorInstance::MonitorInstance(const LoadedModule& module, const std::string& 
   NowDoing("create");
   bp_monitor* made = nullptr;
   const bp_status status = CallPlugin(services_.plugin_id(), [&] { return api_->create(services_.get(), view.get(), &made); });
-  if (status != BP_OK) throw TrialFailure(status, id, "create: " + services_.TakeError());
+  const bool explained = services_.HasError();
+  if (status != BP_OK) throw TrialFailure(status, id, "create: " + services_.TakeError(), explained);
   if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
   monitor_.reset(made);
 }

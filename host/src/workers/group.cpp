@@ -12,7 +12,6 @@ namespace backplane {
 namespace {
 
 constexpr int kLookAtStop_ms = 100;
-constexpr double kLongestLook_s = 1;  // a longer one is a pause of this process itself, in which no worker could be heard
 
 std::string WithLastWords(const WorkerLink& link) {
   const std::string words = link.LastWords();
@@ -38,7 +37,7 @@ void WorkerGroup::BeginTurn(const bp_limits& limits, std::vector<std::byte> stat
 bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) {
   const auto& asked = request.u.evaluate;
   const int64_t began_ns = NowNs();
-  listened_ns_ = began_ns;
+  clock_.Look();
   {
     const PhaseSpan waits(clocks[0], Phase::kIdle);
     if (!AwaitHellos()) return false;
@@ -131,9 +130,7 @@ bool WorkerGroup::Owes(size_t i, bool in_turn) const {
 
 // The trial's own watchdog fires later, so that a hung worker is not blamed on the trial's plugins.
 void WorkerGroup::EndSilent(bool in_turn) {
-  const int64_t now_ns = NowNs();
-  const double passed_s = std::min(static_cast<double>(now_ns - listened_ns_) * 1e-9, kLongestLook_s);
-  listened_ns_ = now_ns;
+  const double passed_s = clock_.Passed();
   for (size_t i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     worker.silent_s = Owes(i, in_turn) ? worker.silent_s + passed_s : 0;

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/awake_clock.hpp"
 #include "rollout/play_elsewhere.hpp"
 #include "workers/job_dealer.hpp"
 #include "workers/link.hpp"
@@ -84,9 +85,9 @@ class WorkerGroup : public PlayElsewhere {
   JobDealer dealer_;
   Turn turn_;
   RequestDigest request_;
-  int64_t listened_ns_ = 0;
-  bool end_sent_ = false;  // of the turn, to those that were ready
-  PhaseSums phases_;       // of the turn
+  AwakeClock clock_{kPauseOfOurs_s};  // a worker loses no time while this process is stopped
+  bool end_sent_ = false;             // of the turn, to those that were ready
+  PhaseSums phases_;                  // of the turn
   double cpu_s_ = 0, most_cpu_s_ = 0;
   uint64_t threads_ = 0;
   PoolUse use_;

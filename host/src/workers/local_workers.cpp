@@ -1,17 +1,15 @@
 #include "workers/local_workers.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <stdexcept>
 
 #include "base/child.hpp"
 #include "base/files.hpp"
+#include "base/pipe.hpp"
 
 namespace backplane {
 namespace {
@@ -21,31 +19,17 @@ constexpr int kUntilItIsReaped_ms = 1000;
 class LocalWorker : public WorkerLink {
  public:
   LocalWorker(WorkerOrder order, std::filesystem::path log) : log_(std::move(log)) {
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-      throw std::runtime_error(std::string("cannot make a socket for a worker: ") + std::strerror(errno));
-    fd_ = pair[0];
-    order.fd = pair[1];
+    order.fd = sockets_.theirs();
     ChildCommand command;
     command.program = order.program;
     command.arguments = ToArguments(order);
     command.stdout_file = command.stderr_file = log_;
     command.inherit_fds = {order.fd};
-    try {
-      child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGKILL});
-    } catch (...) {
-      close(pair[0]), close(pair[1]);
-      throw;
-    }
-    close(pair[1]);
+    child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGKILL});
+    sockets_.CloseTheirs();
   }
-  ~LocalWorker() override {
-    child_.reset();
-    close(fd_);
-  }
-  LocalWorker(const LocalWorker&) = delete;
 
-  int fd() const override { return fd_; }
+  int fd() const override { return sockets_.ours(); }
   void End() override { child_->Signal(SIGKILL); }
   std::string HowItEnded() override {
     const std::optional<ChildExit> exit = child_->Wait(kUntilItIsReaped_ms);
@@ -62,7 +46,7 @@ class LocalWorker : public WorkerLink {
 
  private:
   const std::filesystem::path log_;
-  int fd_ = -1;
+  SocketPair sockets_;
   std::unique_ptr<Child> child_;
 };
 

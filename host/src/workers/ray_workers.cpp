@@ -1,7 +1,6 @@
 #include "workers/ray_workers.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,12 +14,15 @@
 
 #include "base/child.hpp"
 #include "base/json_text.hpp"
+#include "base/line_peer.hpp"
 #include "rollout/failure.hpp"
 #include "workers/frame.hpp"
 #include "workers/listener.hpp"
-#include "workers/ray_program.hpp"
 
 namespace backplane {
+
+extern const char kRayWorkersProgram[];  // ray_workers.py
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -39,36 +41,21 @@ std::string RandomToken() {
 class RayDriver {
  public:
   RayDriver(const std::string& python, const std::string& address) {
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-      throw std::runtime_error("cannot make a socket for Ray's driver");
-    fd_ = pair[0];
     ChildCommand command;
     command.program = python;
-    command.arguments = {"-c", kRayWorkersProgram, std::to_string(pair[1]), address};
+    command.arguments = {"-c", kRayWorkersProgram, std::to_string(peer_.theirs()), address};
     command.stdout_file = command.stderr_file = "/dev/null";
-    command.inherit_fds = {pair[1]};
-    try {
-      child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGTERM});
-    } catch (...) {
-      close(pair[0]), close(pair[1]);
-      throw;
-    }
-    close(pair[1]);
+    command.inherit_fds = {peer_.theirs()};
+    child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGTERM});
+    peer_.CloseTheirs();
   }
   ~RayDriver() {
-    shutdown(fd_, SHUT_RDWR);
+    peer_.EndInput();
     child_->Wait(kToTell_ms);  // it takes its actors along
-    child_.reset();
-    close(fd_);
   }
   RayDriver(const RayDriver&) = delete;
 
-  void Say(const nlohmann::json& what) {
-    const std::string line = JsonText(what) + "\n";
-    const auto* bytes = reinterpret_cast<const std::byte*>(line.data());
-    SendAll(fd_, {bytes, bytes + line.size()});
-  }
+  void Say(const nlohmann::json& what) { peer_.Send(JsonText(what) + "\n"); }
   // The address of this machine's node; empty if cancelled. Throws std::runtime_error where it has failed or is gone.
   const std::string& AwaitNode(const std::atomic<bool>& cancelled, const std::function<void()>& beat) {
     for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms)) {
@@ -79,13 +66,8 @@ class RayDriver {
     return node_;
   }
   void Listen(int timeout_ms) {
-    pollfd there{fd_, POLLIN, 0};
-    if (poll(&there, 1, timeout_ms) <= 0) return;
-    char piece[4096];
-    const ssize_t n = recv(fd_, piece, sizeof piece, MSG_DONTWAIT);
-    if (n == 0) throw std::runtime_error("Ray's driver has ended");
-    if (n > 0) text_.append(piece, static_cast<size_t>(n));
-    for (size_t end; (end = text_.find('\n')) != std::string::npos; text_.erase(0, end + 1)) Take(text_.substr(0, end));
+    if (peer_.Listen(timeout_ms) == LinePeer::Heard::kEnd) throw std::runtime_error("Ray's driver has ended");
+    while (const auto line = peer_.Next()) Take(*line);
   }
   struct End {
     std::string how, words;
@@ -109,9 +91,9 @@ class RayDriver {
     if (said.contains("ended")) ends_[said["ended"].get<uint64_t>()] = {said.value("how", "it ended"), said.value("words", "")};
   }
 
-  int fd_ = -1;
+  LinePeer peer_;
   std::unique_ptr<Child> child_;
-  std::string text_, node_;
+  std::string node_;
   std::map<uint64_t, End> ends_;
 };
 

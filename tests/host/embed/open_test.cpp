@@ -34,6 +34,13 @@ TEST(Open, ByIdByAnotherNameAndByFile) {
   EXPECT_THAT(Open(file.c_str(), "pendulum", nullptr).second, HasSubstr("there is no env 'pendulum'"));
 }
 
+TEST(Open, ListsOptionsThatTheEnvDoesNotHave) {
+  Open(nullptr, "ant", R"({"frame_skip": 2, "frame_skp": 1, "other": 1})");
+  EXPECT_STREQ(bp_embed_unknown_options(), R"(["frame_skp","other"])");
+  Open(nullptr, "ant", R"({"frame_skip": 0})");
+  EXPECT_STREQ(bp_embed_unknown_options(), "[]") << "a bad value is a different error";
+}
+
 TEST(Open, WhatIsNotThereGetsANearName) {
   EXPECT_THAT(Open(nullptr, "cartpol", nullptr).second, AllOf(StartsWith("there is no env 'cartpol'; did you mean 'cartpole'"),
                                                               HasSubstr("BACKPLANE_PLUGIN_PATH adds a folder")));

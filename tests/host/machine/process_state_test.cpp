@@ -1,9 +1,9 @@
-#include "machine/process_state.hpp"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "machine/process_tree.hpp"
 
 namespace backplane {
 namespace {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rollout/look_pace.hpp"
 #include "toy_plugins.hpp"
 
 namespace backplane::toy {

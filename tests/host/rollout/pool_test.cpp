@@ -12,8 +12,8 @@
 #include <fstream>
 #include <set>
 
+#include "machine/cpu.hpp"
 #include "rollout/clocks.hpp"
-#include "rollout/cores.hpp"
 #include "rollout/failure.hpp"
 
 namespace backplane {

@@ -38,6 +38,23 @@ class EventLogTest : public testing::Test {
   std::filesystem::path file_ = folder_ / "events.jsonl";
 };
 
+TEST_F(EventLogTest, KeepsReasonsOfStatesAndReadsThemFromSentencesOfOlderResults) {
+  EventLog(file_).Append(StateChange{TrialState::kPlanned, "damaged: x", StateReason::kDamaged}, "new");
+  const auto older = [&](const char* seq, const char* trial, const std::string& why) {
+    std::ofstream(file_, std::ios::app) << R"({"v":1,"seq":)" << seq
+                                        << R"(,"t":0,"boot_id":"b","kind":"trial.state","trial_id":")" << trial
+                                        << R"(","state":"SKIPPED","why":")" << why << "\"}\n";
+  };
+  older("2", "stage", "the stage before it, a, is FAILED");
+  older("3", "phase", "the phase before it, a, is FAILED");
+  older("4", "other", "same as x");
+  const BatchRecord record = ReadBatchRecord(file_);
+  EXPECT_EQ(StateReason::kDamaged, record.Find("new")->reason);
+  EXPECT_EQ(StateReason::kLostStart, record.Find("stage")->reason);
+  EXPECT_EQ(StateReason::kLostStart, record.Find("phase")->reason);
+  EXPECT_EQ(std::nullopt, record.Find("other")->reason);
+}
+
 TEST_F(EventLogTest, WhatWasAppendedIsReadAgain) {
   {
     EventLog log(file_);

@@ -1,6 +1,6 @@
-#include "supervise/check_choice.hpp"
-
 #include <gtest/gtest.h>
+
+#include "supervise/option_check.hpp"
 
 namespace backplane {
 namespace {

@@ -12,11 +12,10 @@
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "keep/keep_protocol.hpp"
-#include "machine/process_state.hpp"
+#include "machine/cpu.hpp"
 #include "machine/process_tree.hpp"
 #include "places.hpp"
 #include "record/attempt_json.hpp"
-#include "rollout/cores.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
 

@@ -15,7 +15,6 @@
 
 #include "base/scratch_folder.hpp"
 #include "support/file_size_limit.hpp"
-#include "trial/held_folders.hpp"
 
 namespace backplane {
 namespace {

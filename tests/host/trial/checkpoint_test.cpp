@@ -7,7 +7,6 @@
 #include <cstring>
 #include <sstream>
 
-#include "trial/checkpoint_content.hpp"
 #include "trial/recorder.hpp"
 
 namespace backplane {
@@ -133,51 +132,6 @@ TEST(Checkpoint, NoSizeIsTrusted) {
   nlohmann::json deep = 1;
   for (int i = 0; i < 200; ++i) deep = nlohmann::json::array({deep});
   EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested too deeply"));
-}
-
-// As the version before wrote them.
-std::string FileOfV1(const nlohmann::json& meta, const std::string& learner, uint64_t said) {
-  const std::string text = nlohmann::json{{"meta", meta}, {"blobs", {{{"name", "learner"}, {"bytes", said}}}}}.dump();
-  const uint64_t size = text.size();
-  std::string file = "BPCKPT1\n";
-  return file.append(reinterpret_cast<const char*>(&size), sizeof size).append(text).append(learner);
-}
-
-class CheckpointOfV1 : public testing::Test {
- protected:
-  nlohmann::json meta_ = {{"trial_id", kTrial},
-                          {"iterations", 5},
-                          {"env_steps", 160},
-                          {"policy_steps", 20},
-                          {"seconds", 1.5},
-                          {"window", {{"total", 9}, {"names", {"ep/x"}}, {"items", {{3.5, 7.0, {2.25}}}}}},
-                          {"data", {{"epoch", 1}, {"item", 4}, {"micro_batch", 2}, {"micro_batch_max", 8}}}};
-};
-
-TEST_F(CheckpointOfV1, IsStillRead) {
-  const Checkpoint old = Parsed(FileOfV1(meta_, "abc", 3));
-  EXPECT_EQ(old.header.iterations, 5u);
-  EXPECT_EQ(old.header.env_steps, 160u);
-  EXPECT_EQ(old.header.policy_steps, 20u);
-  EXPECT_EQ(old.header.seconds, 1.5);
-  EXPECT_TRUE(old.header.at_end) << "what a stage begins with is taken from an older folder too";
-  EXPECT_EQ(old.header.window.total, 9u);
-  EXPECT_EQ(old.header.window.names, std::vector<std::string>{"ep/x"});
-  ASSERT_EQ(old.header.window.episodes.size(), 1u);
-  EXPECT_EQ(old.header.window.episodes[0].infos, std::vector<double>{2.25});
-  EXPECT_EQ(old.header.data->item, 4u);
-  EXPECT_TRUE(old.header.data->shrinks.empty()) << "the first of them did not keep these";
-  EXPECT_EQ(AsText(old.parts.at("learner")), "abc");
-}
-
-TEST_F(CheckpointOfV1, IsHeldToItsSizes) {
-  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 2)), "");
-  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 4)), "");
-  EXPECT_NE(Refusal(FileOfV1(meta_, "abc", 1ull << 60)), "");
-  meta_["trial_id"] = "another";
-  EXPECT_THAT(Refusal(FileOfV1(meta_, "abc", 3)), HasSubstr("another trial"));
-  meta_["window"]["items"] = {{1, 2}};
-  EXPECT_THAT(Refusal(FileOfV1(meta_, "abc", 3)), HasSubstr("wanted [return, length, infos] each"));
 }
 
 TEST(CheckpointContent, RowsAreThoseOfTheTrial) {

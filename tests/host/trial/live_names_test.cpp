@@ -1,6 +1,6 @@
-#include "trial/live_names.hpp"
-
 #include <gmock/gmock.h>
+
+#include "trial/live_columns.hpp"
 
 namespace backplane {
 namespace {

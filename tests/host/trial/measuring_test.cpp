@@ -1,8 +1,8 @@
-#include "trial/measuring.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "trial/speed.hpp"
 
 namespace backplane {
 namespace {

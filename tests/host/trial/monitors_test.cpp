@@ -7,8 +7,7 @@
 #include <fstream>
 
 #include "places.hpp"
-#include "trial/metric_events.hpp"
-#include "trial/phase_events.hpp"
+#include "trial/reporting.hpp"
 
 namespace backplane {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "rollout/cores.hpp"
+#include "machine/cpu.hpp"
 #include "trial/recorder.hpp"
 
 namespace backplane {

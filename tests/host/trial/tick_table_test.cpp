@@ -1,6 +1,6 @@
-#include "trial/tick_table.hpp"
-
 #include <gtest/gtest.h>
+
+#include "trial/ticks.hpp"
 
 namespace backplane {
 namespace {

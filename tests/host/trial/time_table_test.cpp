@@ -1,5 +1,3 @@
-#include "trial/time_table.hpp"
-
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -9,6 +7,8 @@
 #include <initializer_list>
 #include <latch>
 #include <thread>
+
+#include "trial/phase_meter.hpp"
 
 namespace backplane {
 namespace {

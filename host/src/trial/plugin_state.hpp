@@ -1,4 +1,5 @@
-// The byte streams through which a plugin saves and loads its state (ext/state.h), over bytes in memory.
+// The parts of a checkpoint that plugins save: the learner's by "bp.learner.state/1", the env's by snapshots of its rows or, if
+// their states have no fixed size, by "bp.env.state/1".
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,13 @@
 
 #include "backplane/ext/state.h"
 #include "rollout/failure.hpp"
+#include "rollout/instance.hpp"
+#include "trial/checkpoint.hpp"
 
 namespace backplane {
 
-// Grows `bytes`. No exception may enter a plugin: what cannot be kept is a status there.
+// The byte streams of ext/state.h, over bytes in memory. StateWriter grows `bytes`. No exception may enter a plugin: what
+// cannot be kept is a status there.
 class StateWriter {
  public:
   explicit StateWriter(std::vector<std::byte>* bytes) : writer_{sizeof(bp_writer), 0, bytes, Append} {}
@@ -57,5 +61,26 @@ class StateReader {
   uint64_t at_ = 0;
   bp_reader reader_;
 };
+
+// NULL: the learner keeps no state.
+const bp_learner_state_1* StateOf(const LearnerInstance& learner);
+
+// Both throw TrialFailure where the learner complains. [control]
+std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner);
+void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved);
+
+// The learner's table, for a trial that starts from another trial. Throws TrialFailure if it has none.
+const bp_learner_state_1& NeedState(const LearnerInstance& learner);
+// Loads the state that the other trial's learner saved. Throws TrialFailure, also if it does not fit. [control]
+void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial);
+
+// False for an env on a device, whose rows cannot be saved.
+bool KeepsEnvState(const EnvInstance& env);
+// Whether `checkpoint` holds what this env gave.
+bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env);
+
+// Both throw TrialFailure where the env complains. [control]
+void SaveEnv(EnvInstance& env, Checkpoint* checkpoint);
+void LoadEnv(EnvInstance& env, const Checkpoint& checkpoint);
 
 }  // namespace backplane
