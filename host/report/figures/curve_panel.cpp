@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "figures/chart.hpp"
 #include "figures/figure.hpp"
 #include "figures/panel_parts.hpp"
 
@@ -41,13 +42,7 @@ json Smooth(json layer, const std::vector<std::string>& fields) {
 
 }  // namespace
 
-json Smoothing() {
-  return {
-      {"name", kSmoothing},
-      {"value", 1},
-      {"bind",
-       {{"input", "select"}, {"options", kWindows}, {"labels", {"none", "5 points", "21 points"}}, {"name", "smoothing "}}}};
-}
+json Smoothing() { return FillChart("smoothing"); }
 
 json View(const CurvePanel& panel, const Palette& points) {
   const PanelText& text = panel.text;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "figures/chart.hpp"
 #include "figures/palette.hpp"
 #include "figures/panels.hpp"
 
@@ -64,6 +65,48 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   EXPECT_EQ("#0072B2", colours[0]) << "Okabe and Ito's blue";
   EXPECT_EQ(palette.Colour()["scale"]["domain"], palette.Dash()["scale"]["domain"]) << "or their legends would be two";
   EXPECT_TRUE(Palette("name", {"alone"}).Colour()["legend"].is_null());
+}
+
+// Every chart with all that it can show, by the name of its file.
+std::map<std::string, json> AllViews() {
+  return {{"figure", Specification({.name = "f", .title = "T", .alt = "alt"})}, {"smoothing", Smoothing()}};
+}
+
+TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
+  const std::map<std::string, json> views = AllViews();  // throws if an anchor and its values do not match
+  for (const auto& [name, text] : ChartFiles()) {
+    ASSERT_TRUE(views.contains(name)) << name << ".vl.json: add it to AllViews";
+    const json file = json::parse(text), &view = views.at(name);
+    EXPECT_EQ(std::string::npos, view.dump().find("\"@")) << name;
+    for (const auto& [key, value] : file.items()) EXPECT_EQ(key != "parts", view.contains(key)) << name << ": " << key;
+    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": nothing is left out";
+  }
+}
+
+TEST(Charts, WithoutAValueWhatDependsOnItIsLeftOut) {
+  const json chart = R"({
+    "parts": {"axis": {"title": "@y", "tickCount": 5}},
+    "params": [{"name": "@pick", "bind": "legend"}],
+    "layer": [
+      {"data": {"values": "@lines"}, "mark": "rule"},
+      {"mark": "bar", "transform": [{"filter": "a"}, "@steps"], "encoding": {
+        "x": {"field": "x", "axis": "@axis", "scale": {"domain": "@range", "nice": false}},
+        "opacity": {"condition": {"param": "@pick", "value": 0.5}, "value": 0.1}}}]})"_json;
+  const json steps = json::array({"b", "c"});
+  EXPECT_EQ(R"({"layer": [{"mark": "bar", "transform": [{"filter": "a"}, "b", "c"], "encoding": {
+                 "x": {"field": "x", "axis": {"title": "@pick", "tickCount": 5}},
+                 "opacity": {"value": 0.5}}}]})"_json,
+            FillAnchors(chart, {{"pick", {}}, {"lines", {}}, {"range", {}}, {"steps", steps}}, {{"y", "@pick"}, {"z", 1}}))
+      << "a value is no chart: it keeps its @";
+}
+
+TEST(Charts, AnAnchorThatIsWrongOrMissingIsAnError) {
+  const json chart = R"({"parts": {"axis": {"title": "@y"}}, "x": "@axis", "on": "@mark:click"})"_json;
+  EXPECT_NO_THROW(FillAnchors(chart, {{"y", 1}}));
+  EXPECT_THROW(FillAnchors(chart, {}), std::logic_error) << "no value";
+  EXPECT_THROW(FillAnchors(chart, {{"y", 1}, {"z", 1}}), std::logic_error) << "no place";
+  EXPECT_THROW(FillAnchors(R"({"parts": {"axis": 1}})"_json, {}), std::logic_error) << "a part that is not used";
+  EXPECT_THROW(FillChart("figure"), std::logic_error);
 }
 
 TEST(Panels, EncodeFieldsThatRowsHave) {
