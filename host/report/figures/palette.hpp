@@ -16,6 +16,14 @@ class Palette {
   // Colours of their own.
   Palette(std::string field, std::vector<std::string> names, std::vector<std::string> colours);
 
+  // The range of each encoding, as long as names().
+  nlohmann::json Colours() const;
+  nlohmann::json Shapes() const;
+  nlohmann::json Dashes() const;
+
+  // Null for a single name, which needs no legend.
+  nlohmann::json Legend() const;
+
   // Encodings of Vega-Lite. One name alone needs no legend.
   nlohmann::json Colour() const;
   nlohmann::json Shape() const;

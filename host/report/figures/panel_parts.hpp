@@ -1,11 +1,16 @@
 // What the kinds of panels are put together of. For panels' sources only.
 #pragma once
 
+#include "figures/chart.hpp"
 #include "figures/panels.hpp"
 
 namespace backplane {
 
 using nlohmann::json;
+
+// A click on a legend picks series, and the others fade. Labels on an axis, or a single name, need no legend: then `pick` has
+// no value.
+Anchors SharedAnchors(const PanelText& text, const PanelSize& size, const Palette& palette, bool names_on_axis = false);
 
 // A view with its title and size, of the rows of its panel alone, without layers.
 json EmptyView(const std::string& title, double width, const json& height);

@@ -9,6 +9,7 @@
 #include "figures/chart.hpp"
 #include "figures/palette.hpp"
 #include "figures/panels.hpp"
+#include "figures/search_panels.hpp"
 
 namespace backplane {
 namespace {
@@ -69,7 +70,14 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
 
 // Every chart with all that it can show, by the name of its file.
 std::map<std::string, json> AllViews() {
-  return {{"figure", Specification({.name = "f", .title = "T", .alt = "alt"})}, {"smoothing", Smoothing()}};
+  const Palette palette("series", {"one", "two"});
+  const PanelText text{"T", "x", "y", "setting"};
+  return {{"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
+          {"steps", View(StepsPanel{text, {}}, palette)},
+          {"parallel", View(ParallelPanel{text, {}, {{"lr", {{0, "0.1"}}}}})},
+          {"figure", Specification({.name = "f", .title = "T", .alt = "alt"})},
+          {"smoothing", Smoothing()},
+          {"emphasis", Emphasis()}};
 }
 
 TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
@@ -80,6 +88,22 @@ TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
     EXPECT_EQ(std::string::npos, view.dump().find("\"@")) << name;
     for (const auto& [key, value] : file.items()) EXPECT_EQ(key != "parts", view.contains(key)) << name << ": " << key;
     EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": nothing is left out";
+  }
+}
+
+TEST(Charts, ShowTheRowsOfTheirPanelAndFieldsThatRowsHave) {
+  const std::set<std::string> known = {"panel", "kind",  "name", "series", "trials",   "value",    "low",
+                                       "high",  "shown", "n",    "of",     "x",        "x2",       "max",
+                                       "order", "phase", "idle", "update", "label",    "interval", "place",
+                                       "state", "said",  "axis", "_lr",    "standing", "settings", "text"};
+  const std::set<std::string> without_legend = {"pairs", "parallel", "stack"};  // a legend of the others switches series
+  for (const auto& [name, view] : AllViews()) {
+    if (!view.contains("layer") || name == "table") continue;
+    for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << name << ": " << field;
+    EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]) << name;
+    const std::string dump = view.dump();
+    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": a pointer learns more";
+    EXPECT_NE(without_legend.contains(name), dump.find("\"bind\":\"legend\"") != std::string::npos) << name;
   }
 }
 
