@@ -75,6 +75,7 @@ std::map<std::string, json> AllViews() {
   return {{"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
           {"steps", View(StepsPanel{text, {}}, palette)},
           {"parallel", View(ParallelPanel{text, {}, {{"lr", {{0, "0.1"}}}}})},
+          {"table", View(TablePanel{"T", {"a"}, {{"1"}}, {0}, {"note"}})},
           {"figure", Specification({.name = "f", .title = "T", .alt = "alt"})},
           {"smoothing", Smoothing()},
           {"emphasis", Emphasis()}};
