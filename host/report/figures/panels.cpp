@@ -247,4 +247,21 @@ json View(const ScatterPanel& panel, const Palette& palette) {
   return view;
 }
 
+json View(const CurvePanel& panel, const Palette& points) {
+  const Palette palette = points.OfLines(), dashes = panel.dashes.value_or(points).OfLines();
+  Anchors own = {{"dash_series", dashes.field()},
+                 {"dash_names", dashes.names()},
+                 {"dashes", dashes.Dashes()},
+                 {"dash_legend", dashes.Legend()}};
+  if (!panel.smooths) own["smooth_value"] = own["smooth_band"] = json::array();
+  return FillChart("curves", own, SharedAnchors(panel.text, panel.size, palette));
+}
+
+json Smoothing() { return FillChart("smoothing"); }
+
+json View(const PairPanel& panel, const Palette& palette) {
+  return FillChart("pairs", {{"row_names", panel.names}},
+                   SharedAnchors(panel.text, panel.size, palette, /*names_on_axis=*/true));
+}
+
 }  // namespace backplane

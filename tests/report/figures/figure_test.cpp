@@ -72,7 +72,9 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
 std::map<std::string, json> AllViews() {
   const Palette palette("series", {"one", "two"});
   const PanelText text{"T", "x", "y", "setting"};
-  return {{"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
+  return {{"curves", View(CurvePanel{text, {}, {}}, palette)},
+          {"pairs", View(PairPanel{text, {}, {"a"}}, palette)},
+          {"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
           {"steps", View(StepsPanel{text, {}}, palette)},
           {"parallel", View(ParallelPanel{text, {}, {{"lr", {{0, "0.1"}}}}})},
           {"table", View(TablePanel{"T", {"a"}, {{"1"}}, {0}, {"note"}})},
