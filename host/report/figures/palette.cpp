@@ -41,10 +41,6 @@ json Palette::Colours() const { return Taken(colours_, names_.size()); }
 json Palette::Shapes() const { return Taken(kShapes, names_.size()); }
 json Palette::Dashes() const { return Taken(AllDashes(), names_.size()); }
 
-json Palette::Colour() const { return Encoding(Taken(colours_, names_.size())); }
-json Palette::Shape() const { return Encoding(Taken(kShapes, names_.size())); }
-json Palette::Dash() const { return Encoding(Taken(AllDashes(), names_.size())); }
-
 Palette Palette::OfLines() const {
   Palette lines = *this;
   lines.of_lines_ = true;
@@ -59,13 +55,6 @@ json Palette::Legend() const {
   json legend = {{"columns", std::max(1, static_cast<int>(kLegendWidth / entry))}, {"symbolStrokeWidth", of_lines_ ? 2 : 0}};
   if (of_lines_) legend.update({{"symbolType", "stroke"}, {"symbolSize", 500}});
   return legend;
-}
-
-json Palette::Encoding(json range) const {
-  return {{"field", field_},
-          {"type", "nominal"},
-          {"scale", {{"domain", names_}, {"range", std::move(range)}}},
-          {"legend", Legend()}};
 }
 
 }  // namespace backplane

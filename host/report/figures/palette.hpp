@@ -24,11 +24,6 @@ class Palette {
   // Null for a single name, which needs no legend.
   nlohmann::json Legend() const;
 
-  // Encodings of Vega-Lite. One name alone needs no legend.
-  nlohmann::json Colour() const;
-  nlohmann::json Shape() const;
-  nlohmann::json Dash() const;
-
   // The same with lines as samples in its legend, not points.
   Palette OfLines() const;
 
@@ -36,8 +31,6 @@ class Palette {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  nlohmann::json Encoding(nlohmann::json range) const;
-
   std::string field_;
   std::vector<std::string> names_, colours_;
   bool of_lines_ = false;

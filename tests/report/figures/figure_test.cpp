@@ -59,20 +59,26 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   std::vector<std::string> names;
   for (int i = 0; i < 42; ++i) names.push_back("point " + std::to_string(i));
   const Palette palette("name", names);
-  const json colours = palette.Colour()["scale"]["range"], shapes = palette.Shape()["scale"]["range"];
+  const json colours = palette.Colours(), shapes = palette.Shapes();
   std::set<std::pair<std::string, std::string>> pairs;
   for (size_t i = 0; i < names.size(); ++i) pairs.emplace(colours[i].get<std::string>(), shapes[i].get<std::string>());
   EXPECT_EQ(42u, pairs.size());
   EXPECT_EQ("#0072B2", colours[0]) << "Okabe and Ito's blue";
-  EXPECT_EQ(palette.Colour()["scale"]["domain"], palette.Dash()["scale"]["domain"]) << "or their legends would be two";
-  EXPECT_TRUE(Palette("name", {"alone"}).Colour()["legend"].is_null());
+  EXPECT_TRUE(Palette("name", {"alone"}).Legend().is_null());
 }
 
 // Every chart with all that it can show, by the name of its file.
 std::map<std::string, json> AllViews() {
   const Palette palette("series", {"one", "two"});
   const PanelText text{"T", "x", "y", "setting"};
-  return {{"curves", View(CurvePanel{text, {}, {}}, palette)},
+  const std::vector<LineLabel> lines = {{80, "80 %"}, {90, "90 %"}};
+  return {{"sweep", View(SweepPanel{text, {}, {1, 2}, true, 0, 4, {{0, 1, "low"}}, lines}, palette)},
+          {"bars", View(BarPanel{text, {}, {"a"}, 100, lines}, palette)},
+          {"ratios", View(RatioPanel{text, {}, {"a"}}, palette)},
+          {"scatter", View(ScatterPanel{text, {}}, palette)},
+          {"curves", View(CurvePanel{text, {}, {}}, palette)},
+          {"shares", View(SharePanel{text, {}, {"a"}}, palette)},
+          {"stack", View(StackPanel{text, {}}, Palette("phase", {"idle", "update"}))},
           {"pairs", View(PairPanel{text, {}, {"a"}}, palette)},
           {"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
           {"steps", View(StepsPanel{text, {}}, palette)},
@@ -133,25 +139,7 @@ TEST(Charts, AnAnchorThatIsWrongOrMissingIsAnError) {
   EXPECT_THROW(FillAnchors(chart, {}), std::logic_error) << "no value";
   EXPECT_THROW(FillAnchors(chart, {{"y", 1}, {"z", 1}}), std::logic_error) << "no place";
   EXPECT_THROW(FillAnchors(R"({"parts": {"axis": 1}})"_json, {}), std::logic_error) << "a part that is not used";
-  EXPECT_THROW(FillChart("figure"), std::logic_error);
-}
-
-TEST(Panels, EncodeFieldsThatRowsHave) {
-  const std::set<std::string> known = {"panel", "kind", "name", "series", "trials", "value", "low",      "high", "shown",
-                                       "n",     "of",   "x",    "max",    "group",  "order", "interval", "label"};
-  const Palette palette("series", {"one", "two"});
-  const PanelText text{"T", "x", "y", "setting"};
-  for (const json& view :
-       {View(SweepPanel{text, {}, {1, 2}, true, 0, 4, {{0, 1, "low"}}, {{2, "2 cores"}}}, palette),
-        View(BarPanel{text, {}, {"a"}, 100, {{80, "80 %"}}}, palette), View(RatioPanel{text, {}, {"a"}}, palette),
-        View(ScatterPanel{text, {}}, palette), View(CurvePanel{text, {}, {}}, palette),
-        View(SharePanel{text, {}, {"a"}}, Palette("group", {"update", "idle"}))}) {
-    for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << field;
-    EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]);
-    const std::string dump = view.dump();
-    EXPECT_NE(std::string::npos, dump.find("\"bind\":\"legend\"")) << "a legend switches series";
-    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << "a pointer learns more";
-  }
+  EXPECT_THROW(FillChart("bars"), std::logic_error);
 }
 
 TEST(Panels, OnlyCurvesZoomAndSmooth) {
