@@ -5,7 +5,7 @@
 #include "base/json_text.hpp"
 #include "commands/commands.hpp"
 #include "kinds/build_report.hpp"
-#include "kinds/comparison_spec.hpp"
+#include "kinds/host_measures.hpp"
 #include "record/batch_measures.hpp"
 #include "results/combine.hpp"
 
@@ -20,7 +20,7 @@ TrialMeasures MeasuresOf(const TrialData& trial) {
 }
 
 int DirectionOf(const ResultSet& set, const std::string& measure) {
-  if (const int known = DirectionOfHostMeasure(measure)) return known;
+  if (const HostMeasure* known = FindHostMeasure(measure); known != nullptr && known->direction != 0) return known->direction;
   for (const TrialData& trial : set.trials) {
     if (const auto found = trial.registered.find(measure); found != trial.registered.end()) return found->second.direction;
   }
@@ -44,7 +44,7 @@ int MeasuresCommand(const nlohmann::json& json) {
   const ResultSet set = ReadResultSet(request.out);
   BatchMeasures answer;
   answer.direction = DirectionOf(set, request.measure);
-  answer.is_of_host = IsHostMeasure(request.measure);
+  answer.is_of_host = FindHostMeasure(request.measure) != nullptr;
   const std::vector<OptionHelp> helps = HelpsOf({set});
   for (const TrialData& trial : set.trials) {
     answer.trials.push_back(MeasuresOf(trial));

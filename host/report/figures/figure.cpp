@@ -4,33 +4,12 @@
 
 #include <cmath>
 
+#include "figures/chart.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
-namespace {
 
 using nlohmann::json;
-
-// The size is that at which a README shows a figure of three panels.
-const json& Theme() {
-  static const json kTheme = json::parse(R"({
-    "font": "DejaVu Sans, Verdana, sans-serif",
-    "background": "#ffffff",
-    "padding": 8,
-    "aria": false,
-    "view": {"stroke": null},
-    "title": {"anchor": "start", "frame": "group", "fontSize": 12.5, "color": "#222222", "offset": 8},
-    "axis": {"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "labelColor": "#333333", "titleColor": "#333333",
-             "gridColor": "#e8e8e8", "domainColor": "#999999", "tickColor": "#999999", "labelLimit": 0, "titleLimit": 0},
-    "axisXQuantitative": {"labelFlush": 12, "labelSeparation": 6},
-    "legend": {"labelFontSize": 11, "labelColor": "#333333", "labelLimit": 0, "symbolLimit": 42, "symbolSize": 60, "symbolOpacity": 1, "orient": "top",
-               "title": null, "columnPadding": 14, "offset": 12, "layout": {"top": {"anchor": "start", "direction": "vertical", "margin": 6}}},
-    "text": {"fontSize": 11, "color": "#333333"}
-  })");
-  return kTheme;
-}
-
-}  // namespace
 
 json FiniteOrNull(double value) { return std::isfinite(value) ? json(value) : json(); }
 
@@ -54,15 +33,12 @@ std::string Identifier(const std::string& text) {
 }
 
 json Specification(const Figure& figure) {
-  return {{"$schema", "https://vega.github.io/schema/vega-lite/v6.json"},
-          {"description", figure.alt},
-          {"title", {{"text", figure.title}, {"fontSize", 15}, {"offset", 14}, {"frame", "bounds"}}},
-          {"data", {{"values", figure.rows}}},
-          {"params", figure.choices},
-          {"concat", figure.panels},
-          {"columns", figure.columns},
-          {"spacing", 28},
-          {"config", Theme()}};
+  return FillChart("figure", {{"alt", figure.alt},
+                              {"title", figure.title},
+                              {"rows", figure.rows},
+                              {"choices", figure.choices},
+                              {"panels", figure.panels},
+                              {"columns", figure.columns}});
 }
 
 json ToJson(const Figure& figure) {

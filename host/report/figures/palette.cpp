@@ -14,7 +14,7 @@ constexpr std::array<const char*, 7> kColours = {"#0072B2", "#D55E00", "#009E73"
 constexpr std::array<const char*, 6> kShapes = {"circle", "square", "triangle-up", "diamond", "triangle-down", "cross"};
 
 // Pixels on, off, on, ...; their number shares no divisor with that of the colours.
-const json& Dashes() {
+const json& AllDashes() {
   static const json kDashes = json::parse("[[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 2, 1, 2]]");
   return kDashes;
 }
@@ -37,9 +37,9 @@ Palette::Palette(std::string field, std::vector<std::string> names)
 Palette::Palette(std::string field, std::vector<std::string> names, std::vector<std::string> colours)
     : field_(std::move(field)), names_(std::move(names)), colours_(std::move(colours)) {}
 
-json Palette::Colour() const { return Encoding(Taken(colours_, names_.size())); }
-json Palette::Shape() const { return Encoding(Taken(kShapes, names_.size())); }
-json Palette::Dash() const { return Encoding(Taken(Dashes(), names_.size())); }
+json Palette::Colours() const { return Taken(colours_, names_.size()); }
+json Palette::Shapes() const { return Taken(kShapes, names_.size()); }
+json Palette::Dashes() const { return Taken(AllDashes(), names_.size()); }
 
 Palette Palette::OfLines() const {
   Palette lines = *this;
@@ -47,19 +47,14 @@ Palette Palette::OfLines() const {
   return lines;
 }
 
-json Palette::Encoding(json range) const {
+json Palette::Legend() const {
+  if (names_.size() < 2) return {};
   size_t longest = 1;
   for (const std::string& name : names_) longest = std::max(longest, Columns(name));
-  json legend;
-  if (names_.size() > 1)
-    legend = {{"columns",
-               std::max(1, static_cast<int>(kLegendWidth / (kLegendLetter * static_cast<double>(longest) + kLegendSymbol)))}};
-  if (names_.size() > 1 && of_lines_)
-    legend.update({{"symbolType", "stroke"}, {"symbolStrokeWidth", 2}, {"symbolSize", 500}});
-  else if (names_.size() > 1)
-    legend["symbolStrokeWidth"] = 0;
-  return {
-      {"field", field_}, {"type", "nominal"}, {"scale", {{"domain", names_}, {"range", std::move(range)}}}, {"legend", legend}};
+  const double entry = kLegendLetter * static_cast<double>(longest) + kLegendSymbol;
+  json legend = {{"columns", std::max(1, static_cast<int>(kLegendWidth / entry))}, {"symbolStrokeWidth", of_lines_ ? 2 : 0}};
+  if (of_lines_) legend.update({{"symbolType", "stroke"}, {"symbolSize", 500}});
+  return legend;
 }
 
 }  // namespace backplane

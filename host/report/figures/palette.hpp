@@ -16,10 +16,13 @@ class Palette {
   // Colours of their own.
   Palette(std::string field, std::vector<std::string> names, std::vector<std::string> colours);
 
-  // Encodings of Vega-Lite. One name alone needs no legend.
-  nlohmann::json Colour() const;
-  nlohmann::json Shape() const;
-  nlohmann::json Dash() const;
+  // The range of each encoding, as long as names().
+  nlohmann::json Colours() const;
+  nlohmann::json Shapes() const;
+  nlohmann::json Dashes() const;
+
+  // Null for a single name, which needs no legend.
+  nlohmann::json Legend() const;
 
   // The same with lines as samples in its legend, not points.
   Palette OfLines() const;
@@ -28,8 +31,6 @@ class Palette {
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  nlohmann::json Encoding(nlohmann::json range) const;
-
   std::string field_;
   std::vector<std::string> names_, colours_;
   bool of_lines_ = false;

@@ -93,27 +93,13 @@ json View(const TablePanel& table) {
   for (const std::string& note : notes) cells.push_back(Cell(0, y += kTableRow, note, false));
   for (const std::string& note : notes) width = std::max(width, kCellLetter * static_cast<double>(Columns(note)));
   const double height = y + kTableRow / 2;
-  const auto at = [](const char* field, double end, bool down) {
-    return json{{"field", field},
-                {"type", "quantitative"},
-                {"axis", nullptr},
-                {"scale", {{"domain", {0, end}}, {"nice", false}, {"zero", false}, {"reverse", down}}}};
-  };
-  json view = {{"name", "table" + Identifier(table.title)},
-               {"title", table.title},
-               {"width", width},
-               {"height", height},
-               {"layer", json::array()}};
-  view["layer"].push_back(
-      Labels(tints, {{"type", "rect"}, {"color", "#e4eef7"}}, {{"y", at("top", height, true)}, {"y2", {{"field", "bottom"}}}}));
-  view["layer"].push_back(Labels(rules, {{"type", "rule"}, {"color", "#999999"}}, {{"y", at("below", height, true)}}));
-  for (const bool bold : {false, true}) {
-    json texts = Labels(cells, {{"type", "text"}, {"align", "left"}, {"fontWeight", bold ? "bold" : "normal"}},
-                        {{"x", at("x", width, false)}, {"y", at("y", height, true)}, {"text", {{"field", "text"}}}});
-    texts["transform"].push_back({{"filter", {{"field", "bold"}, {"equal", bold}}}});
-    view["layer"].push_back(std::move(texts));
-  }
-  return view;
+  return FillChart("table", {{"title", table.title},
+                             {"table_name", "table" + Identifier(table.title)},
+                             {"width", width},
+                             {"height", height},
+                             {"tints", tints},
+                             {"rules", rules},
+                             {"cells", cells}});
 }
 
 }  // namespace backplane

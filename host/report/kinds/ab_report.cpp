@@ -13,6 +13,7 @@
 #include "kinds/ab_text.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "kinds/figure_rows.hpp"
+#include "kinds/host_measures.hpp"
 #include "kinds/report_builders.hpp"
 #include "results/reduction.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
+#include "kinds/host_measures.hpp"
 #include "kinds/resource_figures.hpp"
 
 namespace backplane {

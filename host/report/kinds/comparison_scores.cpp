@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "kinds/host_measures.hpp"
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
@@ -37,7 +38,7 @@ bool Diverged(const TrialData& trial, const std::optional<double>& score) {
 
 // A curve of the host or of the machine. All others belong to the experiment: a command registers none of its own.
 bool IsOfMachine(const std::string& curve) {
-  return IsHostMeasure(curve) || curve.starts_with(resource_measure::kPrefix) ||
+  return FindHostMeasure(curve) != nullptr || curve.starts_with(resource_measure::kPrefix) ||
          std::any_of(std::begin(kHostMetrics), std::end(kHostMetrics),
                      [&](const HostMetric& metric) { return metric.name == curve; });
 }

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "base/file_name.hpp"
 #include "base/json_text.hpp"
 #include "base/suggest.hpp"
 #include "kinds/comparison_figures.hpp"
+#include "kinds/host_measures.hpp"
 #include "kinds/phases_figure.hpp"
 #include "kinds/resource_figures.hpp"
 #include "kinds/time_section.hpp"
@@ -20,15 +20,6 @@ namespace {
 using nlohmann::json;
 
 const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
-
-// Of the host's own measures; a plugin's are told by the file, or by what it registered.
-const std::map<std::string, std::pair<int, const char*>> kKnown = {
-    {"SPS", {1, "1/s"}},           {"sampling_sps", {1, "1/s"}},       {"wall_s", {-1, "s"}},
-    {"minutes", {-1, "min"}},      {"iteration_s", {-1, "s"}},         {"attempt_s", {-1, "s"}},
-    {"cpu_s", {-1, "s"}},          {"seconds_per_episode", {-1, "s"}}, {"steps_per_episode", {0, ""}},
-    {"return", {1, ""}},           {"eval/return", {1, ""}},           {"rss_peak_mb", {-1, "MiB"}},
-    {"vram_peak_mb", {-1, "MiB"}},
-};
 
 // Reads the entries of one key of `report` and says what is wrong with which of them.
 class Reader {
@@ -90,15 +81,15 @@ class Reader {
     if (!expression) return std::nullopt;
     MeasureSpec measure{std::move(*expression), "", "", 0, 4, false, path()};
     measure.title = measure.expression.text();
-    if (const auto known = kKnown.find(measure.title); known != kKnown.end()) {
-      measure.direction = known->second.first;
-      measure.unit = known->second.second;
+    if (const HostMeasure* known = FindHostMeasure(measure.title)) {
+      measure.direction = known->direction;
+      measure.unit = known->unit;
     } else if (measure.title.starts_with("time/") || measure.title.starts_with("phase/")) {
       measure.unit = measure.title.ends_with("_s") ? "s" : "%";
     }
     const auto reduced = measure.IsOneName() ? SplitReducedName(measure.title) : std::nullopt;
-    if (const auto known = reduced ? kKnown.find(reduced->curve) : kKnown.end(); known != kKnown.end())
-      measure.direction = known->second.first, measure.unit = UnitAfter(reduced->how, known->second.second);
+    if (const HostMeasure* known = reduced ? FindHostMeasure(reduced->curve) : nullptr)
+      measure.direction = known->direction, measure.unit = UnitAfter(reduced->how, known->unit);
     if (reduced && IsWait(reduced->how)) measure.direction = -1, measure.unit = UnitAfter(reduced->how, "");
     if (brief) return measure;
     measure.title = Text(entry, "title", measure.title);
@@ -343,19 +334,6 @@ std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec) {
 std::optional<std::string> SumAxis(const std::string& axis) {
   const auto reduced = SplitReducedName(axis);
   return reduced && reduced->how == "sum" ? std::optional(reduced->curve) : std::nullopt;
-}
-
-std::vector<std::string> HostMeasures() {
-  std::vector<std::string> names;
-  for (const auto& [name, what] : kKnown) names.push_back(name);
-  return names;
-}
-
-bool IsHostMeasure(const std::string& name) { return kKnown.contains(name); }
-
-int DirectionOfHostMeasure(const std::string& name) {
-  const auto known = kKnown.find(name);
-  return known == kKnown.end() ? 0 : known->second.first;
 }
 
 std::optional<MeasureSpec> MeasureOfText(const std::string& text) {

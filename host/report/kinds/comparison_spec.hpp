@@ -71,11 +71,6 @@ struct NamedAt {
 std::vector<NamedAt> NamesIn(const ComparisonSpec& spec);
 std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec);
 
-// What the host itself measures, whatever the plugins are, and its direction and unit are known.
-std::vector<std::string> HostMeasures();
-bool IsHostMeasure(const std::string& name);
-int DirectionOfHostMeasure(const std::string& name);  // 1 up is better, -1 down, 0 neither or none of them
-
 // One by its text alone, with what the host knows of it. Absent: it is no expression of measures.
 std::optional<MeasureSpec> MeasureOfText(const std::string& text);
 

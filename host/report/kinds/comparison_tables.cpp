@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "kinds/host_measures.hpp"
 #include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
 #include "results/reduction.hpp"
@@ -112,7 +113,7 @@ bool IsMeasured(const Combined& combined, const std::string& name) {
 }
 
 // What the host or a sampler of resources measures where there is something to measure.
-bool IsDeclared(const std::string& name) { return IsHostMeasure(name) || resource_measure::IsKnown(name); }
+bool IsDeclared(const std::string& name) { return FindHostMeasure(name) != nullptr || resource_measure::IsKnown(name); }
 
 // What a plugin or the host registered in a trial and had nothing to say about.
 bool IsRegistered(const Combined& combined, const std::string& name) {

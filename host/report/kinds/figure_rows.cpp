@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/text_columns.hpp"
 #include "results/thin_series.hpp"
@@ -72,26 +71,6 @@ std::vector<std::string> FigureLabels(const std::vector<std::string>& names) {
     labels.push_back(std::move(label));
   }
   return labels;
-}
-
-std::string MeasureWords(const std::string& name) {
-  static const std::map<std::string, std::string> kKnown = {{"SPS", "steps per second"},
-                                                            {"sampling_sps", "steps per second, collecting alone"},
-                                                            {"wall_s", "training time"},
-                                                            {"minutes", "training time in minutes"},
-                                                            {"attempt_s", "time with start and stop"},
-                                                            {"iteration_s", "time of an iteration"},
-                                                            {"rss_peak_mb", "peak memory"},
-                                                            {"vram_peak_mb", "peak GPU memory"}};
-  if (const auto known = kKnown.find(name); known != kKnown.end()) return known->second;
-  // An expression stays as it is: a slash divides there.
-  if (name.find(' ') != std::string::npos) return name;
-  std::string words = name;
-  if (words.starts_with("eval/")) words.replace(0, 5, "evaluation ");
-  if (words.starts_with("ep/")) words.replace(0, 3, "episode ");
-  std::replace_if(
-      words.begin(), words.end(), [](char c) { return c == '/' || c == '_'; }, ' ');
-  return words;
 }
 
 RowLayout LayOutRows(const std::vector<std::string>& names, size_t panels) {

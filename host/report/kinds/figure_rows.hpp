@@ -33,9 +33,6 @@ void AddMean(const std::string& panel, const std::string& name, const std::strin
 // Names short enough to stand beside a plot, each once.
 std::vector<std::string> FigureLabels(const std::vector<std::string>& names);
 
-// A measure in words, for titles and axes: "peak memory" of "rss_peak_mb", "evaluation success rate" of "eval/success_rate".
-std::string MeasureWords(const std::string& name);
-
 // How panels with a row for each name share a figure's width.
 struct RowLayout {
   size_t columns = 1;

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/json_fields.hpp"
-#include "kinds/figure_rows.hpp"
+#include "kinds/host_measures.hpp"
 #include "record/results_folder.hpp"
 #include "text/format_number.hpp"
 
@@ -19,12 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kNamedChanges = 3;  // changes in the verdict
 
-struct Measured {
-  const char* name;
-  const char* unit;
-};
-// Of a return there is the evaluation's, else that of training.
-constexpr Measured kMeasured[] = {{"eval/return", ""}, {"return", ""}, {"SPS", "1/s"}, {"rss_peak_mb", "MiB"}};
+// The return of the evaluation, or else of training.
+constexpr const char* kMeasured[] = {"eval/return", "return", "SPS", "rss_peak_mb"};
 
 std::vector<std::string> PointNames(const ResultSet& set) {
   std::vector<std::string> points;
@@ -109,7 +105,8 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
   std::vector<std::string> changes, unknown;
   for (const std::string& point : PointNames(now)) {
     bool has_return = false;
-    for (const auto& [measure, unit] : kMeasured) {
+    for (const char* measure : kMeasured) {
+      const std::string unit = FindHostMeasure(measure)->unit;
       const bool is_return = std::string_view(measure).ends_with("return");
       const std::optional<Number> value = ValueOf(now, point, measure), before = ValueOf(then, point, measure);
       if (!value || !before || (is_return && has_return)) continue;
@@ -119,7 +116,7 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
       const std::string shown =
           (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
       const std::string words =
-          MeasureWords(measure) + (*unit != '\0' ? fmt::format(" ({})", unit) : "") + (point.empty() ? "" : " of " + point);
+          MeasureWords(measure) + (unit.empty() ? "" : fmt::format(" ({})", unit)) + (point.empty() ? "" : " of " + point);
       table.rows.push_back({words, verdict == "the same" ? "0" : shown, verdict, *before, *value});
       if (verdict == kReadOnce) unknown.push_back(MeasureWords(measure) + (point.empty() ? "" : " of " + point));
       if (verdict == "more" || verdict == "less")

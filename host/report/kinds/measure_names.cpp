@@ -6,6 +6,7 @@
 
 #include "base/suggest.hpp"
 #include "kinds/comparison_spec.hpp"
+#include "kinds/host_measures.hpp"
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "record/phase_groups.hpp"
@@ -15,7 +16,7 @@
 namespace backplane {
 namespace {
 
-// Beside HostMeasures: what of a trial is told once (results/result_set.hpp).
+// Names in addition to kHostMeasures, with one value per trial (results/result_set.hpp).
 const char* const kOfATrial[] = {"measured_s", "iterations",      "env_steps",  "episodes",       "threads",
                                  "balance",    "learner_threads", "chunk_rows", "monitor_cpu_pct"};
 
@@ -23,8 +24,7 @@ std::set<std::string> KnownNames(const std::set<std::string>& recorded) {
   std::set<std::string> known = recorded;
   known.insert(std::begin(kOfATrial), std::end(kOfATrial));
   for (const HostMetric& metric : kHostMetrics) known.emplace(metric.name);
-  const std::vector<std::string> measures = HostMeasures();
-  known.insert(measures.begin(), measures.end());
+  for (const HostMeasure& measure : kHostMeasures) known.emplace(measure.name);
   known.insert(std::begin(resource_measure::kAll), std::end(resource_measure::kAll));
   for (const std::string_view phase : kPhaseNames) known.insert(fmt::format("phase/{}", phase));
   known.insert({"phase/unnamed", "time/unnamed_control_pct"});

@@ -3,27 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "figures/panels.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/setting_text.hpp"
-#include "machine/resource_measures.hpp"
 #include "record/results_folder.hpp"
 #include "results/resource_series.hpp"
 
 namespace backplane {
 namespace {
-
-struct Resource {
-  const char *title, *axis, *measure;
-  bool is_share;  // of 100 %
-};
-
-constexpr std::array<Resource, 4> kResources = {{{"CPU", "% of the granted cores", resource_measure::kCpuQuotaPct, true},
-                                                 {"Memory", "MiB of the trial's processes", resource_measure::kRssMb, false},
-                                                 {"GPU", "% of the time in use", resource_measure::kGpuUtilPct, true},
-                                                 {"GPU memory", "MiB", resource_measure::kVramUsedMb, false}}};
 
 constexpr double kMostPct = 150;  // what is drawn of a share: an interval may reach far beyond 100 %
 
@@ -41,8 +29,8 @@ class Resources {
     Figure figure = Named(kResourceBars, "Resources");
     figure.alt =
         "Use of the machine by each " + thing_ + ": the mean as a bar, the largest sample as a tick, single trials as dots.";
-    const RowLayout layout = LayOutRows(labels_, kResources.size());
-    for (const Resource& resource : kResources) {
+    const RowLayout layout = LayOutRows(labels_, kResourceCharts.size());
+    for (const ResourceChart& resource : kResourceCharts) {
       BarPanel panel{{resource.title, resource.axis, "", thing_}, {layout.width, 24}, labels_, {}, {}};
       const size_t before = figure.rows.size();
       double largest = 100;
@@ -61,7 +49,7 @@ class Resources {
     for (size_t i = 0; i < names_.size(); ++i) {
       for (const size_t trial : names_[i].trials) AddTrial(combined_.trials[trial].data, i, &figure);
     }
-    for (const Resource& resource : kResources) {
+    for (const ResourceChart& resource : kResourceCharts) {
       const bool any =
           std::any_of(figure.rows.begin(), figure.rows.end(), [&](const auto& row) { return row["panel"] == resource.title; });
       CurvePanel panel{{resource.title, "seconds since the trial's start", resource.axis, thing_}};
@@ -82,7 +70,7 @@ class Resources {
   }
 
   // The largest that is drawn of it.
-  double AddBar(const Resource& resource, size_t index, Figure* figure) const {
+  double AddBar(const ResourceChart& resource, size_t index, Figure* figure) const {
     const ResourceName& name = names_[index];
     const std::optional<Number> mean = MeasureOf(combined_, name.trials, resource.measure);
     if (!mean) return 0;
@@ -99,7 +87,7 @@ class Resources {
     if (!trial.usable()) return;
     const TrialFolder folder = ResultsFolder{trial.out}.trial(trial.trial_id);
     const auto samples = ReadResourceSamples(folder.attempt(folder.LastAttempt()).resources());
-    for (const Resource& resource : kResources) {
+    for (const ResourceChart& resource : kResourceCharts) {
       const auto column = samples.find(resource_measure::ColumnOf(resource.measure));
       if (column == samples.end() || column->second.size() < 2) continue;
       std::vector<double> values;

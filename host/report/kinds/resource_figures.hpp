@@ -1,14 +1,27 @@
 // What the trials used of the machine: a bar for each name, and curves over time.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
 #include "figures/figure.hpp"
 #include "figures/palette.hpp"
+#include "machine/resource_measures.hpp"
 #include "results/combine.hpp"
 
 namespace backplane {
+
+struct ResourceChart {
+  const char *title, *axis, *measure;
+  bool is_share;  // of 100 %
+};
+
+inline constexpr std::array<ResourceChart, 4> kResourceCharts = {
+    {{"CPU", "% of the granted cores", resource_measure::kCpuQuotaPct, true},
+     {"Memory", "MiB of the trial's processes", resource_measure::kRssMb, false},
+     {"GPU", "% of the time in use", resource_measure::kGpuUtilPct, true},
+     {"GPU memory", "MiB", resource_measure::kVramUsedMb, false}}};
 
 struct ResourceName {
   std::string name;            // of a setting, a point

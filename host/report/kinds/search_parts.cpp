@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "kinds/figure_rows.hpp"
+#include "kinds/host_measures.hpp"
 #include "record/finite_tail.hpp"
 #include "text/format_number.hpp"
 #include "text/short_names.hpp"

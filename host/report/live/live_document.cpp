@@ -13,13 +13,13 @@
 #include "base/json_text.hpp"
 #include "figures/panels.hpp"
 #include "kinds/build_report.hpp"
-#include "kinds/figure_rows.hpp"
+#include "kinds/host_measures.hpp"
 #include "kinds/phases_figure.hpp"
+#include "kinds/resource_figures.hpp"
 #include "kinds/search_figures.hpp"
 #include "kinds/search_headline.hpp"
 #include "kinds/search_tables.hpp"
 #include "kinds/sections.hpp"
-#include "machine/resource_measures.hpp"
 #include "results/sparkline.hpp"
 #include "rules/try_command.hpp"
 #include "text/format_number.hpp"
@@ -39,14 +39,10 @@ struct Panel {
 bool IsOfMachine(const std::string& name) { return name.starts_with(resource_measure::kPrefix) || name == "sps"; }
 
 Panel PanelOf(const std::string& name) {
-  static const std::map<std::string, std::pair<const char*, const char*>> kKnown = {
-      {"sps", {"Speed", "steps per second"}},
-      {resource_measure::kCpuQuotaPct, {"CPU", "% of the granted cores"}},
-      {resource_measure::kRssMb, {"Memory", "MiB of the trial's processes"}},
-      {resource_measure::kGpuUtilPct, {"GPU", "% of the time in use"}},
-      {resource_measure::kVramUsedMb, {"GPU memory", "MiB"}}};
   const std::string x = name.starts_with(resource_measure::kPrefix) ? "seconds since the attempt's start" : "environment steps";
-  if (const auto known = kKnown.find(name); known != kKnown.end()) return {name, known->second.first, x, known->second.second};
+  if (name == "sps") return {name, "Speed", x, "steps per second"};
+  for (const ResourceChart& chart : kResourceCharts)
+    if (name == chart.measure) return {name, chart.title, x, chart.axis};
   return {name, MeasureWords(name), x, MeasureWords(name)};
 }
 
@@ -250,9 +246,8 @@ class Builder {
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     };
     for (const auto& asked : At(At(batch_.head().config, "output"), "live")) add(Text(asked));
-    for (const char* name : {"sps", resource_measure::kCpuQuotaPct, resource_measure::kRssMb, resource_measure::kGpuUtilPct,
-                             resource_measure::kVramUsedMb})
-      add(name);
+    add("sps");
+    for (const ResourceChart& chart : kResourceCharts) add(chart.measure);
     std::set<std::string> there;
     for (const size_t i : order_) {
       const LiveTrial* live = batch_.Find(batch_.trials()[i].id);

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "machine/resource_measures.hpp"
+#include "kinds/resource_figures.hpp"
 #include "record/attempt_json.hpp"
 #include "record/metric_series.hpp"
 
@@ -14,8 +13,6 @@ namespace backplane {
 namespace {
 
 constexpr size_t kMostCurves = 24;
-constexpr std::array kResources = {resource_measure::kCpuQuotaPct, resource_measure::kRssMb, resource_measure::kGpuUtilPct,
-                                   resource_measure::kVramUsedMb};
 
 }  // namespace
 
@@ -74,9 +71,9 @@ void LiveTrial::AddResources(const std::string& line) {
     return std::optional<double>();
   };
   const std::optional<double> time_s = column("time_s");
-  for (const char* measure : kResources) {
-    const std::optional<double> value = column(resource_measure::ColumnOf(measure));
-    if (time_s && value) curves_[measure].Add(*time_s, *value);
+  for (const ResourceChart& chart : kResourceCharts) {
+    const std::optional<double> value = column(resource_measure::ColumnOf(chart.measure));
+    if (time_s && value) curves_[chart.measure].Add(*time_s, *value);
   }
 }
 

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "figures/chart.hpp"
 #include "figures/palette.hpp"
 #include "figures/panels.hpp"
+#include "figures/search_panels.hpp"
 
 namespace backplane {
 namespace {
@@ -57,31 +59,87 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   std::vector<std::string> names;
   for (int i = 0; i < 42; ++i) names.push_back("point " + std::to_string(i));
   const Palette palette("name", names);
-  const json colours = palette.Colour()["scale"]["range"], shapes = palette.Shape()["scale"]["range"];
+  const json colours = palette.Colours(), shapes = palette.Shapes();
   std::set<std::pair<std::string, std::string>> pairs;
   for (size_t i = 0; i < names.size(); ++i) pairs.emplace(colours[i].get<std::string>(), shapes[i].get<std::string>());
   EXPECT_EQ(42u, pairs.size());
   EXPECT_EQ("#0072B2", colours[0]) << "Okabe and Ito's blue";
-  EXPECT_EQ(palette.Colour()["scale"]["domain"], palette.Dash()["scale"]["domain"]) << "or their legends would be two";
-  EXPECT_TRUE(Palette("name", {"alone"}).Colour()["legend"].is_null());
+  EXPECT_TRUE(Palette("name", {"alone"}).Legend().is_null());
 }
 
-TEST(Panels, EncodeFieldsThatRowsHave) {
-  const std::set<std::string> known = {"panel", "kind", "name", "series", "trials", "value", "low",      "high", "shown",
-                                       "n",     "of",   "x",    "max",    "group",  "order", "interval", "label"};
+// Every chart with all that it can show, by the name of its file.
+std::map<std::string, json> AllViews() {
   const Palette palette("series", {"one", "two"});
   const PanelText text{"T", "x", "y", "setting"};
-  for (const json& view :
-       {View(SweepPanel{text, {}, {1, 2}, true, 0, 4, {{0, 1, "low"}}, {{2, "2 cores"}}}, palette),
-        View(BarPanel{text, {}, {"a"}, 100, {{80, "80 %"}}}, palette), View(RatioPanel{text, {}, {"a"}}, palette),
-        View(ScatterPanel{text, {}}, palette), View(CurvePanel{text, {}, {}}, palette),
-        View(SharePanel{text, {}, {"a"}}, Palette("group", {"update", "idle"}))}) {
-    for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << field;
-    EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]);
-    const std::string dump = view.dump();
-    EXPECT_NE(std::string::npos, dump.find("\"bind\":\"legend\"")) << "a legend switches series";
-    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << "a pointer learns more";
+  const std::vector<LineLabel> lines = {{80, "80 %"}, {90, "90 %"}};
+  return {{"sweep", View(SweepPanel{text, {}, {1, 2}, true, 0, 4, {{0, 1, "low"}}, lines}, palette)},
+          {"bars", View(BarPanel{text, {}, {"a"}, 100, lines}, palette)},
+          {"ratios", View(RatioPanel{text, {}, {"a"}}, palette)},
+          {"scatter", View(ScatterPanel{text, {}}, palette)},
+          {"curves", View(CurvePanel{text, {}, {}}, palette)},
+          {"shares", View(SharePanel{text, {}, {"a"}}, palette)},
+          {"stack", View(StackPanel{text, {}}, Palette("phase", {"idle", "update"}))},
+          {"pairs", View(PairPanel{text, {}, {"a"}}, palette)},
+          {"trials", View(TrialsPanel{text, {}, {{"_lr", "lr"}}}, palette)},
+          {"steps", View(StepsPanel{text, {}}, palette)},
+          {"parallel", View(ParallelPanel{text, {}, {{"lr", {{0, "0.1"}}}}})},
+          {"table", View(TablePanel{"T", {"a"}, {{"1"}}, {0}, {"note"}})},
+          {"figure", Specification({.name = "f", .title = "T", .alt = "alt"})},
+          {"smoothing", Smoothing()},
+          {"emphasis", Emphasis()}};
+}
+
+TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
+  const std::map<std::string, json> views = AllViews();  // throws if an anchor and its values do not match
+  for (const auto& [name, text] : ChartFiles()) {
+    ASSERT_TRUE(views.contains(name)) << name << ".vl.json: add it to AllViews";
+    const json file = json::parse(text), &view = views.at(name);
+    EXPECT_EQ(std::string::npos, view.dump().find("\"@")) << name;
+    for (const auto& [key, value] : file.items()) EXPECT_EQ(key != "parts", view.contains(key)) << name << ": " << key;
+    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": nothing is left out";
   }
+}
+
+TEST(Charts, ShowTheRowsOfTheirPanelAndFieldsThatRowsHave) {
+  const std::set<std::string> known = {"panel", "kind",  "name", "series", "trials",   "value",    "low",
+                                       "high",  "shown", "n",    "of",     "x",        "x2",       "max",
+                                       "order", "phase", "idle", "update", "label",    "interval", "place",
+                                       "state", "said",  "axis", "_lr",    "standing", "settings", "text"};
+  const std::set<std::string> without_legend = {"pairs", "parallel", "stack"};  // a legend of the others switches series
+  for (const auto& [name, view] : AllViews()) {
+    if (!view.contains("layer") || name == "table") continue;
+    for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << name << ": " << field;
+    EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]) << name;
+    const std::string dump = view.dump();
+    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": a pointer learns more";
+    EXPECT_NE(without_legend.contains(name), dump.find("\"bind\":\"legend\"") != std::string::npos) << name;
+  }
+}
+
+TEST(Charts, WithoutAValueWhatDependsOnItIsLeftOut) {
+  const json chart = R"({
+    "parts": {"axis": {"title": "@y", "tickCount": 5}},
+    "params": [{"name": "@pick", "bind": "legend"}],
+    "layer": [
+      {"data": {"values": "@lines"}, "mark": "rule"},
+      {"mark": "bar", "transform": [{"filter": "a"}, "@steps"], "encoding": {
+        "x": {"field": "x", "axis": "@axis", "scale": {"domain": "@range", "nice": false}},
+        "opacity": {"condition": {"param": "@pick", "value": 0.5}, "value": 0.1}}}]})"_json;
+  const json steps = json::array({"b", "c"});
+  EXPECT_EQ(R"({"layer": [{"mark": "bar", "transform": [{"filter": "a"}, "b", "c"], "encoding": {
+                 "x": {"field": "x", "axis": {"title": "@pick", "tickCount": 5}},
+                 "opacity": {"value": 0.5}}}]})"_json,
+            FillAnchors(chart, {{"pick", {}}, {"lines", {}}, {"range", {}}, {"steps", steps}}, {{"y", "@pick"}, {"z", 1}}))
+      << "a value is no chart: it keeps its @";
+}
+
+TEST(Charts, AnAnchorThatIsWrongOrMissingIsAnError) {
+  const json chart = R"({"parts": {"axis": {"title": "@y"}}, "x": "@axis", "on": "@mark:click"})"_json;
+  EXPECT_NO_THROW(FillAnchors(chart, {{"y", 1}}));
+  EXPECT_THROW(FillAnchors(chart, {}), std::logic_error) << "no value";
+  EXPECT_THROW(FillAnchors(chart, {{"y", 1}, {"z", 1}}), std::logic_error) << "no place";
+  EXPECT_THROW(FillAnchors(R"({"parts": {"axis": 1}})"_json, {}), std::logic_error) << "a part that is not used";
+  EXPECT_THROW(FillChart("bars"), std::logic_error);
 }
 
 TEST(Panels, OnlyCurvesZoomAndSmooth) {
