@@ -31,7 +31,9 @@ bool IsNumber(const json& reply) {
 
 bool IsOnStep(const json& value, const json& low, const json& distribution) {
   const int64_t step = static_cast<int64_t>(distribution.value("step", 1.0));
-  return step <= 1 || (value.get<int64_t>() - static_cast<int64_t>(low.get<double>())) % step == 0;
+  // Unsigned: the distance may be larger than an int64_t. The value is known to be at least `low`.
+  const uint64_t distance = value.get<uint64_t>() - static_cast<uint64_t>(low.get<int64_t>());
+  return step <= 1 || distance % static_cast<uint64_t>(step) == 0;
 }
 
 // True if the distribution of a path can give this value.

@@ -18,12 +18,15 @@ SearchRecord Known() {
                  {{"lr", {{"log_uniform", {1e-5, 1e-2}}}},
                   {"epochs", {{"int", {2, 10}}, {"step", 4}}},
                   {"batch", {{"log_int", {32, 1024}}}},
+                  {"far", {{"int", {-9'000'000'000'000'000'000, 9'000'000'000'000'000'000}}, {"step", 5}}},
                   {"sizes", {{"choice", {{64}, {64, 64}, "auto", nullptr, 2}}}}}}};
   known.suggestions[0].state = "complete";
   return known;
 }
 
-json Good() { return {{"number", 1}, {"params", {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"sizes", {64, 64}}}}}; }
+json Good() {
+  return {{"number", 1}, {"params", {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"far", 5}, {"sizes", {64, 64}}}}};
+}
 
 // The good reply with another value for a path.
 std::string ErrorWith(const char* path, const json& value) {
@@ -36,6 +39,7 @@ TEST(ReplyError, AcceptsValuesOfTheSpace) {
   EXPECT_EQ(ReplyError(kAsk, Good(), Known()), "");
   for (const double end : {1e-5, 1e-2, 1.0000000000000002e-2}) EXPECT_EQ(ErrorWith("lr", end), "") << end;
   for (const int end : {2, 6, 10}) EXPECT_EQ(ErrorWith("epochs", end), "") << end;
+  EXPECT_EQ(ErrorWith("far", 9'000'000'000'000'000'000), "") << "the distance of the bounds is no int64_t";
   for (const json& choice : {json{64}, json{64, 64}, json("auto"), json(), json(2)}) EXPECT_EQ(ErrorWith("sizes", choice), "");
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -123,6 +124,26 @@ TEST_F(SideProcessTest, ReportsMalformedReplies) {
   Answer("sys.exit('it fell')");
   EXPECT_THAT(ErrorOf(ask_), AllOf(HasSubstr("has ended"), HasSubstr("it fell")));
   EXPECT_TRUE(IsGone());
+}
+
+TEST_F(SideProcessTest, LeavesNoDescriptorOpenIfItCannotBeStarted) {
+  const auto count = [] {
+    const std::filesystem::directory_iterator open("/proc/self/fd");
+    return std::distance(begin(open), end(open));
+  };
+  const int next = dup(STDIN_FILENO);  // the lowest that is free
+  close(next);
+  const auto before = count();
+  rlimit all{};
+  getrlimit(RLIMIT_NOFILE, &all);
+  for (int free = 0; free < 4; ++free) {
+    rlimit few = all;
+    few.rlim_cur = static_cast<rlim_t>(next + free);
+    setrlimit(RLIMIT_NOFILE, &few);
+    EXPECT_THROW(SideProcess(folder_ / "log", {30, nullptr}), SearchError);
+    setrlimit(RLIMIT_NOFILE, &all);
+    EXPECT_EQ(before, count()) << "with " << free << " free";
+  }
 }
 
 TEST_F(SideProcessTest, ReportsASecondReplyToARequest) {
