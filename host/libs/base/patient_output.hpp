@@ -16,8 +16,9 @@ bool WriteWithin(int fd, std::string_view text, int limit_ms);
 inline constexpr int kNotePatience_ms = 500;       // on stderr
 inline constexpr int kResultPatience_ms = 30'000;  // on stdout
 
-// Replaces stdout and stderr by streams that write by WriteWithin, so that a batch ends whether or not its output is read.
-// While nothing is read, only the first write waits. A repeated call changes the limit for stdout. [before threads are started]
+// Replaces stdout and stderr by streams that write by WriteWithin, so that a batch ends even if its output is not read. After a
+// write that was given up, the next ones fail at once until there is room. A repeated call changes the limit for stdout.
+// [before threads are started]
 void LimitOutput(int result_patience_ms = kResultPatience_ms);
 
 // Returns fileno(), also for stdout and stderr after LimitOutput().
