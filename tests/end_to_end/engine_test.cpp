@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 
 #include "places.hpp"
 #include "program.hpp"
@@ -214,6 +216,27 @@ TEST_F(ClusterPrograms, AnswerAStopWhileTheyHang) {
     EXPECT_EQ(run.exit, 130) << run.err;
     EXPECT_TRUE(ScriptsAreGone());
   }
+}
+
+TEST_F(ClusterPrograms, ShareOneDeadlineAfterAStop) {
+  setenv("BACKPLANE_CLUSTER_PATIENCE", "3600", 1);
+  WriteSlow(600);
+  LiveSlurm();
+  std::string sbatch = ReadFile(dir_ / "bin/sbatch");
+  sbatch.replace(sbatch.rfind("echo $n"), std::string::npos, "exec sleep 600\n");
+  std::ofstream(dir_ / "bin/sbatch") << sbatch;
+  Script("scancel", "exec sleep 600");
+  const pid_t pid = Start("run slow.yaml --engine slurm");
+  ASSERT_TRUE(Until([&] { return Starts("slow") > 0; })) << ErrorsOf(pid);
+  kill(pid, SIGINT);
+  const Finished run = Wait(pid);
+  const double ended = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  EXPECT_EQ(run.exit, 130) << run.err;
+  double last = 0;
+  for (const nlohmann::json& event : Lines(Out("slow") / "events.jsonl"))
+    if (event["kind"] == "attempt.end") last = event["t"];
+  EXPECT_LT(ended - last, 2.7);
+  EXPECT_TRUE(ScriptsAreGone());
 }
 
 TEST_F(ClusterPrograms, RunNoHealthyTrialAgainIfSqueueCannotBeRead) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kAskEvery{3};
 constexpr std::chrono::seconds kSayWaiting{5};
-constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500};
+constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500}, kForScancel{500};
 // Calls of squeue that may fail in a row: before the first worker, and later, because a controller may restart.
 constexpr int kSilentCalls = 2, kSilentCallsLater = 20;
 constexpr std::chrono::milliseconds kLookForWorkers{50};
@@ -57,19 +57,24 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
       end.failure);
 }
 
-// Ends its jobs in the queue. After a stop a person waits, so there is less time. Jobs that are left end by themselves: a
-// worker without its folder does not begin.
+// Ends its jobs in the queue. After a stop a person waits, so all steps share one deadline. Jobs that are left end by
+// themselves: a worker without its folder does not begin.
 SlurmEngine::~SlurmEngine() {
   ask_.reset();
-  const auto patience = InterruptScope::AnyCame() ? kLeaveAfterStop : kWorkersLeave;
-  const auto until = Clock::now() + patience;
+  const bool stopped = InterruptScope::AnyCame();
+  const auto end = Clock::now() + (stopped ? kLeaveAfterStop : kWorkersLeave);
+  const auto until = stopped ? end - kForScancel : end;
+  const auto patience = [&] {
+    return stopped ? std::max(kLookForWorkers, std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()))
+                   : kWorkersLeave;
+  };
   while (submit_ && submit_->Look() == nullptr && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
   ReadSubmit();
   submit_.reset();
   TellEnd("ask");
-  std::string failure = CancelJobs(jobs_, /*only_pending=*/true, patience);
+  std::string failure = CancelJobs(jobs_, /*only_pending=*/true, patience());
   while (AnyWorker() && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
-  if (failure.empty() && AnyWorker()) failure = CancelJobs(jobs_, /*only_pending=*/false, patience);
+  if (failure.empty() && AnyWorker()) failure = CancelJobs(jobs_, /*only_pending=*/false, patience());
   if (!failure.empty())
     LogInfo("warning: {}; `scancel {}` ends the jobs that may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
   RemoveFolder();
