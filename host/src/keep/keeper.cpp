@@ -189,7 +189,8 @@ class Keeper {
   void Ask() {
     if (!asked_) {
       asked_ = true;
-      kill_at_ = Clock::now() + milliseconds(static_cast<int64_t>(order_.grace_s * 1000));
+      const Clock::time_point graced = Clock::now() + milliseconds(static_cast<int64_t>(order_.grace_s * 1000));
+      kill_at_ = std::min(kill_at_.value_or(graced), graced);  // a silent trial gets no more time
       trial_->Signal(SIGTERM);
       ContinueStopped();
     }

@@ -91,6 +91,7 @@ int Where(const Words&) {
 }
 
 int IgnoreTerm(const Words&) {
+  std::signal(SIGUSR1, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   Announce();
   SleepForEver();

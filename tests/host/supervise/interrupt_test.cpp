@@ -96,6 +96,21 @@ TEST_F(InterruptTest, EndsProcessAndItsChildrenAtTheSecond) {
   Until([&] { return Left().empty(); });
 }
 
+// A key that is held down repeats within the time for the answer, and must not put it off.
+TEST_F(InterruptTest, EndsProcessWhileCtrlCIsHeld) {
+  Start(WaitForEver);
+  for (int i = 0; i < 20; ++i) {
+    Signal();
+    usleep(100'000);
+  }
+  siginfo_t ended{};
+  EXPECT_EQ(0, waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT));
+  EXPECT_EQ(pid_, ended.si_pid);
+  if (ended.si_pid == 0) Signal(SIGKILL);
+  EXPECT_EQ(130, ExitCode());
+  EXPECT_THAT(Said(kLong), HasSubstr("ended at once"));
+}
+
 TEST_F(InterruptTest, LeavesTheSecondToLoopThatSawIt) {
   Start([] {
     while (InterruptScope::Count() < 2) usleep(1000);

@@ -320,6 +320,17 @@ class SilenceTest : public EngineTest {
   uint64_t beats_ = 0;
 };
 
+// Between the limit and the kill the trial has half a second for its stacks.
+TEST_F(SilenceTest, KillsTrialNoLaterIfItGetsSigtermMeanwhile) {
+  StartSilent({"ignore-term"});
+  Sleep(kLimit_s + 0.3);
+  engine_.Stop(job_, StopHow::kAsk);
+  const JobEnd end = End();
+  EXPECT_TRUE(end.over_silence);
+  EXPECT_EQ(SIGKILL, end.exit.signal);
+  EXPECT_LT(end.wall_s, 30);
+}
+
 TEST_F(SilenceTest, KillsStoppedTrialAfterTheLimit) {
   StartSilent({"sleep"});
   Beat();
