@@ -110,7 +110,7 @@ Figure PairsFigure(const Arms& arms) {
       for (size_t k = 0; k < scores.values.size(); ++k)
         singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
       AddMean(panel, names[i], IdsOf(arms.combined, task.points[i].trials), Mean(scores.values, "seeds"), metric.digits,
-              singles, {}, &figure);
+              singles, json::object(), &figure);
     }
     if (figure.rows.size() > before)
       figure.panels.push_back(View(PairPanel{{panel, "", axis, "arm"}, {}, names}, Palette("name", names)));

@@ -140,7 +140,7 @@ class Drawer {
       for (size_t i = 0; i < points_.size(); ++i) {
         if (const auto value = parts_.scoring.Value(i, measure))
           AddMean(TitleOf(measure), names_[i], IdsOf(combined_, points_[i].trials), *value, measure.digits, Singles(i, measure),
-                  {}, &figure);
+                  json::object(), &figure);
       }
       if (figure.rows.size() > before) {
         figure.panels.push_back(
@@ -291,7 +291,8 @@ class Drawer {
     if (!base || !value || !(base->value > 0)) return;
     std::vector<Single> singles = Singles(point, measure);
     for (Single& single : singles) single.value /= base->value;
-    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials), RatioOf(*value, *base), 3, singles, {}, figure);
+    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials), RatioOf(*value, *base), 3, singles, json::object(),
+            figure);
   }
 
   void AddSpot(const std::string& title, const FigureSpec& spec, size_t measure, size_t point, Figure* figure) const {

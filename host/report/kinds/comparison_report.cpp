@@ -46,12 +46,7 @@ class ComparisonBuilder {
   }
 
   Document Build() {
-    Document document;
-    document.kind = "comparison";
-    document.name = context_.report.name.value_or(document.kind);
-    document.made_at = context_.made_at;
-    document.title = fmt::format("Comparison: {}", fmt::join(combined_.experiments, ", "));
-    document.main_table = "results";
+    Document document = StartReport("comparison", "Comparison", combined_, context_);
     std::vector<MeasureSpec> columns = spec_.columns;
     std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
     const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
@@ -83,12 +78,7 @@ class ComparisonBuilder {
     for (const Section& further : {against, more, resources})
       if (!further.blocks.empty()) document.sections.push_back(further);
     document.sections.push_back(TimeSection(combined_, rows, document.figures));
-    if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
-    if (std::optional<Section> shrinks = ShrinksSection(combined_)) document.sections.push_back(*shrinks);
-    document.sections.push_back(EnvironmentSection(combined_));
-    document.sections.push_back({"limits", "Limits", {BulletList{Limits()}}, true});
-    document.sections.push_back(ReproduceSection(combined_, context_));
-    document.sections.push_back(ConfigurationSection(sets_));
+    EndReport(sets_, combined_, context_, {.limits = Limits(), .further = ShrinksSection(combined_)}, &document);
     AddSelected(parts, diagnosis, &document);
     return document;
   }

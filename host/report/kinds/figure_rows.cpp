@@ -46,17 +46,17 @@ std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t
 }
 
 void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
-             const std::vector<Single>& singles, const std::optional<double>& x, Figure* figure) {
+             const std::vector<Single>& singles, const json& shared, Figure* figure) {
   if (!std::isfinite(number.value)) return;
   json row = RowOf(panel, "mean", name, trials);
   PutNumber(number, digits, &row);
-  if (x) row["x"] = *x;
+  row.update(shared);
   figure->rows.push_back(std::move(row));
   for (const Single& single : singles) {
     json one = RowOf(panel, "one", name, single.trial);
     one["value"] = FiniteOrNull(single.value);
     one["of"] = single.of;
-    if (x) one["x"] = *x;
+    one.update(shared);
     figure->rows.push_back(std::move(one));
   }
 }

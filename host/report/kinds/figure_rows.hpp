@@ -26,9 +26,9 @@ struct Single {
 // recorded under that name.
 std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure);
 
-// A row of kind "mean" and rows of kind "one"; nothing without a finite number. `x`: of all of them, where the panel has one.
+// A row of kind "mean" and rows of kind "one"; nothing without a finite number. All of them have the fields of `shared`.
 void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
-             const std::vector<Single>& singles, const std::optional<double>& x, Figure* figure);
+             const std::vector<Single>& singles, const nlohmann::json& shared, Figure* figure);
 
 // Names short enough to stand beside a plot, each once.
 std::vector<std::string> FigureLabels(const std::vector<std::string>& names);

@@ -100,10 +100,9 @@ class Figures {
     for (const Setting& setting : analysis_.settings) {
       const std::optional<Number> number = value(setting);
       if (!number) continue;
-      const size_t from = figure->rows.size();
       AddMean(panel.text.title, SettingText(setting, analysis_), IdsOf(combined_, setting.trials), *number, 4,
-              measure.empty() ? std::vector<Single>{} : SinglesOf(combined_, setting.trials, measure), Place(setting), figure);
-      for (size_t row = from; row < figure->rows.size(); ++row) figure->rows[row]["series"] = SeriesName(setting);
+              measure.empty() ? std::vector<Single>{} : SinglesOf(combined_, setting.trials, measure),
+              {{"x", Place(setting)}, {"series", SeriesName(setting)}}, figure);
     }
     if (figure->rows.size() == before) return false;
     panel.ticks = sizes_;

@@ -47,12 +47,7 @@ class EfficiencyBuilder {
   }
 
   Document Build() {
-    Document document;
-    document.kind = "parallel_efficiency";
-    document.name = context_.report.name.value_or(document.kind);
-    document.made_at = context_.made_at;
-    document.title = fmt::format("Parallel efficiency: {}", fmt::join(combined_.experiments, ", "));
-    document.main_table = "results";
+    Document document = StartReport("parallel_efficiency", "Parallel efficiency", combined_, context_);
     document.figures = ParallelEfficiencyFigures(combined_, analysis_);
     std::vector<TimedRow> rows;
     for (const Setting& setting : analysis_.settings) rows.push_back({SettingText(setting, analysis_), setting.trials});
@@ -75,12 +70,8 @@ class EfficiencyBuilder {
     resources.blocks.emplace_back(tables.Resources());
     document.sections.push_back(std::move(resources));
     document.sections.push_back(TimeSection(combined_, rows, document.figures));
-    if (std::optional<Section> failures = FailuresSection(combined_, context_)) document.sections.push_back(*failures);
-    document.sections.push_back({"design", "Design and definitions", Design(), true});
-    document.sections.push_back(EnvironmentSection(combined_));
-    document.sections.push_back({"limits", "Conclusions and limits", {BulletList{Conclusions()}}, true});
-    document.sections.push_back(ReproduceSection(combined_, context_));
-    document.sections.push_back(ConfigurationSection(sets_));
+    EndReport(sets_, combined_, context_,
+              {Conclusions(), "Conclusions and limits", {"design", "Design and definitions", Design(), true}}, &document);
     AddAttachments(&document);
     return document;
   }

@@ -76,8 +76,7 @@ class Resources {
     if (!mean) return 0;
     const size_t from = figure->rows.size();
     AddMean(resource.title, labels_[index], IdsOf(combined_, name.trials), *mean, 4,
-            SinglesOf(combined_, name.trials, resource.measure), {}, figure);
-    for (size_t row = from; row < figure->rows.size(); ++row) figure->rows[row][palette_.field()] = name.series;
+            SinglesOf(combined_, name.trials, resource.measure), {{palette_.field(), name.series}}, figure);
     const double peak = PeakOf(combined_, name.trials, resource.measure).value_or(mean->value);
     if (from < figure->rows.size()) figure->rows[from]["max"] = FiniteOrNull(peak);
     return peak;

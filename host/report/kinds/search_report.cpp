@@ -84,11 +84,7 @@ Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& c
   const Combined combined = CombinedOf(set, study);
   const SearchParts parts = PartsOf(study, combined);
   const std::vector<OptionImportance> importances = ImportanceOfOptions(study);
-  Document document;
-  document.kind = "search";
-  document.name = context.report.name.value_or(document.kind);
-  document.made_at = context.made_at;
-  document.title = fmt::format("Search: {}", fmt::join(combined.experiments, ", "));
+  Document document = StartReport("search", "Search", combined, context);
   document.main_table = kSuggestions;
   document.verdict = SearchVerdict(parts);
   document.figures = SearchFigures(parts, importances);
@@ -108,13 +104,9 @@ Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& c
   if (std::optional<Table> table = ImportanceTable(parts, importances)) options.blocks.emplace_back(std::move(*table));
   if (!options.blocks.empty()) document.sections.push_back(std::move(options));
   document.sections.push_back({kSuggestions, "Trials", {SuggestionsTable(parts, TrialsFolder(combined))}});
-  if (std::optional<Section> failures = FailuresSection(combined, context)) document.sections.push_back(*failures);
-  document.sections.push_back(EnvironmentSection(combined));
   std::vector<std::string> limits = LimitsOf(combined);
   if (sets.size() > 1) limits.push_back(fmt::format("Searches do not add up: this is that of {} alone.", set.out.string()));
-  document.sections.push_back({"limits", "Limits", {BulletList{limits}}, true});
-  document.sections.push_back(ReproduceSection(combined, context));
-  document.sections.push_back(ConfigurationSection({set}));
+  EndReport({set}, combined, context, {std::move(limits)}, &document);
   return document;
 }
 

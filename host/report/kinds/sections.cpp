@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -56,35 +57,8 @@ std::string TrialLabel(const TrialData& trial, bool several_seeds) {
   return several_seeds ? fmt::format("{}, seed {}", PointName(trial), trial.seed) : PointName(trial);
 }
 
-}  // namespace
-
-Section FindingsSection(const Diagnosis& diagnosis) {
-  return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
-}
-
-void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
-  const auto column = [&](const char* key) {
-    const auto found =
-        std::find_if(table->columns.begin(), table->columns.end(), [&](const Column& c) { return c.key == key; });
-    return static_cast<size_t>(found - table->columns.begin());
-  };
-  const size_t remark = column("remark"), trials = column("trials");
-  for (std::vector<Cell>& row : table->rows) {
-    if (std::max(remark, trials) >= row.size()) continue;
-    const auto* ids = std::get_if<std::string>(&row[trials]);
-    const bool is_void = ids && std::any_of(diagnosis.void_trials.begin(), diagnosis.void_trials.end(),
-                                            [&](const std::string& id) { return ids->find(id) != std::string::npos; });
-    if (!is_void) continue;
-    const auto* said = std::get_if<std::string>(&row[remark]);
-    row[remark] = (said && !said->empty() ? *said + "; " : "") + "busy machine";
-  }
-}
-
-std::string TrialsFolder(const Combined& combined) {
-  return combined.folders.size() == 1 ? ResultsFolder{combined.folders.front()}.trials().string() : "";
-}
-
-std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context) {
+// Every trial that gave no result, with its reason and the command that runs it again.
+Section FailuresSection(const Combined& combined, const ReportContext& context) {
   std::set<uint64_t> seeds;
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
   Table table{"failures", "Trials without a result", {}, {}, {}, {}};
@@ -104,36 +78,11 @@ std::optional<Section> FailuresSection(const Combined& combined, const ReportCon
     table.rows.push_back(
         {TrialLabel(data, seeds.size() > 1), Word(data.state), Word(data.outcome), data.why, again, data.trial_id});
   }
-  if (table.rows.empty()) return std::nullopt;
-  return Section{"failures", "Trials without a result", {table}};
+  if (table.rows.empty()) return {};
+  return {"failures", "Trials without a result", {table}};
 }
 
-std::optional<Section> ShrinksSection(const Combined& combined) {
-  constexpr double kMiB = 1024 * 1024;
-  std::set<uint64_t> seeds;
-  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
-  Table table{"shrinks", "Updates that did not fit", {}, {}, {}, {}};
-  table.columns = {{"trial", "trial", "", "point and seed"},
-                   {"iteration", "update", "", "the iteration"},
-                   {"before", "items at once", "", "that did not fit"},
-                   {"after", "then", "", "items at once from there on"},
-                   {"live_mb", "live", "MiB", "of the device after the failure", -1},
-                   {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
-  for (const CombinedTrial& trial : combined.trials) {
-    for (const Shrink& one : trial.data.shrinks) {
-      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1)});
-      for (const uint64_t count : {one.iteration, one.micro_batch_before, one.micro_batch_after})
-        table.rows.back().push_back(Reading(static_cast<double>(count)));
-      for (const uint64_t bytes : {one.live_bytes, one.peak_bytes})
-        table.rows.back().push_back(Reading(static_cast<double>(bytes) / kMiB));
-    }
-  }
-  if (table.rows.empty()) return std::nullopt;
-  table.notes = {
-      "Out of memory is no failure here: the update was done again in smaller parts, and it stayed the same update."};
-  return Section{"shrinks", "Out of memory", {table}};
-}
-
+// Hosts, devices, versions: one column of facts per group.
 Section EnvironmentSection(const Combined& combined) {
   Section section{"environment", "Environment", {}, true};
   for (const Group& group : combined.groups) section.blocks.emplace_back(FactsOf(group));
@@ -168,12 +117,87 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
   return {"reproduce", "To get these numbers again", {list}, true};
 }
 
+// The complete experiment files behind the results.
 Section ConfigurationSection(const std::vector<ResultSet>& sets) {
   Section section{"configuration", "Configuration", {}, true};
   for (const ResultSet& set : sets) {
     section.blocks.emplace_back(CodeBlock{fmt::format("{}, with every default", set.experiment), "yaml", set.config_text});
   }
   return section;
+}
+
+}  // namespace
+
+Document StartReport(const char* kind, const std::string& what, const Combined& combined, const ReportContext& context) {
+  Document document;
+  document.kind = kind;
+  document.name = context.report.name.value_or(kind);
+  document.made_at = context.made_at;
+  document.title = fmt::format("{}: {}", what, fmt::join(combined.experiments, ", "));
+  document.main_table = "results";
+  return document;
+}
+
+void EndReport(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context, ReportEnd end,
+               Document* document) {
+  for (Section& section : std::array{FailuresSection(combined, context), std::move(end.further)})
+    if (!section.blocks.empty()) document->sections.push_back(std::move(section));
+  document->sections.push_back(EnvironmentSection(combined));
+  document->sections.push_back({"limits", end.limits_title, {BulletList{std::move(end.limits)}}, true});
+  document->sections.push_back(ReproduceSection(combined, context));
+  document->sections.push_back(ConfigurationSection(sets));
+}
+
+Section FindingsSection(const Diagnosis& diagnosis) {
+  return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
+}
+
+void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
+  const auto column = [&](const char* key) {
+    const auto found =
+        std::find_if(table->columns.begin(), table->columns.end(), [&](const Column& c) { return c.key == key; });
+    return static_cast<size_t>(found - table->columns.begin());
+  };
+  const size_t remark = column("remark"), trials = column("trials");
+  for (std::vector<Cell>& row : table->rows) {
+    if (std::max(remark, trials) >= row.size()) continue;
+    const auto* ids = std::get_if<std::string>(&row[trials]);
+    const bool is_void = ids && std::any_of(diagnosis.void_trials.begin(), diagnosis.void_trials.end(),
+                                            [&](const std::string& id) { return ids->find(id) != std::string::npos; });
+    if (!is_void) continue;
+    const auto* said = std::get_if<std::string>(&row[remark]);
+    row[remark] = (said && !said->empty() ? *said + "; " : "") + "busy machine";
+  }
+}
+
+std::string TrialsFolder(const Combined& combined) {
+  return combined.folders.size() == 1 ? ResultsFolder{combined.folders.front()}.trials().string() : "";
+}
+
+Section ShrinksSection(const Combined& combined) {
+  constexpr double kMiB = 1024 * 1024;
+  std::set<uint64_t> seeds;
+  for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
+  Table table{"shrinks", "Updates that did not fit", {}, {}, {}, {}};
+  table.columns = {{"trial", "trial", "", "point and seed"},
+                   {"iteration", "update", "", "the iteration"},
+                   {"before", "items at once", "", "that did not fit"},
+                   {"after", "then", "", "items at once from there on"},
+                   {"live_mb", "live", "MiB", "of the device after the failure", -1},
+                   {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
+  for (const CombinedTrial& trial : combined.trials) {
+    for (const Shrink& one : trial.data.shrinks) {
+      table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1)});
+      for (const uint64_t count : {one.iteration, one.micro_batch_before, one.micro_batch_after})
+        table.rows.back().push_back(Reading(static_cast<double>(count)));
+      for (const uint64_t bytes : {one.live_bytes, one.peak_bytes})
+        table.rows.back().push_back(Reading(static_cast<double>(bytes) / kMiB));
+    }
+  }
+  if (table.rows.empty()) return {};
+  table.notes = {
+      "Out of memory is no failure here: the update was done again in smaller parts, and it stayed the same update."};
+  return {"shrinks", "Out of memory", {table}};
 }
 
 std::vector<std::string> LimitsOf(const Combined& combined) {

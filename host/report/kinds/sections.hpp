@@ -1,7 +1,5 @@
-// Sections that every kind of report has.
+// The frame of a report: its head, and the sections of every kind.
 #pragma once
-
-#include <optional>
 
 #include "kinds/report_context.hpp"
 #include "render/document.hpp"
@@ -9,20 +7,25 @@
 
 namespace backplane {
 
+// An empty report of `kind`, titled "WHAT: EXPERIMENTS".
+Document StartReport(const char* kind, const std::string& what, const Combined& combined, const ReportContext& context);
+
+// Sections that end every report. `further` stands below the failures; without blocks it is left out.
+struct ReportEnd {
+  std::vector<std::string> limits;
+  std::string limits_title = "Limits";
+  Section further = {};
+};
+void EndReport(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context, ReportEnd end,
+               Document* document);
+
 Section FindingsSection(const Diagnosis& diagnosis);
 // A remark in every row of which a trial ran on a busy machine; the table names trials and has remarks.
 void MarkVoidRows(const Diagnosis& diagnosis, Table* table);
-// Every trial that gave no result, with its reason and the command that runs it again; absent if there is none.
 // In which its trials' folders lie, for links; empty: in several.
 std::string TrialsFolder(const Combined& combined);
-std::optional<Section> FailuresSection(const Combined& combined, const ReportContext& context);
-// Every update that did not fit its device at first; absent if there is none.
-std::optional<Section> ShrinksSection(const Combined& combined);
-// Hosts, devices, versions: one column of facts for each group.
-Section EnvironmentSection(const Combined& combined);
-Section ReproduceSection(const Combined& combined, const ReportContext& context);
-// The experiment files behind the results, complete.
-Section ConfigurationSection(const std::vector<ResultSet>& sets);
+// Every update that did not fit its device at first; without blocks if there is none.
+Section ShrinksSection(const Combined& combined);
 
 // Sentences of what these numbers can not show: few seeds, short measurements, other work on the machine, mixed hosts.
 std::vector<std::string> LimitsOf(const Combined& combined);
