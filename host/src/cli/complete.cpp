@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "base/printable.hpp"
-#include "cli/plugin_search.hpp"
 #include "cli/preset_places.hpp"
 #include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/finding_ids.hpp"
 #include "record/plan_file.hpp"
 #include "record/trial_names.hpp"

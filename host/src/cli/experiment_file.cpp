@@ -6,9 +6,9 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "cli/plugin_search.hpp"
 #include "cli/split_commas.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
 

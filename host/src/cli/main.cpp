@@ -4,8 +4,8 @@
 #include "base/standard_descriptors.hpp"
 #include "cli/parse.hpp"
 #include "cli/play.hpp"
-#include "cli/plugin_search.hpp"
 #include "cluster/worker.hpp"
+#include "plugin/plugin_search.hpp"
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();

@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 namespace {

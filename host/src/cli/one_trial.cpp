@@ -10,8 +10,8 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "cli/plugin_search.hpp"
 #include "machine/gpus.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 namespace {
