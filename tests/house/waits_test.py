@@ -56,7 +56,7 @@ C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+:
 PYTHON_NOISE = r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*'
 NOISE = {**dict.fromkeys((".cpp", ".hpp", ".h", ".c"), C_NOISE), ".py": PYTHON_NOISE, ".sh": r"#[^\n]*"}
 # Variables and callbacks that have the name of a call.
-NO_CALLS = {("host/src/cli/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
+NO_CALLS = {("host/libs/arguments/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
             ("plugins/envs/uav_grid_tensor/board.cpp", "write")}
 
 

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
+#include "arguments/command.hpp"
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
-#include "cli/commands.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 

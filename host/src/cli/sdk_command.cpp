@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
+#include <vector>
+
+#include "arguments/command.hpp"
 #include "log/log.hpp"
-#include "plugin/plugin_search.hpp"
+#include "plugin/installation.hpp"
 
 namespace backplane {
 namespace {
