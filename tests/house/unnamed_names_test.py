@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ("host/libs/*/*", "host/src/*/*", "host/report/*/*", "plugins/*/*/*")
+SOURCES = ("host/libs/*/*", "host/src/*/*", "host/report/*/*", "tools/*/*", "plugins/*/*/*")
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/|^#(?:\\\n|[^\n])*', re.S | re.M)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}", re.S | re.M)
 NAMED = re.compile(r"^namespace backplane \{$(.*?)^\}", re.S | re.M)

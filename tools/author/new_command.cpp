@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <vector>
 
-#include "arguments/command.hpp"
+#include "arguments/tool_commands.hpp"
+#include "author/commands.hpp"
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
@@ -89,7 +89,7 @@ void SayWhatIsNext(const NewArgs& args) {
   fmt::print("{}", next);
 }
 
-int NewCommand(const NewArgs& args) {
+int CreatePlugin(const NewArgs& args) {
   const fs::path templates = OwnShare() / "templates", own = templates / args.kind / Variant(args);
   std::string why_not = WhyTaken(args);
   if (why_not.empty() && !fs::is_directory(own)) why_not = fmt::format("wanted the template in {}, found none", own.string());
@@ -112,7 +112,7 @@ int NewCommand(const NewArgs& args) {
 
 }  // namespace
 
-std::vector<Command> NewCommands() {
+Command NewCommand() {
   const auto declare = [](NewArgs* args, Arguments* add) {
     args->program = add->program();
     add->Add("kind", "env|learner|monitor", &args->kind, "What it is").OneOf({"env", "learner", "monitor"}).Required();
@@ -125,9 +125,7 @@ std::vector<Command> NewCommands() {
       return bad.empty() ? WhyNoTemplate(*args) : bad;
     });
   };
-  return {MakeCommand<NewArgs>(
-      "new", "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is",
-      declare, NewCommand)};
+  return MakeCommand<NewArgs>(kNewCommand.name, kNewCommand.help, declare, CreatePlugin);
 }
 
 }  // namespace backplane

@@ -23,8 +23,10 @@ struct Command {
   std::string name;  // "config check" stands below `config`
   std::string help;
   // Declares the arguments. The function that it returns is called after parsing, and returns the exit code. NULL: the command
-  // has subcommands.
+  // has subcommands, or `tool` carries it out.
   std::function<std::function<int()>(Arguments*)> declare;
+  std::string tool = "";   // the program is backplane-TOOL
+  std::string group = "";  // heading in --help, if not the usual one
 };
 
 template <class Args>

@@ -36,6 +36,7 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   const size_t space = command.name.find(' ');
   CLI::App* above = space == std::string::npos ? root : root->get_subcommand(command.name.substr(0, space));
   CLI::App* app = above->add_subcommand(command.name.substr(space == std::string::npos ? 0 : space + 1), command.help);
+  if (!command.group.empty()) app->group(command.group);
   if (!command.declare) {
     app->require_subcommand(0, 1);
     app->callback([app, chosen] {
@@ -149,7 +150,10 @@ std::vector<Command> NeededCommands(const CommandLine& line) {
     return !line.words.empty() && FirstWord(command.name) == line.words.front();
   };
   std::ranges::copy_if(line.commands, std::back_inserter(needed), is_typed);
-  return needed.empty() ? line.commands : needed;
+  if (!needed.empty()) return needed;
+  needed = line.commands;
+  if (line.more_commands) std::ranges::move(line.more_commands(), std::back_inserter(needed));
+  return needed;
 }
 
 // From where the person stands, if that is shorter.

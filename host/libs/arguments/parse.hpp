@@ -15,7 +15,8 @@ struct CommandLine {
   std::string program;             // as it was typed
   std::vector<std::string> words;  // TypedWords
   std::string about, examples, version;
-  std::vector<Command> commands;  // in the order of --help
+  std::vector<Command> commands;                        // in the order of --help
+  std::function<std::vector<Command>()> more_commands;  // called only if none of `commands` was typed
   // Returns "run FILE" for "train"; empty: the word is unknown.
   std::function<std::string(const std::string& word)> meant_by_command;
   // Returns a sentence about an option of another tool.

@@ -1,9 +1,12 @@
 #include "cli/command_line.hpp"
 
+#include <algorithm>
+
 #include "arguments/parse.hpp"
 #include "cli/commands.hpp"
 #include "cli/complete.hpp"
 #include "cli/other_names.hpp"
+#include "cli/tools.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {
@@ -16,6 +19,8 @@ constexpr char kExamples[] =
     "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
     "`backplane help COMMAND` tells what a command takes.";
 
+bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -23,9 +28,11 @@ int Main(int argc, char** argv) {
   line.program = argc > 0 ? argv[0] : "backplane";
   line.words = TypedWords(argc, argv);
   line.commands = AllCommands();
+  if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
   line.about = "Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.";
   line.examples = kExamples;
   line.version = BACKPLANE_VERSION;
+  line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };
   line.meant_by_command = MeantByCommand;
   line.answer_to_option = AnswerToOption;
   line.meant_by_option = MeantByOption;
