@@ -57,6 +57,7 @@ class ProgramTest : public testing::Test {
   Finished Run(const std::string& arguments);
   // Starts it without waiting; its output goes to files of its own. Wait() returns its exit.
   pid_t Start(const std::string& arguments);
+  pid_t StartCommand(const std::string& command);  // of the shell
   Finished Wait(pid_t pid);
   // Runs copies of the program and the keeper, in the test's folder bin, beside a shell script in the place of
   // backplane-report.
@@ -84,7 +85,6 @@ class ProgramTest : public testing::Test {
   std::filesystem::path dir_;
 
  private:
-  pid_t StartCommand(const std::string& command);
   std::filesystem::path OutputOf(int number, const char* name) const;
 
   int started_ = 0;

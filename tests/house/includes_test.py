@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Who may include whom: the order of the host's modules, and that libraries, plugins and reports see nothing of the host.
+"""The order of the host's modules, and the limits on what libraries, plugins, reports and tools include of the host.
 
 usage: includes_test.py [-v]
 
 The order is read from host/CMakeLists.txt and host/report/CMakeLists.txt, whose lists say in which order data travels: a module
-includes host/libs, the plugin interface and what stands before it.
+includes host/libs, the plugin interface and what stands before it. A tool includes host/libs and the modules of OF_PLAN.
 """
 import pathlib
 import re
@@ -15,10 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([\w./-]+)"', re.M)
 SOURCES = ("*.cpp", "*.hpp", "*.h", "*.c")
 INTERFACE = "backplane"
+HOST = "host/CMakeLists.txt"
 REPORT = "host/report/CMakeLists.txt"
+TOOLS = "tools/CMakeLists.txt"
+OF_PLAN = {"plugin"}  # modules that tools may include: they start no process
 
 
-def listed(root, variable, file="host/CMakeLists.txt"):
+def listed(root, variable, file=HOST):
     """The names of `foreach(VARIABLE a b c)` in the file."""
     text = (root / file).read_text()
     return re.search(rf"foreach\({variable} ([\w ]+)\)", text)[1].split()
@@ -48,6 +51,8 @@ def wrong_includes(root):
     check(root / "host/embed", {INTERFACE, *libraries, "plugin", "config", "rollout", "embed"})
     for i, module in enumerate(report):
         check(root / "host/report" / module, {INTERFACE, *libraries, *report[: i + 1]})
+    for tool in listed(root, "tool", TOOLS):
+        check(root / "tools" / tool, {INTERFACE, *libraries, *OF_PLAN, tool})
     shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}
     check(root / "plugins", {INTERFACE, *libraries, *shared})
     return wrong
@@ -58,27 +63,30 @@ class Includes(unittest.TestCase):
         self.assertEqual([], wrong_includes(ROOT))
 
     def test_every_module_is_listed(self):
-        for variable, folder in ("library", "host/libs"), ("module", "host/src"):
+        for variable, folder, file in ("library", "host/libs", HOST), ("module", "host/src", HOST), ("tool", "tools", TOOLS):
             there = {path.parent.name for path in (ROOT / folder).glob("*/CMakeLists.txt")}
-            self.assertEqual(there, set(listed(ROOT, variable)))
+            self.assertEqual(there, set(listed(ROOT, variable, file)))
 
     def test_an_include_that_is_not_allowed_is_found(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {
-                "host/CMakeLists.txt": "foreach(library base)\nforeach(module config store)\n",
+                HOST: "foreach(library base)\nforeach(module config store)\n",
+                TOOLS: "foreach(tool author)\n",
+                "tools/author/new.hpp": '#include "base/files.hpp"\n#include "plugin/catalog.hpp"\n#include "store/plan.hpp"\n',
                 REPORT: "foreach(module results rules)\n",
                 "host/report/results/set.hpp": '#include "config/key.hpp"\n#include "rules/rule.hpp"\n',
                 "host/libs/base/files.hpp": '#include "config/key.hpp"\n',
                 "host/src/config/key.hpp": '#include "base/files.hpp"\n#include "store/plan.hpp"\n',
-                "host/src/store/plan.hpp": '#include "config/key.hpp"\n#include "backplane/host.h"\n',
+                "host/src/store/plan.hpp": '#include "config/key.hpp"\n#include "backplane/host.h"\n#include "author/new.hpp"\n',
                 "plugins/common/nn/net.hpp": '#include "base/files.hpp"\n',
                 "plugins/envs/ant/ant.cpp": '#include "nn/net.hpp"\n#include "store/plan.hpp"\n',
             }.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             self.assertEqual(
-                ["host/libs/base/files.hpp", "host/src/config/key.hpp", *["host/report/results/set.hpp"] * 2, "plugins/envs/ant/ant.cpp"],
+                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "host/src/store/plan.hpp", *["host/report/results/set.hpp"] * 2,
+                 "tools/author/new.hpp", "plugins/envs/ant/ant.cpp"],
                 [line.split(" includes ")[0] for line in wrong_includes(root)],
             )
 

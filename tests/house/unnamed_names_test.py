@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ("host/libs/*/*", "host/src/*/*", "host/report/*/*", "plugins/*/*/*")
+SOURCES = ("host/libs/*/*", "host/src/*/*", "host/report/*/*", "tools/*/*", "plugins/*/*/*")
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/|^#(?:\\\n|[^\n])*', re.S | re.M)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}", re.S | re.M)
 NAMED = re.compile(r"^namespace backplane \{$(.*?)^\}", re.S | re.M)
@@ -32,7 +32,7 @@ def without_blocks(text, opening, closing):
 def declarations(block):
     """(name, what makes it another one of that name) of each declaration in a namespace."""
     for statement in re.split(r";|(?<=\})(?=\s*\n)", without_blocks(block, "{", "}")):
-        statement = re.sub(r"^(?:template\s*<[^\n]*>|\[\[\w+\]\])\s", "", statement.strip()).strip()
+        statement = re.sub(r"^(?:template\s*<[^\n]*>|\[\[\w+\]\])\s", "", re.sub(r'^(?:\s|"")+', "", statement)).strip()  # behind comments
         if not statement or re.match(r"(using|namespace|extern|friend|static_assert|return)\b", statement):
             continue
         of_type = TYPE.match(statement)
@@ -66,7 +66,7 @@ def clashes(root):
                         shared[name].append((file, form))
     for module, names in sorted(modules.items()):
         for name, found in sorted(names.items()):
-            others = found + (shared[name] if "host/" in str(module) else [])
+            others = found + (shared[name] if "plugins/" not in str(module) else [])
             for file, form in found:
                 for other, other_form in others:
                     if file.suffix == ".cpp" and (other.suffix == ".hpp" or file < other) and form == other_form:

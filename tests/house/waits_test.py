@@ -3,8 +3,8 @@
 
 usage: waits_test.py [-v | --list]
 
-A wait is a call that CALLS names, in a source of host/ or plugins/. Its file and its name are in the second column of the table:
-`supervise/local_engine.cpp` Wait, poll. A path is relative to host/src, host/libs, host, plugins or the repository; a folder, a pattern,
+A wait is a call that CALLS names, in a source of host/, plugins/ or tools/. Its file and its name are in the second column of the table:
+`supervise/local_engine.cpp` Wait, poll. A path is relative to host/src, host/libs, host, plugins, tools or the repository; a folder, a pattern,
 or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
 A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
 """
@@ -17,8 +17,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, HEADING = "docs/architecture.md", "## Waits"
 COLUMNS = 6
-SOURCES = ("host", "plugins")
-PREFIXES = ("host/src", "host/libs", "host", "plugins", "")
+SOURCES = ("host", "plugins", "tools")
+PREFIXES = ("host/src", "host/libs", "host", "plugins", "tools", "")
 
 PLAIN = r"(?<![.>:\w])(?:::)?"  # no member and no other namespace
 CPP = [
@@ -56,7 +56,7 @@ C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+:
 PYTHON_NOISE = r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*'
 NOISE = {**dict.fromkeys((".cpp", ".hpp", ".h", ".c"), C_NOISE), ".py": PYTHON_NOISE, ".sh": r"#[^\n]*"}
 # Variables and callbacks that have the name of a call.
-NO_CALLS = {("host/src/cli/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
+NO_CALLS = {("host/libs/arguments/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
             ("plugins/envs/uav_grid_tensor/board.cpp", "write")}
 
 

@@ -231,7 +231,7 @@ int BenchCommand(const BenchArgs& args) {
 std::vector<Command> BenchCommands() {
   const auto declare = [](BenchArgs* args, Arguments* add) {
     args->typed_program = add->program();
-    add->File(&args->input);
+    AddFile(add, &args->input);
     add->Flag("--all", &args->all,
               "The machine, and what limits the experiment as it is: beside --batch, too; the default without --batch");
     add->Add("--batch", "[N,...]", "Speed by envs of a runner: 1,4,16,64,256 unless given",

@@ -1,3 +1,4 @@
+#include "arguments/tool_commands.hpp"
 #include "cli/commands.hpp"
 
 namespace backplane {
@@ -20,5 +21,10 @@ Commands AllCommands() {
   }
   return all;
 }
+
+// Commands that tools carry out.
+Commands OfTool(const ToolCommand& command) { return {{command.name, command.help, nullptr, command.tool}}; }
+Commands NewCommands() { return OfTool(kNewCommand); }
+Commands SdkCommands() { return OfTool(kSdkCommand); }
 
 }  // namespace backplane

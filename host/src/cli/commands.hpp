@@ -3,44 +3,14 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "cli/arguments.hpp"
+#include "arguments/command.hpp"
 
 namespace backplane {
-
-// Of `backplane` itself; run-trial has its own (trial/contract.hpp).
-enum Exit : int {
-  kOk = 0,
-  kFailed = 1,     // no trial is usable, or a check failed
-  kUsage = 2,      // wrong command line or file: nothing was started
-  kPartial = 3,    // some trials failed or were not run
-  kUndecided = 4,  // of `gate`
-  kInterrupted = 130,
-};
-
-struct Command {
-  std::string name;  // "config check" stands below `config`
-  const char* help;
-  // Declares the arguments. What it returns does the work once they are filled in, and returns the exit code. NULL: other
-  // commands stand below this one.
-  std::function<std::function<int()>(Arguments*)> declare;
-};
-
-template <class Args>
-Command MakeCommand(std::string name, const char* help, std::function<void(Args*, Arguments*)> declare,
-                    int (*run)(const Args&)) {
-  return {std::move(name), help, [declare = std::move(declare), run](Arguments* arguments) -> std::function<int()> {
-            auto args = std::make_shared<Args>();
-            declare(args.get(), arguments);
-            return [args, run] { return run(*args); };
-          }};
-}
 
 // In the order of --help.
 std::vector<Command> AllCommands();
@@ -52,6 +22,8 @@ struct FileArgs {
   std::vector<std::string> plugin_path;
   std::string preset;  // empty: what the file's key says
 };
+// or_results: a results folder, too, for the command that made it.
+void AddFile(Arguments* add, FileArgs* target, bool or_results = false);
 
 // Of `run`, which `bench` and `tune` call too.
 struct RunArgs {

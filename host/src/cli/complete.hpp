@@ -1,18 +1,13 @@
-// What may stand at the end of a command line: for the shells' completion, which asks `backplane complete WORD...`.
+// Completion of values that the host knows: files, results folders, trials, plugins, paths of an experiment file.
 #pragma once
 
 #include <string>
-#include <vector>
 
-namespace CLI {
-class App;
-}
+#include "arguments/complete.hpp"
 
 namespace backplane {
 
-// Prints a line for each word that can stand in place of the last of `words`, "WORD\tHELP". One that ends with '/' or '=' goes
-// on. Commands and options are those of `root`; what a value may be follows from what --help calls it.
-void PrintCompletions(const CLI::App& root, const std::vector<std::string>& words);
+Offers OfferValues(const std::string& type, const TypedLine& line);
 
 // Of bash, zsh or fish: what makes it ask. Absent: no such shell.
 const char* CompletionScript(const std::string& shell);

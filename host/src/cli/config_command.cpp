@@ -154,13 +154,13 @@ int ConfigShowCommand(const ShowArgs& args) {
 
 std::vector<Command> ConfigCommands() {
   const auto declare_check = [](CheckArgs* args, Arguments* add) {
-    add->File(&args->input);
+    AddFile(add, &args->input);
     add->Add("--sweep", "PATH=VALUES", &args->sweep,
              "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated");
     add->Flag("--file-only", &args->file_only, "Run no plugin code, which takes a second where one needs LibTorch");
   };
   const auto declare_show = [](ShowArgs* args, Arguments* add) {
-    add->File(&args->input);
+    AddFile(add, &args->input);
     add->Flag("--resolved", &args->resolved, "With every default");
     add->Flag("--origin", &args->origin, "With the file, line and column each value comes from");
   };

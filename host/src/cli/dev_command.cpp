@@ -15,10 +15,10 @@
 #include "cli/dev_table.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/plugin_search.hpp"
 #include "cli/preset_places.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
 #include "record/warning_text.hpp"
 #include "supervise/attempt.hpp"
@@ -340,7 +340,7 @@ int DevCommand(const DevArgs& args) { return Dev(args, fs::absolute(args.plugin)
 std::vector<Command> DevCommands() {
   const auto declare = [](DevArgs* args, Arguments* add) {
     add->Add("plugin", "X.so", &args->plugin, "Plugin file that is being built again and again").Required();
-    add->File(&args->input);
+    AddFile(add, &args->input);
     add->Add("--out", "DIR", &args->out, "Keep all builds and their trials in this folder");
   };
   return {MakeCommand<DevArgs>(

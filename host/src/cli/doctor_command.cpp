@@ -10,12 +10,12 @@
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "cluster/make_engine.hpp"
 #include "keep/keep_protocol.hpp"
 #include "machine/cpu.hpp"
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/plugin_search.hpp"
 #include "search/side_process.hpp"
 #include "supervise/host_info.hpp"
 

@@ -6,9 +6,9 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "cli/plugin_search.hpp"
 #include "cli/split_commas.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
 
@@ -109,6 +109,24 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
     if (!typed->gpus.empty() && !args.gpus) ReadNumbers(typed->gpus, &args.gpus.emplace());
   }
   return args;
+}
+
+void AddFile(Arguments* add, FileArgs* target, bool or_results) {
+  add->Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
+  add->Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
+  add->Add("--set", "PATH=VALUE", &target->set,
+           "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
+  add->Check([target, or_results]() -> std::string {
+    for (const std::string& word : target->values) {
+      if (word.find('=') == std::string::npos) return "one experiment file at a time; what is '" + word + "'?";
+      target->set.push_back(word);
+    }
+    return FindExperimentFile(target, or_results);
+  });
+  add->Add("--preset", "PRESET", &target->preset,
+           "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
+           "or auto, which chooses by the device found");
+  add->PluginPath(&target->plugin_path);
 }
 
 }  // namespace backplane

@@ -8,8 +8,8 @@
 #include "base/printable.hpp"
 #include "cli/check_report.hpp"
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

@@ -2,10 +2,10 @@
 #include <string_view>
 
 #include "base/standard_descriptors.hpp"
-#include "cli/parse.hpp"
+#include "cli/command_line.hpp"
 #include "cli/play.hpp"
-#include "cli/plugin_search.hpp"
 #include "cluster/worker.hpp"
+#include "plugin/installation.hpp"
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();

@@ -9,10 +9,10 @@
 
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "cli/plugin_search.hpp"
 #include "config/loader.hpp"
 #include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 namespace {

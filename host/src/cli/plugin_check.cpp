@@ -13,9 +13,9 @@
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "cli/check_report.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/plugin_search.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 

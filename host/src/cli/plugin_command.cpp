@@ -8,9 +8,9 @@
 #include "base/printable.hpp"
 #include "base/suggest.hpp"
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "cli/reference_text.hpp"
 #include "config/declaration.hpp"
+#include "plugin/plugin_search.hpp"
 #include "plugin/seal.hpp"
 #include "record/fields.hpp"
 

@@ -1,7 +1,7 @@
 #include "cli/preset_places.hpp"
 
-#include "cli/plugin_search.hpp"
 #include "machine/gpus.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 

@@ -7,8 +7,8 @@
 #include "cli/commands.hpp"
 #include "cli/compare_bits.hpp"
 #include "cli/one_trial.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
 #include "supervise/outcome.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "base/colour.hpp"
 #include "base/run_process.hpp"
-#include "cli/plugin_search.hpp"
 #include "config/schema.hpp"
+#include "plugin/plugin_search.hpp"
 #include "supervise/interrupt.hpp"
 #include "supervise/progress.hpp"
 

@@ -103,7 +103,7 @@ void NoteWorkers(const Plan& plan) {
 
 void Declare(RunArgs* args, Arguments* add) {
   args->typed_program = add->program();
-  add->File(&args->input, /*or_results=*/true);
+  AddFile(add, &args->input, /*or_results=*/true);
   add->Add("--sweep", "[POINT:]PATH=VALUES", &args->sweep,
            "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); point:path=1,2 of one point alone; may be "
            "repeated");

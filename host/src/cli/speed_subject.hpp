@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "cli/plugin_check.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 

@@ -270,7 +270,7 @@ int TuneCommand(const TuneArgs& args) {
 std::vector<Command> TuneCommands() {
   const auto declare = [](TuneArgs* args, Arguments* add) {
     args->typed_program = add->program();
-    add->File(&args->input);
+    AddFile(add, &args->input);
     add->Add("--for", "MEASURE", &args->measure, "The measure to gain in: a speed, or another one above zero").ShowsDefault();
     add->Add("--budget", "TIME", "Time for the measurements, such as 10m; the check of learning is beside it",
              [args](const std::string& text) -> std::string {

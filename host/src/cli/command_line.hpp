@@ -1,4 +1,4 @@
-// The command line: what is typed becomes a call of one command.
+// The command line of `backplane`.
 #pragma once
 
 namespace backplane {

@@ -2,11 +2,12 @@
 
 #include <string_view>
 
+#include "arguments/tool_commands.hpp"
+#include "author/commands.hpp"
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
-#include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
 #include "log/log.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 namespace {
@@ -88,7 +89,7 @@ void SayWhatIsNext(const NewArgs& args) {
   fmt::print("{}", next);
 }
 
-int NewCommand(const NewArgs& args) {
+int CreatePlugin(const NewArgs& args) {
   const fs::path templates = OwnShare() / "templates", own = templates / args.kind / Variant(args);
   std::string why_not = WhyTaken(args);
   if (why_not.empty() && !fs::is_directory(own)) why_not = fmt::format("wanted the template in {}, found none", own.string());
@@ -111,7 +112,7 @@ int NewCommand(const NewArgs& args) {
 
 }  // namespace
 
-std::vector<Command> NewCommands() {
+Command NewCommand() {
   const auto declare = [](NewArgs* args, Arguments* add) {
     args->program = add->program();
     add->Add("kind", "env|learner|monitor", &args->kind, "What it is").OneOf({"env", "learner", "monitor"}).Required();
@@ -124,9 +125,7 @@ std::vector<Command> NewCommands() {
       return bad.empty() ? WhyNoTemplate(*args) : bad;
     });
   };
-  return {MakeCommand<NewArgs>(
-      "new", "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is",
-      declare, NewCommand)};
+  return MakeCommand<NewArgs>(kNewCommand.name, kNewCommand.help, declare, CreatePlugin);
 }
 
 }  // namespace backplane

@@ -2,26 +2,24 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "config/loader.hpp"
 #include "plugin/catalog.hpp"
+#include "plugin/installation.hpp"
 
 namespace backplane {
-
-std::filesystem::path OwnProgram();       // the file this process runs
-std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
-std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
-std::filesystem::path OwnShare();         // share/backplane of it: presets/ and configs/
 
 class PluginSearch {
  public:
   explicit PluginSearch(const std::vector<std::string>& from_command_line);
 
   // For config loading: adds the file's folders, then the installation's. The search must outlive what is returned.
-  PluginLookup Lookup();
+  std::function<const PluginInfo*(uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path,
+                                  std::string* why_not)>
+  Lookup();
   // All folders, the installation's included.
   Catalog& All();
   const std::vector<std::filesystem::path>& folders() const { return folders_; }

@@ -1,9 +1,6 @@
-#include "cli/arguments.hpp"
+#include "arguments/arguments.hpp"
 
 #include <CLI/CLI.hpp>
-
-#include "cli/commands.hpp"
-#include "cli/experiment_file.hpp"
 
 namespace backplane {
 
@@ -96,23 +93,6 @@ void Arguments::Check(std::function<std::string()> why_not) {
 
 void Arguments::PluginPath(std::vector<std::string>* target) {
   Add("--plugin-path", "DIR", target, "Folder to look for plugins in, too; may be repeated");
-}
-
-void Arguments::File(FileArgs* target, bool or_results) {
-  Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
-  Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
-  Add("--set", "PATH=VALUE", &target->set, "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
-  Check([target, or_results]() -> std::string {
-    for (const std::string& word : target->values) {
-      if (word.find('=') == std::string::npos) return "one experiment file at a time; what is '" + word + "'?";
-      target->set.push_back(word);
-    }
-    return FindExperimentFile(target, or_results);
-  });
-  Add("--preset", "PRESET", &target->preset,
-      "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
-      "or auto, which chooses by the device found");
-  PluginPath(&target->plugin_path);
 }
 
 void Arguments::Out(std::filesystem::path* target, const char* help) { Add("out", "OUT", target, help).Required(); }

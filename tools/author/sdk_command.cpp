@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include "cli/commands.hpp"
-#include "cli/plugin_search.hpp"
+#include "arguments/tool_commands.hpp"
+#include "author/commands.hpp"
 #include "log/log.hpp"
+#include "plugin/installation.hpp"
 
 namespace backplane {
 namespace {
@@ -13,7 +14,7 @@ struct SdkArgs {
   bool cmakedir = false, includedir = false;
 };
 
-int SdkCommand(const SdkArgs& args) {
+int PrintPlaces(const SdkArgs& args) {
   const fs::path cmake = OwnPrefix() / "lib/cmake/backplane", include = OwnPrefix() / "include";
   if (!fs::exists(cmake / "backplaneConfig.cmake")) {
     LogError(
@@ -29,13 +30,12 @@ int SdkCommand(const SdkArgs& args) {
 
 }  // namespace
 
-std::vector<Command> SdkCommands() {
+Command SdkCommand() {
   const auto declare = [](SdkArgs* args, Arguments* add) {
     const Argument cmake = add->Flag("--cmakedir", &args->cmakedir, "Only the folder for -Dbackplane_DIR or CMAKE_PREFIX_PATH");
     add->Flag("--includedir", &args->includedir, "Only the folder for the compiler's -I").Excludes(cmake);
   };
-  return {
-      MakeCommand<SdkArgs>("sdk", "Say where headers and CMake package for plugins and embedding lie", declare, SdkCommand)};
+  return MakeCommand<SdkArgs>(kSdkCommand.name, kSdkCommand.help, declare, PrintPlaces);
 }
 
 }  // namespace backplane

@@ -14,8 +14,6 @@ class Option;
 
 namespace backplane {
 
-struct FileArgs;
-
 // One that was declared; its rules can be added.
 class Argument {
  public:
@@ -56,7 +54,6 @@ class Arguments {
 
   // Arguments that several commands take.
   void PluginPath(std::vector<std::string>* target);
-  void File(FileArgs* target, bool or_results = false);  // or_results: a results folder, too, for the command that made it
   void Out(std::filesystem::path* target, const char* help = "Results folder of an experiment");
 
  private:

@@ -1,4 +1,4 @@
-#include "cli/parse.hpp"
+#include "arguments/parse.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,23 +16,12 @@
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
 #include "base/suggest.hpp"
-#include "cli/commands.hpp"
-#include "cli/complete.hpp"
-#include "cli/other_names.hpp"
 #include "log/log.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
 
 using Run = std::function<int()>;
-
-constexpr char kExamples[] =
-    "Examples:\n"
-    "  backplane run configs/quickstart.yaml                       run what the file says, or go on with it\n"
-    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
-    "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
-    "`backplane help COMMAND` tells what a command takes.";
 
 // What runs where a command is missing.
 Run WhatThereIs(const CLI::App& app) {
@@ -45,6 +36,7 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   const size_t space = command.name.find(' ');
   CLI::App* above = space == std::string::npos ? root : root->get_subcommand(command.name.substr(0, space));
   CLI::App* app = above->add_subcommand(command.name.substr(space == std::string::npos ? 0 : space + 1), command.help);
+  if (!command.group.empty()) app->group(command.group);
   if (!command.declare) {
     app->require_subcommand(0, 1);
     app->callback([app, chosen] {
@@ -91,20 +83,24 @@ bool TakesNoPlace(const CLI::App& app) {
 }
 
 // An option of another tool is often a value of the experiment.
-std::string ExplainOption(const std::string& name, const std::vector<std::string>& options, size_t at,
-                          const std::vector<std::string>& words) {
-  if (const std::string answer = AnswerToOption(name); !answer.empty()) return "unknown option '" + name + "'; " + answer;
+std::string ExplainOption(const CommandLine& line, const std::string& name, const std::vector<std::string>& options,
+                          size_t at) {
+  const std::vector<std::string>& words = line.words;
+  if (const std::string answer = line.answer_to_option ? line.answer_to_option(name) : ""; !answer.empty())
+    return "unknown option '" + name + "'; " + answer;
   const std::vector<std::string> near = Nearest(name, Candidates(options));
   const size_t equals = words[at].find('=');
   const bool next_is_value = at + 1 < words.size() && !words[at + 1].starts_with("--");
   const std::string value = equals != std::string::npos ? words[at].substr(equals + 1) : next_is_value ? words[at + 1] : "";
   const bool is_begun = !near.empty() && near.front().starts_with(name);
-  const std::string meant = is_begun ? "" : MeantByOption(name, value, words, /*in_full=*/!near.empty());
+  const bool is_other = !is_begun && line.meant_by_option;
+  const std::string meant = is_other ? line.meant_by_option(name, value, words, /*in_full=*/!near.empty()) : "";
   return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
 }
 
 // The sentence for a mistyped command or option; empty if the error is another one.
-std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& words) {
+std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
+  const std::vector<std::string>& words = line.words;
   const CLI::App* at = &root;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -114,11 +110,11 @@ std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& wo
     };
     if (word.starts_with("--") && word.size() > 2) {
       const std::string name = word.substr(0, word.find('='));
-      if (!known(options, name)) return ExplainOption(name, options, i, words);
+      if (!known(options, name)) return ExplainOption(line, name, options, i);
     } else if (!word.starts_with("-") && known(commands, word)) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty() && (at == &root || TakesNoPlace(*at))) {
-      const std::string meant = at == &root ? MeantByCommand(word) : "";
+      const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
       return "unknown command '" + word + "'" +
              (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");
     }
@@ -126,23 +122,12 @@ std::string ExplainTypo(const CLI::App& root, const std::vector<std::string>& wo
   return "";
 }
 
-int Complain(const CLI::App& root, const CLI::ParseError& error, const std::vector<std::string>& words) {
-  const std::string typo = ExplainTypo(root, words);
+int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLine& line) {
+  const std::string typo = ExplainTypo(root, line);
   if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
   LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
            typo.empty() ? error.what() : typo);
-  return !words.empty() && words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
-}
-
-// `help` and `help COMMAND`, `-v`: what other programs answer to.
-void UseOneSpelling(std::vector<std::string>* words) {
-  if (words->empty()) return;
-  if (words->front() == "help") {
-    words->erase(words->begin());
-    words->push_back("--help");
-  } else if (words->size() == 1 && words->front() == "-v") {
-    words->front() = "--version";
-  }
+  return line.usage_code;
 }
 
 // What `gate` needs, `gate save` below it does not: CLI11 would take its name for a place that `gate` has to fill.
@@ -159,12 +144,16 @@ void NeedOnlyWhatWasTyped(CLI::App* root, const std::vector<std::string>& words)
 
 // The command that was typed, with what stands below it, or all where none was: a process is started for each trial, and to
 // declare all of them would be a sixth of what it executes.
-std::vector<Command> NeededCommands(const std::vector<std::string>& words) {
-  std::vector<Command> all = AllCommands();
-  const auto is_other = [&](const Command& command) { return command.name.substr(0, command.name.find(' ')) != words.front(); };
-  if (words.empty() || std::all_of(all.begin(), all.end(), is_other)) return all;
-  std::erase_if(all, is_other);
-  return all;
+std::vector<Command> NeededCommands(const CommandLine& line) {
+  std::vector<Command> needed;
+  const auto is_typed = [&](const Command& command) {
+    return !line.words.empty() && FirstWord(command.name) == line.words.front();
+  };
+  std::ranges::copy_if(line.commands, std::back_inserter(needed), is_typed);
+  if (!needed.empty()) return needed;
+  needed = line.commands;
+  if (line.more_commands) std::ranges::move(line.more_commands(), std::back_inserter(needed));
+  return needed;
 }
 
 // From where the person stands, if that is shorter.
@@ -177,27 +166,39 @@ std::string TypedProgram(const std::filesystem::path& program) {
 
 }  // namespace
 
-int Main(int argc, char** argv) {
-  CLI::App root{"Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.",
-                "backplane"};
-  root.require_subcommand(0, 1);
-  root.set_version_flag("-V,--version", BACKPLANE_VERSION);
-  const std::string program = argc > 0 ? TypedProgram(argv[0]) : "backplane";
-  Run chosen = WhatThereIs(root);
+std::string FirstWord(const std::string& name) { return name.substr(0, name.find(' ')); }
+
+std::vector<std::string> TypedWords(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  UseOneSpelling(&words);
-  for (const Command& command : NeededCommands(words)) AddCommand(&root, command, program, &chosen);
-  root.footer(kExamples);  // of the program alone: commands made later would take it over
+  if (words.empty()) return words;
+  if (words.front() == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  } else if (words.size() == 1 && words.front() == "-v") {
+    words.front() = "--version";
+  }
+  return words;
+}
+
+int RunCommandLine(const CommandLine& line) {
+  CLI::App root{line.about, "backplane"};
+  root.require_subcommand(0, 1);
+  root.set_version_flag("-V,--version", line.version);
+  const std::string program = TypedProgram(line.program);
+  Run chosen = WhatThereIs(root);
+  const std::vector<std::string>& words = line.words;
+  for (const Command& command : NeededCommands(line)) AddCommand(&root, command, program, &chosen);
+  root.footer(line.examples);  // of the program alone: commands made later would take it over
   NeedOnlyWhatWasTyped(&root, words);
   try {
     if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words
-      PrintCompletions(root, {words.begin() + 1, words.end()});
+      PrintCompletions(root, {words.begin() + 1, words.end()}, line.values);
       return kOk;
     }
     try {
       root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 takes them
     } catch (const CLI::ParseError& error) {
-      return Complain(root, error, words);
+      return Complain(root, error, line);
     }
     const int code = chosen();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

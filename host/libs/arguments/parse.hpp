@@ -1,0 +1,41 @@
+// Parses the command line and calls one command.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "arguments/command.hpp"
+#include "arguments/complete.hpp"
+
+namespace backplane {
+
+// The functions may be empty.
+struct CommandLine {
+  std::string program;             // as it was typed
+  std::vector<std::string> words;  // TypedWords
+  std::string about, examples, version;
+  std::vector<Command> commands;                        // in the order of --help
+  std::function<std::vector<Command>()> more_commands;  // called only if none of `commands` was typed
+  // Returns "run FILE" for "train"; empty: the word is unknown.
+  std::function<std::string(const std::string& word)> meant_by_command;
+  // Returns a sentence about an option of another tool.
+  std::function<std::string(const std::string& name)> answer_to_option;
+  // Returns the argument that an unknown option may mean. in_full: only for the same name.
+  std::function<std::string(const std::string& name, const std::string& value, const std::vector<std::string>& words,
+                            bool in_full)>
+      meant_by_option;
+  ValueOffers values;
+  int usage_code = kUsage;  // exit code of a wrong command line
+};
+
+// The arguments, with `help COMMAND` and `-v` as options.
+std::vector<std::string> TypedWords(int argc, char** argv);
+
+// "config" of "config check".
+std::string FirstWord(const std::string& name);
+
+// Returns the exit code of the program.
+int RunCommandLine(const CommandLine& line);
+
+}  // namespace backplane

@@ -1,0 +1,45 @@
+#include "cli/command_line.hpp"
+
+#include <algorithm>
+
+#include "arguments/parse.hpp"
+#include "cli/commands.hpp"
+#include "cli/complete.hpp"
+#include "cli/other_names.hpp"
+#include "cli/tools.hpp"
+#include "trial/contract.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  backplane run configs/quickstart.yaml                       run what the file says, or go on with it\n"
+    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
+    "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
+    "`backplane help COMMAND` tells what a command takes.";
+
+bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  CommandLine line;
+  line.program = argc > 0 ? argv[0] : "backplane";
+  line.words = TypedWords(argc, argv);
+  line.commands = AllCommands();
+  if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
+  line.about = "Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.";
+  line.examples = kExamples;
+  line.version = BACKPLANE_VERSION;
+  line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };
+  line.meant_by_command = MeantByCommand;
+  line.answer_to_option = AnswerToOption;
+  line.meant_by_option = MeantByOption;
+  line.values = OfferValues;
+  line.usage_code =
+      !line.words.empty() && line.words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
+  return RunCommandLine(line);
+}
+
+}  // namespace backplane

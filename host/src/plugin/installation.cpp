@@ -1,0 +1,31 @@
+#include "plugin/installation.hpp"
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+namespace backplane {
+
+std::filesystem::path OwnProgram() {
+  // Read once, as main begins: after a new build the link names a deleted file, and no trial could be started any more.
+  static const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  return program;
+}
+
+std::filesystem::path OwnPrefix() { return OwnProgram().parent_path().parent_path(); }
+
+std::filesystem::path OwnShare() { return OwnPrefix() / "share/backplane"; }
+
+std::filesystem::path OwnPluginFolder() { return OwnPrefix() / "lib/backplane/plugins"; }
+
+std::vector<std::filesystem::path> FoldersOf(const char* variable) {
+  std::vector<std::filesystem::path> folders;
+  const char* value = std::getenv(variable);
+  std::istringstream list(value != nullptr ? value : "");
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+}  // namespace backplane

@@ -1,0 +1,17 @@
+// The places of this installation, or build tree, and lists of folders.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace backplane {
+
+std::filesystem::path OwnProgram();       // the file this process runs
+std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
+std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
+std::filesystem::path OwnShare();         // share/backplane of it: presets/, configs/ and templates/
+
+// The folders of an environment variable such as PATH, without the empty ones.
+std::vector<std::filesystem::path> FoldersOf(const char* variable);
+
+}  // namespace backplane

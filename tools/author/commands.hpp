@@ -1,0 +1,11 @@
+// The commands of backplane-author.
+#pragma once
+
+#include "arguments/command.hpp"
+
+namespace backplane {
+
+Command NewCommand();
+Command SdkCommand();
+
+}  // namespace backplane
