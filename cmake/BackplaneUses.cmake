@@ -9,8 +9,8 @@ macro(_backplane_use_mujoco)
   if(NOT MuJoCo_VERSION OR NOT EXISTS ${MuJoCo_LIBRARY})
     message(FATAL_ERROR
       "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
-      "The packages have it (docs/installation.md); a clone has it after scripts/bootstrap, which installs it, and "
-      "`cmake --install build/release --prefix FOLDER`")
+      "The packages have it (docs/installation.md). "
+      "In a clone, `scripts/install FOLDER` installs MuJoCo and makes such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)

@@ -103,7 +103,7 @@ TEST_F(Tools, AreSuggestedIfMistyped) {
   EXPECT_THAT(Run("nwe").err, HasSubstr("did you mean 'new'?"));
 }
 
-TEST_F(Tools, ThatCannotStartAreNamed) {
+TEST_F(Tools, ReportFileThatCannotStart) {
   AddTool("first", "lost", "");
   Write("first/backplane-lost", "#!/no/such/shell\n");
   const Finished lost = Run("lost");
@@ -111,7 +111,7 @@ TEST_F(Tools, ThatCannotStartAreNamed) {
   EXPECT_THAT(lost.err, HasSubstr("backplane: cannot start " + (dir_ / "first/backplane-lost").string() + ": No such file"));
 }
 
-TEST_F(Tools, ThatAreMissingAreNamedWithTheLineThatInstallsThem) {
+TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
   const std::string missing =
       "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH; ";
   const Finished installed = RunCopy("new env my_task");

@@ -79,8 +79,10 @@ void SayWhatIsNext(const NewArgs& args) {
                                  name, args.lang, args.kind);
   std::string sdk = fmt::format("-Dbackplane_DIR=\"$({} sdk --cmakedir)\"", program);
   if (!fs::exists(OwnPrefix() / "lib/cmake/backplane")) {  // a build
-    next += fmt::format("  cmake --install {} --prefix ~/opt/backplane   # once: plugins are built against an installation\n",
-                        ShellArgument(OwnPrefix().string()));
+    next += fmt::format(
+        "  cmake --build {0} --target host/all tools/all plugins/all && cmake --install {0} --prefix ~/opt/backplane"
+        "   # once: plugins are built against an installation\n",
+        ShellArgument(OwnPrefix().string()));
     sdk = "-DCMAKE_PREFIX_PATH=~/opt/backplane";
   }
   next += fmt::format("  cmake -S {0} -B {0}/build {1} && cmake --build {0}/build\n", name, sdk);

@@ -18,7 +18,8 @@ int PrintPlaces(const SdkArgs& args) {
   const fs::path cmake = OwnPrefix() / "lib/cmake/backplane", include = OwnPrefix() / "include";
   if (!fs::exists(cmake / "backplaneConfig.cmake")) {
     LogError(
-        "backplane sdk: wanted an installation, found {} without lib/cmake/backplane; `cmake --install` makes one of a build",
+        "backplane sdk: expected an installation, got {} without lib/cmake/backplane\n"
+        "hint: in a clone, `scripts/install ~/opt/backplane` makes one",
         OwnPrefix().string());
     return kFailed;
   }

@@ -14,7 +14,6 @@ struct ToolCommand {
 inline constexpr ToolCommand kNewCommand = {
     "new", "author",
     "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is"};
-inline constexpr ToolCommand kSdkCommand = {"sdk", "author",
-                                            "Say where headers and CMake package for plugins and embedding lie"};
+inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of the headers and the CMake package"};
 
 }  // namespace backplane

@@ -35,7 +35,7 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir) {
   }
   const std::string version = TorchVersionAt(wanted);
   if (version.empty())
-    throw PluginError("LibTorch in " + wanted.string() + " does not tell its version; wanted version.py or build-version in " +
+    throw PluginError("LibTorch in " + wanted.string() + " has no version: expected version.py or build-version in " +
                       wanted.parent_path().string());
   if (!dlopen((wanted / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
     throw PluginError("LibTorch cannot be loaded from " + wanted.string() + ": " + dlerror());

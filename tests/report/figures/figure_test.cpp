@@ -116,7 +116,7 @@ TEST(Charts, ShowTheRowsOfTheirPanelAndFieldsThatRowsHave) {
   }
 }
 
-TEST(Charts, WithoutAValueWhatDependsOnItIsLeftOut) {
+TEST(Charts, LeaveOutObjectsWithoutAValue) {
   const json chart = R"({
     "parts": {"axis": {"title": "@y", "tickCount": 5}},
     "params": [{"name": "@pick", "bind": "legend"}],
@@ -133,7 +133,7 @@ TEST(Charts, WithoutAValueWhatDependsOnItIsLeftOut) {
       << "a value is no chart: it keeps its @";
 }
 
-TEST(Charts, AnAnchorThatIsWrongOrMissingIsAnError) {
+TEST(Charts, RejectWrongAndMissingAnchors) {
   const json chart = R"({"parts": {"axis": {"title": "@y"}}, "x": "@axis", "on": "@mark:click"})"_json;
   EXPECT_NO_THROW(FillAnchors(chart, {{"y", 1}}));
   EXPECT_THROW(FillAnchors(chart, {}), std::logic_error) << "no value";
