@@ -2,6 +2,7 @@
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -29,6 +30,15 @@ class RunTargets(unittest.TestCase):
 
     def test_read_arguments_and_the_names_of_gymnasium(self):
         self.assertIn("env_cartpole", targets_of("absent.yaml", "--set", "env.plugin=CartPole-v1", "--set", "learner.plugin=random"))
+
+    def test_find_the_file_behind_options(self):
+        self.assertIn("learner_ppo", targets_of("--set", "env.plugin=cartpole", "configs/quickstart.yaml"))
+
+    def test_end_where_a_file_builds_on_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "x.yaml")
+            file.write_text("base: 'x.yaml'\nenv: cartpole\n")
+            self.assertIn("plugins/all", targets_of(file))
 
     def test_are_all_plugins_where_no_known_one_is_named(self):
         self.assertIn("plugins/all", targets_of("absent.yaml"))

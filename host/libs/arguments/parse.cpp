@@ -15,6 +15,7 @@
 
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
+#include "base/patient_output.hpp"
 #include "base/suggest.hpp"
 #include "log/log.hpp"
 
@@ -201,8 +202,9 @@ int RunCommandLine(const CommandLine& line) {
       return Complain(root, error, line);
     }
     const int code = chosen();
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    LogError("backplane: the output could not be written: {}", std::strerror(errno));
+    const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (flushed && !OutputWasGivenUp()) return code;
+    LogError("backplane: the output could not be written: {}", flushed ? "nothing reads it" : std::strerror(errno));
     return code == kOk ? static_cast<int>(kFailed) : code;
   } catch (const std::exception& error) {
     LogError("backplane: {}", WordsOf(error));

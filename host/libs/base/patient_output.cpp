@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRetry{5};
+constexpr int kTerminalPatience_ms = 30'000, kPipePatience_ms = 600'000;
 
 class Deadline {
  public:
@@ -54,13 +55,17 @@ class Writer {
 struct Patience {
   int fd, limit_ms;
   bool blocked = false;  // the last write was given up
+  bool lost = false;     // one of them was
 };
-Patience g_stdout{STDOUT_FILENO, kResultPatience_ms}, g_stderr{STDERR_FILENO, kNotePatience_ms};
+Patience g_stdout{STDOUT_FILENO, kTerminalPatience_ms}, g_stderr{STDERR_FILENO, kNotePatience_ms};
 
+// What is given up counts as written: a short write makes fmt throw, out of destructors and batches too.
 ssize_t WritePatiently(void* patience, const char* text, size_t size) {
   Patience& to = *static_cast<Patience*>(patience);
-  to.blocked = !WriteWithin(to.fd, {text, size}, to.blocked ? 0 : to.limit_ms);
-  return to.blocked ? 0 : static_cast<ssize_t>(size);
+  const bool written = WriteWithin(to.fd, {text, size}, to.blocked ? 0 : to.limit_ms);
+  to.blocked = !written && errno == ETIME;
+  to.lost |= to.blocked;
+  return written || to.blocked ? static_cast<ssize_t>(size) : 0;
 }
 
 std::FILE* OpenPatient(Patience* patience, int buffering) {
@@ -101,6 +106,11 @@ bool WriteWithin(int fd, std::string_view text, int limit_ms) {
   return true;
 }
 
+int ResultPatience_ms() {
+  struct stat file {};
+  return fstat(STDOUT_FILENO, &file) == 0 && S_ISFIFO(file.st_mode) ? kPipePatience_ms : kTerminalPatience_ms;
+}
+
 void LimitOutput(int result_patience_ms) {
   g_stdout.limit_ms = result_patience_ms;
   if (DescriptorOf(stderr) != fileno(stderr)) return;
@@ -108,6 +118,8 @@ void LimitOutput(int result_patience_ms) {
   if (std::FILE* const stream = OpenPatient(&g_stdout, isatty(STDOUT_FILENO) != 0 ? _IOLBF : _IOFBF)) stdout = stream;
   if (std::FILE* const stream = OpenPatient(&g_stderr, _IONBF)) stderr = stream;
 }
+
+bool OutputWasGivenUp() { return g_stdout.lost; }
 
 int DescriptorOf(std::FILE* stream) {
   return stream == stdout ? STDOUT_FILENO : stream == stderr ? STDERR_FILENO : fileno(stream);

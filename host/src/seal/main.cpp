@@ -1,16 +1,20 @@
 // backplane-seal FILE [--part FILE]...: writes a plugin's description into its file, as the last step of its build.
 #include <sysexits.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error_words.hpp"
+#include "base/standard_descriptors.hpp"
 #include "config/declaration.hpp"
 #include "plugin/seal.hpp"
 
 int main(int argc, char** argv) {
+  backplane::OpenStandardDescriptors();
+  std::signal(SIGCHLD, SIG_DFL);  // if the parent ignores it, waiting for children fails
   const std::vector<std::string> words(argv + 1, argv + argc);
   std::vector<std::filesystem::path> parts;
   bool wrong = words.size() % 2 == 0;

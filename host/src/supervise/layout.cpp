@@ -216,11 +216,16 @@ class Locking {
     try {
       if (WaitFor(fd)) return true;
     } catch (const Interrupted&) {
-      WriteLockFile(lock, before);
+      RestoreLockFile(lock, before);
       throw;
     }
-    WriteLockFile(lock, before);
+    RestoreLockFile(lock, before);
     return false;
+  }
+
+  // Unless another run has the folder by now and has written its own name.
+  void RestoreLockFile(int lock, const std::string& before) {
+    if (ReadFile(ResultsFolder{out_}.lock()).value_or("") == ThisHolder()) WriteLockFile(lock, before);
   }
 
   bool WaitFor(int fd) {
