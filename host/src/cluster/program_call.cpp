@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <stdexcept>
 
 #include "base/printable.hpp"
@@ -89,7 +90,8 @@ CallEnd ProgramCall::Await() {
   const int interrupts = InterruptScope::Count();
   while (Look() == nullptr) {
     if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped before it had answered");
-    poll(nullptr, 0, kLookAgain_ms);
+    pollfd printed[] = {{out_->reader(), POLLIN, 0}, {err_->reader(), POLLIN, 0}};  // closed ones are negative, and ignored
+    poll(printed, std::size(printed), kLookAgain_ms);
   }
   return end_;
 }
