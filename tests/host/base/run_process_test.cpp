@@ -75,7 +75,9 @@ TEST(RunProcess, KillsDescendantsOfProgramWhoseTimeIsOver) {
   const std::filesystem::path status = "/proc/" + end.out.substr(0, end.out.find('\n')) + "/stat";
   const auto is_gone = [&] {  // an orphan may stay a zombie for as long as nothing reaps it
     std::ifstream stat(status);
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::ostringstream read;  // an iterator would throw for a process that ends meanwhile
+    read << stat.rdbuf();
+    const std::string text = read.str();
     return text.empty() || text.find(") Z ") != std::string::npos;
   };
   for (int i = 0; i < 500 && !is_gone(); ++i) std::this_thread::sleep_for(10ms);

@@ -59,7 +59,7 @@ TEST(Handle, IsUsedByOneThreadAtATime) {
 }
 
 bp_embed* g_stepped = nullptr;
-std::atomic<int> g_inside{0};
+std::atomic<int> g_inside{0}, g_handled{0};
 
 // A signal handler in the middle of a step, on the same thread.
 TEST(Handle, IsNotUsedBelowASignalHandler) {
@@ -70,13 +70,16 @@ TEST(Handle, IsNotUsedBelowASignalHandler) {
   }, before{};
   action.sa_handler = +[](int) {
     if (bp_embed_step(g_stepped) == BP_E_INVALID_ARG && bp_embed_error()[0] != '\0') ++g_inside;
+    ++g_handled;
   };
   sigaction(SIGUSR1, &action, &before);
   const pthread_t stepping = pthread_self();
   std::atomic<bool> stop{false};
   std::thread sender([&] {
     while (!stop) {
+      const int handled = g_handled;
       pthread_kill(stepping, SIGUSR1);
+      while (!stop && g_handled == handled) usleep(50);  // or signals alone would keep a slow thread busy
       usleep(200);
     }
   });

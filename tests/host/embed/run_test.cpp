@@ -75,8 +75,9 @@ class RunTest : public testing::Test {
     int n = 0;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-      const std::string words((std::istreambuf_iterator<char>(in)), {});
-      n += words.find(dir_.string()) != std::string::npos;
+      std::ostringstream words;  // an iterator would throw for a process that ends meanwhile
+      words << in.rdbuf();
+      n += words.str().find(dir_.string()) != std::string::npos;
     }
     return n;
   }

@@ -62,8 +62,7 @@ class EngineTest : public testing::Test {
     std::vector<std::string> left;
     std::error_code gone;
     for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
-      std::ifstream file(entry.path() / "environ", std::ios::binary);
-      const std::string environment{std::istreambuf_iterator<char>(file), {}};
+      const std::string environment = ReadFile(entry.path() / "environ").value_or("");
       if (environment.find(mark_) != std::string::npos) {
         left.push_back(entry.path().filename().string() + " " + ReadFile(entry.path() / "cmdline").value_or(""));
       }
