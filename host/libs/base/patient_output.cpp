@@ -59,7 +59,7 @@ struct Patience {
 };
 Patience g_stdout{STDOUT_FILENO, kTerminalPatience_ms}, g_stderr{STDERR_FILENO, kNotePatience_ms};
 
-// What is given up counts as written: a short write makes fmt throw, out of destructors and batches too.
+// Text that is given up counts as written, because fmt throws after a short write, even out of a destructor.
 ssize_t WritePatiently(void* patience, const char* text, size_t size) {
   Patience& to = *static_cast<Patience*>(patience);
   const bool written = WriteWithin(to.fd, {text, size}, to.blocked ? 0 : to.limit_ms);

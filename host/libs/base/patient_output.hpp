@@ -23,7 +23,7 @@ int ResultPatience_ms();
 // [before threads are started]
 void LimitOutput(int result_patience_ms = ResultPatience_ms());
 
-// Whether a write to stdout was given up after LimitOutput(). The stream itself reports no error.
+// True if a write to stdout was given up after LimitOutput(). The stream itself reports no error.
 bool OutputWasGivenUp();
 
 // Returns fileno(), also for stdout and stderr after LimitOutput().

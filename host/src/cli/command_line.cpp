@@ -14,10 +14,10 @@ namespace {
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  backplane run configs/quickstart.yaml                       run what the file says, or go on with it\n"
+    "  backplane run configs/quickstart.yaml                       start the experiment, or resume it\n"
     "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
     "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
-    "`backplane help COMMAND` tells what a command takes.";
+    "`backplane help COMMAND` describes a command.";
 
 bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
 

@@ -116,8 +116,10 @@ void Seal(const std::filesystem::path& file, const SealCheck& check, const std::
   std::string sentence;
   pipe.TakeInto(&sentence);
   int wait_status = 0;
-  while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &wait_status, 0)) < 0 && errno == EINTR) {
   }
+  if (ended < 0) throw PluginError(file.string() + ": it is not known how sealing ended: " + std::strerror(errno));
   CheckChild(file, wait_status, sentence);
 }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
+
 #include "fixture.hpp"
 #include "plugin/metadata.hpp"
 
@@ -44,6 +46,13 @@ TEST(Seal, AsksTheCheckBeforeItWrites) {
 TEST(Seal, ReportsACrashOfThePlugin) { EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("crashed (Aborted)")); }
 
 TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_when_asked"), HasSubstr("exit code 3")); }
+
+// As in a build whose parent ignores the ends of its children.
+TEST(Seal, ReportsACrashIfEndsOfChildrenAreIgnored) {
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("it is not known how sealing ended"));
+  std::signal(SIGCHLD, before);
+}
 
 TEST(Seal, RefusesMoreTextThanTheSectionHolds) {
   EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long"));

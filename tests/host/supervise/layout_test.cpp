@@ -9,9 +9,12 @@
 
 #include <fstream>
 #include <memory>
+#include <utility>
 
+#include "base/files.hpp"
 #include "record/fields.hpp"
 #include "supervise/folder_watch.hpp"
+#include "supervise/interrupt.hpp"
 #include "supervise/status_reader.hpp"
 #include "support/few_descriptors.hpp"
 #include "trial/checkpoint_folder.hpp"
@@ -192,29 +195,45 @@ TEST_F(LayoutTest, WhereTheFolderWasMovedAwayANewOneIsMade) {
   EXPECT_TRUE(IsFree(folder_ / "run.1"));
 }
 
-// A process that keeps the lock of a supervisor that is gone, as a trial does that outlives it, until `release` is closed.
-TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
-  std::filesystem::create_directories(out_);
-  int release[2], ready[2];
-  ASSERT_EQ(0, pipe(release));
-  ASSERT_EQ(0, pipe(ready));
-  const pid_t orphan = fork();
-  if (orphan == 0) {
-    close(release[1]);
-    const int fd = open((out_ / "lock").c_str(), O_RDWR | O_CREAT, 0644);
-    flock(fd, LOCK_EX);
-    ProcessId dead = ThisProcess();
-    ++dead.pid_start;
-    const std::string text = ToJson(dead).dump();
-    [[maybe_unused]] ssize_t n = write(fd, text.data(), text.size());
-    n = write(ready[1], "x", 1);
+// A process that keeps the lock of a supervisor that is gone, as a trial does that outlives it, until it is released.
+class Orphan {
+ public:
+  explicit Orphan(const std::filesystem::path& out) {
+    std::filesystem::create_directories(out);
+    EXPECT_EQ(0, pipe(release_));
+    EXPECT_EQ(0, pipe(ready_));
+    pid_ = fork();
     char byte;
-    n = read(release[0], &byte, 1);
-    _exit(0);
+    if (pid_ == 0) {
+      close(release_[1]);
+      const int fd = open((out / "lock").c_str(), O_RDWR | O_CREAT, 0644);
+      flock(fd, LOCK_EX);
+      ProcessId dead = ThisProcess();
+      ++dead.pid_start;
+      const std::string text = ToJson(dead).dump();
+      [[maybe_unused]] ssize_t n = write(fd, text.data(), text.size());
+      n = write(ready_[1], "x", 1);
+      n = read(release_[0], &byte, 1);
+      _exit(0);
+    }
+    EXPECT_EQ(1, read(ready_[0], &byte, 1));
   }
-  char byte;
-  ASSERT_EQ(1, read(ready[0], &byte, 1));
-  close(release[0]);
+  ~Orphan() {
+    Release();
+    waitpid(pid_, nullptr, 0);
+    for (const int fd : {release_[0], ready_[0], ready_[1]}) close(fd);
+  }
+  void Release() {
+    if (release_[1] >= 0) close(std::exchange(release_[1], -1));
+  }
+
+ private:
+  int release_[2], ready_[2];
+  pid_t pid_ = 0;
+};
+
+TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
+  Orphan orphan(out_);
   EXPECT_FALSE(FindSupervisor(out_));
   EXPECT_FALSE(IsFree(out_));
   int sentences = 0;
@@ -223,13 +242,26 @@ TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
     EXPECT_THAT(text, testing::HasSubstr("waiting for trials"));
     ASSERT_TRUE(FindSupervisor(out_)) << "`stop` has to find the run that waits";
     EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
-    close(release[1]);
+    orphan.Release();
   });
   EXPECT_EQ(1, sentences);
   EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
-  waitpid(orphan, nullptr, 0);
-  for (const int fd : {ready[0], ready[1]}) {
-    close(fd);
+}
+
+// The run that waits is stopped, before or after another one has got the folder.
+TEST_F(LayoutTest, RunThatWaitsInVainRestoresOnlyItsOwnName) {
+  const Orphan orphan(out_);
+  const std::optional<std::string> before = ReadFile(out_ / "lock");
+  EXPECT_THROW(OutLock(out_, [](const std::string&) { throw Interrupted(); }), Interrupted);
+  EXPECT_EQ(before, ReadFile(out_ / "lock"));
+  const auto another = [&](const std::string&) {
+    std::ofstream(out_ / "lock") << "another";
+    throw Interrupted();
+  };
+  for (const LockFor what_for : {LockFor::kBatch, LockFor::kUpkeep}) {
+    std::ofstream(out_ / "lock") << *before;
+    EXPECT_THROW(OutLock(out_, another, what_for), Interrupted);
+    EXPECT_EQ("another", ReadFile(out_ / "lock"));
   }
 }
 
