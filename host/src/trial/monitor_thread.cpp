@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/bounded.hpp"
 #include "rollout/clocks.hpp"
@@ -51,7 +52,7 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
     return;
   }
   if (!state_->refused) return;
-  const std::exception_ptr refused = state_->refused;
+  const std::exception_ptr refused = std::move(state_->refused);  // the thread keeps no part of it
   lock.unlock();
   thread_.detach();  // it ends by itself and owns its state
   std::rethrow_exception(refused);
