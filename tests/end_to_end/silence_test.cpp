@@ -83,11 +83,11 @@ TEST_F(SilentTrial, SurvivesSuspendedJob) {
 }
 
 TEST_F(SilentTrial, EndsInReplayAndRenderAfterBeingStopped) {
-  Write("brief.yaml",
-        "experiment: brief\nenv: {plugin: cartpole}\nlearner: {plugin: random, options: {horizon: 64}}\n"
-        "rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}\nbudget: {iterations: 2}\nmonitors: []\n" +
-            Limits());
-  ASSERT_EQ(Run("run brief.yaml").exit, 0);
+  const std::filesystem::path go = Write("go", "");
+  Write("brief.yaml", "experiment: brief" + std::string(kMisbehaving) + Limits());
+  ASSERT_EQ(
+      Run("run brief.yaml --set env.options.how=wait_in_create --set env.options.mark=" + go.string() + kWithFixtures).exit, 0);
+  std::filesystem::remove(go);  // so that a replay waits until it is stopped
   const std::string trial = " outputs/brief " + Attempt("brief").parent_path().filename().string();
   for (const std::string command : {"replay", "render"}) {
     const pid_t pid = Start(command + trial);

@@ -182,8 +182,10 @@ TEST_F(Group, WhatOneThatIsGoneHadTheOtherPlays) {
   Make(2);
   for (auto& worker : workers_) worker.SayHello();  // so that both are at work in the first turn
   std::vector<std::thread> threads;
-  threads.emplace_back([&] { workers_[0].Play(request_, 2); });
-  threads.emplace_back([&] { workers_[1].Play(request_); });
+  threads.emplace_back([&] {
+    workers_[0].Play(request_, 2);
+    workers_[1].Play(request_);  // not before: it could play all jobs of the first turn alone
+  });
   ASSERT_TRUE(Play());
   EXPECT_TRUE(queue_.finished());
   EXPECT_THAT(Fitness(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
