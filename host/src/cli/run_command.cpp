@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 
 #include "base/json_text.hpp"
@@ -17,20 +16,17 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
-#include "cli/report_program.hpp"
+#include "cli/run_session.hpp"
 #include "cli/split_commas.hpp"
-#include "cli/start_batch.hpp"
 #include "cluster/make_engine.hpp"
 #include "config/host_keys.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
-#include "record/run_told.hpp"
 #include "search/side_process.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/batch_search.hpp"
 #include "supervise/interrupt.hpp"
-#include "supervise/local_engine.hpp"
 #include "yaml/recommended_file.hpp"
 
 namespace backplane {
@@ -61,18 +57,6 @@ std::string ReadClasses(const std::string& text, std::set<std::string>* classes)
     classes->insert(part);
   }
   return "";
-}
-
-// bp_run (backplane/embed.h) follows the records of this run: it learns here where they are, and from where on they are new.
-void TellStarter(const BatchRequest& request) {
-  const char* const text = std::getenv(kTellVariable);
-  if (text == nullptr) return;
-  const ResultsFolder results{std::filesystem::absolute(request.out)};
-  std::error_code error;
-  const uint64_t old = request.fresh ? 0 : std::filesystem::file_size(results.events(), error);
-  TellRun(static_cast<int>(std::strtol(text, nullptr, 10)),
-          {results.out, results.progress(request.plan.base.experiment.progress_file.value_or("")), error ? 0 : old});
-  unsetenv(kTellVariable);  // it is nobody's below us
 }
 
 // What a search has suggested so far.
@@ -139,46 +123,34 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--verbose", &args->verbose, "Say on stderr, too, what OUT/logs/session-N.log says of the trials").Excludes(quiet);
 }
 
-void Complete(const RunArgs& args, BatchRequest* request) {
-  FillRequest(args, request);
-  TellStarter(*request);
-  request->typed_program = args.typed_program;
-  request->end_jobs = EndClusterJobs;
-  if (request->plan.base.experiment.page) request->report_program = ReportProgram().file();
-}
-
-int RunAndTell(const RunArgs& args, BatchRequest* request, Engine* engine, ResourcePool* resource_pool) {
-  const BatchReport report = RunBatch(request, engine, resource_pool);
-  if (!report.no_engine.empty()) {
-    LogError("backplane: {}\nnothing was started", report.no_engine);
+int RunAndTell(const RunArgs& args, RunSession* session) {
+  const std::optional<BatchReport> report = session->Run();
+  if (!report) return kUsage;
+  if (!report->no_engine.empty()) {
+    LogError("backplane: {}\nnothing was started", report->no_engine);
     return kUsage;
   }
   const InterruptScope interrupts;  // a stop leaves the report out
-  PrintBatch(*request, report, ReportAfterRun(*request, report, args), args);
-  return InterruptScope::Count() > 0 ? kInterrupted : ExitOf(report, args.skip_invalid);
+  PrintBatch(session->request, *report, ReportAfterRun(session->request, *report, args), args);
+  return InterruptScope::Count() > 0 ? kInterrupted : ExitOf(*report, args.skip_invalid);
 }
 
-// The plugins are asked here and the trials run there.
-int RunOnCluster(const RunArgs& args, BatchRequest* request) {
-  const Experiment& base = request->plan.base.experiment;
-  std::optional<ClusterEngine> cluster;
-  const EngineNeeds needs = NeedsOf(request->plan);
-  const auto slots_for = [&needs](size_t at_once) {
-    return ResourcePool(SlotsOf(needs, at_once), {.jobs = static_cast<unsigned>(at_once), .gpus = {}});
-  };
-  if (args.dry_run) return DryRun(request->plan, request->out, slots_for(args.jobs.value_or(base.engine.nodes)), args);
-  try {
-    cluster.emplace(MakeClusterEngine({base.engine, needs, args.jobs, request->out, OwnProgram(), base.name}));
-  } catch (const std::runtime_error& error) {
-    LogError("backplane: {}\nnothing was started", error.what());
-    return kUsage;
+// Checks the plugins too if the trials would run here.
+int DryRunOf(const RunArgs& args, RunSession* session) {
+  Plan& plan = session->request.plan;
+  ResourcePool pool = session->pool();
+  if (session->is_elsewhere()) return DryRun(plan, session->request.out, pool, args);
+  const PluginsAsked asked = AskPlugins(plan.Checked(), &pool);
+  if (asked.interrupted) {
+    std::fputs(kStoppedWhileChecking, stderr);
+    return kInterrupted;
   }
-  Complete(args, request);
-  LocalEngine engine(request->program);
-  ResourcePool here(ThisMachine(), {});
-  request->check_here = {&engine, &here};
-  ResourcePool slots = slots_for(cluster->at_once);
-  return RunAndTell(args, request, cluster->engine.get(), &slots);
+  for (const std::string& note : asked.notes) LogInfo("note: {}", note);
+  for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
+  if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
+  if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
+  if (plan.search && !args.fresh) PlanAgain(&plan, session->request.out);
+  return DryRun(plan, session->request.out, pool, args);
 }
 
 }  // namespace
@@ -208,36 +180,17 @@ int RunExperiment(const RunArgs& args) {
              args.input.file.string(), args.typed_program, FileArguments(args.input));
     return kUsage;
   }
-  BatchRequest request;
-  request.plan = std::move(*planned.plan);
-  Experiment& base = request.plan.base.experiment;
-  request.out = args.out.empty() ? std::filesystem::path(base.output_dir) : args.out;
+  RunSession session(args, std::move(*planned.plan));
+  const BatchRequest& request = session.request;
   if (!args.apply.empty()) {
-    const std::optional<RunArgs> applied = WithFinding(args, base, request.out);
+    const std::optional<RunArgs> applied = WithFinding(args, request.plan.base.experiment, request.out);
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
   for (const std::string& note : request.plan.notes) LogInfo("{}", note);
   NoteWorkers(request.plan);
   if (args.dry_run) NoteWhatIsMissing(request.plan);
-  if (base.engine.kind != kLocalEngine) return RunOnCluster(args, &request);
-  std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, limits);
-  if (!resource_pool) return kUsage;
-  if (args.dry_run) {
-    const PluginsAsked asked = AskPlugins(request.plan.Checked(), &*resource_pool);
-    if (asked.interrupted) {
-      std::fputs(kStoppedWhileChecking, stderr);
-      return kInterrupted;
-    }
-    for (const std::string& note : asked.notes) LogInfo("note: {}", note);
-    for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
-    if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
-    if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
-    if (request.plan.search && !args.fresh) PlanAgain(&request.plan, request.out);
-    return DryRun(request.plan, request.out, *resource_pool, args);
-  }
-  Complete(args, &request);
-  LocalEngine engine(request.program);
-  return RunAndTell(args, &request, &engine, &*resource_pool);
+  if (!session.FindRoom()) return kUsage;
+  return args.dry_run ? DryRunOf(args, &session) : RunAndTell(args, &session);
 }
 
 std::vector<Command> RunCommands() {

@@ -10,12 +10,10 @@
 #include "cli/dry_run.hpp"
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/report_program.hpp"
-#include "cli/start_batch.hpp"
+#include "cli/run_session.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "supervise/batch.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -27,34 +25,36 @@ bool WasCutShort(const BatchReport& report) {
   });
 }
 
-// An exit code if it can not go on after it.
+// Returns an exit code if no further look can follow.
 std::optional<int> RunLook(const Looks& looks, Plan plan, bool fresh) {
-  std::optional<ResourcePool> pool = ResourcePoolFor(plan, {looks.run.jobs, looks.run.gpus});
-  if (!pool) return kUsage;
-  BatchRequest request;
-  request.plan = std::move(plan);
-  request.out = looks.out;
-  FillRequest(looks.run, &request);
+  RunArgs run = looks.run;
+  run.out = looks.out;
+  RunSession session(run, std::move(plan));
+  BatchRequest& request = session.request;
+  if (!session.FindRoom()) return kUsage;
+  request.arguments->out = looks.run.out.string();
   request.fresh = fresh;
   if (looks.only_by_same) request.arguments->command = looks.same;
-  request.typed_program = looks.run.typed_program;
-  if (request.plan.base.experiment.page) request.report_program = ReportProgram().file();
-  LocalEngine engine(request.program);
-  BatchReport report = RunBatch(&request, &engine, &*pool);
-  if (WasCutShort(report)) {
-    // What a signal or a busy machine ended says nothing of the arm: the same seed again.
+  std::optional<BatchReport> report = session.Run();
+  if (report && WasCutShort(*report)) {
+    // A signal or a busy machine ended these trials, not the arm: run the same seeds again.
     request.fresh = false;
     request.only_failed = {Word(Outcome::kSignal), Word(Outcome::kTemp)};
-    report = RunBatch(&request, &engine, &*pool);
+    report = session.Run();
   }
-  if (report.interrupted) {
+  if (!report) return kUsage;
+  if (!report->no_engine.empty()) {
+    LogError("backplane: {}\nnothing was started", report->no_engine);
+    return kUsage;
+  }
+  if (report->interrupted) {
     fmt::print(looks.run.json ? stderr : stdout, "interrupted\n  go on:  {}\n", looks.same);
     return kInterrupted;
   }
-  const bool all_ran = report.paused.empty() && report.Count(TrialState::kPlanned) == 0;
-  if (report.refused.empty() && report.checks.empty() && all_ran) return std::nullopt;
-  PrintBatch(request, report, std::nullopt, looks.run);
-  return report.started == 0 ? kUsage : kFailed;
+  const bool all_ran = report->paused.empty() && report->Count(TrialState::kPlanned) == 0;
+  if (report->refused.empty() && report->checks.empty() && all_ran) return std::nullopt;
+  PrintBatch(request, *report, std::nullopt, looks.run);
+  return report->started == 0 ? kUsage : kFailed;
 }
 
 }  // namespace
@@ -84,16 +84,19 @@ uint64_t TrialsOfAPoint(const std::filesystem::path& out) {
 }
 
 int DryRunOfLooks(const Plan& plan, const std::filesystem::path& out, const RunArgs& run, nlohmann::json* preview) {
-  std::optional<ResourcePool> pool = ResourcePoolFor(plan, {run.jobs, run.gpus});
-  if (!pool) return kUsage;
-  const PluginsAsked asked = AskPlugins(plan, &*pool);
-  if (asked.interrupted) return kInterrupted;
-  if (!asked.errors.empty()) {
-    Complain(asked.errors, run.input.file);
-    return asked.all_config ? kUsage : kFailed;
+  RunSession session(run, plan);
+  if (!session.FindRoom()) return kUsage;
+  ResourcePool pool = session.pool();
+  if (!session.is_elsewhere()) {
+    const PluginsAsked asked = AskPlugins(plan, &pool);
+    if (asked.interrupted) return kInterrupted;
+    if (!asked.errors.empty()) {
+      Complain(asked.errors, run.input.file);
+      return asked.all_config ? kUsage : kFailed;
+    }
   }
-  if (!run.json) return DryRun(plan, out, *pool, run);
-  *preview = DryRunJson(plan, out, *pool, run);
+  if (!run.json) return DryRun(plan, out, pool, run);
+  *preview = DryRunJson(plan, out, pool, run);
   return kOk;
 }
 

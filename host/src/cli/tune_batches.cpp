@@ -18,10 +18,9 @@
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
 #include "cli/report_program.hpp"
-#include "cli/start_batch.hpp"
+#include "cli/run_session.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/local_engine.hpp"
 #include "text/change_arguments.hpp"
 #include "yaml/yaml_text.hpp"
 
@@ -228,18 +227,17 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     ran.refused = planned.errors.front().message;
     return ran;
   }
-  BatchRequest request;
-  request.plan = std::move(*planned.plan);
-  request.out = out;
-  FillRequest(args, &request);
-  std::optional<ResourcePool> resource_pool = ResourcePoolFor(request.plan, {});
-  if (!resource_pool) throw std::runtime_error(file.string() + " can not be run on this machine");
-  LocalEngine engine(request.program);
-  const BatchReport report = RunBatch(&request, &engine, &*resource_pool);
+  RunSession session(args, std::move(*planned.plan));
+  session.request.report_program.clear();  // a measurement has no page
+  std::optional<BatchReport> ended;
+  if (!session.FindRoom() || !(ended = session.Run()))
+    throw std::runtime_error(file.string() + " cannot be run on this machine");
+  const BatchReport& report = *ended;
+  if (!report.no_engine.empty()) throw std::runtime_error(report.no_engine);
   ran.interrupted = report.interrupted;
   if (!report.refused.empty())
     throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
-  for (const SaidOnce& said : SayOnce(request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
+  for (const SaidOnce& said : SayOnce(session.request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
   if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
   const size_t not_run = report.Count(TrialState::kPlanned);
   if (!ran.interrupted && report.paused.empty() && not_run > 0)

@@ -14,6 +14,7 @@
 #include "cluster/slurm_engine.hpp"
 #include "record/results_folder.hpp"
 #include "supervise/interrupt.hpp"
+#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -23,21 +24,25 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTrialsSave{40};  // as long as the lock of the results folder is waited for
 constexpr std::chrono::milliseconds kLookForLeft{100};
 
+MadeEngine MakeLocal(const EngineRequest& request) { return {std::make_unique<LocalEngine>(request.program)}; }
+std::string LocalIsThere(const EngineConfig&) { return ""; }
+
 template <class E>
-ClusterEngine MakeOf(const EngineRequest& request) {
+MadeEngine MakeOf(const EngineRequest& request) {
   auto engine = std::make_unique<E>(request);
   const size_t at_once = engine->at_once();
   return {std::move(engine), at_once};
 }
 
-struct ClusterKind {
+struct EngineKind {
   std::string_view name;
-  ClusterEngine (*make)(const EngineRequest& request);
+  MadeEngine (*make)(const EngineRequest& request);
   std::string (*why_not)(const EngineConfig& config);
 };
 
-constexpr ClusterKind kClusters[] = {{"slurm", MakeOf<SlurmEngine>, SlurmEngine::WhyNot},
-                                     {"ray", MakeOf<RayEngine>, RayEngine::WhyNot}};
+constexpr EngineKind kEngines[] = {{kLocalEngine, MakeLocal, LocalIsThere},
+                                   {"slurm", MakeOf<SlurmEngine>, SlurmEngine::WhyNot},
+                                   {"ray", MakeOf<RayEngine>, RayEngine::WhyNot}};
 
 // One of another machine counts as alive: its hello is removed when it ends.
 bool IsWorkerAlive(const std::filesystem::path& hello) {
@@ -55,14 +60,14 @@ bool AnyWorkerAlive(const WorkFolder& at) {
 
 }  // namespace
 
-ClusterEngine MakeClusterEngine(const EngineRequest& request) {
-  for (const ClusterKind& kind : kClusters)
+MadeEngine MakeEngine(const EngineRequest& request) {
+  for (const EngineKind& kind : kEngines)
     if (kind.name == request.config.kind) return kind.make(request);
   throw std::runtime_error("there is no engine '" + request.config.kind + "'");
 }
 
 std::string WhyNoEngine(const EngineConfig& config) {
-  for (const ClusterKind& kind : kClusters)
+  for (const EngineKind& kind : kEngines)
     if (kind.name == config.kind) return kind.why_not(config);
   return "";
 }

@@ -1,4 +1,4 @@
-// The engines of clusters, by the word of `engine.kind`.
+// The engines, by the word of `engine.kind`.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace backplane {
 
-struct ClusterEngine {
+struct MadeEngine {
   std::unique_ptr<Engine> engine;
-  size_t at_once = 1;  // trials, for which it has room
+  size_t at_once = 0;  // trials that a cluster has room for; 0: the resources of this machine set the limit
 };
 
-// Of any kind but "local". Throws std::runtime_error with a sentence if there is no such cluster here.
-ClusterEngine MakeClusterEngine(const EngineRequest& request);
+// Throws std::runtime_error with a sentence if there is no such cluster here.
+MadeEngine MakeEngine(const EngineRequest& request);
 
 // Why an engine would not start here as far as its programs and packages are concerned, and what to do; empty: they are there,
 // or it is the local one. Asks no cluster.
