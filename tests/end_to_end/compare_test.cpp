@@ -94,6 +94,48 @@ TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
   }());
 }
 
+TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
+  const pid_t pid = StartCommand("exec setsid " BACKPLANE_BINARY_DIR "/bin/backplane compare learns.yaml");
+  ASSERT_TRUE(Until([&] { return Starts("learns") >= 3; })) << ErrorsOf(pid);
+  kill(-pid, SIGINT);  // as the terminal does: to the whole group
+  const Finished stopped = Wait(pid);
+  EXPECT_EQ(stopped.exit, 130) << stopped.err;
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  go on:  "), HasSubstr("backplane compare learns.yaml\n")));
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended at once"))) << "that would be the second one";
+  EXPECT_EQ(Events("learns").back()["kind"], "session.end");
+}
+
+TEST_F(CompareCommand, ResumesLookThatRanAsAPlan) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
+  const nlohmann::json plan = {{"schema_version", 1},
+                               {"file", "learns.yaml"},
+                               {"set", nlohmann::json::array()},
+                               {"preset", ""},
+                               {"plugin_path", nlohmann::json::array()},
+                               {"seeds", nlohmann::json::array()},
+                               {"looks", 1},
+                               {"out", "outputs/learns"},
+                               {"typed_out", ""},
+                               {"only_by_same", false},
+                               {"end", nullptr}};
+  Write("plan.json", plan.dump());
+  const Finished run = Run("run --plan plan.json --same 'backplane compare learns.yaml'");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(Trials("learns"), 10u);
+  EXPECT_EQ(Starts("learns"), 10u);
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err;
+  EXPECT_EQ(Trials("learns"), 20u);
+  EXPECT_EQ(Starts("learns"), 20u) << "the first look does not run again";
+  Write("plan.json", "{}");
+  const Finished broken = Run("run --plan plan.json");
+  EXPECT_EQ(broken.exit, 1);
+  EXPECT_THAT(broken.err, HasSubstr("plan.json is no plan: "));
+  EXPECT_THAT(Run("run --help").out, testing::Not(HasSubstr("--plan ")));
+}
+
 TEST_F(CompareCommand, ThreeSeedsAreRefusedBeforeTheStart) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {n: 3, max: 1}\n"));
   const Finished compare = Run("compare learns.yaml");

@@ -130,6 +130,24 @@ TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   EXPECT_EQ(ends, 2);
 }
 
+TEST_F(EngineOption, CompareRunsItsTrialsOnTheCluster) {
+  Write("arms.yaml",
+        ReadFile(dir_ / "two.yaml").substr(0, ReadFile(dir_ / "two.yaml").find("sweep:")) +
+            "evaluation: {episodes: 2}\n"
+            "compare:\n  arms: [{name: this}, {name: that, learner.options.horizon: 17}]\n  looks: {n: 4, max: 1}\n");
+  FakeSlurm("kill -0 \"$(cat worker.pid)\" 2>/dev/null && echo 12 0 RUNNING; true");
+  Script(
+      "sbatch",
+      "test \"$1\" = --version && exec echo slurm 22\ncat > sbatch.script\n"
+      "SLURM_ARRAY_JOB_ID=12 SLURM_ARRAY_TASK_ID=0 setsid sh sbatch.script >worker.log 2>&1 & echo $! > worker.pid; echo 12");
+  const Finished compare = Run("compare arms.yaml --set engine.kind=slurm --quiet");
+  EXPECT_EQ(compare.exit, 0) << compare.err << ReadFile(dir_ / "worker.log");
+  int on_node = 0;
+  for (const nlohmann::json& event : Lines(Out("two") / "events.jsonl"))
+    on_node += event["kind"] == "attempt.end" && event.contains("host") ? 1 : 0;
+  EXPECT_EQ(on_node, 8);
+}
+
 class ClusterPrograms : public EngineOption {
  protected:
   ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }

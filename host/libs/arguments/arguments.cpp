@@ -48,6 +48,11 @@ Argument& Argument::Needs(const Argument& other) {
   return *this;
 }
 
+Argument& Argument::Hidden() {
+  option_->group("");
+  return *this;
+}
+
 Arguments::Arguments(CLI::App* app, std::string program) : app_(app), program_(std::move(program)) {}
 
 void Arguments::RunChecks() const {

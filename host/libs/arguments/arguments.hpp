@@ -27,6 +27,7 @@ class Argument {
   Argument& MayBeEmpty();                           // the name alone may be given
   Argument& Excludes(const Argument& other);
   Argument& Needs(const Argument& other);
+  Argument& Hidden();  // for programs: neither --help nor completion shows it
 
  private:
   CLI::Option* option_;

@@ -38,7 +38,7 @@ Offers SubcommandsOf(const CLI::App& app) {
 
 Offers OptionsOf(const CLI::App& app) {
   Offers offers;
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); })) {
     for (const std::string& name : option->get_lnames()) offers.push_back({"--" + name, option->get_description()});
   }
   return offers;

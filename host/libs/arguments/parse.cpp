@@ -71,7 +71,7 @@ std::vector<std::string> CommandNames(const CLI::App& app) {
 
 std::vector<std::string> OptionNames(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); })) {
     for (const std::string& name : option->get_lnames()) {
       names.push_back("--" + name);
     }

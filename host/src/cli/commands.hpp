@@ -38,6 +38,8 @@ struct RunArgs {
   std::string apply;  // id of a finding whose first change is made; empty: none
   std::optional<unsigned> jobs;
   std::optional<std::vector<unsigned>> gpus;
+  bool plan = false;  // input.file is a PlannedRun (record/planned_run.hpp)
+  std::string same;   // of a plan: the command that runs it again
 };
 int RunExperiment(const RunArgs& args);
 

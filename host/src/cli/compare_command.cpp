@@ -62,7 +62,7 @@ class CompareSession {
       : args_(args), same_(std::move(same)), search_(args.run.input.plugin_path) {}
 
   int Run() {
-    std::optional<Plan> plan = PlanOf(0);
+    std::optional<Plan> plan = WholePlan();
     if (!plan) return kUsage;
     if (!plan->compare) {
       LogError("backplane: {} has no compare:, which says what its arms are; `run` runs it\nnothing was started", File());
@@ -83,11 +83,10 @@ class CompareSession {
     if (args_.run.dry_run) return Dry(*plan);
     std::optional<CompareAnswer> answer;
     const Looks looks{args_.run,
-                      out_,
                       same_,
                       TrialsOfAPoint(out_) / std::max<uint64_t>(1, SeedsOfALook(terms_, plan->points.size())),
                       terms_.looks.max,
-                      [&](uint64_t count) { return PlanOf(count); },
+                      [&](uint64_t count) { return RunOf(count); },
                       [&]() -> std::optional<std::string> {
                         answer = AskJudge({{out_.string()}, std::nullopt});
                         return answer->decided || answer->invalid ? std::nullopt : std::optional(answer->sentence);
@@ -99,16 +98,27 @@ class CompareSession {
  private:
   std::string File() const { return args_.run.input.file.string(); }
 
-  std::optional<Plan> PlanOf(uint64_t looks) {
+  std::optional<Plan> WholePlan() {
     PlanOptions options{args_.run.input.set,
                         {},
                         search_.Lookup(),
                         PresetsFor(args_.run.input),
                         DefaultsUnder({args_.run.jobs, args_.run.gpus})};
-    options.looks = looks;
     PlanResult planned = PlanFile(args_.run.input.file, std::move(options));
     if (!planned.plan) Complain(planned.errors, args_.run.input.file);
     return std::move(planned.plan);
+  }
+
+  PlannedRun RunOf(uint64_t looks) const {
+    PlannedRun run;
+    run.file = args_.run.input.file;
+    run.set = args_.run.input.set;
+    run.preset = args_.run.input.preset;
+    run.plugin_path = args_.run.input.plugin_path;
+    run.looks = looks;
+    run.out = out_;
+    run.typed_out = args_.run.out;
+    return run;
   }
 
   std::string WhyNotThere() const {

@@ -140,23 +140,31 @@ class GateSession {
     const fs::path folder = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir + "_gate") : args_.run.out;
     run.out = (folder.has_filename() ? folder : folder.parent_path()).string() + (speed ? "_speed" : "");
     if (const int code = speed ? WriteBothSides(*group, looks, &run) : 0; code != kOk) return code;
-    const auto plan_of = [&](uint64_t look) {
-      const size_t n = look * *looks.n;
-      return speed ? PlanOf(run.input.file, {}, look) : PlanOf(run.input.file, SeedsOfBaseline(n), 0);
+    const auto run_of = [&](uint64_t look) {
+      PlannedRun planned;
+      planned.file = run.input.file;
+      planned.set = sets_;
+      planned.plugin_path = run.input.plugin_path;
+      planned.out = planned.typed_out = run.out;
+      planned.only_by_same = true;
+      if (speed) planned.looks = look;
+      if (!speed) planned.seeds = SeedsOfBaseline(look * *looks.n);
+      return planned;
     };
     group->request.folder = run.out.string();
     group->request.looks = looks;
-    if (args_.run.dry_run) return Dry(*group, looks, run, plan_of(looks.max));
+    if (args_.run.dry_run) {
+      const PlannedRun all = run_of(looks.max);
+      return Dry(*group, looks, run, PlanOf(all.file, all.seeds, all.looks));
+    }
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
-    return RunLooks({run, run.out, Same(), TrialsOfAPoint(run.out) / trials, looks.max, plan_of,
-                     [&]() -> std::optional<std::string> {
+    return RunLooks({run, Same(), TrialsOfAPoint(run.out) / trials, looks.max, run_of, [&]() -> std::optional<std::string> {
                        if (Judge(*group)) return std::nullopt;
                        for (const size_t place : group->places)
                          if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
                        return "";
-                     },
-                     /*only_by_same=*/true});
+                     }});
   }
 
   // On stderr, so that the first line of the answer is the verdict.

@@ -16,6 +16,7 @@
 #include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/preset_places.hpp"
+#include "cli/run_plan.hpp"
 #include "cli/run_session.hpp"
 #include "cli/split_commas.hpp"
 #include "cluster/make_engine.hpp"
@@ -118,6 +119,8 @@ void Declare(RunArgs* args, Arguments* add) {
            });
   add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
            [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
+  add->Flag("--plan", &args->plan, "The file is a plan that a program wrote").Hidden();
+  add->Add("--same", "COMMAND", &args->same, "With --plan: the command that runs it again").Hidden();
   add->Flag("--json", &args->json, "Print the result as JSON");
   const Argument quiet = add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
   add->Flag("--verbose", &args->verbose, "Say on stderr, too, what OUT/logs/session-N.log says of the trials").Excludes(quiet);
@@ -156,6 +159,7 @@ int DryRunOf(const RunArgs& args, RunSession* session) {
 }  // namespace
 
 int RunExperiment(const RunArgs& args) {
+  if (args.plan) return RunPlan(args);
   if (!args.dry_run) LimitOutput();
   if (IsResultsFolder(args.input.file)) {
     const std::optional<RunArgs> command = CommandOf(args);

@@ -7,18 +7,17 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "record/planned_run.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
 
 struct Looks {
   const RunArgs& run;
-  std::filesystem::path out;
   std::string same;  // the command as it was typed
   uint64_t first = 1, most = 1;
-  std::function<std::optional<Plan>(uint64_t looks)> plan;  // of so many looks; absent after it was said what is wrong
-  std::function<std::optional<std::string>()> standing;     // a line to print; absent: the answer is known
-  bool only_by_same = false;                                // `run` or `compare` of the results would be another thing
+  std::function<PlannedRun(uint64_t looks)> plan;        // of so many looks
+  std::function<std::optional<std::string>()> standing;  // a line to print; absent: the answer is known
 };
 
 // Absent: the answer is known, or all looks were taken; else the exit code with which it could not go on.

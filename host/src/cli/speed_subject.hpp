@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "config/experiment.hpp"
 #include "plugin/plugin_search.hpp"
 
 namespace backplane {

@@ -12,13 +12,11 @@
 #include "base/files.hpp"
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
+#include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "cli/bench_file.hpp"
-#include "cli/load_file.hpp"
-#include "cli/plugin_check.hpp"
-#include "cli/preset_places.hpp"
 #include "cli/report_program.hpp"
-#include "cli/run_session.hpp"
+#include "cli/run_plan.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "text/change_arguments.hpp"
@@ -215,34 +213,28 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::filesystem::create_directories(file.parent_path());
   WriteFileAtomic(file, "# " + line + "\n" + YamlText(content, {}));
+  const ScratchFolder scratch;
+  PlannedRun planned;
+  planned.file = file;
+  planned.plugin_path = setup_.plugin_path;
+  planned.out = planned.typed_out = out;
+  planned.end = scratch.path() / "end.json";
   RunArgs args;
-  args.input.file = file;
-  args.input.plugin_path = setup_.plugin_path;
   args.typed_program = setup_.typed_program;
-  args.out = out;
   args.skip_invalid = true;
-  PluginSearch search(setup_.plugin_path);
-  PlanResult planned = PlanFile(file, {{}, {}, search.Lookup(), PresetsFor(args.input), {}});
-  if (!planned.plan) {
-    ran.refused = planned.errors.front().message;
-    return ran;
-  }
-  RunSession session(args, std::move(*planned.plan));
-  session.request.report_program.clear();  // a measurement has no page
-  std::optional<BatchReport> ended;
-  if (!session.FindRoom() || !(ended = session.Run()))
-    throw std::runtime_error(file.string() + " cannot be run on this machine");
-  const BatchReport& report = *ended;
-  if (!report.no_engine.empty()) throw std::runtime_error(report.no_engine);
-  ran.interrupted = report.interrupted;
-  if (!report.refused.empty())
-    throw std::runtime_error(report.refused + "tune --fresh moves " + setup_.out.string() + " aside");
-  for (const SaidOnce& said : SayOnce(session.request.plan, report.checks)) ran.complaints.push_back(said.diagnostic.message);
-  if (!ran.interrupted && !report.paused.empty()) ran.complaints.push_back("paused: " + report.paused);
-  const size_t not_run = report.Count(TrialState::kPlanned);
-  if (!ran.interrupted && report.paused.empty() && not_run > 0)
-    ran.complaints.push_back(fmt::format("{} of {} trials were not run", not_run, report.trials.size()));
-  if (!ran.interrupted && not_run < report.trials.size()) {
+  RunPlanned(planned, args);
+  const std::optional<std::string> text = ReadFile(*planned.end);
+  if (!text) throw std::runtime_error(file.string() + " cannot be run on this machine");
+  const auto end = RecordFromJson<PlannedRunEnd>(json::parse(*text));
+  ran.refused = end.refused_file;
+  if (!ran.refused.empty()) return ran;
+  ran.interrupted = end.interrupted;
+  if (!end.refused.empty()) throw std::runtime_error(end.refused + "tune --fresh moves " + setup_.out.string() + " aside");
+  ran.complaints = end.complaints;
+  if (!ran.interrupted && !end.paused.empty()) ran.complaints.push_back("paused: " + end.paused);
+  if (!ran.interrupted && end.paused.empty() && end.not_run > 0)
+    ran.complaints.push_back(fmt::format("{} of {} trials were not run", end.not_run, end.trials));
+  if (!ran.interrupted && end.not_run < end.trials) {
     try {
       ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
     } catch (const std::exception& error) {  // the numbers are there all the same
