@@ -9,7 +9,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
 #include "supervise/batch_view.hpp"

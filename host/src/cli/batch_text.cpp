@@ -10,20 +10,20 @@
 
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
+#include "base/interrupt.hpp"
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/report_program.hpp"
 #include "cli/search_text.hpp"
+#include "input/load_file.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/summary.hpp"
@@ -329,29 +329,6 @@ class BatchText {
 };
 
 }  // namespace
-
-std::string PluginPathArguments(const FileArgs& input) {
-  std::string text;
-  for (const std::string& folder : input.plugin_path) text += " --plugin-path " + ShellArgument(folder);
-  return text;
-}
-
-std::string FileArguments(const FileArgs& input) {
-  std::string text = ShellArgument(input.file.string());
-  for (const std::string& set : input.set) text += " --set " + ShellArgument(set);
-  text += PluginPathArguments(input);
-  return input.preset.empty() ? text : text + " --preset " + ShellArgument(input.preset);
-}
-
-std::string SameCommand(const RunArgs& args, const char* command) {
-  std::string text = fmt::format("{} {} {}", args.typed_program, command, FileArguments(args.input));
-  for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
-  if (args.skip_invalid) text += " --skip-invalid";
-  // These decide what a trial is granted, and --gpus even which trials there are.
-  if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
-  if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));
-  return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
-}
 
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args) {
   const Experiment& experiment = request.plan.base.experiment;

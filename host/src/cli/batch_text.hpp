@@ -9,13 +9,6 @@
 
 namespace backplane {
 
-// A file and what was typed with it, as arguments of a command; and the folders of plugins alone.
-std::string FileArguments(const FileArgs& input);
-std::string PluginPathArguments(const FileArgs& input);
-
-// The command as it can be typed again.
-std::string SameCommand(const RunArgs& args, const char* command = "run");
-
 // What the report program shows of a batch's report, if the experiment asks for one and anything of it has run. A report that
 // can not be made is said on stderr and changes nothing else: the results are safe, and `report` makes it later.
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args);

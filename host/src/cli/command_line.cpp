@@ -4,9 +4,9 @@
 
 #include "arguments/parse.hpp"
 #include "cli/commands.hpp"
-#include "cli/complete.hpp"
-#include "cli/other_names.hpp"
 #include "cli/tools.hpp"
+#include "input/complete.hpp"
+#include "input/other_names.hpp"
 #include "trial/contract.hpp"
 
 namespace backplane {

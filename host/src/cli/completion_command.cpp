@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
-#include "cli/complete.hpp"
+#include "cli/completion_scripts.hpp"
 
 namespace backplane {
 namespace {

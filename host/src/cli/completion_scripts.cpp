@@ -1,6 +1,6 @@
-#include <map>
+#include "cli/completion_scripts.hpp"
 
-#include "cli/complete.hpp"
+#include <map>
 
 namespace backplane {
 namespace {

@@ -3,11 +3,11 @@
 #include <stdexcept>
 
 #include "cli/commands.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/preset_places.hpp"
 #include "cli/reference_text.hpp"
 #include "config/schema.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
 #include "log/log.hpp"
 #include "sweep/json_schema.hpp"
 #include "yaml/yaml_text.hpp"

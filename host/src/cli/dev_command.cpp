@@ -9,20 +9,20 @@
 #include <string_view>
 #include <utility>
 
+#include "base/interrupt.hpp"
 #include "base/scratch_folder.hpp"
 #include "cli/build_watch.hpp"
 #include "cli/commands.hpp"
 #include "cli/dev_table.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/preset_places.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
 #include "record/warning_text.hpp"
 #include "supervise/attempt.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 #include "supervise/option_check.hpp"
 #include "supervise/progress.hpp"

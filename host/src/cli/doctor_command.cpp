@@ -16,8 +16,8 @@
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
+#include "record/host_info.hpp"
 #include "search/side_process.hpp"
-#include "supervise/host_info.hpp"
 
 namespace backplane {
 namespace {

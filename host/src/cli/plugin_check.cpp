@@ -9,14 +9,14 @@
 #include <set>
 #include <string>
 
+#include "base/interrupt.hpp"
 #include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
-#include "cli/check_report.hpp"
+#include "input/check_report.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 
 namespace backplane {

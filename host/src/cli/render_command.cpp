@@ -11,7 +11,7 @@
 #include "base/scratch_folder.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
 #include "record/film.hpp"

@@ -5,11 +5,11 @@
 
 #include "base/json_text.hpp"
 #include "cli/commands.hpp"
-#include "cli/compare_bits.hpp"
 #include "cli/one_trial.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
+#include "record/compare_bits.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

@@ -2,7 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/plan_file.hpp"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "base/interrupt.hpp"
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/suggest.hpp"
@@ -12,22 +13,21 @@
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
-#include "cli/experiment_file.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/preset_places.hpp"
 #include "cli/run_plan.hpp"
 #include "cli/run_session.hpp"
-#include "cli/split_commas.hpp"
 #include "cluster/make_engine.hpp"
 #include "config/host_keys.hpp"
+#include "input/experiment_file.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
+#include "input/split_commas.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 #include "search/side_process.hpp"
 #include "supervise/batch.hpp"
 #include "supervise/batch_search.hpp"
-#include "supervise/interrupt.hpp"
 #include "yaml/recommended_file.hpp"
 
 namespace backplane {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "cli/dry_run.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/run_plan.hpp"
 #include "cli/run_session.hpp"
+#include "input/load_file.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 

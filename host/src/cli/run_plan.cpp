@@ -12,10 +12,10 @@
 #include "base/patient_output.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/dry_run.hpp"
-#include "cli/load_file.hpp"
 #include "cli/plugin_check.hpp"
-#include "cli/preset_places.hpp"
 #include "cli/run_session.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
 
 namespace backplane {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "cli/plugin_check.hpp"
-#include "cli/report_program.hpp"
 #include "cluster/make_engine.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"

@@ -6,8 +6,8 @@
 
 #include "base/printable.hpp"
 #include "base/suggest.hpp"
-#include "cli/load_file.hpp"
-#include "cli/preset_places.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
 #include "log/log.hpp"
 
 namespace backplane {

@@ -17,7 +17,7 @@
 #include "cli/tune_record.hpp"
 #include "cli/tune_text.hpp"
 #include "log/log.hpp"
-#include "supervise/host_info.hpp"
+#include "record/host_info.hpp"
 #include "supervise/layout.hpp"
 #include "text/units.hpp"
 #include "yaml/recommended_file.hpp"

@@ -9,11 +9,11 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/process.hpp"
 #include "cluster/ray_engine.hpp"
 #include "cluster/slurm_engine.hpp"
 #include "record/results_folder.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 
 namespace backplane {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "base/interrupt.hpp"
 #include "base/printable.hpp"
-#include "supervise/interrupt.hpp"
 #include "text/units.hpp"
 
 namespace backplane {

@@ -9,6 +9,7 @@
 
 #include "base/awake_clock.hpp"
 #include "base/child.hpp"
+#include "base/interrupt.hpp"
 #include "base/json_text.hpp"
 #include "base/line_peer.hpp"
 #include "base/printable.hpp"
@@ -17,7 +18,6 @@
 #include "base/scratch_folder.hpp"
 #include "cluster/program_call.hpp"
 #include "log/log.hpp"
-#include "supervise/interrupt.hpp"
 
 namespace backplane {
 

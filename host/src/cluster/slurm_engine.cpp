@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/printable.hpp"
 #include "log/log.hpp"
-#include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "base/error_words.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/process.hpp"
 #include "cluster/core_claims.hpp"
 #include "cluster/work_arguments.hpp"
@@ -24,7 +25,6 @@
 #include "config/unknown_keys.hpp"
 #include "machine/cpu.hpp"
 #include "record/results_folder.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/local_engine.hpp"
 #include "text/units.hpp"
 #include "trial/contract.hpp"

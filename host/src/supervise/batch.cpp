@@ -13,6 +13,7 @@
 
 #include "base/error_words.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
@@ -27,7 +28,6 @@
 #include "supervise/batch_search.hpp"
 #include "supervise/failure_policy.hpp"
 #include "supervise/folder_watch.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/job_table.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/leftovers.hpp"

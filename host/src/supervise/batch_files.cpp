@@ -8,10 +8,10 @@
 #include "base/json_text.hpp"
 #include "base/process.hpp"
 #include "plugin/loader.hpp"
+#include "record/host_info.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
-#include "supervise/host_info.hpp"
 #include "sweep/plan_lines.hpp"
 #include "yaml/yaml_text.hpp"
 

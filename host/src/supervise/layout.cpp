@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "record/fields.hpp"
-#include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {
@@ -301,16 +301,6 @@ std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   }
   const std::optional<bool> has_open = here ? HasOpen(holder->pid, ResultsFolder{out}.lock()) : std::nullopt;
   return has_open.value_or(false) || (!has_open && !IsFree(out)) ? holder : std::nullopt;
-}
-
-bool IsFree(const std::filesystem::path& out) {
-  const int fd = open(ResultsFolder{out}.lock().c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) {
-    return true;
-  }
-  const bool free = flock(fd, LOCK_EX | LOCK_NB) == 0;
-  close(fd);
-  return free;
 }
 
 void LockTrial(const HeldFolder& trial) {

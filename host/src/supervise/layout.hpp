@@ -10,6 +10,7 @@
 #include "base/held_folder.hpp"
 #include "base/process.hpp"
 #include "record/results_folder.hpp"
+#include "record/results_lock.hpp"
 
 namespace backplane {
 
@@ -43,9 +44,6 @@ class OutLock {
 // Returns the supervisor that works in OUT now, or waits there for trials of a dead one. It has this lock file open, unlike a
 // process that the file of a copied folder names. A supervisor on a different machine counts while the lock is held.
 std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out);
-
-// False while a supervisor or a trial keeps OUT. Takes the lock for a moment: an OutLock made meanwhile tries again.
-bool IsFree(const std::filesystem::path& out);
 
 // Locks the folder of a trial, as whoever runs it does as long as it runs. Throws std::runtime_error if another process has, or
 // if the folder could not be opened.

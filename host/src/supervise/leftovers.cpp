@@ -10,10 +10,10 @@
 #include <set>
 #include <thread>
 
+#include "base/interrupt.hpp"
 #include "base/process.hpp"
 #include "machine/kernel_file.hpp"
 #include "machine/process_usage.hpp"
-#include "supervise/interrupt.hpp"
 
 namespace backplane {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "base/awake_clock.hpp"
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "base/json_text.hpp"
 #include "config/schema.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/leftovers.hpp"
 #include "supervise/unreached_limit.hpp"
 #include "trial/check_trials.hpp"

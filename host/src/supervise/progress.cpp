@@ -31,17 +31,6 @@ std::string Steps(const StatusFile& status, const BudgetConfig& budget) {
   return FormatCount(status.env_steps) + most + " steps";
 }
 
-// The first of these that is set decides, says POSIX.
-bool LocaleIsUtf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') {
-      return strcasestr(value, "utf-8") != nullptr || strcasestr(value, "utf8") != nullptr;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::vector<LiveValue> LiveOf(const StatusFile& status) {
@@ -65,22 +54,6 @@ std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& a
   const auto alike = std::count_if(all.begin(), all.end(), [&](const LiveValue& one) { return last_part(one.name) == brief; });
   // What is shown of every trial is headed `return` as well.
   return Printable(brief.empty() || brief == "return" || alike > 1 ? name : brief);
-}
-
-Screen DetectScreen(int fd) {
-  Screen screen;
-  const char* term = std::getenv("TERM");
-  screen.live = isatty(fd) != 0 && (term == nullptr || std::strcmp(term, "dumb") != 0);
-  screen.colour = ShowsColour(fd);
-  winsize size{};
-  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    screen.width = size.ws_col;
-  }
-  if (size.ws_row > 0) {
-    screen.height = size.ws_row;
-  }
-  screen.utf8 = LocaleIsUtf8();
-  return screen;
 }
 
 std::string FormatClock(double seconds) {

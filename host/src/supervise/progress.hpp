@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/screen.hpp"
 #include "config/experiment.hpp"
 #include "record/status_file.hpp"
 
@@ -22,16 +23,6 @@ std::vector<LiveValue> LiveOf(const StatusFile& status);
 std::string LiveText(const LiveValue& value);
 // "length": the last part, or the whole name where two of `all` end alike, or it ends in `return`.
 std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all);
-
-struct Screen {
-  bool live = false;  // redraw one line; otherwise only whole lines
-  bool colour = false;
-  int width = 80;     // columns
-  int height = 24;    // lines
-  bool utf8 = false;  // it shows characters beyond ASCII
-};
-// `fd` a terminal, TERM not "dumb": live. Colour as base/colour.hpp says, UTF-8 as LC_ALL, LC_CTYPE or LANG say.
-Screen DetectScreen(int fd);
 
 // "learn  iteration 12/73  49,152/300,000 steps  16 %  12,345 steps/s  return 812.4  0:12, about 1:03 left"; what output.live
 // asks for stands behind the percentage. What does not fit into `width` is left out whole: the steps first, then iteration,

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/interrupt.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/recover.hpp"
 #include "trial/checkpoint_folder.hpp"

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "record/fields.hpp"
 #include "supervise/folder_watch.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/status_reader.hpp"
 #include "support/few_descriptors.hpp"
 #include "trial/checkpoint_folder.hpp"

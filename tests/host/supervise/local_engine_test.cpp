@@ -9,6 +9,7 @@
 
 #include <csignal>
 
+#include "base/interrupt.hpp"
 #include "base/process.hpp"
 #include "engine_fixture.hpp"
 #include "keep/keep_protocol.hpp"
@@ -16,7 +17,6 @@
 #include "machine/process_tree.hpp"
 #include "places.hpp"
 #include "record/attempt_json.hpp"
-#include "supervise/interrupt.hpp"
 #include "supervise/outcome.hpp"
 
 namespace backplane {

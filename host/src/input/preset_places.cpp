@@ -1,4 +1,4 @@
-#include "cli/preset_places.hpp"
+#include "input/preset_places.hpp"
 
 #include "machine/gpus.hpp"
 #include "plugin/plugin_search.hpp"

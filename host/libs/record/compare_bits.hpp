@@ -61,7 +61,4 @@ struct RecordedBits : Fingerprints {
 
 ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b);
 
-// Prints what it found; an exit code. Each side is a results folder, a trial's or an attempt's.
-int CompareBitsCommand(const std::vector<std::filesystem::path>& subjects, bool json, bool quiet);
-
 }  // namespace backplane

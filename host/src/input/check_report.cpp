@@ -1,9 +1,9 @@
-#include "cli/check_report.hpp"
+#include "input/check_report.hpp"
 
 #include <chrono>
 
 #include "base/error_words.hpp"
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
 
 namespace backplane {

@@ -1,4 +1,4 @@
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,11 +9,11 @@
 #include <stdexcept>
 
 #include "base/colour.hpp"
+#include "base/interrupt.hpp"
 #include "base/run_process.hpp"
+#include "base/screen.hpp"
 #include "config/schema.hpp"
 #include "plugin/plugin_search.hpp"
-#include "supervise/interrupt.hpp"
-#include "supervise/progress.hpp"
 
 namespace backplane {
 namespace {

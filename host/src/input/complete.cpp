@@ -1,4 +1,4 @@
-#include "cli/complete.hpp"
+#include "input/complete.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,15 +6,15 @@
 #include <map>
 #include <optional>
 
-#include "cli/preset_places.hpp"
 #include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "input/preset_places.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/finding_ids.hpp"
 #include "record/plan_file.hpp"
+#include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
 #include "record/trial_state.hpp"
-#include "supervise/layout.hpp"
 
 namespace backplane {
 namespace {

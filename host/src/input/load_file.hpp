@@ -6,8 +6,8 @@
 
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
-#include "cli/check_report.hpp"
-#include "cli/commands.hpp"
+#include "input/check_report.hpp"
+#include "input/run_args.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "sweep/plan.hpp"

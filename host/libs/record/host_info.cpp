@@ -1,4 +1,4 @@
-#include "supervise/host_info.hpp"
+#include "record/host_info.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>

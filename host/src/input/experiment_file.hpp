@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/commands.hpp"
+#include "input/run_args.hpp"
 
 namespace backplane {
 

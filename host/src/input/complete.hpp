@@ -9,7 +9,4 @@ namespace backplane {
 
 Offers OfferValues(const std::string& type, const TypedLine& line);
 
-// Of bash, zsh or fish: what makes it ask. Absent: no such shell.
-const char* CompletionScript(const std::string& shell);
-
 }  // namespace backplane

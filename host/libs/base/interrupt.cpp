@@ -1,4 +1,4 @@
-#include "supervise/interrupt.hpp"
+#include "base/interrupt.hpp"
 
 #include <fcntl.h>
 #include <sys/time.h>

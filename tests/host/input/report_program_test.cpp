@@ -1,4 +1,4 @@
-#include "cli/report_program.hpp"
+#include "input/report_program.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

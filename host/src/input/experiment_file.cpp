@@ -1,4 +1,4 @@
-#include "cli/experiment_file.hpp"
+#include "input/experiment_file.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "cli/split_commas.hpp"
+#include "input/split_commas.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/results_folder.hpp"

@@ -1,8 +1,8 @@
 // Where commands look for presets, and what `auto` means on this machine.
 #pragma once
 
-#include "cli/commands.hpp"
 #include "config/preset_search.hpp"
+#include "input/run_args.hpp"
 
 namespace backplane {
 
