@@ -18,7 +18,7 @@ INTERFACE = "backplane"
 HOST = "host/CMakeLists.txt"
 REPORT = "host/report/CMakeLists.txt"
 TOOLS = "tools/CMakeLists.txt"
-OF_PLAN = {"plugin"}  # modules that tools may include: they start no process
+OF_PLAN = {"plugin", "config", "sweep", "input"}  # modules that tools may include: they run no trials
 
 
 def listed(root, variable, file=HOST):

@@ -22,7 +22,10 @@ constexpr int kExecFailed = 127;
 
 // The strings and the pointer arrays that exec wants, made before the fork: after it only async-signal-safe calls are allowed.
 struct ExecImage {
-  explicit ExecImage(const ChildCommand& command) : folder(command.folder.string()), strings{command.program.string()} {
+  explicit ExecImage(const ChildCommand& command)
+      : program(command.program.string()),
+        folder(command.folder.string()),
+        strings{command.name.empty() ? program : command.name} {
     strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
     for (char** entry = environ; *entry != nullptr; ++entry) {
       if (!Overridden(*entry, command.environment)) {
@@ -50,7 +53,7 @@ struct ExecImage {
     return false;
   }
 
-  const std::string folder;
+  const std::string program, folder;
   std::vector<std::string> strings, variables;
   std::vector<char*> argv, envp;
 };
@@ -141,7 +144,7 @@ struct StartFailure {
   if (!image.folder.empty() && chdir(image.folder.c_str()) != 0) {
     Fail(failure_fd, StartStep::kEnterFolder);
   }
-  execve(image.argv[0], image.argv.data(), image.envp.data());
+  execve(image.program.c_str(), image.argv.data(), image.envp.data());
   Fail(failure_fd, StartStep::kExecute);
 }
 

@@ -20,6 +20,7 @@ struct ChildCommand {
   std::filesystem::path stdout_file, stderr_file;
   std::vector<int> inherit_fds;       // descriptors that stay open in the child
   std::filesystem::path folder = {};  // in which it runs; empty: this process's
+  std::string name = {};              // its argv[0]; empty: the program
 };
 
 // What differs between a keeper and the trial it starts.

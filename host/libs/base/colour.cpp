@@ -27,6 +27,8 @@ const char* Escape(Tone tone) {
 
 void ChooseColour(ColourWhen when) { chosen = when; }
 
+std::string ChosenColour() { return chosen == ColourWhen::kAuto ? "" : chosen == ColourWhen::kAlways ? "always" : "never"; }
+
 bool ShowsColour(int fd) {
   if (chosen != ColourWhen::kAuto) return chosen == ColourWhen::kAlways;
   const char *term = std::getenv("TERM"), *no_color = std::getenv("NO_COLOR");

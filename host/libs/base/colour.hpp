@@ -9,6 +9,8 @@ enum class ColourWhen { kAuto = 1, kAlways, kNever };
 
 // `--color`; kAuto until it is called.
 void ChooseColour(ColourWhen when);
+// The word for --color that makes another program choose the same; empty: kAuto.
+std::string ChosenColour();
 // By kAuto: `fd` is a terminal, TERM is not "dumb", and NO_COLOR is not set or empty.
 bool ShowsColour(int fd);
 

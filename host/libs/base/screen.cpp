@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// The first of these that is set decides, says POSIX.
+// POSIX: the first of these variables that is set decides.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

@@ -10,7 +10,7 @@ struct Screen {
   int height = 24;    // lines
   bool utf8 = false;  // it shows characters beyond ASCII
 };
-// `fd` a terminal, TERM not "dumb": live. Colour as base/colour.hpp says, UTF-8 as LC_ALL, LC_CTYPE or LANG say.
+// `live` for a terminal unless TERM is "dumb". For `colour` see base/colour.hpp; LC_ALL, LC_CTYPE or LANG decide on UTF-8.
 Screen DetectScreen(int fd);
 
 }  // namespace backplane

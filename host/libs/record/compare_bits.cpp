@@ -14,7 +14,7 @@ const uint64_t* HashIn(const Fingerprint& fingerprint, const FingerprintColumn& 
   return found == fingerprint.columns->end() ? nullptr : &fingerprint.hashes[found - fingerprint.columns->begin()];
 }
 
-// Of an iteration that both have; a tensor that only one has is a difference, but not of bits.
+// Compares an iteration of both. A tensor that only one has is a difference, but not of bits.
 class IterationBits {
  public:
   IterationBits(uint64_t iteration, const Fingerprint& a, const Fingerprint& b, ComparedBits* out) : out_(out) {

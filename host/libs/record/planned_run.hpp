@@ -48,7 +48,7 @@ struct PlannedRun {
 struct PlannedRunEnd {
   bool interrupted = false;
   std::string refused_file;             // why the experiment file was rejected; empty: it was not
-  std::string refused;                  // why nothing was started; empty: trials ran, or all were finished
+  std::string refused;                  // why no trial was started; empty: trials ran, or all were finished
   std::string paused;                   // why the batch stopped before its end
   std::vector<std::string> complaints;  // of the plugins about points
   uint64_t trials = 0, not_run = 0;

@@ -23,8 +23,12 @@ Commands AllCommands() {
 }
 
 // Commands that tools carry out.
-Commands OfTool(const ToolCommand& command) { return {{command.name, command.help, nullptr, command.tool}}; }
-Commands NewCommands() { return OfTool(kNewCommand); }
-Commands SdkCommands() { return OfTool(kSdkCommand); }
+Command OfTool(const ToolCommand& command) { return {command.name, command.help, nullptr, command.tool}; }
+Commands BenchCommands() { return {OfTool(kBenchCommand)}; }
+Commands TuneCommands() { return {OfTool(kTuneCommand)}; }
+Commands CompareCommands() { return {OfTool(kCompareCommand)}; }
+Commands GateCommands() { return {OfTool(kGateCommand), OfTool(kGateSaveCommand)}; }
+Commands NewCommands() { return {OfTool(kNewCommand)}; }
+Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// What is typed for commands that read an experiment file, and for those that run it.
+// The typed arguments of commands that read or run an experiment file.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@
 
 namespace backplane {
 
-// What commands that read an experiment file have in common.
+// The common arguments of commands that read an experiment file.
 struct FileArgs {
   std::filesystem::path file;
   std::vector<std::string> set, values;  // values: words behind the file, which `set` gets too
   std::vector<std::string> plugin_path;
-  std::string preset;  // empty: what the file's key says
+  std::string preset;  // empty: the preset in the file
 };
 // or_results: a results folder, too, for the command that made it.
 void AddFile(Arguments* add, FileArgs* target, bool or_results = false);
@@ -38,7 +38,7 @@ struct RunArgs {
   std::string same;   // of a plan: the command that runs it again
 };
 
-// The file and what was typed with it, as arguments of a command; and the folders of plugins only.
+// The arguments of a command again: all of them, or only the folders of plugins.
 std::string FileArguments(const FileArgs& input);
 std::string PluginPathArguments(const FileArgs& input);
 

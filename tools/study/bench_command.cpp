@@ -1,0 +1,249 @@
+// bench: how fast an experiment runs here, what limits it, and which setting is faster.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "arguments/tool_commands.hpp"
+#include "base/error_words.hpp"
+#include "base/file_name.hpp"
+#include "base/files.hpp"
+#include "base/format_count.hpp"
+#include "base/json_path.hpp"
+#include "base/patient_output.hpp"
+#include "base/shell_argument.hpp"
+#include "input/report_program.hpp"
+#include "input/split_commas.hpp"
+#include "log/log.hpp"
+#include "plugin/loader.hpp"
+#include "record/host_info.hpp"
+#include "study/bench_file.hpp"
+#include "study/commands.hpp"
+#include "study/host_program.hpp"
+#include "study/speed_subject.hpp"
+#include "yaml/recommended_file.hpp"
+#include "yaml/yaml_text.hpp"
+
+namespace backplane {
+namespace {
+
+struct BenchArgs {
+  FileArgs input;
+  std::string typed_program;
+  bool all = false;                 // the experiment as it is, also beside `batch`
+  bool batch = false;               // by the number of envs of a runner,
+  std::vector<unsigned> rows = {};  // by these; empty: some
+  double seconds = 10;              // that each trial trains
+  uint64_t seeds = 1;
+  std::filesystem::path out;  // empty: outputs/bench_<experiment>
+  bool json = false;
+};
+
+constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
+constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
+
+double GiB(uint64_t bytes) { return static_cast<double>(bytes) / (1ull << 30); }
+
+void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
+  std::string gpus;
+  for (const DeviceInfo& device : devices)
+    gpus += fmt::format("{}{}, {:.0f} GiB", gpus.empty() ? "" : "; ", device.name, GiB(device.memory_bytes));
+  const std::string torch = TorchVersionAt(FindTorchLib());
+  fmt::print("machine: {}\n  cores granted: {}   memory: {:.1f} GiB   GPUs: {}   LibTorch: {}\n  numerics: {}\n", host.cpu,
+             host.granted_cores, GiB(host.memory_bytes), gpus.empty() ? "none" : gpus, torch.empty() ? "none" : torch,
+             host.cpu_flags);
+  std::fflush(stdout);
+}
+
+// Where the two differ in what a trial computes, by path.
+void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
+  if (!from.is_object() || !to.is_object()) {
+    if (from != to) point->values.emplace_back(path, to);
+    return;
+  }
+  for (const auto& [key, value] : to.items()) AddChanges(from.value(key, nlohmann::json()), value, path + "." + key, point);
+}
+
+BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
+  const nlohmann::json from = ToJson(plain);
+  nlohmann::json to = ToJson(with_preset);
+  to["resources"]["exclusive"] = from["resources"]["exclusive"];  // as the bench needs it, whatever a preset says
+  BenchPoint point{"preset_" + with_preset.preset.value_or("none"), {}};
+  for (const char* section : {"rollout", "resources"}) AddChanges(from[section], to[section], section, &point);
+  for (const char* kind : {"env", "learner"})
+    AddChanges(from[kind]["options"], to[kind]["options"], std::string(kind) + ".options", &point);
+  return point;
+}
+
+std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& experiment) {
+  std::vector<uint64_t> rows(args.rows.begin(), args.rows.end());
+  if (rows.empty()) {
+    rows.assign(std::begin(kDefaultRows), std::end(kDefaultRows));
+    rows.push_back(experiment.rollout.num_envs_per_env_runner);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  std::vector<BenchPoint> points;
+  for (const uint64_t n : rows) points.push_back({fmt::format("{}_envs", n), {{kRowsPath, n}}});
+  return points;
+}
+
+std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain, const std::optional<Experiment>& with_preset) {
+  std::vector<BenchPoint> points;
+  if (args.all || with_preset || !args.batch) points.push_back({"as_it_is", {}});
+  if (with_preset) points.push_back(PresetPoint(plain, *with_preset));
+  if (args.batch) {
+    for (BenchPoint& point : RowPoints(args, plain)) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+// By the mean of its seeds; null if none has a speed.
+const BenchPoint* Fastest(const BatchMeasures& results, const std::vector<BenchPoint>& points, double* speed) {
+  const BenchPoint* fastest = nullptr;
+  for (const BenchPoint& point : points) {
+    std::vector<double> speeds;
+    for (const TrialMeasures& trial : results.trials) {
+      const double* sps = trial.usable && trial.point == point.name ? trial.Find("SPS") : nullptr;
+      if (sps && std::isfinite(*sps)) speeds.push_back(*sps);
+    }
+    if (speeds.empty()) continue;
+    const double mean = std::accumulate(speeds.begin(), speeds.end(), 0.0) / static_cast<double>(speeds.size());
+    if (fastest && mean <= *speed) continue;
+    fastest = &point;
+    *speed = mean;
+  }
+  return fastest;
+}
+
+std::string AsYaml(const BenchPoint& point) {
+  nlohmann::json nested = nlohmann::json::object();
+  for (const auto& [path, value] : point.values) SetAtPath(&nested, path, value);
+  return YamlText(nested, {});
+}
+
+void PrintTrialsWithoutSpeed(const BatchMeasures& results) {
+  for (const TrialMeasures& trial : results.trials) {
+    if (!trial.usable || trial.Find("SPS")) continue;
+    LogInfo("note: {} has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps",
+            trial.name);
+  }
+}
+
+void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const std::filesystem::path& file,
+                  const std::string& program) {
+  const std::string yaml = AsYaml(fastest);
+  fmt::print("\nfastest: {}, {} steps/s{}\n{}", fastest.name, FormatCount(static_cast<uint64_t>(speed)),
+             yaml.empty() ? "" : "; in an experiment file:", yaml);
+  fmt::print("the whole file: {}\nnext: {} run {} {}\n", file.string(), program, ShellArgument(file.string()), kSomeBudget);
+  if (seeds == 1) fmt::print("each setting was measured once: --seeds 3 tells noise from a difference\n");
+}
+
+// Of several settings the fastest is written as an experiment file. `quiet`: nothing is printed. `program`: as a person
+// types it.
+void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
+  const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
+  BatchMeasures results;
+  try {
+    results = MeasuresOf(plan.out);
+  } catch (const std::exception& error) {  // the numbers are there all the same
+    LogError("backplane: the fastest setting was not looked for: {}\n  later: {} report {}", WordsOf(error), program,
+             ShellArgument(plan.out));
+    return;
+  }
+  double speed = 0;
+  const BenchPoint* fastest = plan.points.size() > 1 ? Fastest(results, plan.points, &speed) : nullptr;
+  if (fastest) {
+    std::filesystem::create_directories(report);
+    WriteFileAtomic(best, BestFile(experiment, *fastest, speed));
+  }
+  if (quiet) return;
+  PrintTrialsWithoutSpeed(results);
+  if (fastest) PrintFastest(*fastest, speed, plan.seeds, best, program);
+  const std::filesystem::path numbers = report / (std::string(kBenchReport) + "_results.json");
+  if (std::filesystem::exists(numbers)) fmt::print("all numbers: {}\n", numbers.string());
+}
+
+std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
+  if (args.out.empty()) return std::filesystem::path("outputs") / (kBenchPrefix + experiment.name);
+  return FolderName(args.out);  // its file stands beside it: results.yaml
+}
+
+// Empty: nothing is lost there. A bench replaces `file` and moves `out` away, so both have to be new or its own.
+std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem::path& file, const FileArgs& input) {
+  std::error_code error;
+  if (std::filesystem::equivalent(file, input.file, error)) return file.string() + " is the file to be measured";
+  if (IsBenchFile(ReadFile(file).value_or(""))) return "";
+  if (std::filesystem::exists(file)) return file.string() + " is there, and bench did not write it";
+  if (std::filesystem::exists(out) && !std::filesystem::is_empty(out))
+    return fmt::format("{} holds something, and there is no {} to say that it is a bench's", out.string(), file.string());
+  return "";
+}
+
+int BenchCommand(const BenchArgs& args) {
+  LimitOutput();
+  PluginSearch search(args.input.plugin_path);
+  FileArgs plain_file = args.input;
+  plain_file.preset.clear();
+  const std::optional<SpeedSubject> plain = ReadSubject(plain_file, &search);
+  if (!plain) return kUsage;
+  const Experiment& experiment = plain->experiment;
+  std::vector<std::string> notes = plain->notes;
+  std::optional<Experiment> with_preset;
+  if (!args.input.preset.empty()) {
+    const std::optional<SpeedSubject> preset = ReadSubject(args.input, &search);
+    if (!preset) return kUsage;
+    with_preset = preset->experiment;
+    notes.insert(notes.end(), preset->notes.begin(), preset->notes.end());
+  }
+  const std::filesystem::path out = BenchFolder(args, experiment), file = out.string() + ".yaml";
+  if (const std::string why = WhyNotThere(out, file, args.input); !why.empty()) {
+    LogError("backplane: bench replaces only what is its own: {}; --out names another place\nnothing was started", why);
+    return kUsage;
+  }
+  std::set<std::string> said;
+  for (const std::string& note : notes) {
+    if (said.insert(note).second) LogInfo("{}", note);
+  }
+  const std::vector<DeviceInfo> devices = DeviceFacts();
+  if (!args.json) PrintFacts(HostFacts(), devices);
+  const BenchPlan plan{args.seconds, args.seeds, PointsOf(args, experiment, with_preset), out.string()};
+  std::filesystem::create_directories(out.has_parent_path() ? out.parent_path() : ".");
+  WriteFileAtomic(file, BenchFile(experiment, plan, !devices.empty()));
+  std::vector<std::string> run = {"run", file.string(), "--out", out.string(), "--fresh", "--skip-invalid"};
+  for (const std::string& folder : args.input.plugin_path) run.insert(run.end(), {"--plugin-path", folder});
+  if (args.json) run.emplace_back("--json");
+  const int code = RunHost(args.typed_program, std::move(run));
+  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json, args.typed_program);
+  return code;
+}
+
+}  // namespace
+
+std::vector<Command> BenchCommands() {
+  const auto declare = [](BenchArgs* args, Arguments* add) {
+    args->typed_program = add->program();
+    AddFile(add, &args->input);
+    add->Flag("--all", &args->all,
+              "The machine, and what limits the experiment as it is: beside --batch, too; the default without --batch");
+    add->Add("--batch", "[N,...]", "Speed by envs of a runner: 1,4,16,64,256 unless given",
+             [args](const std::string& text) {
+               args->batch = true;
+               return ReadNumbers(text, &args->rows);
+             })
+        .MayBeEmpty();
+    add->Add("--seconds", "S", &args->seconds, "Training time of each trial").ShowsDefault().Within(0.1, 86400.0);
+    add->Add("--seeds", "N", &args->seeds, "Trials of each setting; three or more tell noise from a difference")
+        .ShowsDefault()
+        .Within(uint64_t{1}, uint64_t{1000});
+    add->Add("--out", "DIR", &args->out, "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again");
+    add->Flag("--json", &args->json, "Print the result as JSON");
+  };
+  return {MakeCommand<BenchArgs>(kBenchCommand.name, kBenchCommand.help, declare, BenchCommand)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,18 @@
+// The commands of backplane-study.
+#pragma once
+
+#include <vector>
+
+#include "arguments/command.hpp"
+
+namespace backplane {
+
+std::vector<Command> BenchCommands();
+std::vector<Command> TuneCommands();
+std::vector<Command> CompareCommands();
+std::vector<Command> GateCommands();
+
+// All of them, in the order of --help.
+std::vector<Command> StudyCommands();
+
+}  // namespace backplane

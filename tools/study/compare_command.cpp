@@ -1,0 +1,260 @@
+// compare: which of several arms is better. Runs look after look until the answer is known, or judges what has been run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "arguments/tool_commands.hpp"
+#include "base/json_text.hpp"
+#include "base/patient_output.hpp"
+#include "base/shell_argument.hpp"
+#include "input/experiment_file.hpp"
+#include "input/load_file.hpp"
+#include "input/preset_places.hpp"
+#include "input/report_program.hpp"
+#include "log/log.hpp"
+#include "record/compare_answer.hpp"
+#include "record/compare_looks.hpp"
+#include "record/report_requests.hpp"
+#include "record/results_folder.hpp"
+#include "study/commands.hpp"
+#include "study/compare_bits_command.hpp"
+#include "study/compare_files.hpp"
+#include "study/compare_rules.hpp"
+#include "study/run_looks.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CompareArgs {
+  std::vector<fs::path> subjects;
+  RunArgs run;
+  std::string metric, direction, margin;
+  bool bits = false;
+};
+
+CompareAnswer AskJudge(const JudgeRequest& request) {
+  return RecordFromJson<CompareAnswer>(nlohmann::json::parse(ReportProgram().Ask("--judge", ToJson(request))));
+}
+
+std::string SameCompare(const CompareArgs& args) {
+  std::string text = args.run.typed_program + " compare";
+  for (const fs::path& subject : args.subjects) text += " " + ShellArgument(subject.string());
+  FileArgs rest = args.run.input;
+  rest.file.clear();
+  for (const std::string& set : rest.set) text += " --set " + ShellArgument(set);
+  if (!rest.preset.empty()) text += " --preset " + ShellArgument(rest.preset);
+  text += PluginPathArguments(rest);
+  if (!args.metric.empty()) text += " --metric " + ShellArgument(args.metric);
+  if (!args.direction.empty()) text += " --direction " + args.direction;
+  if (!args.margin.empty()) text += " --margin " + ShellArgument(args.margin);
+  if (args.run.jobs) text += fmt::format(" --jobs {}", *args.run.jobs);
+  return args.run.out.empty() ? text : text + " --out " + ShellArgument(args.run.out.string());
+}
+
+// One comparison, look after look.
+class CompareSession {
+ public:
+  // `same`: the command as it was typed.
+  CompareSession(const CompareArgs& args, std::string same)
+      : args_(args), same_(std::move(same)), search_(args.run.input.plugin_path) {}
+
+  int Run() {
+    std::optional<Plan> plan = WholePlan();
+    if (!plan) return kUsage;
+    if (!plan->compare) {
+      LogError("backplane: {} has no compare:, which says what its arms are; `run` runs it\nnothing was started", File());
+      return kUsage;
+    }
+    terms_ = *plan->compare;
+    out_ = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir) : args_.run.out;
+    if (!plan->dropped.empty()) {
+      const DroppedPoint& same = plan->dropped.front();
+      LogError("backplane: {}: an arm is the {}{}: there is nothing to compare\nnothing was started", File(), same.rule,
+               same.why.empty() ? "" : " (" + same.why + ")");
+      return kUsage;
+    }
+    if (const std::string why = WhyNotThere(); !why.empty() && !args_.run.fresh) {
+      LogError("backplane: {}\nnothing was started", why);
+      return kUsage;
+    }
+    if (args_.run.dry_run) return Dry(*plan);
+    std::optional<CompareAnswer> answer;
+    const Looks looks{args_.run,
+                      same_,
+                      TrialsOfAPoint(out_) / std::max<uint64_t>(1, SeedsOfALook(terms_, plan->points.size())),
+                      terms_.looks.max,
+                      [&](uint64_t count) { return RunOf(count); },
+                      [&]() -> std::optional<std::string> {
+                        answer = AskJudge({{out_.string()}, std::nullopt});
+                        return answer->decided || answer->invalid ? std::nullopt : std::optional(answer->sentence);
+                      }};
+    const std::optional<int> code = RunLooks(looks);
+    return code ? *code : Finish(*answer);
+  }
+
+ private:
+  std::string File() const { return args_.run.input.file.string(); }
+
+  std::optional<Plan> WholePlan() {
+    PlanOptions options{args_.run.input.set, {}, search_.Lookup(), PresetsFor(args_.run.input), {}};
+    PlanResult planned = PlanFile(args_.run.input.file, std::move(options));
+    if (!planned.plan) Complain(planned.errors, args_.run.input.file);
+    return std::move(planned.plan);
+  }
+
+  PlannedRun RunOf(uint64_t looks) const {
+    PlannedRun run;
+    run.file = args_.run.input.file;
+    run.set = args_.run.input.set;
+    run.preset = args_.run.input.preset;
+    run.plugin_path = args_.run.input.plugin_path;
+    run.looks = looks;
+    run.out = out_;
+    run.typed_out = args_.run.out;
+    return run;
+  }
+
+  std::string WhyNotThere() const {
+    const std::optional<CompareTerms> began = RulesOfResults(out_);
+    const std::string changed = began ? ChangedRule(*began, terms_) : "";
+    if (changed.empty()) return "";
+    return fmt::format(
+        "{} holds a comparison with {}, which may not change after a look; --out names another folder, --fresh moves this one "
+        "aside",
+        out_.string(), changed);
+  }
+
+  int Dry(const Plan& plan) {
+    const uint64_t points = plan.points.size(), seeds = SeedsOfALook(terms_, points), tasks = terms_.tasks.size();
+    if (!args_.run.json)
+      fmt::print("{} arms{}, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n",
+                 points / std::max<uint64_t>(1, tasks), tasks > 0 ? fmt::format(" on {} tasks", tasks) : "", seeds,
+                 IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", points * seeds, points * seeds * terms_.looks.max,
+                 terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
+    nlohmann::json preview;
+    const int code = DryRunOfLooks(RunOf(0), args_.run, &preview);
+    if (args_.run.json && code == kOk) fmt::print("{}\n", JsonText(preview, 1));
+    return code;
+  }
+
+  int Finish(const CompareAnswer& answer) const {
+    ReportRequest request = RequestFor(out_, args_.run.typed_program);
+    request.width = ReportWidth();
+    if (args_.run.json || args_.run.quiet) request.form = args_.run.json ? "json" : "line";
+    if (args_.run.quiet && !args_.run.json) fmt::print("{}\n", answer.sentence);
+    std::fflush(stdout);
+    const int code = ReportProgram().Show("--make", ToJson(request));
+    if (code != kOk) return code;
+    return answer.invalid ? kFailed : kOk;
+  }
+
+  const CompareArgs& args_;
+  const std::string same_;
+  PluginSearch search_;
+  CompareTerms terms_;
+  fs::path out_;
+};
+
+// Everything that two folders hold, once.
+int CompareFolders(const CompareArgs& args) {
+  if (args.run.dry_run || args.run.fresh || args.run.jobs || !args.run.input.set.empty() || !args.run.input.preset.empty()) {
+    LogError(
+        "backplane: results are judged as they are: --dry-run, --fresh, --jobs, --set and --preset are for experiment files");
+    return kUsage;
+  }
+  CompareTerms terms;
+  if (!args.metric.empty()) terms.metric = args.metric;
+  if (!args.direction.empty()) terms.direction = args.direction;
+  if (!args.margin.empty()) terms.margin = args.margin;
+  ReportRequest request = RequestFor(args.subjects.front(), args.run.typed_program);
+  for (size_t i = 1; i < args.subjects.size(); ++i) request.folders.push_back(args.subjects[i].string());
+  request.kind = "ab";
+  request.compare = terms;
+  request.width = ReportWidth();
+  request.to = args.run.out.string();
+  if (args.run.json || args.run.quiet) request.form = args.run.json ? "json" : "line";
+  const CompareAnswer answer = AskJudge({request.folders, terms});
+  if (args.run.quiet) fmt::print("{}\n", answer.sentence);
+  std::fflush(stdout);
+  const int code = ReportProgram().Show("--make", ToJson(request));
+  return code == kOk && answer.invalid ? static_cast<int>(kFailed) : code;
+}
+
+int CompareBitsOf(const CompareArgs& args) {
+  const RunArgs& run = args.run;
+  if (!args.metric.empty() || !args.direction.empty() || !args.margin.empty() || !run.input.set.empty() ||
+      !run.input.preset.empty() || !run.out.empty() || run.dry_run || run.fresh || run.jobs) {
+    LogError("backplane: compare --bits compares folders as they are: of the other flags it takes --json and --quiet");
+    return kUsage;
+  }
+  return CompareBitsCommand(args.subjects, run.json, run.quiet);
+}
+
+int CompareCommand(const CompareArgs& given) {
+  if (given.bits) return CompareBitsOf(given);
+  CompareArgs args = given;
+  const auto folders = std::ranges::count_if(args.subjects, IsResultsFolder);
+  if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
+  LimitOutput();
+  if (folders > 0 && args.subjects.size() > 1) {
+    LogError("backplane: compare wants a file, two files or two results folders; found files and folders\nnothing was started");
+    return kUsage;
+  }
+  if (folders == 1) {
+    const std::optional<RunArgs> command = CommandOf([&] {
+      RunArgs run = args.run;
+      run.input.file = args.subjects.front();
+      return run;
+    }());
+    if (!command) return kUsage;
+    args.run = *command;
+    args.subjects = {command->input.file};
+  }
+  if (!args.metric.empty()) args.run.input.set.push_back("compare.metric=" + args.metric);
+  if (!args.direction.empty()) args.run.input.set.push_back("compare.direction=" + args.direction);
+  if (!args.margin.empty()) args.run.input.set.push_back("compare.margin=" + args.margin);
+  args.run.input.file = args.subjects.front();
+  std::optional<ComparisonFile> file;
+  if (args.subjects.size() > 1) {
+    file = WriteComparison(args.subjects, args.run);
+    if (!file) return kUsage;
+    args.run.input.file = file->file;
+    args.run.out = file->out;
+    args.run.input.preset.clear();
+  }
+  return CompareSession(args, SameCompare(given)).Run();
+}
+
+void DeclareCompare(CompareArgs* args, Arguments* add) {
+  args->run.typed_program = add->program();
+  add->Add("subject", "FILE|OUT", &args->subjects,
+           "An experiment file with compare:, two files to compare, or two results folders")
+      .Required();
+  add->Flag("--bits", &args->bits,
+            "Of two results folders, trials or attempts: the first iteration, phase and tensor that are not equal bit for bit");
+  add->Add("--metric", "MEASURE", &args->metric, "What decides; eval/return, or return without evaluations, unless given");
+  add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down")
+      .OneOf({"up", "down"});
+  add->Add("--margin", "PERCENT", &args->margin,
+           "A difference below it does not matter, such as 5%: then arms can be equivalent");
+  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
+  add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
+  add->PluginPath(&args->run.input.plugin_path);
+  add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir; of results folders: where the report goes");
+  add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
+  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start anew");
+  add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Flag("--json", &args->run.json, "Print the report as JSON");
+  add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
+}
+
+}  // namespace
+
+std::vector<Command> CompareCommands() {
+  return {MakeCommand<CompareArgs>(kCompareCommand.name, kCompareCommand.help, DeclareCompare, CompareCommand)};
+}
+
+}  // namespace backplane

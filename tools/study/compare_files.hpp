@@ -1,0 +1,23 @@
+// Two experiment files as one with a `compare:`, whose arms they are.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/scratch_folder.hpp"
+#include "input/run_args.hpp"
+
+namespace backplane {
+
+struct ComparisonFile {
+  std::filesystem::path file, out;             // the file that was written, beside the results folder that it is for
+  std::shared_ptr<const ScratchFolder> draft;  // where it lies instead, while this lives: of a dry run; NULL: it stays
+};
+
+// What differs from the first file belongs to the other arms; their budgets must be equal. Absent after it was said what is
+// wrong.
+std::optional<ComparisonFile> WriteComparison(const std::vector<std::filesystem::path>& files, const RunArgs& run);
+
+}  // namespace backplane

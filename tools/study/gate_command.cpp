@@ -1,0 +1,338 @@
+// gate: whether a change made something worse than a limit allows. Holds trials against a baseline that `gate save` wrote.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "arguments/tool_commands.hpp"
+#include "base/error_words.hpp"
+#include "base/json_text.hpp"
+#include "base/patient_output.hpp"
+#include "base/shell_argument.hpp"
+#include "base/text_columns.hpp"
+#include "input/experiment_file.hpp"
+#include "input/load_file.hpp"
+#include "input/report_program.hpp"
+#include "log/log.hpp"
+#include "record/gate_answer.hpp"
+#include "record/gate_baseline.hpp"
+#include "study/commands.hpp"
+#include "study/compare_files.hpp"
+#include "study/gate_condition.hpp"
+#include "study/gate_facts.hpp"
+#include "study/gate_save.hpp"
+#include "study/run_looks.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr double kAlpha = 0.05;  // of each side, all conditions together
+constexpr size_t kTextWidth = 80;
+
+struct GateArgs {
+  fs::path baseline, subject;
+  std::vector<std::string> fail_if;
+  RunArgs run;
+};
+
+// Conditions that are run, and judged, together: those of scores, or those of speeds.
+struct ConditionGroup {
+  GateRequest request;
+  std::vector<size_t> places;  // of its conditions among all
+};
+
+GateAnswer Ask(const GateRequest& request) {
+  return RecordFromJson<GateAnswer>(json::parse(ReportProgram().Ask("--gate", ToJson(request))));
+}
+
+class GateSession {
+ public:
+  GateSession(const GateArgs& args, GateBaseline baseline)
+      : args_(args), baseline_(std::move(baseline)), search_(args.run.input.plugin_path) {}
+
+  int Run() {
+    if (const std::string why = ReadConditions(); !why.empty()) return Refuse(why);
+    judged_.resize(scores_.places.size() + speeds_.places.size());
+    if (IsResultsFolder(args_.subject)) return JudgeFolder();
+    // Before the scores are run, too: their verdict would be lost.
+    if (!speeds_.places.empty()) {
+      if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
+        return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
+                                  speeds_.request.conditions.front().measure, why));
+    }
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      if (group->places.empty()) continue;
+      if (const std::optional<int> code = RunGroup(group)) return *code;
+    }
+    if (!args_.run.dry_run) return Finish();
+    if (args_.run.json) fmt::print("{}\n", JsonText(previews_, 1));
+    return kOk;
+  }
+
+  static int Refuse(const std::string& why) {
+    LogError("backplane: {}\nnothing was started", why);
+    return kUsage;
+  }
+
+ private:
+  // What is wrong with them; empty: nothing.
+  std::string ReadConditions() {
+    for (size_t i = 0; i < args_.fail_if.size(); ++i) {
+      GateCondition condition;
+      std::string why = ReadGateCondition(args_.fail_if[i], &condition);
+      if (why.empty()) why = WhyNotMeasured(condition, baseline_);
+      if (!why.empty()) return why;
+      ConditionGroup& group = condition.speed ? speeds_ : scores_;
+      group.request.conditions.push_back(std::move(condition));
+      group.places.push_back(i);
+    }
+    for (ConditionGroup* group : {&scores_, &speeds_}) {
+      group->request.baseline = args_.baseline.string();
+      group->request.alpha = kAlpha / static_cast<double>(args_.fail_if.size());
+    }
+    speeds_.request.runs_baseline = true;
+    return "";
+  }
+
+  int JudgeFolder() {
+    if (args_.run.dry_run || args_.run.fresh || args_.run.jobs || !args_.run.out.empty()) {
+      LogError("backplane: results are judged as they are: --dry-run, --fresh, --jobs and --out are for experiment files");
+      return kUsage;
+    }
+    if (!speeds_.places.empty()) {
+      return Refuse(
+          fmt::format("{} is a speed, of a machine at its time as much as of what ran there; name the experiment file, and "
+                      "both sides are run in turn",
+                      speeds_.request.conditions.front().measure));
+    }
+    scores_.request.folder = args_.subject.string();
+    Judge(scores_);
+    return Finish();
+  }
+
+  // Whether no further look is needed.
+  bool Judge(const ConditionGroup& group) {
+    GateAnswer answer = Ask(group.request);
+    const bool decided = std::ranges::all_of(answer.conditions, &GateJudgement::decided) ||
+                         std::ranges::any_of(answer.conditions, [](const GateJudgement& one) {
+                           return one.verdict == GateVerdict::kInvalid || one.verdict == GateVerdict::kFail;
+                         });
+    for (size_t i = 0; i < group.places.size(); ++i) judged_[group.places[i]] = std::move(answer.conditions[i]);
+    return decided;
+  }
+
+  // An exit code if it can not go on.
+  std::optional<int> RunGroup(ConditionGroup* group) {
+    const bool speed = group == &speeds_;
+    const CompareLooks looks = LooksOfGate(baseline_.trials.size());
+    RunArgs run = args_.run;
+    run.input.file = args_.subject;
+    if (const std::string why = FindExperimentFile(&run.input, false); !why.empty()) return Refuse(why);
+    std::optional<Plan> plan = PlanOf(run.input.file);
+    if (!plan) return kUsage;
+    if (const std::string why = WhyNoSubject(*plan); !why.empty()) {
+      return Refuse(fmt::format("{}: {}", run.input.file.string(), why));
+    }
+    const fs::path folder = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir + "_gate") : args_.run.out;
+    run.out = (folder.has_filename() ? folder : folder.parent_path()).string() + (speed ? "_speed" : "");
+    if (const int code = speed ? WriteBothSides(*group, looks, &run) : 0; code != kOk) return code;
+    const auto run_of = [&](uint64_t look) {
+      PlannedRun planned;
+      planned.file = run.input.file;
+      planned.set = sets_;
+      planned.plugin_path = run.input.plugin_path;
+      planned.out = planned.typed_out = run.out;
+      planned.only_by_same = true;
+      if (speed) planned.looks = look;
+      if (!speed) planned.seeds = SeedsOfBaseline(look * *looks.n);
+      return planned;
+    };
+    group->request.folder = run.out.string();
+    group->request.looks = looks;
+    if (args_.run.dry_run) return Dry(*group, looks, run, run_of(looks.max));
+    folders_.push_back(run.out);
+    const uint64_t trials = *looks.n * (speed ? 2 : 1);
+    return RunLooks({run, Same(), TrialsOfAPoint(run.out) / trials, looks.max, run_of, [&]() -> std::optional<std::string> {
+                       if (Judge(*group)) return std::nullopt;
+                       for (const size_t place : group->places)
+                         if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
+                       return "";
+                     }});
+  }
+
+  // On stderr, so that the first line of the answer is the verdict.
+  static void SayStanding(const GateJudgement& one) {
+    LogInfo("not known yet: {}", one.sentence.substr(std::strlen(Word(one.verdict)) + 2));
+  }
+
+  std::vector<uint64_t> SeedsOfBaseline(size_t n) const {
+    std::vector<uint64_t> seeds;
+    for (size_t i = 0; i < std::min(n, baseline_.trials.size()); ++i) seeds.push_back(baseline_.trials[i].seed);
+    return seeds;
+  }
+
+  std::optional<Plan> PlanOf(const fs::path& file) {
+    PlanOptions options{{}, {}, search_.Lookup(), {}, {}};
+    options.set = sets_;
+    PlanResult planned = PlanFile(file, std::move(options));
+    if (!planned.plan) Complain(planned.errors, file);
+    return std::move(planned.plan);
+  }
+
+  // What no score can be held against; empty: it can.
+  std::string WhyNoSubject(const Plan& plan) const {
+    if (plan.points.size() != 1) return fmt::format("has {} points; a gate judges one", plan.points.size());
+    const json own = ToJson(plan.base.experiment), &kept = baseline_.config;
+    if (own.at("budget") != kept.value("budget", json()))
+      return fmt::format("the budget is {}, that of the baseline {}: with unequal budgets the longer one wins",
+                         JsonText(own.at("budget")), JsonText(kept.value("budget", json())));
+    const std::string env = own.at("env").at("plugin"), before = kept.value("/env/plugin"_json_pointer, "");
+    const bool is_file = env.find('/') != std::string::npos || before.find('/') != std::string::npos;
+    if (!is_file && env != before) return fmt::format("the env is {}, that of the baseline {}", env, before);
+    return "";
+  }
+
+  // One file of both arms.
+  int WriteBothSides(const ConditionGroup& group, const CompareLooks& looks, RunArgs* run) {
+    const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
+    sets_ = {"compare.metric=" + group.request.conditions.front().measure,
+             fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
+    run->input.set = sets_;
+    both_sides_ = WriteComparison({kept, run->input.file}, *run);
+    if (!both_sides_) return kUsage;
+    run->input.file = both_sides_->file;
+    return kOk;
+  }
+
+  std::optional<int> Dry(const ConditionGroup& group, const CompareLooks& looks, const RunArgs& run,
+                         const PlannedRun& planned) {
+    const bool speed = group.request.runs_baseline;
+    const char* name = speed ? "speeds" : "scores";
+    const uint64_t trials = *looks.n * (speed ? 4 : 1);
+    if (!args_.run.json)
+      fmt::print("{}: {} trials in the first look{}, at most {} in {} looks\n", name, trials,
+                 speed ? fmt::format(" ({} blocks of A B B A)", *looks.n) : "", trials * looks.max, looks.max);
+    json preview;
+    const int code = DryRunOfLooks(planned, run, &preview);
+    previews_[name] = {{"trials_of_a_look", trials}, {"looks", looks.max}, {"plan", std::move(preview)}};
+    return code == kOk ? std::nullopt : std::optional(code);
+  }
+
+  std::string Same() const {
+    std::string text = fmt::format("{} gate {} {}", args_.run.typed_program, ShellArgument(args_.baseline.string()),
+                                   ShellArgument(args_.subject.string()));
+    for (const std::string& condition : args_.fail_if) text += " --fail-if " + ShellArgument(condition);
+    text += PluginPathArguments(args_.run.input);
+    if (args_.run.jobs) text += fmt::format(" --jobs {}", *args_.run.jobs);
+    return args_.run.out.empty() ? text : text + " --out " + ShellArgument(args_.run.out.string());
+  }
+
+  // What stands beside the verdicts.
+  std::vector<std::string> Notes() const {
+    std::vector<std::string> notes;
+    for (const GateJudgement& one : judged_)
+      for (const std::string& note : one.notes)
+        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+    if (!scores_.places.empty())  // of speeds both sides run here
+      for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
+    if (args_.fail_if.size() > 1)
+      notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so that all together are wrong in 5 %.",
+                                  args_.fail_if.size(), 100 * kAlpha / static_cast<double>(args_.fail_if.size())));
+    return notes;
+  }
+
+  int Finish() {
+    std::vector<GateJudgement> worst_first = judged_;
+    std::ranges::stable_sort(worst_first, std::ranges::greater{}, &GateJudgement::verdict);
+    const GateVerdict verdict = worst_first.front().verdict;
+    const int code = verdict == GateVerdict::kPass ? kOk : verdict == GateVerdict::kUndecided ? kUndecided : kFailed;
+    if (args_.run.json) {
+      json conditions = json::array();
+      for (size_t i = 0; i < judged_.size(); ++i) {
+        conditions.push_back(ToJson(judged_[i]));
+        conditions.back()["condition"] = args_.fail_if[i];
+      }
+      json folders = json::array();
+      for (const fs::path& folder : folders_) folders.push_back(folder.string());
+      fmt::print("{}\n", JsonText({{"verdict", Word(verdict)},
+                                   {"exit", code},
+                                   {"conditions", conditions},
+                                   {"notes", Notes()},
+                                   {"baseline", args_.baseline.string()},
+                                   {"results", folders}},
+                                  1));
+      return code;
+    }
+    for (size_t i = 0; i < worst_first.size(); ++i) {
+      if (args_.run.quiet) {
+        if (i == 0) fmt::print("{}\n", worst_first[i].sentence);
+      } else {
+        fmt::print("{}", WrapAfter("", "  ", worst_first[i].sentence, kTextWidth));
+      }
+    }
+    if (args_.run.quiet) return code;
+    for (const std::string& note : Notes()) fmt::print("{}", WrapAfter("  ", "    ", note, kTextWidth - 2));
+    fmt::print("  baseline: {}, {} seeds\n", args_.baseline.string(), baseline_.trials.size());
+    for (const fs::path& folder : folders_) fmt::print("  results:  {}\n", folder.string());
+    return code;
+  }
+
+  const GateArgs& args_;
+  const GateBaseline baseline_;
+  PluginSearch search_;
+  ConditionGroup scores_, speeds_;
+  std::optional<ComparisonFile> both_sides_;
+  std::vector<std::string> sets_;      // of that file
+  std::vector<GateJudgement> judged_;  // of each condition
+  std::vector<fs::path> folders_;      // that were run
+  json previews_;                      // of --dry-run --json, by group
+};
+
+int GateCommand(const GateArgs& args) {
+  LimitOutput();
+  GateBaseline baseline;
+  try {
+    baseline = ReadGateBaseline(args.baseline);
+  } catch (const std::exception& e) {
+    return GateSession::Refuse(WordsOf(e));
+  }
+  return GateSession(args, std::move(baseline)).Run();
+}
+
+void DeclareGate(GateArgs* args, Arguments* add) {
+  args->run.typed_program = add->program();
+  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote").Required();
+  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder")
+      .Required();
+  add->Add("--fail-if", "CONDITION", &args->fail_if,
+           "Fail where the change from the baseline is shown to be beyond a limit, such as 'eval/return < -5%' or 'wall_s > "
+           "10%'; may be repeated")
+      .Required();
+  add->PluginPath(&args->run.input.plugin_path);
+  add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir with _gate behind");
+  add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
+  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start anew");
+  add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
+  add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
+}
+
+void DeclareSave(GateSaveArgs* args, Arguments* add) {
+  args->typed_program = add->program();
+  add->Out(&args->out);
+  add->Add("--to", "FILE", &args->to, "File to write, such as base.json; plugin files go to base.plugins beside it").Required();
+  add->Flag("--no-plugins", &args->no_plugins, "Keep no plugin files: then no speed can be judged");
+}
+
+}  // namespace
+
+std::vector<Command> GateCommands() {
+  return {MakeCommand<GateArgs>(kGateCommand.name, kGateCommand.help, DeclareGate, GateCommand),
+          MakeCommand<GateSaveArgs>(kGateSaveCommand.name, kGateSaveCommand.help, DeclareSave, GateSave)};
+}
+
+}  // namespace backplane

@@ -1,0 +1,170 @@
+#include "study/gate_save.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+
+#include "arguments/command.hpp"
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256.hpp"
+#include "base/shell_argument.hpp"
+#include "input/experiment_file.hpp"
+#include "input/report_program.hpp"
+#include "log/log.hpp"
+#include "plugin/elf.hpp"
+#include "plugin/metadata.hpp"
+#include "record/gate_baseline.hpp"
+#include "record/plan_file.hpp"
+#include "record/results_folder.hpp"
+#include "record/trial_file.hpp"
+#include "study/gate_facts.hpp"
+#include "yaml/yaml_text.hpp"
+
+namespace backplane {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+json ReadJson(const fs::path& file) {
+  const json read = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
+  if (!read.is_object()) throw std::runtime_error(file.string() + " is missing or broken");
+  return read;
+}
+
+// What no condition is about, as another run has other values, or as it is hundreds of them.
+bool IsKept(const std::string& measure) {
+  return std::ranges::none_of(std::array{"resources/", "phase/", "time/", "precision/"},
+                              [&](const char* group) { return measure.starts_with(group); });
+}
+
+// Why these trials are no baseline; empty: they are.
+std::string WhyNone(const std::vector<TrialMeasures>& trials) {
+  std::set<std::string> points;
+  size_t waiting = 0;
+  for (const TrialMeasures& trial : trials) {
+    points.insert(trial.name);
+    waiting += !trial.usable && trial.outcome != Outcome::kNan ? 1 : 0;
+  }
+  if (points.size() != 1)
+    return fmt::format("holds {} points; wanted one, whose runs differ in nothing but their seed", points.size());
+  if (waiting > 0)
+    return fmt::format("{} of {} runs have not ended, or failed; `run` it again: a baseline leaves none out", waiting,
+                       trials.size());
+  if (trials.size() < kLeastSeedsOfGate)
+    return fmt::format("has {} seeds; wanted {} or more, {} for full power: `sweep: {{seeds: {{n: {}}}}}`", trials.size(),
+                       kLeastSeedsOfGate, kFullSeedsOfGate, kFullSeedsOfGate);
+  return "";
+}
+
+// A plugin with its parts and the libraries beside it that it needs.
+void Keep(const fs::path& plugin, const fs::path& folder) {
+  fs::copy_file(plugin, folder / plugin.filename(), fs::copy_options::overwrite_existing);
+  std::vector<std::string> beside = ElfFile(plugin).Needed();
+  const PluginInfo info = ReadPlugins(plugin).front();
+  for (const PartInfo& part : info.parts) beside.push_back(part.file);
+  for (const std::string& library : beside) {
+    const fs::path file = plugin.parent_path() / library;
+    if (fs::exists(file)) fs::copy_file(file, folder / library, fs::copy_options::overwrite_existing);
+  }
+}
+
+// The plugin files, and the experiment that runs them.
+void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateBaseline& baseline) {
+  const fs::path folder = experiment.parent_path();
+  if (trial.learner.file.empty())
+    throw std::runtime_error(
+        "a trial by command has no plugin files that could be kept for speeds; --no-plugins leaves them out");
+  if (fs::exists(folder) && !fs::exists(experiment) && !fs::is_empty(folder))
+    throw std::runtime_error(folder.string() + " is there already, and `gate save` did not write it");
+  json config = baseline.config;
+  for (const auto& [section, plugin] : {std::pair{"env", &trial.env}, {"learner", &trial.learner}}) {
+    const std::string place = std::string(section) + ".plugin";
+    const auto recorded = baseline.files.find(place);
+    if (!fs::exists(plugin->file) || (recorded != baseline.files.end() && Sha256OfFile(plugin->file) != recorded->second))
+      throw std::runtime_error(
+          fmt::format("{} is not the {} that was run any more, so that speeds could not be judged; `run` "
+                      "it again, or leave the plugins out with --no-plugins",
+                      plugin->file.string(), section));
+    config[section]["plugin"] = "./" + plugin->file.filename().string();
+  }
+  for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
+  // Beside the old ones until they are whole: those may be what is copied.
+  const fs::path made = folder.string() + ".new";
+  fs::remove_all(made);
+  fs::create_directories(made);
+  Keep(trial.env.file, made);
+  Keep(trial.learner.file, made);
+  WriteFileAtomic(made / experiment.filename(),
+                  "# What a baseline ran, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
+  fs::remove_all(folder);
+  fs::rename(made, folder);
+}
+
+}  // namespace
+
+std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
+  const fs::path experiment = GateBaseline::KeptExperiment(file);
+  if (!fs::exists(experiment))
+    return experiment.string() + " is not there; `gate save` keeps them, unless --no-plugins was given";
+  std::set<std::string> hashes;
+  for (const auto& entry : fs::directory_iterator(experiment.parent_path())) hashes.insert(Sha256OfFile(entry.path()));
+  for (const char* place : {"env.plugin", "learner.plugin"}) {
+    const auto wanted = baseline.files.find(place);
+    if (wanted != baseline.files.end() && !hashes.contains(wanted->second))
+      return fmt::format("{} holds no file of the baseline's {}, whose SHA-256 begins with {}",
+                         experiment.parent_path().string(), place, wanted->second.substr(0, 12));
+  }
+  return "";
+}
+
+int GateSave(const GateSaveArgs& args) {
+  if (!IsResultsFolder(args.out)) {
+    LogError("backplane: {} is no results folder: it has no {}", args.out.string(), kPlanName);
+    return kUsage;
+  }
+  if (fs::is_directory(args.to)) {
+    LogError("backplane: --to {}: wanted a file, found a folder\nnothing was saved", args.to.string());
+    return kUsage;
+  }
+  GateBaseline baseline;
+  for (TrialMeasures& trial : MeasuresOf(args.out).trials) {
+    std::erase_if(trial.values, [](const auto& value) { return !IsKept(value.first); });
+    baseline.trials.push_back(std::move(trial));
+  }
+  if (const std::string why = WhyNone(baseline.trials); !why.empty()) {
+    LogError("backplane: {}: {}\nnothing was saved", args.out.string(), why);
+    return kUsage;
+  }
+  const ResultsFolder folder{args.out};
+  const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
+  const PlanLine& first = *std::ranges::find(plan, false, &PlanLine::dropped);
+  const auto trial = RecordFromJson<TrialFile>(ReadJson(folder.trial(first.trial_id).trial_json()));
+  baseline.config = trial.config;
+  baseline.experiment = baseline.config.value("experiment", "");
+  baseline.files = first.files;
+  AddFacts(args.out, first.trial_id, &baseline);
+  const fs::path experiment = GateBaseline::KeptExperiment(args.to);
+  if (!args.to.parent_path().empty()) fs::create_directories(args.to.parent_path());
+  if (!args.no_plugins) {
+    KeepPlugins(experiment, trial, baseline);
+  } else if (fs::exists(experiment)) {
+    fs::remove_all(experiment.parent_path());  // of an earlier baseline
+  }
+  WriteFileAtomic(args.to, JsonText(ToJson(baseline), 1) + "\n");
+  const size_t seeds = baseline.trials.size();
+  fmt::print("{}: a baseline of {} seeds of {}{}\n", args.to.string(), seeds, baseline.experiment,
+             args.no_plugins ? ", without plugin files" : ", its plugin files in " + experiment.parent_path().string());
+  if (seeds < kFullSeedsOfGate)
+    fmt::print("  note:   {} seeds have full power; with {} a gate is undecided more often\n", kFullSeedsOfGate, seeds);
+  fmt::print("  next:   {} gate {} {} --fail-if '{} < -5%'\n", args.typed_program, ShellArgument(args.to.string()),
+             baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()),
+             baseline.trials.front().values.contains("eval/return") ? "eval/return" : "return");
+  return kOk;
+}
+
+}  // namespace backplane

@@ -1,0 +1,46 @@
+// What a tuning leaves beside the batches it ran: OUT/tune.json, read by programs and by the same command when it goes on.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "record/fields.hpp"
+#include "study/tuning.hpp"
+
+namespace backplane {
+
+// Of one step, over all sessions. A session that is killed loses its part of an unfinished one.
+struct StepTime {
+  double seconds = 0;
+  bool whole = false;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("seconds", DefaultIfMissing(self.seconds));
+    visit("whole", DefaultIfMissing(self.whole));
+  }
+};
+
+struct TuneRecord {
+  std::filesystem::path file;   // OUT/tune.json
+  nlohmann::json asked;         // what decides which trials are measured: two tunings that differ in it share none
+  std::vector<StepTime> times;  // by step
+  nlohmann::json result;        // of TuneJson; null: not yet
+
+  void Write() const;  // throws std::runtime_error
+};
+
+inline constexpr int kTuneSchema = 1;
+
+// Of a folder without one: empty, with that file name. Throws std::runtime_error on a broken one or another schema.
+TuneRecord ReadTuneRecord(const std::filesystem::path& out);
+
+// Where two such differ, as a person would say it; empty: nowhere.
+std::string DifferenceOf(const nlohmann::json& asked, const nlohmann::json& now);
+
+// The steps and the check for programs. `tuned`: the file that was written; empty: none.
+nlohmann::json TuneJson(const Tuning& tuning, const LearningCheck* check, const std::string& measure,
+                        const std::filesystem::path& tuned);
+
+}  // namespace backplane

@@ -1,0 +1,146 @@
+#include "study/tune_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text_columns.hpp"
+#include "text/change_arguments.hpp"
+#include "text/format_number.hpp"
+#include "text/text_table.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr size_t kWidth = 100;
+constexpr double kLittleHeadroom = 1.05;
+
+std::string Speed(const std::optional<double>& speed) { return speed ? FormatNumber(Reading(*speed), 4) : "-"; }
+
+std::string Short(double value) { return FormatNumber(Reading(value), 4); }
+
+// Lines that begin with `first`, the further ones with two spaces more.
+std::string Wrapped(const std::string& text, const std::string& first = "") {
+  return WrapAfter(first, first + "  ", text, kWidth - first.size() - 2);
+}
+
+std::string VerdictText(const LearningCheck::Round& round) {
+  switch (round.learned.verdict) {
+    case statistics::Verdict::kOne:
+    case statistics::Verdict::kTooFew: return "too few scores to tell";
+    case statistics::Verdict::kUndefined: return "all scores of a side are the same, so nothing says how far chance moves them";
+    case statistics::Verdict::kNotShown: return "not shown to differ";
+    default: return round.learned.is_worse ? "worse with the changes" : "better with the changes";
+  }
+}
+
+std::string MeanText(const std::vector<double>& scores) {
+  return scores.empty() ? "none" : FormatNumber(Mean(scores, "seeds"), 4);
+}
+
+std::string RoundText(const LearningCheck::Round& round) {
+  const LearningScores& scores = round.scores;
+  std::string text =
+      fmt::format("learning, {} of {} and {} seeds: {} as it was, {} tuned", scores.measure, scores.original.size(),
+                  scores.tuned.size(), MeanText(scores.original), MeanText(scores.tuned));
+  if (const auto& difference = round.learned.difference)
+    text +=
+        fmt::format("; difference {} ({} to {})", Short(difference->value), Short(difference->low), Short(difference->high));
+  text += ": " + VerdictText(round);
+  if (!scores.why_missing.empty()) text += "; " + scores.why_missing;
+  return text;
+}
+
+}  // namespace
+
+std::string GainText(const Gain& gain) {
+  const std::string ratio = fmt::format("{:.2f}x", gain.ratio);
+  return gain.interval ? fmt::format("{} ({:.2f} to {:.2f})", ratio, gain.interval->low, gain.interval->high) : ratio;
+}
+
+std::string DecisionText(const TuningStep& step) {
+  std::string text = step.gain ? GainText(*step.gain) + ": " : "";
+  text += fmt::format("{}, {}", step.kept ? "kept" : "dropped", step.why);
+  return text + (step.busy ? "; other programs wanted the cores" : "");
+}
+
+std::string StepTable(const Tuning& tuning, const std::string& measure) {
+  Table table{"steps", "Steps", {}, {}, {}, {}};
+  table.columns = {{"change", "change", "", ""},
+                   {"before", measure + " before", "", ""},
+                   {"after", "after", "", ""},
+                   {"gain", "gain (95 %)", "", ""},
+                   {"kept", "kept", "", ""}};
+  for (const TuningStep& step : tuning.steps) {
+    if (step.kept) table.emphasised.push_back(table.rows.size());
+    table.rows.push_back({ChangeText(step.change.fix), Speed(step.before), Speed(step.after),
+                          step.gain ? GainText(*step.gain) : std::string("-"),
+                          std::string(step.kept         ? "yes"
+                                      : step.taken_back ? "taken back"
+                                                        : "no")});
+    if (!step.gain) table.notes.push_back(ChangeText(step.change.fix) + ": " + step.why);
+  }
+  if (std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.busy; }))
+    table.notes.push_back("Other programs wanted the cores in some of these measurements: a quiet machine sees smaller gains.");
+  return table.rows.empty() ? "" : FormatTextTable(table, kWidth);
+}
+
+std::string OutcomeText(const Tuning& tuning, const std::string& measure, double budget_s) {
+  std::string text;
+  const size_t kept = tuning.Kept().size();
+  if (kept == 0) {
+    text += fmt::format(
+        "{}: the experiment stays as it is, with {} {}\n",
+        tuning.steps.empty() ? "Nothing was tried"
+        : std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.taken_back; })
+            ? "What gained cost learning and was taken back"
+            : "No change is shown to gain",
+        measure, Speed(tuning.speed));
+  } else {
+    text += Wrapped(fmt::format("{}: {:.2f} times that of the experiment as it was ({}), by {}", measure, tuning.Gained(),
+                                Speed(tuning.speed), kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept)));
+  }
+  text += Wrapped(
+      fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
+  if (tuning.headroom && measure == "SPS") {
+    text += Wrapped(fmt::format("headroom: collecting alone runs {} times as fast as the whole; {}",
+                                FormatNumber(Reading(*tuning.headroom), 3),
+                                *tuning.headroom < kLittleHeadroom ? "no change of the updates can bring more"
+                                                                   : "changes of the updates can not bring more than that"),
+                    "  ");
+  }
+  return text;
+}
+
+std::string CheckText(const LearningCheck& check) {
+  if (!check.why_none.empty()) return check.why_none + "\n";
+  std::string text;
+  for (const LearningCheck::Round& round : check.rounds) {
+    text += Wrapped(RoundText(round));
+    if (round.learned.is_worse) text += "  so the last step that can change learning is taken back\n";
+  }
+  if (!check.rounds.empty() && !check.rounds.back().learned.is_worse && check.rounds.back().speed)
+    text += Wrapped("SPS of the whole, both sides in turn in the check: " + GainText(*check.rounds.back().speed), "  ");
+  return text;
+}
+
+std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck* check, const std::string& experiment,
+                                       const std::string& measure) {
+  std::vector<std::string> lines = {
+      fmt::format("{}, tuned for {}: {:.2f} times as good, by", experiment, measure, tuning.Gained())};
+  for (const TuningStep& step : tuning.steps) {
+    if (step.kept) lines.push_back(fmt::format("  {}: {}", ChangeText(step.change.fix), GainText(*step.gain)));
+  }
+  if (!check) {
+    lines.push_back("What it does to learning was not checked.");
+  } else if (check->rounds.empty()) {
+    lines.push_back(check->why_none);
+  } else if (!check->rounds.back().learned.is_worse) {
+    lines.push_back(RoundText(check->rounds.back()));
+  } else {
+    lines.push_back("What cost learning was taken back; what is left can not change it.");
+  }
+  return lines;
+}
+
+}  // namespace backplane

@@ -1,0 +1,30 @@
+// What a person reads of a tuning.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/tuning.hpp"
+
+namespace backplane {
+
+// "2.09x (1.95 to 2.24)"; without an interval "2.09x".
+std::string GainText(const Gain& gain);
+
+// "  2.09x (1.95 to 2.24): kept, faster beyond noise"
+std::string DecisionText(const TuningStep& step);
+
+// A row for each step, in their order.
+std::string StepTable(const Tuning& tuning, const std::string& measure);
+
+// What it came to, why it stopped, and how much the updates leave to be gained; lines.
+std::string OutcomeText(const Tuning& tuning, const std::string& measure, double budget_s);
+
+// The interval of the difference in each round of the check, or why there is none; lines.
+std::string CheckText(const LearningCheck& check);
+
+// Lines for the head of the tuned file: what it is, each kept step, the check.
+std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck* check, const std::string& experiment,
+                                       const std::string& measure);
+
+}  // namespace backplane
