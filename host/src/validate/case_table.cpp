@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 namespace backplane {
 
@@ -15,12 +17,21 @@ using Cases = std::vector<Case>;
 #define DECLARED(name) Cases name##Cases();
 CASES(DECLARED)
 
+namespace {
+
+std::optional<FastCost> CostOf(std::string_view name) {
+  const auto* const found = std::ranges::find(kFastRules, name, &FastRule::name);
+  return found == std::end(kFastRules) ? std::nullopt : std::optional(found->cost);
+}
+
+}  // namespace
+
 const std::vector<Case>& AllCases() {
   static const auto* const all = [] {
     auto* cases = new Cases;
 #define LISTED(name) name##Cases,
     for (const auto& some : {CASES(LISTED)})
-      for (const Case& one : some()) cases->push_back(one);
+      for (const Case& one : some()) cases->push_back(one), cases->back().fast = CostOf(one.name);
     return cases;
   }();
   return *all;

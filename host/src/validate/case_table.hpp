@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backplane/base.h"
+#include "plugin/fast_rules.hpp"
 #include "validate/plugin_call.hpp"
 #include "validate/subject.hpp"
 #include "validate/verdict.hpp"
@@ -16,12 +17,6 @@ namespace backplane {
 inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND_LEARNER, kOfMonitors = 1 << BP_KIND_MONITOR,
                           kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
 
-// What a case costs, so that it is known before whether there is time for it. A turn: a step of one row of an env, a call of
-// a learner's act.
-struct FastCost {
-  uint32_t instances = 0, turns = 0;
-};
-
 struct Case {
   const char* name;  // in kebab case; stays, as people name it
   uint32_t kinds;
@@ -29,9 +24,8 @@ struct Case {
   const char* mend;  // what to do where it is broken
   // Returns where the rule is kept, else throws CaseEnd, or what a plugin's call has thrown. `result` takes a note.
   void (*run)(Subject& subject, CaseResult* result);
-  CallSet calls;  // the functions of the plugin that it may call, on any plugin
-  // Set: it has no effect beyond its instances and is broken by no option, and is tried before the first trial, too.
-  std::optional<FastCost> fast = {};
+  CallSet calls;                      // the functions of the plugin that it may call, on any plugin
+  std::optional<FastCost> fast = {};  // set by AllCases: it is tried before the first trial, too
 
   bool Is(uint32_t kind) const { return (kinds & (1u << kind)) != 0; }
 };

@@ -173,7 +173,7 @@ std::vector<Case> FileCases() {
        "A plugin's RPATH is `$ORIGIN` or none: a path of the machine it was built on is no use.",
        "Build with backplane_add_plugin, or link with -Wl,-rpath,'$ORIGIN'.", SearchesBesideItself, CallSet{}},
       {"section-is-true", kOfAll, "The sealed section contains the same as the code.",
-       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, kLoads, FastCost{}},
+       "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, kLoads},
       {"loads-quietly", kOfAll, "Loading starts no thread and leaves no file open.",
        "Do it in create, and not in a constructor of a static object.", LoadsQuietly, kLoads},
       {"unknown-ids", kOfAll,

@@ -154,11 +154,11 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
 std::vector<Case> OptionCases() {
   return {
       {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.",
-       "Say it in kAbout, or in bp_descriptor.", NamesItself, CallSet{}, FastCost{}},
+       "Say it in kAbout, or in bp_descriptor.", NamesItself, CallSet{}},
       {"options-once", kOfAll, "Every option, and every other name of one, is declared once.",
-       "Give one of the two another name.", DeclaresOnce, CallSet{}, FastCost{}},
+       "Give one of the two another name.", DeclaresOnce, CallSet{}},
       {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
-       RangesCanBeRead, CallSet{}, FastCost{}},
+       RangesCanBeRead, CallSet{}},
       {"helps", kOfAll, "Every option has a sentence, and helps against findings that there are.",
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings, CallSet{}},
       {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create, kMakes},

@@ -14,7 +14,7 @@
 #include "base/files.hpp"
 #include "base/hash64.hpp"
 #include "base/sha256.hpp"
-#include "validate/case_table.hpp"
+#include "plugin/fast_rules.hpp"
 
 namespace backplane {
 namespace {
@@ -36,8 +36,7 @@ fs::path CacheFolder() {
 const std::string& RulesText() {
   static const std::string text = [] {
     std::string names;
-    for (const Case& one : AllCases())
-      if (one.fast) names += std::string(one.name) + "\n";
+    for (const FastRule& rule : kFastRules) names += std::string(rule.name) + "\n";
     return names;
   }();
   return text;

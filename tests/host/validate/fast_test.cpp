@@ -96,6 +96,14 @@ TEST(FastCases, FindNothingInWhatIsGoodAndTakeAMoment) {
   }
 }
 
+TEST(FastCases, FollowTheListOfRules) {
+  std::vector<std::string> fast, listed;
+  for (const Case& one : AllCases())
+    if (one.fast) fast.emplace_back(one.name);
+  for (const FastRule& rule : kFastRules) listed.emplace_back(rule.name);
+  EXPECT_EQ(fast, listed);
+}
+
 // It is the trial's business, or the check's, which say why.
 TEST(FastCases, LeaveAloneWhatCannotBeMade) {
   for (const char* flaw : {"throws_in_create", "wrong_dtype"}) EXPECT_EQ(BrokenBy("env.flawed", flaw), std::set<std::string>());
