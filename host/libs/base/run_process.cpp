@@ -23,10 +23,10 @@ using Clock = std::chrono::steady_clock;
 
 enum class Waited { kEnded = 1, kTimedOut, kCancelled };
 
-Waited WaitForEnd(pid_t pid, const ProcessCall& call) {
+Waited WaitForEnd(pid_t pid, std::chrono::milliseconds limit, const std::function<bool()>& cancelled) {
   constexpr int kTick_ms = 5;  // of a kernel without descriptors of processes
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  const auto end = Clock::now() + call.limit;
+  const auto end = Clock::now() + limit;
   Waited waited = Waited::kTimedOut;
   for (;;) {
     siginfo_t info{};
@@ -35,7 +35,7 @@ Waited WaitForEnd(pid_t pid, const ProcessCall& call) {
     if (error == 0 ? info.si_pid == pid : error == ECHILD) waited = Waited::kEnded;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     if (waited == Waited::kEnded || left <= 0) break;
-    if (call.cancelled && call.cancelled()) {
+    if (cancelled && cancelled()) {
       waited = Waited::kCancelled;
       break;
     }
@@ -86,9 +86,10 @@ ProcessEnd RunProcess(const ProcessCall& call) {
     end.err = std::strerror(error);
     return end;
   }
-  const Waited waited = WaitForEnd(pid, call);
+  Waited waited = WaitForEnd(pid, call.limit, call.cancelled);
   end.timed_out = waited == Waited::kTimedOut;
   end.cancelled = waited == Waited::kCancelled;
+  if (end.cancelled && call.grace.count() > 0 && kill(pid, SIGTERM) == 0) waited = WaitForEnd(pid, call.grace, {});
   if (waited != Waited::kEnded) KillTree(pid);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

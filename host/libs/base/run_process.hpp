@@ -17,6 +17,7 @@ struct ProcessCall {
   std::chrono::milliseconds limit{60'000};
   // Looked at whenever a signal handler has run. True: the program is killed.
   std::function<bool()> cancelled = {};
+  std::chrono::milliseconds grace{0};  // if it is cancelled: time to end after SIGTERM, before it is killed
 };
 
 struct ProcessEnd {

@@ -50,17 +50,34 @@ TEST(RunProcess, RunsInAFolder) {
   EXPECT_EQ("/\n", RunProcess(call).out);
 }
 
-TEST(RunProcess, KillsProgramThatIsCancelledWhenASignalCame) {
-  static volatile std::sig_atomic_t asked = 0;
+// Runs a script that is cancelled once it sends SIGUSR2 to its parent.
+ProcessEnd RunCancelled(const char* script, std::chrono::milliseconds grace) {
+  static volatile std::sig_atomic_t asked;
+  asked = 0;
   struct sigaction action {
   }, before{};
   action.sa_handler = +[](int) { asked = 1; };
   sigaction(SIGUSR2, &action, &before);
-  // It sends the signal that cancels it.
-  ProcessCall call = Shell("kill -USR2 $PPID; exec sleep 600");
+  ProcessCall call = Shell(script);
   call.cancelled = [] { return asked != 0; };
+  call.grace = grace;
   const ProcessEnd end = RunProcess(call);
   sigaction(SIGUSR2, &before, nullptr);
+  return end;
+}
+
+TEST(RunProcess, LetsProgramEndAfterACancel) {
+  const char* const script = "trap 'echo ended; exit 7' TERM; kill -USR2 $PPID; while :; do sleep 0.01; done";
+  const ProcessEnd end = RunCancelled(script, 60s);
+  EXPECT_TRUE(end.cancelled);
+  EXPECT_FALSE(end.ok());
+  EXPECT_EQ(7, end.code);
+  EXPECT_EQ("ended\n", end.out);
+  EXPECT_EQ(SIGKILL, RunCancelled("trap '' TERM; kill -USR2 $PPID; while :; do sleep 0.01; done", 100ms).signal);
+}
+
+TEST(RunProcess, KillsProgramThatIsCancelledWhenASignalCame) {
+  const ProcessEnd end = RunCancelled("kill -USR2 $PPID; exec sleep 600", 0s);
   EXPECT_TRUE(end.cancelled);
   EXPECT_FALSE(end.timed_out);
   EXPECT_FALSE(end.ok());
