@@ -18,9 +18,9 @@
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/plugin_search.hpp"
+#include "plugin/validated_files.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/run_case.hpp"
-#include "validate/validated_files.hpp"
 
 namespace backplane {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "plugin/validated_files.hpp"
 #include "trial/check_trials.hpp"
 #include "validate/run_case.hpp"
-#include "validate/validated_files.hpp"
 
 namespace backplane {
 

@@ -1,23 +1,17 @@
-// What is tried of a plugin file before its first trial, and what is known of it afterwards.
-#include <fmt/format.h>
+// What is tried of a plugin file before its first trial.
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "places.hpp"
-#include "rollout/clocks.hpp"
 #include "validate/fast_cases.hpp"
 #include "validated.hpp"
 
 namespace backplane {
 namespace {
 
-namespace fs = std::filesystem;
 using test_support::Validated;
 
 constexpr char kFlawedFile[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_flawed.so";
@@ -107,75 +101,6 @@ TEST(FastCases, FollowTheListOfRules) {
 // It is the trial's business, or the check's, which say why.
 TEST(FastCases, LeaveAloneWhatCannotBeMade) {
   for (const char* flaw : {"throws_in_create", "wrong_dtype"}) EXPECT_EQ(BrokenBy("env.flawed", flaw), std::set<std::string>());
-}
-
-class ValidatedFilesTest : public testing::Test {
- protected:
-  ValidatedFilesTest() { fs::create_directories(folder_); }
-  ~ValidatedFilesTest() override { fs::remove_all(folder_); }
-  fs::path Write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
-  }
-  const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("validated_files_{}", getpid());
-  const ValidatedFiles files_{folder_ / "cache"};
-};
-
-TEST_F(ValidatedFilesTest, KnowTheContentWhereverItLies) {
-  const fs::path file = Write("a.so", "one");
-  EXPECT_FALSE(files_.Has(file, "env.a"));
-  files_.Add(files_.EntryOf(file, "env.a"));
-  EXPECT_TRUE(files_.Has(file, "env.a"));
-  EXPECT_TRUE(files_.Has(Write("b.so", "one"), "env.a"));
-  EXPECT_FALSE(files_.Has(file, "env.b"));
-  Write("a.so", "two");
-  EXPECT_FALSE(files_.Has(file, "env.a"));
-}
-
-// One that has just been written might change without another time.
-TEST_F(ValidatedFilesTest, KnowAFileByItsLookThatNobodyHasTouchedForAWhile) {
-  const auto known_by_look = [&](const fs::path& file) {
-    const std::string entry = files_.EntryOf(file, "env.a");
-    files_.Add(entry);
-    EXPECT_TRUE(files_.Has(file, "env.a"));
-    fs::remove(folder_ / "cache" / entry);
-    return files_.Has(file, "env.a");
-  };
-  EXPECT_TRUE(known_by_look(kFlawedFile));
-  EXPECT_FALSE(known_by_look(Write("a.so", "one")));
-}
-
-TEST_F(ValidatedFilesTest, TellInNoTime) {
-  files_.Add(files_.EntryOf(kFlawedFile, "env.flawed"));
-  ASSERT_TRUE(files_.Has(kFlawedFile, "env.flawed"));
-  constexpr int kTimes = 100;
-  const int64_t begin = ThreadCpuNs();
-  for (int i = 0; i < kTimes; ++i) EXPECT_TRUE(files_.Has(kFlawedFile, "env.flawed"));
-  const double each_ms = static_cast<double>(ThreadCpuNs() - begin) * 1e-6 / kTimes;
-  RecordProperty("each_us", fmt::format("{:.1f}", each_ms * 1e3));
-  EXPECT_TRUE(kSlow || each_ms < 0.5) << each_ms;
-}
-
-TEST_F(ValidatedFilesTest, BearAFolderThatCannotBe) {
-  const fs::path file = Write("a.so", "one");
-  for (const fs::path& folder : {fs::path("/proc/no/such/folder"), file / "below", fs::path()}) {
-    const ValidatedFiles files(folder);
-    files.Add(files.EntryOf(file, "env.a"));
-    EXPECT_FALSE(files.Has(file, "env.a"));
-  }
-  files_.Add(files_.EntryOf(folder_ / "absent.so", "env.a"));
-  EXPECT_FALSE(files_.Has(folder_ / "absent.so", "env.a"));
-}
-
-TEST_F(ValidatedFilesTest, AreWrittenByManyAtOnce) {
-  const fs::path file = Write("a.so", "one");
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i)
-    threads.emplace_back([&, i] {
-      for (int k = 0; k < 20; ++k) files_.Add(files_.EntryOf(file, fmt::format("env.{}_{}", k, i % 2)));
-    });
-  for (std::thread& thread : threads) thread.join();
-  for (int k = 0; k < 20; ++k) EXPECT_TRUE(files_.Has(file, fmt::format("env.{}_1", k)));
 }
 
 }  // namespace

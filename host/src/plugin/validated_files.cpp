@@ -1,4 +1,4 @@
-#include "validate/validated_files.hpp"
+#include "plugin/validated_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
