@@ -97,6 +97,24 @@ std::vector<std::string> SplitWords(const std::string& text, char at) {
   return parts;
 }
 
+Offers PathOffers(const TypedLine& line, const std::function<bool(const std::filesystem::path&)>& wants) {
+  const size_t slash = line.begun.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : line.begun.substr(0, slash + 1);
+  const bool hidden = line.begun.substr(folder.size()).starts_with('.');
+  Offers offers;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with('.') && !hidden) continue;
+    if (it->is_directory(error))
+      offers.push_back({folder + name + (wants(it->path()) ? "" : "/")});
+    else if (wants(it->path()))
+      offers.push_back({folder + name});
+  }
+  return offers;
+}
+
 Offers WordOffers(const std::vector<std::string>& words) {
   Offers offers;
   for (const std::string& word : words) offers.push_back({word});

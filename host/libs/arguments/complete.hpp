@@ -1,6 +1,7 @@
 // Completion of a command line: `backplane complete WORD...`, which the shells call.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct TypedLine {
 // Offers values of a type, such as "FILE".
 using ValueOffers = std::function<Offers(const std::string& type, const TypedLine& line)>;
 
+// Offers files in the folder that is begun if `wants` accepts them, and folders: with a '/' at the end unless `wants` accepts
+// them too.
+Offers PathOffers(const TypedLine& line, const std::function<bool(const std::filesystem::path&)>& wants);
 Offers WordOffers(const std::vector<std::string>& words);
 std::vector<std::string> SplitWords(const std::string& text, char at);
 

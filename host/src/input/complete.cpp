@@ -23,24 +23,6 @@ namespace fs = std::filesystem;
 
 bool HoldsResults(const fs::path& folder) { return fs::exists(ResultsFolder{folder}.plan()); }
 
-// What stands in the folder that is begun: files that `wants` admits, folders with a '/' behind, results folders without.
-Offers Paths(const TypedLine& line, const std::function<bool(const fs::path&)>& wants) {
-  const size_t slash = line.begun.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : line.begun.substr(0, slash + 1);
-  const bool hidden = line.begun.substr(folder.size()).starts_with('.');
-  Offers offers;
-  std::error_code error;
-  for (fs::directory_iterator it(folder.empty() ? "." : folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.starts_with('.') && !hidden) continue;
-    if (it->is_directory(error))
-      offers.push_back({folder + name + (wants(it->path()) ? "" : "/")});
-    else if (wants(it->path()))
-      offers.push_back({folder + name});
-  }
-  return offers;
-}
-
 bool IsExperiment(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
 std::optional<fs::path> WordThat(const TypedLine& line, const std::function<bool(const fs::path&)>& fits) {
@@ -133,11 +115,11 @@ Offers OfferValues(const std::string& type, const TypedLine& line) {
   const auto is = [&](const char* word) { return type.find(word) != std::string::npos; };
   if (is("PATH=VALUE")) return PathsAndValues(line);
   if (is("FILE")) {
-    Offers files = Paths(line, [](const fs::path& path) { return IsExperiment(path) || HoldsResults(path); });
-    return files.empty() ? Paths(line, [](const fs::path&) { return true; }) : files;
+    Offers files = PathOffers(line, [](const fs::path& path) { return IsExperiment(path) || HoldsResults(path); });
+    return files.empty() ? PathOffers(line, [](const fs::path&) { return true; }) : files;
   }
-  if (is("OUT")) return Paths(line, HoldsResults);
-  if (is("DIR")) return Paths(line, [](const fs::path&) { return false; });
+  if (is("OUT")) return PathOffers(line, HoldsResults);
+  if (is("DIR")) return PathOffers(line, [](const fs::path&) { return false; });
   if (is("TRIAL")) return Trials(line);
   if (is("FINDING")) return WordOffers({std::begin(kFindingIds), std::end(kFindingIds)});
   if (is("PRESET")) return Presets(line);
