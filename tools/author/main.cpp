@@ -1,6 +1,5 @@
 // backplane-author: begins plugins and finds the SDK. `backplane new` and `backplane sdk` start it.
 #include <cstdio>
-#include <filesystem>
 #include <string>
 
 #include "arguments/parse.hpp"
@@ -11,18 +10,12 @@ namespace {
 
 constexpr char kAbout[] = "Begin plugins, and find the SDK";
 
-// `backplane` as it would be typed, for commands to type next.
-std::string Host(std::filesystem::path typed) {
-  if (typed.filename() == "backplane-author") typed.replace_filename("backplane");
-  return typed.string();
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   backplane::CommandLine line;
-  line.program = Host(argc > 0 ? argv[0] : "backplane");
+  line.program = backplane::TypedHost(argc, argv);
   line.words = backplane::TypedWords(argc, argv);
   if (line.words == std::vector<std::string>{"--about"}) return std::puts(kAbout) < 0;
   line.about = kAbout;

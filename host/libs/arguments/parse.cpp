@@ -181,6 +181,12 @@ std::vector<std::string> TypedWords(int argc, char** argv) {
   return words;
 }
 
+std::string TypedHost(int argc, char** argv) {
+  std::filesystem::path typed = argc > 0 ? argv[0] : "backplane";
+  if (typed.filename().string().starts_with("backplane-")) typed.replace_filename("backplane");
+  return typed.string();
+}
+
 int RunCommandLine(const CommandLine& line) {
   CLI::App root{line.about, "backplane"};
   root.require_subcommand(0, 1);

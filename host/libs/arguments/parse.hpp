@@ -32,6 +32,10 @@ struct CommandLine {
 // The arguments, with `help COMMAND` and `-v` as options.
 std::vector<std::string> TypedWords(int argc, char** argv);
 
+// The program `backplane` of a tool as it was typed, for commands to type next. A tool that was started directly lies next to
+// it.
+std::string TypedHost(int argc, char** argv);
+
 // "config" of "config check".
 std::string FirstWord(const std::string& name);
 

@@ -11,10 +11,10 @@
 #include <map>
 #include <thread>
 
+#include "arguments/complete.hpp"
 #include "arguments/parse.hpp"
 #include "base/printable.hpp"
 #include "base/run_process.hpp"
-#include "base/shell_argument.hpp"
 #include "log/log.hpp"
 #include "plugin/installation.hpp"
 
@@ -84,15 +84,16 @@ size_t PlaceOfCommand(const std::vector<std::string>& words) {
   return at;
 }
 
+// Whether the name of a command, which may be two words, was typed.
+bool IsTyped(const std::string& name, const std::vector<std::string>& typed) {
+  const std::vector<std::string> parts = SplitWords(name, ' ');
+  return parts.size() <= typed.size() && std::equal(parts.begin(), parts.end(), typed.begin());
+}
+
 std::string MissingTool(const Command& command) {
   const std::string program = kPrefix.data() + command.tool;
-  const fs::path prefix = OwnPrefix();
-  const std::string cure =
-      fs::exists(prefix / "CMakeCache.txt")
-          ? fmt::format("`cmake --build {} --target {}` builds it", ShellArgument(prefix.string()), program)
-          : fmt::format("`scripts/install {}` in a clone installs it", ShellArgument(prefix.string()));
   return fmt::format("`{}` needs {}, which is neither in {} nor on PATH; {}", command.name, program,
-                     OwnProgram().parent_path().string(), cure);
+                     OwnProgram().parent_path().string(), InstallHint(program));
 }
 
 // Returns only if it fails.
@@ -136,15 +137,17 @@ std::optional<int> StartTool(const std::string& program, const std::vector<std::
   const size_t at = PlaceOfCommand(words);
   const bool completes = !words.empty() && words.front() == "complete";
   if (at + (completes ? 1 : 0) >= words.size()) return std::nullopt;
-  const auto typed = [&](const Command& command) { return FirstWord(command.name) == words[at]; };
-  const auto own = std::ranges::find_if(commands, typed);
+  const std::vector<std::string> typed(words.begin() + static_cast<std::ptrdiff_t>(at), words.end() - (completes ? 1 : 0));
+  const auto own = std::ranges::find_if(
+      commands, [&](const Command& command) { return !command.tool.empty() && IsTyped(command.name, typed); });
   if (own != commands.end()) {
-    if (own->tool.empty()) return std::nullopt;
     const fs::path file = FindTool(own->tool, ToolFolders());
     if (!file.empty()) return Execute(file, program, words);
     LogError("backplane: {}", MissingTool(*own));
     return kFailed;
   }
+  if (std::ranges::any_of(commands, [&](const Command& command) { return FirstWord(command.name) == typed.front(); }))
+    return std::nullopt;
   const fs::path file = FindTool(words[at], ToolFolders());
   if (completes || file.empty()) return std::nullopt;
   std::vector<std::string> others = words;

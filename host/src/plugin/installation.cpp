@@ -1,8 +1,11 @@
 #include "plugin/installation.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <sstream>
-#include <string>
+
+#include "base/shell_argument.hpp"
 
 namespace backplane {
 
@@ -17,6 +20,13 @@ std::filesystem::path OwnPrefix() { return OwnProgram().parent_path().parent_pat
 std::filesystem::path OwnShare() { return OwnPrefix() / "share/backplane"; }
 
 std::filesystem::path OwnPluginFolder() { return OwnPrefix() / "lib/backplane/plugins"; }
+
+std::string InstallHint(const std::string& program) {
+  const std::filesystem::path prefix = OwnPrefix();
+  return std::filesystem::exists(prefix / "CMakeCache.txt")
+             ? fmt::format("`cmake --build {} --target {}` builds it", ShellArgument(prefix.string()), program)
+             : fmt::format("`scripts/install {}` in a clone installs it", ShellArgument(prefix.string()));
+}
 
 std::vector<std::filesystem::path> FoldersOf(const char* variable) {
   std::vector<std::filesystem::path> folders;

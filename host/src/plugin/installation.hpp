@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace backplane {
@@ -10,6 +11,9 @@ std::filesystem::path OwnProgram();       // the file this process runs
 std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
 std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
 std::filesystem::path OwnShare();         // share/backplane of it: presets/, configs/ and templates/
+
+// Returns "`COMMAND` builds it" or "... installs it" for a program that is missing next to this one.
+std::string InstallHint(const std::string& program);
 
 // The folders of an environment variable such as PATH, without the empty ones.
 std::vector<std::filesystem::path> FoldersOf(const char* variable);
