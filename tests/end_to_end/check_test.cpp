@@ -174,5 +174,19 @@ TEST_F(FastCheck, RunsAsItIsWhereThatIsAskedAndWithoutACache) {
   EXPECT_EQ(run.err.find("/proc/no"), std::string::npos) << run.err;
 }
 
+TEST_F(FastCheck, IsLeftOutWithOneLineIfItsProgramIsMissing) {
+  const std::string report = "exec " BACKPLANE_BINARY_DIR "/bin/backplane-report \"$@\"";
+  const Finished run =
+      RunBesideReportProgram(report, "run flawed.yaml --set env.options.flaw=reward_unwritten" + kWithFixtures);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const std::string line =
+      "warning: the fast cases of plugin files that were never validated are left out: backplane-validate is not in " +
+      (dir_ / "bin").string() + "; `scripts/install " + dir_.string() + "` in a clone installs it\n";
+  const size_t at = run.err.find(line);
+  ASSERT_NE(at, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("backplane-validate", at + line.size()), std::string::npos) << run.err;
+  EXPECT_EQ(Result("flawed")["state"], "COMPLETED");
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

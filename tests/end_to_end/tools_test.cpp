@@ -83,6 +83,7 @@ TEST_F(Tools, AreListedWithTheirLine) {
   EXPECT_THAT(help.out, testing::ContainsRegex("\n  hangs *\n  hangs-too *\n"));
   EXPECT_THAT(help.out, testing::ContainsRegex("\n  broken *\n"));
   EXPECT_THAT(help.out, testing::ContainsRegex("\n  author +Begin plugins"));
+  EXPECT_THAT(help.out, testing::ContainsRegex("\n  validate +Try whether plugins"));
   EXPECT_THAT(help.out, AllOf(Not(HasSubstr("Never shown")), Not(HasSubstr("more\n"))));
   EXPECT_EQ(Run("complete hang").out, "hangs\t\nhangs-too\t\n");
 }
@@ -120,6 +121,21 @@ TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
   Write("CMakeCache.txt", "");
   EXPECT_EQ(RunCopy("help new").err, missing + "`cmake --build " + dir_.string() + " --target backplane-author` builds it\n");
   EXPECT_THAT(RunCopy("help").out, HasSubstr("Begin a plugin"));
+  EXPECT_THAT(RunCopy("plugin validate env.so").err,
+              testing::StartsWith("backplane: `plugin validate` needs backplane-validate, which is neither in "));
+}
+
+TEST_F(Tools, CarryOutSubcommands) {
+  EXPECT_THAT(Run("plugin --help").out, AllOf(HasSubstr("list"), HasSubstr("Try whether a plugin keeps every rule")));
+  EXPECT_EQ(RunCopy("plugin list").exit, 0);
+  EXPECT_THAT(Run("help plugin validate").out, HasSubstr("--only-failed"));
+  EXPECT_THAT(Run("complete plugin v").out, testing::StartsWith("validate\tTry whether"));
+  EXPECT_THAT(Run("complete plugin validate --only").out, testing::StartsWith("--only-failed\t"));
+  EXPECT_THAT(Run("plugin vaildate").err, HasSubstr("did you mean 'validate'?"));
+  const Finished cases = Run("plugin validate --cases");
+  EXPECT_EQ(cases.exit, 0) << cases.err;
+  EXPECT_EQ(Run("validate --cases").out, cases.out);
+  EXPECT_EQ(Run("plugin validate -h").out, Run("help validate").out);
 }
 
 // The example of docs/guide/tools.md.

@@ -4,7 +4,8 @@
 usage: includes_test.py [-v]
 
 The order is read from host/CMakeLists.txt and host/report/CMakeLists.txt, whose lists say in which order data travels: a module
-includes host/libs, the plugin interface and what stands before it. A tool includes host/libs and the modules of OF_PLAN.
+includes host/libs, the plugin interface and what stands before it. Tools include host/libs and OF_PLAN; tools/validate calls
+plugins and also includes OF_TRIAL.
 """
 import pathlib
 import re
@@ -19,6 +20,7 @@ HOST = "host/CMakeLists.txt"
 REPORT = "host/report/CMakeLists.txt"
 TOOLS = "tools/CMakeLists.txt"
 OF_PLAN = {"plugin", "config", "sweep", "input"}  # modules that tools may include: they run no trials
+OF_TRIAL = {"validate": {"rollout", "data", "trial"}}
 
 
 def listed(root, variable, file=HOST):
@@ -52,7 +54,7 @@ def wrong_includes(root):
     for i, module in enumerate(report):
         check(root / "host/report" / module, {INTERFACE, *libraries, *report[: i + 1]})
     for tool in listed(root, "tool", TOOLS):
-        check(root / "tools" / tool, {INTERFACE, *libraries, *OF_PLAN, tool})
+        check(root / "tools" / tool, {INTERFACE, *libraries, *OF_PLAN, *OF_TRIAL.get(tool, ()), tool})
     shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}
     check(root / "plugins", {INTERFACE, *libraries, *shared})
     return wrong
@@ -72,8 +74,9 @@ class Includes(unittest.TestCase):
             root = pathlib.Path(folder)
             for name, text in {
                 HOST: "foreach(library base)\nforeach(module config store)\n",
-                TOOLS: "foreach(tool author)\n",
+                TOOLS: "foreach(tool author validate)\n",
                 "tools/author/new.hpp": '#include "base/files.hpp"\n#include "plugin/catalog.hpp"\n#include "store/plan.hpp"\n',
+                "tools/validate/case.hpp": '#include "trial/contract.hpp"\n#include "author/new.hpp"\n',
                 REPORT: "foreach(module results rules)\n",
                 "host/report/results/set.hpp": '#include "config/key.hpp"\n#include "rules/rule.hpp"\n',
                 "host/libs/base/files.hpp": '#include "config/key.hpp"\n',
@@ -86,7 +89,7 @@ class Includes(unittest.TestCase):
                 (root / name).write_text(text)
             self.assertEqual(
                 ["host/libs/base/files.hpp", "host/src/config/key.hpp", "host/src/store/plan.hpp", *["host/report/results/set.hpp"] * 2,
-                 "tools/author/new.hpp", "plugins/envs/ant/ant.cpp"],
+                 "tools/author/new.hpp", "tools/validate/case.hpp", "plugins/envs/ant/ant.cpp"],
                 [line.split(" includes ")[0] for line in wrong_includes(root)],
             )
 

@@ -25,6 +25,8 @@ inline constexpr ToolCommand kGateSaveCommand = {"gate save", "study",
 inline constexpr ToolCommand kNewCommand = {
     "new", "author",
     "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is"};
+inline constexpr ToolCommand kPluginValidateCommand = {
+    "plugin validate", "validate", "Try whether a plugin keeps every rule of the contract (exit 1: it does not)"};
 inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of the headers and the CMake package"};
 
 }  // namespace backplane

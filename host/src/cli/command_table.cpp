@@ -28,6 +28,7 @@ Commands BenchCommands() { return {OfTool(kBenchCommand)}; }
 Commands TuneCommands() { return {OfTool(kTuneCommand)}; }
 Commands CompareCommands() { return {OfTool(kCompareCommand)}; }
 Commands GateCommands() { return {OfTool(kGateCommand), OfTool(kGateSaveCommand)}; }
+Commands ValidateCommands() { return {OfTool(kPluginValidateCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 

@@ -11,7 +11,6 @@
 #include "command/command_trial.hpp"
 #include "log/log.hpp"
 #include "trial/run_trial.hpp"
-#include "validate/fast_cases.hpp"
 
 namespace backplane {
 namespace {
@@ -40,9 +39,7 @@ int RunTask(const TrialArgs& args) {
     return kExitHostOom;
   }
   if (specs.front().experiment.HasCommand()) return RunCommand(std::move(specs), args.task);
-  TrialTask task = args.task;
-  task.find_broken = [](const std::vector<TrialSpec>& all) { return FindBrokenRules(all, ValidatedFiles()); };
-  return RunTrial(std::move(specs), args.trial_jsons.front(), task);
+  return RunTrial(std::move(specs), args.trial_jsons.front(), args.task);
 }
 
 int RunTrialCommand(const TrialArgs& args) {

@@ -84,7 +84,7 @@ size_t PlaceOfCommand(const std::vector<std::string>& words) {
   return at;
 }
 
-// Whether the name of a command, which may be two words, was typed.
+// Returns whether a command was typed. Its name may be two words.
 bool IsTyped(const std::string& name, const std::vector<std::string>& typed) {
   const std::vector<std::string> parts = SplitWords(name, ' ');
   return parts.size() <= typed.size() && std::equal(parts.begin(), parts.end(), typed.begin());

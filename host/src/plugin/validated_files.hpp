@@ -7,6 +7,9 @@
 
 namespace backplane {
 
+// "off": no file is looked at.
+inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
+
 class ValidatedFiles {
  public:
   // In $XDG_CACHE_HOME/backplane, or ~/.cache/backplane; nowhere if neither can be told.

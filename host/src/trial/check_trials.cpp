@@ -17,6 +17,7 @@
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
+#include "trial/new_plugins.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
@@ -236,16 +237,17 @@ const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>&
   return found == broken.end() ? nullptr : &*found;
 }
 
-TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, const std::vector<BrokenRule>& broken,
+TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, const TriedPlugins& tried,
                      StatusWriter* status, const std::atomic<bool>& cancelled) {
   LogError("{}", CheckBegins(spec.trial_id));
   TrialExit exit = kExitOk;
   TrialCheck check;
-  if (const BrokenRule* rule = BrokenOf(spec, broken)) {
+  if (const BrokenRule* rule = BrokenOf(spec, tried.broken)) {
     check = {spec.trial_id, Outcome::kPlugin, rule->id, Bounded(rule->sentence), "", ""};
     exit = kExitPlugin;
   } else {
     check = Try(spec, folder, status, cancelled, &exit);
+    if (exit == kExitOk && !tried.not_tried.empty()) check.warnings.push_back(tried.not_tried);
   }
   if (!check.error.empty()) LogError("{}", check.error);
   Say(check);
@@ -264,10 +266,8 @@ std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
   return RecordOrNothing<TrialCheck>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false));
 }
 
-int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled,
-                const FindBroken& find_broken) {
-  // Before handlers of crashes are there, and anything of a plugin: it is tried in other processes.
-  const std::vector<BrokenRule> broken = find_broken ? find_broken(specs) : std::vector<BrokenRule>();
+int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled) {
+  const TriedPlugins tried = TryNewPlugins(specs, cancelled);
   const std::filesystem::path status_file = folder / kCheckStatus;
   StatusWriter status{status_file};
   std::string checked;
@@ -283,7 +283,7 @@ int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path
   for (const TrialSpec& spec : specs) {
     if (cancelled) return kExitTemp;
     checked = spec.trial_id;
-    const TrialExit exit = CheckTrial(spec, folder, broken, &status, cancelled);
+    const TrialExit exit = CheckTrial(spec, folder, tried, &status, cancelled);
     if (first == kExitOk) first = exit;
   }
   std::filesystem::remove(status_file);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,13 +59,6 @@ struct TrialCheck {
 };
 std::optional<TrialCheck> TrialCheckFromLine(const std::string& line);  // absent: something else
 
-// A plugin that breaks the contract, as was found before it was loaded for a trial.
-struct BrokenRule {
-  std::filesystem::path file;
-  std::string id, sentence;
-};
-using FindBroken = std::function<std::vector<BrokenRule>(const std::vector<TrialSpec>&)>;
-
 // What the process writes to standard error before it turns to a trial, and the status file that tells in whose code it
 // crashed, beside the first trial.json; gone after an orderly end.
 std::string CheckBegins(const std::string& trial_id);
@@ -77,10 +69,9 @@ inline constexpr char kCheckStatus[] = "check_status";
 std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id);
 
 // Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.
-// `find_broken` is asked first; a trial with one of these plugins fails, and nothing of it is made. Empty: nobody looks.
+// New plugin files are tried first (new_plugins.hpp). A trial with one that breaks a rule fails before it loads a plugin.
 // Prints a TrialCheck for each to standard output and what does not fit to standard error. Returns the first failure's exit
 // code (TrialExit). `folder`: where their files lie.
-int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled,
-                const FindBroken& find_broken);
+int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled);
 
 }  // namespace backplane

@@ -319,7 +319,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
   KeepMemoryReserve();
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);
   return ExitOf([&] {
-    if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled, task.find_broken);
+    if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled);
     TrialSpec spec = std::move(specs.front());
     if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +

@@ -12,7 +12,6 @@ namespace backplane {
 // What to do with it: run it, unless one of these is said.
 struct TrialTask {
   bool check = false;  // check_trials.hpp; the only task that takes several trials
-  FindBroken find_broken;
   std::filesystem::path
       film;              // play one evaluation episode with what the checkpoint holds, and write its pictures here (film.hpp)
   uint64_t episode = 0;  // of an evaluation, for the film

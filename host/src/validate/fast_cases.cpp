@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "config/aliases.hpp"
@@ -18,12 +16,6 @@
 
 namespace backplane {
 namespace {
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kForks = false;  // the thread sanitizer bears no fork beside a thread, and the one that watches the keeper runs
-#else
-constexpr bool kForks = true;
-#endif
 
 constexpr double kCpu_ms = 50, kWall_ms = 500;  // an env may wait for other processes
 constexpr double kLimit_s = 3;                  // of one that hangs
@@ -189,8 +181,6 @@ std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetti
 }
 
 std::vector<BrokenRule> FindBrokenRules(const std::vector<TrialSpec>& specs, const ValidatedFiles& files) {
-  const char* const wanted = std::getenv(kValidateVariable);
-  if (!kForks || (wanted != nullptr && std::string_view(wanted) == "off")) return {};
   Finder finder(files);
   for (const TrialSpec& spec : specs)
     if (!StoppedBySignal()) finder.LookAt(spec);

@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "plugin/validated_files.hpp"
-#include "trial/check_trials.hpp"
+#include "record/broken_rules.hpp"
+#include "trial/contract.hpp"
 #include "validate/run_case.hpp"
 
 namespace backplane {
-
-// "off": no file is looked at.
-inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
 
 // Runs the cases that fit into about 50 ms of CPU. An instance and its first use, which show the cost of a case, come in
 // addition. If no instance can be made, the trial will report that. `complete`: some were tried, none took too long, and no

@@ -49,7 +49,7 @@ TEST_F(ValidatedFilesTest, KnowTheContentWhereverItLies) {
 }
 
 // One that has just been written might change without another time.
-TEST_F(ValidatedFilesTest, KnowAFileByItsLookThatNobodyHasTouchedForAWhile) {
+TEST_F(ValidatedFilesTest, FindSettledFileByItsLook) {
   const auto known_by_look = [&](const fs::path& file) {
     const std::string entry = files_.EntryOf(file, "env.a");
     files_.Add(entry);
@@ -61,7 +61,7 @@ TEST_F(ValidatedFilesTest, KnowAFileByItsLookThatNobodyHasTouchedForAWhile) {
   EXPECT_FALSE(known_by_look(Write("a.so", "one")));
 }
 
-TEST_F(ValidatedFilesTest, TellInNoTime) {
+TEST_F(ValidatedFilesTest, AreFoundQuickly) {
   files_.Add(files_.EntryOf(kFlawedFile, "env.flawed"));
   ASSERT_TRUE(files_.Has(kFlawedFile, "env.flawed"));
   constexpr int kTimes = 100;
@@ -83,7 +83,7 @@ TEST_F(ValidatedFilesTest, BearAFolderThatCannotBe) {
   EXPECT_FALSE(files_.Has(folder_ / "absent.so", "env.a"));
 }
 
-TEST_F(ValidatedFilesTest, AreWrittenByManyAtOnce) {
+TEST_F(ValidatedFilesTest, AcceptManyWriters) {
   const fs::path file = Write("a.so", "one");
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i)

@@ -1,4 +1,4 @@
-// What is tried of a plugin file before its first trial.
+// The cases that run before the first trial with a plugin file.
 #include <sys/resource.h>
 
 #include <algorithm>

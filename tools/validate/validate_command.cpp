@@ -8,18 +8,18 @@
 #include <map>
 #include <utility>
 
+#include "arguments/tool_commands.hpp"
 #include "base/format_count.hpp"
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "cli/batch_text.hpp"
-#include "cli/commands.hpp"
 #include "config/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/plugin_search.hpp"
 #include "plugin/validated_files.hpp"
 #include "rollout/clocks.hpp"
+#include "validate/commands.hpp"
 #include "validate/run_case.hpp"
 
 namespace backplane {
@@ -73,6 +73,8 @@ nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>&
 
 std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string& name) {
   std::vector<const PluginInfo*> found;
+  if (name.ends_with(".yaml") || name.ends_with(".yml"))
+    throw ValidateUsage{fmt::format("'{}' is no plugin but an experiment file; that is `backplane config check FILE`", name)};
   const bool is_file = name.find('/') != std::string::npos || name.ends_with(".so");
   if (is_file) {
     const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
@@ -142,7 +144,7 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   if (!args.env.empty()) again += " --env " + ShellArgument(args.env);
   for (const std::string& one : args.env_set) again += " --env-set " + ShellArgument(one);
   if (args.limit_s != RunCaseOptions().limit_s) again += fmt::format(" --limit {:g}", args.limit_s);
-  again += PluginPathArguments({.file = {}, .set = {}, .values = {}, .plugin_path = args.plugin_path, .preset = {}});
+  for (const std::string& folder : args.plugin_path) again += " --plugin-path " + ShellArgument(folder);
   line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
 }
 
@@ -286,7 +288,7 @@ int PluginValidateCommand(const ValidateArgs& args) try {
 
 }  // namespace
 
-std::vector<Command> ValidateCommands() {
+Command ValidateCommand() {
   const auto declare = [](ValidateArgs* args, Arguments* add) {
     args->program = add->program();
     add->Add("file", "FILE", &args->name, "Plugin file (.so), or the id of a plugin");
@@ -305,9 +307,15 @@ std::vector<Command> ValidateCommands() {
     add->PluginPath(&args->plugin_path);
     add->Check([args] { return std::string(args->name.empty() && !args->list ? "FILE is required" : ""); });
   };
-  return {MakeCommand<ValidateArgs>("plugin validate",
-                                    "Try whether a plugin keeps every rule of the contract (exit 1: it does not)", declare,
-                                    PluginValidateCommand)};
+  return MakeCommand<ValidateArgs>(kPluginValidateCommand.name, kPluginValidateCommand.help, declare, PluginValidateCommand);
+}
+
+Offers OfferPluginFiles(const std::string& type, const TypedLine& line) {
+  using Path = std::filesystem::path;
+  if (type.find("DIR") != std::string::npos) return PathOffers(line, [](const Path&) { return false; });
+  if (type.find("FILE") == std::string::npos) return {};
+  Offers files = PathOffers(line, [](const Path& path) { return path.extension() == ".so"; });
+  return files.empty() ? PathOffers(line, [](const Path&) { return true; }) : files;
 }
 
 }  // namespace backplane

@@ -1,0 +1,16 @@
+// The commands of backplane-validate.
+#pragma once
+
+#include "arguments/command.hpp"
+#include "arguments/complete.hpp"
+
+namespace backplane {
+
+Command ValidateCommand();
+// Completes FILE and DIR.
+Offers OfferPluginFiles(const std::string& type, const TypedLine& line);
+
+// Reads a request from standard input and prints the answer (record/broken_rules.hpp). Returns an exit code.
+int TryFastCases();
+
+}  // namespace backplane
