@@ -1,4 +1,4 @@
-// plugin validate as it is typed: what it prints, how it ends. Which mistakes it finds: tests/host/validate.
+// plugin validate as it is typed: what it prints, how it ends. Which mistakes it finds: tests/tools/validate.
 #include <gmock/gmock.h>
 #include <signal.h>
 

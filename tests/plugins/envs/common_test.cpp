@@ -1,4 +1,4 @@
-// What every env owes its host, as far as the thread sanitizer is to see it; the rest is tests/host/validate/shipped_test.cpp.
+// What every env owes its host, as far as the thread sanitizer is to see it; the rest is tests/tools/validate/shipped_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <thread>
