@@ -1,4 +1,4 @@
-// plugin validate as it is typed: what it prints, how it ends. Which mistakes it finds: tests/tools/validate.
+// Runs `plugin validate` as a user types it: output and exit codes. tests/tools/validate plants the mistakes.
 #include <gmock/gmock.h>
 #include <signal.h>
 

@@ -1,4 +1,4 @@
-// What every env owes its host, as far as the thread sanitizer is to see it; the rest is tests/tools/validate/shipped_test.cpp.
+// Tests of every env for the thread sanitizer. The other rules are tested in tests/tools/validate/shipped_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <thread>
