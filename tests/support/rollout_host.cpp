@@ -6,7 +6,7 @@
 
 #include "backplane/actions.hpp"
 #include "backplane/ext/snapshot.h"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 namespace backplane::test_support {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 namespace backplane {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "input/run_args.hpp"
 #include "plugin/plugin_search.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/batch_measures.hpp"
 #include "study/tune_record.hpp"
 #include "study/tuning.hpp"

@@ -7,7 +7,7 @@
 
 #include "plugin/validated_files.hpp"
 #include "record/broken_rules.hpp"
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 #include "validate/run_case.hpp"
 
 namespace backplane {

@@ -7,7 +7,7 @@
 
 #include "backplane/rng.h"
 #include "config/declaration.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "record/finding_ids.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/case_table.hpp"

@@ -14,7 +14,7 @@
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "plugin/plugin_search.hpp"
 #include "plugin/validated_files.hpp"

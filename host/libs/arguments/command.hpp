@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// Of `backplane` itself; run-trial has its own (trial/contract.hpp).
+// Of `backplane` itself; run-trial has its own (contract/trial_spec.hpp).
 enum Exit : int {
   kOk = 0,
   kFailed = 1,     // no trial is usable, or a check failed

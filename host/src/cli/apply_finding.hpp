@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 namespace backplane {
 

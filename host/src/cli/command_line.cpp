@@ -5,9 +5,9 @@
 #include "arguments/parse.hpp"
 #include "cli/commands.hpp"
 #include "cli/tools.hpp"
+#include "contract/trial_spec.hpp"
 #include "input/complete.hpp"
 #include "input/other_names.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/reference_text.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 #include "input/load_file.hpp"
 #include "input/preset_places.hpp"
 #include "log/log.hpp"

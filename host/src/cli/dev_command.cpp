@@ -15,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/dev_table.hpp"
 #include "cli/plugin_check.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "input/load_file.hpp"
 #include "input/preset_places.hpp"
 #include "log/log.hpp"
@@ -27,7 +28,6 @@
 #include "supervise/option_check.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/stacks.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {

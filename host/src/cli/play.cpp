@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "contract/trial_spec.hpp"
 #include "log/log.hpp"
-#include "trial/contract.hpp"
 #include "trial/run_worker.hpp"
 
 namespace backplane {

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

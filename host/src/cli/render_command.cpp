@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/scratch_folder.hpp"
+#include "base/signal_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "input/report_program.hpp"
@@ -16,7 +17,6 @@
 #include "record/attempt_json.hpp"
 #include "record/film.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/outcome.hpp"
 
 namespace backplane {
 namespace {
@@ -95,7 +95,7 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
       why += (why.empty() ? "" : "\n") + line;
     if (!why.empty() && exit.signal == 0) throw std::runtime_error(why);
     throw std::runtime_error("the trial's process ended with " +
-                             (exit.signal != 0 ? SignalName(exit.signal) : "exit code " + std::to_string(exit.code)) +
+                             (exit.signal != 0 ? SignalText(exit.signal) : "exit code " + std::to_string(exit.code)) +
                              (why.empty() ? "" : "\n" + why));
   }
   if (!std::filesystem::exists(file)) throw std::runtime_error("the trial's process left no film");

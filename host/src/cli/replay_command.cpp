@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include "base/json_text.hpp"
+#include "base/signal_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
 #include "record/compare_bits.hpp"
-#include "supervise/outcome.hpp"
 
 namespace backplane {
 namespace {
@@ -87,7 +87,7 @@ int ReplayCommand(const ReplayArgs& args) {
   const ChildExit exit = RunForTrial(trial, {"run-trial", trial_json.string()}, spec.attempt_dir);
   if (exit.signal != 0 || exit.code != 0) {
     std::printf("the replay ended with %s; its log is %s\n",
-                exit.signal != 0 ? SignalName(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
+                exit.signal != 0 ? SignalText(exit.signal).c_str() : ("exit code " + std::to_string(exit.code)).c_str(),
                 AttemptFolder(spec.attempt_dir).standard_error().c_str());
   }
   const bool same_bits = CompareFingerprints(folder, spec.attempt_dir);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 

@@ -22,12 +22,12 @@
 #include "cluster/core_claims.hpp"
 #include "cluster/work_arguments.hpp"
 #include "cluster/work_folder.hpp"
-#include "config/unknown_keys.hpp"
+#include "contract/trial_spec.hpp"
 #include "machine/cpu.hpp"
 #include "record/results_folder.hpp"
 #include "supervise/local_engine.hpp"
+#include "text/split_list.hpp"
 #include "text/units.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/json_text.hpp"
 #include "command/command_trial.hpp"
 #include "command/program.hpp"
-#include "config/command.hpp"
+#include "contract/placeholders.hpp"
 #include "log/log.hpp"
 #include "trial/check_trials.hpp"
 

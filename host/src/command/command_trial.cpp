@@ -29,7 +29,7 @@
 #include "command/report_book.hpp"
 #include "command/report_channel.hpp"
 #include "command/tree_use.hpp"
-#include "config/command.hpp"
+#include "contract/placeholders.hpp"
 #include "keep/cgroup.hpp"
 #include "log/log.hpp"
 #include "machine/cpu.hpp"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 
 namespace backplane {
 

@@ -11,7 +11,7 @@
 #include "command/line_splitter.hpp"
 #include "command/not_numbers.hpp"
 #include "command/report.hpp"
-#include "config/line_pattern.hpp"
+#include "contract/line_pattern.hpp"
 
 namespace backplane {
 

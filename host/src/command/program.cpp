@@ -11,8 +11,8 @@
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
-#include "config/command.hpp"
-#include "supervise/outcome.hpp"
+#include "base/signal_text.hpp"
+#include "contract/placeholders.hpp"
 
 namespace backplane {
 namespace {
@@ -90,7 +90,7 @@ ExitReason ReasonOfEnd(const std::string& program, const ChildExit& exit, const 
   const std::string name = fs::path(program).filename().string();
   const bool by_shell = exit.code > kShellSignals && exit.code <= kLastShellSignal;
   const int signal = exit.signal != 0 ? exit.signal : by_shell ? exit.code - kShellSignals : 0;
-  const std::string how = signal != 0 ? fmt::format("{} died of {}", name, SignalName(signal))
+  const std::string how = signal != 0 ? fmt::format("{} died of {}", name, SignalText(signal))
                                       : fmt::format("{} ended with exit code {}", name, exit.code);
   const std::string of_memory = LineOfMemory(last_lines);
   if (signal == SIGKILL && oom_killed) return {kExitHostOom, Outcome::kOom, "", how + ": the kernel ran out of memory"};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/child.hpp"
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 #include "trial/exit_reason.hpp"
 
 namespace backplane {

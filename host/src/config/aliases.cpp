@@ -7,8 +7,8 @@
 
 #include "base/json_path.hpp"
 #include "config/command.hpp"
-#include "config/option_table.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
+#include "plugin/option_table.hpp"
 #include "text/units.hpp"
 
 namespace backplane {
@@ -115,14 +115,6 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
   }
 }
 
-// Bytes or seconds of one unit; 1 when the option names none that the key understands.
-double UnitFactor(const HostKey& key, const std::string& unit) {
-  if (key.type == ValueType::kSize) return static_cast<double>(ParseSize("1" + unit).value_or(1));
-  return ParseDuration("1" + unit).value_or(1);
-}
-
-bool IsMeasured(const HostKey& key) { return key.type == ValueType::kSize || key.type == ValueType::kDuration; }
-
 }  // namespace
 
 void ReadAsHostKey(const HostKey& key, Entry entry, Node* root, Errors* errors) {
@@ -132,14 +124,6 @@ void ReadAsHostKey(const HostKey& key, Entry entry, Node* root, Errors* errors) 
 
 void NoteAlias(const Mark& mark, const std::string& name, const std::string& path, Errors* errors) {
   errors->Note(mark, fmt::format("'{}' is read as {}", name, path));
-}
-
-const HostKey* HostKeyOf(const OptionInfo& option) {
-  for (const std::string& alias : option.aliases) {
-    const HostKey* key = alias.find('.') == std::string::npos ? nullptr : FindHostKey(alias);
-    if (key && key->set) return key;
-  }
-  return nullptr;
 }
 
 Node ForHostKey(Node value, const OptionInfo& option) {
@@ -153,42 +137,6 @@ void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* er
     if (!slot.table) continue;
     RewriteIn(root, slot.options_path(), *slot.table, errors);
     if (slot.path == "env") RewriteIn(root, kEvaluationOptions, *slot.table, errors);
-  }
-}
-
-std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
-  const HostKey& key = *HostKeyOf(option);
-  json plain = value;
-  if (IsMeasured(key) && value.is_string()) {
-    std::string text = value.get<std::string>();
-    std::optional<double> number;
-    if (key.type == ValueType::kDuration) number = ParseDuration(text);
-    if (auto bytes = key.type == ValueType::kSize ? ParseSize(text) : std::nullopt) number = static_cast<double>(*bytes);
-    if (number) plain = *number / UnitFactor(key, option.unit);
-  }
-  switch (static_cast<ValueType>(option.type)) {
-    case ValueType::kNumber: return plain.is_number() ? std::optional<json>(plain.get<double>()) : std::nullopt;
-    case ValueType::kInteger:
-      if (plain.is_number_integer()) return plain;
-      return plain.is_number() ? std::optional<json>(static_cast<int64_t>(std::floor(plain.get<double>()))) : std::nullopt;
-    case ValueType::kFlag: return plain.is_boolean() ? std::optional(plain) : std::nullopt;
-    case ValueType::kText:
-    case ValueType::kEnum:
-    case ValueType::kPath: return value.is_string() ? std::optional(value) : std::nullopt;
-    default: return std::nullopt;
-  }
-}
-
-void AddHostNamed(const PluginInfo& info, const json& experiment, json* options) {
-  const OptionTable table(info);
-  for (const TableOption& option : table.options()) {
-    if (!option.host_key || options->contains(option.info->path)) continue;
-    json value = AtPath(experiment, option.host_key->path);
-    // Written as plain bytes and seconds, whatever the option's unit.
-    if (value.is_number() && IsMeasured(*option.host_key))
-      value = value.dump() + (option.host_key->type == ValueType::kSize ? "B" : "s");
-    const std::optional<json> seen = FromHostKey(value, *option.info);
-    (*options)[option.info->path] = seen ? *seen : option.default_value.value_or(nullptr);
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "config/short_forms.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 namespace {

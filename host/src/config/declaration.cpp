@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "plugin/plugin_error.hpp"
 #include "record/finding_ids.hpp"
 

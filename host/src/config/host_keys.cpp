@@ -7,8 +7,8 @@
 
 #include "base/format_count.hpp"
 #include "config/command.hpp"
-#include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

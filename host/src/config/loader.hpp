@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
 #include "config/preset_search.hpp"
+#include "contract/experiment.hpp"
 #include "plugin/plugin_info.hpp"
 #include "record/report_check.hpp"
 #include "yaml/errors.hpp"

@@ -6,8 +6,8 @@
 
 #include "config/aliases.hpp"
 #include "config/command.hpp"
-#include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/suggest.hpp"
 #include "config/aliases.hpp"
-#include "config/schema.hpp"
 #include "config/short_forms.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "config/command.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 namespace {

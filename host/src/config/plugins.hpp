@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "config/option_table.hpp"
+#include "config/plugin_tables.hpp"
 #include "yaml/document.hpp"
 #include "yaml/errors.hpp"
 

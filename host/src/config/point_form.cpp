@@ -7,7 +7,7 @@
 #include "config/command.hpp"
 #include "config/host_keys.hpp"
 #include "config/resolver.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/suggest.hpp"
 #include "config/base.hpp"
-#include "config/schema.hpp"
-#include "config/value.hpp"
+#include "contract/schema.hpp"
+#include "contract/value.hpp"
 #include "text/units.hpp"
 
 namespace backplane {

@@ -8,8 +8,8 @@
 
 #include "config/aliases.hpp"
 #include "config/host_keys.hpp"
-#include "config/schema.hpp"
 #include "config/short_forms.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

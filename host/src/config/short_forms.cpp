@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "config/aliases.hpp"
-#include "config/schema.hpp"
-#include "config/value.hpp"
+#include "contract/schema.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 namespace {

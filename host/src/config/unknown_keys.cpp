@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {
@@ -83,16 +83,6 @@ std::string Hint(const std::string& section, const std::string& key, const std::
     if (name == key) return "; '" + key + "' stands at the top of the file";  // and not in this section
   }
   return DidYouMean(names);
-}
-
-std::vector<std::string> SplitList(const std::string& comma_separated) {
-  std::vector<std::string> parts;
-  for (size_t from = 0; from < comma_separated.size();) {
-    size_t comma = std::min(comma_separated.find(',', from), comma_separated.size());
-    parts.push_back(comma_separated.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return parts;
 }
 
 }  // namespace backplane

@@ -15,6 +15,4 @@ std::vector<std::string> NearestPaths(const std::string& path, const std::vector
 // The end of an error message about `key` in `section`: names of the same section without its path.
 std::string Hint(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots);
 
-std::vector<std::string> SplitList(const std::string& comma_separated);
-
 }  // namespace backplane

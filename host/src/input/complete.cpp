@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
-#include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 #include "input/preset_places.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/finding_ids.hpp"

@@ -10,8 +10,8 @@
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
 #include "config/loader.hpp"
-#include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 #include "plugin/plugin_search.hpp"
 
 namespace backplane {

@@ -12,7 +12,7 @@
 #include "base/interrupt.hpp"
 #include "base/run_process.hpp"
 #include "base/screen.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 #include "plugin/plugin_search.hpp"
 
 namespace backplane {

@@ -4,10 +4,11 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "base/signal_text.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "record/attempt_json.hpp"
 #include "supervise/leftovers.hpp"
 #include "supervise/stacks.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -85,7 +86,7 @@ TrialSpec WithFolder(TrialSpec spec) {
 std::string EndedLate(const ChildExit& exit, const std::optional<StatusFile>& last) {
   const std::string who = last && last->plugin[0] != '\0' ? last->plugin : "the process";
   const std::string how =
-      exit.signal != 0 ? "died of " + SignalName(exit.signal) : "ended with exit code " + std::to_string(exit.code);
+      exit.signal != 0 ? "died of " + SignalText(exit.signal) : "ended with exit code " + std::to_string(exit.code);
   return who + " " + how + " after the trial had come to its end: what monitors still had to write may be missing";
 }
 

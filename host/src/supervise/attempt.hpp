@@ -8,13 +8,13 @@
 
 #include "base/held_folder.hpp"
 #include "config/loader.hpp"
+#include "contract/trial_spec.hpp"
 #include "record/attempt_files.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/folder_watch.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/outcome.hpp"
 #include "supervise/watchdog.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/child.hpp"
+#include "contract/trial_spec.hpp"
 #include "record/event.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/batch_record.hpp"
 #include "supervise/outcome.hpp"
 

@@ -11,10 +11,10 @@
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/json_text.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
+#include "contract/trial_check.hpp"
 #include "supervise/leftovers.hpp"
 #include "supervise/unreached_limit.hpp"
-#include "trial/check_trials.hpp"
 
 namespace backplane {
 namespace {

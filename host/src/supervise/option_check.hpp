@@ -43,7 +43,7 @@ struct CheckedOptions {
   std::vector<FailedCheck> failed;         // in the plan's order
   std::vector<std::string> notes = {};     // sentences: limits of a budget that another one ends first
   std::vector<std::string> warnings = {};  // sentences: episodes that may not end
-  // Names under which trials will record values (trial/check_trials.hpp). Absent: not every point of the plan answered.
+  // Names under which trials will record values (contract/trial_check.hpp). Absent: not every point of the plan answered.
   std::optional<RecordedMeasures> recorded = {};
   std::set<std::string> unsaved = {};  // learners that save no state, of those that answered
   std::string not_taken = {};          // why a learner does not take the state of AttemptPlace::start_from; empty: all do

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstring>
 
+#include "base/signal_text.hpp"
+#include "contract/trial_spec.hpp"
 #include "supervise/watchdog.hpp"
 #include "text/units.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {
@@ -53,7 +53,7 @@ bool CrashedNearLimit(int signal, const Ending& ending) {
 }
 
 AttemptVerdict BySignal(int signal, const Ending& ending) {
-  const std::string name = SignalName(signal);
+  const std::string name = SignalText(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
     return {Outcome::kKilled, TrialState::kKilled,
             ending.left ? "stopped on request, and could not be killed; " + ending.stuck
@@ -147,11 +147,6 @@ AttemptVerdict Classify(const Ending& ending) {
     return {Outcome::kTimeout, TrialState::kFailed, OverWallTime(ending), "", false, /*by_limit=*/true};
   }
   return ending.exit.signal != 0 ? BySignal(ending.exit.signal, ending) : ByExitCode(ending.exit.code, ending);
-}
-
-std::string SignalName(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
 }
 
 }  // namespace backplane

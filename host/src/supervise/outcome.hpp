@@ -39,6 +39,5 @@ struct AttemptVerdict {
 };
 
 AttemptVerdict Classify(const Ending& ending);
-std::string SignalName(int signal);
 
 }  // namespace backplane

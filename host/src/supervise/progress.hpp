@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/screen.hpp"
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/status_file.hpp"
 
 namespace backplane {

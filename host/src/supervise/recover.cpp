@@ -9,11 +9,11 @@
 
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "record/attempt_files.hpp"
 #include "record/attempt_json.hpp"
 #include "record/trial_result.hpp"
 #include "supervise/layout.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {

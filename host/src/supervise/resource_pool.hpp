@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
 #include "config/loader.hpp"
+#include "contract/experiment.hpp"
 #include "machine/gpus.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/topology.hpp"

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "base/interrupt.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "supervise/layout.hpp"
 #include "supervise/recover.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 

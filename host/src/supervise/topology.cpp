@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/files.hpp"
-#include "config/unknown_keys.hpp"
+#include "text/split_list.hpp"
 
 namespace backplane {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
-#include "trial/check_trials.hpp"
+#include "contract/experiment.hpp"
+#include "contract/trial_check.hpp"
 
 namespace backplane {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "supervise/engine.hpp"
 #include "supervise/outcome.hpp"
 

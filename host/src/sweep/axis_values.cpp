@@ -9,7 +9,7 @@
 #include "base/format_count.hpp"
 #include "base/sha256.hpp"
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "text/units.hpp"
 #include "yaml/plain_json.hpp"
 

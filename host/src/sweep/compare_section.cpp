@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "expression/expression.hpp"
 #include "record/compare_looks.hpp"
 #include "yaml/errors.hpp"

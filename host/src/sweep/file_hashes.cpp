@@ -6,7 +6,7 @@
 
 #include "base/format_count.hpp"
 #include "base/sha256.hpp"
-#include "config/command.hpp"
+#include "contract/placeholders.hpp"
 #include "sweep/python_files.hpp"
 #include "sweep/xml_files.hpp"
 

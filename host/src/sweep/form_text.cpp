@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "config/option_table.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
+#include "plugin/option_table.hpp"
 #include "sweep/identity.hpp"
 
 namespace backplane {

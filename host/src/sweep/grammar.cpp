@@ -9,7 +9,7 @@
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
 #include "config/short_forms.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/derive_order.hpp"
 #include "sweep/sections.hpp"

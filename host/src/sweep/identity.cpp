@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/sha256.hpp"
-#include "config/schema.hpp"
-#include "config/value.hpp"
+#include "contract/schema.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 namespace {

@@ -1,7 +1,7 @@
 #include "sweep/json_schema.hpp"
 
-#include "config/schema.hpp"
 #include "config/short_forms.hpp"
+#include "contract/schema.hpp"
 #include "record/report_kinds.hpp"
 #include "sweep/schema_terms.hpp"
 #include "sweep/sweep_schema.hpp"

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
-#include "config/schema.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/schema.hpp"
 #include "sweep/identity.hpp"
 #include "text/units.hpp"
 #include "yaml/plain_json.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/format_count.hpp"
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "yaml/errors.hpp"
 
 namespace backplane {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "base/suggest.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 namespace {

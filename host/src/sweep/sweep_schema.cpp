@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 #include "sweep/grammar.hpp"
 #include "sweep/schema_terms.hpp"
 #include "sweep/value_schema.hpp"

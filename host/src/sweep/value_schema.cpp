@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "config/experiment.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/experiment.hpp"
 #include "sweep/schema_terms.hpp"
 #include "text/units.hpp"
 

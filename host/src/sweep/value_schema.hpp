@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backplane/learner.h"
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 namespace backplane {
 

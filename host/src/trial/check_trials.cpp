@@ -256,16 +256,6 @@ TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder,
 
 }  // namespace
 
-std::string CheckBegins(const std::string& trial_id) { return "checking " + trial_id; }
-
-std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id) {
-  return folder / ("before-" + trial_id + ".json");
-}
-
-std::optional<TrialCheck> TrialCheckFromLine(const std::string& line) {
-  return RecordOrNothing<TrialCheck>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false));
-}
-
 int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled) {
   const TriedPlugins tried = TryNewPlugins(specs, cancelled);
   const std::filesystem::path status_file = folder / kCheckStatus;

@@ -36,11 +36,6 @@ namespace fs = std::filesystem;
   throw std::runtime_error(what + " " + file.string() + ": " + std::strerror(errno));
 }
 
-bool IsFile(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error);
-}
-
 // For a time both names stand for the file. A file system without links has no second name to give: there the file is without
 // its first one until the new one gets it, and is found under the other.
 void GiveSecondName(const fs::path& file, const fs::path& name) {
@@ -57,16 +52,6 @@ void GiveSecondName(const fs::path& file, const fs::path& name) {
 
 }  // namespace
 
-fs::path CheckpointFile(const fs::path& dir, unsigned number) {
-  return dir / (number == 0 ? kCheckpointFile : "checkpoint." + std::to_string(number) + ".bin");
-}
-
-bool HasCheckpoint(const fs::path& dir) {
-  for (unsigned number = 0; number < kKeptCheckpoints; ++number)
-    if (IsFile(CheckpointFile(dir, number))) return true;
-  return false;
-}
-
 void CheckpointFolder::Save(const Checkpoint& checkpoint) {
   const fs::path dir = WhereHeld(dir_), newest = CheckpointFile(dir, 0);
   fs::create_directories(dir);
@@ -78,9 +63,9 @@ void CheckpointFolder::Save(const Checkpoint& checkpoint) {
   try {
     for (unsigned number = keep_ - 1; number > 1; --number) {
       const fs::path newer = CheckpointFile(dir, number - 1);
-      if (IsFile(newer)) fs::rename(newer, CheckpointFile(dir, number));
+      if (IsCheckpointFile(newer)) fs::rename(newer, CheckpointFile(dir, number));
     }
-    if (keep_ > 1 && IsFile(newest)) GiveSecondName(newest, CheckpointFile(dir, 1));
+    if (keep_ > 1 && IsCheckpointFile(newest)) GiveSecondName(newest, CheckpointFile(dir, 1));
     fs::rename(draft, newest);
   } catch (...) {
     unlink(draft.c_str());  // it must not keep a full disk full
@@ -94,7 +79,7 @@ std::optional<Checkpoint> CheckpointFolder::Newest() {
   std::optional<Checkpoint> found;
   for (unsigned number = 0; number < keep_ && !found; ++number) {
     newest_ = CheckpointFile(dir, number);
-    if (!IsFile(newest_)) continue;
+    if (!IsCheckpointFile(newest_)) continue;
     try {
       found = ReadCheckpoint(newest_, trial_id_);
     } catch (const CheckpointError& e) {

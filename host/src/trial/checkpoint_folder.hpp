@@ -1,4 +1,5 @@
-// The checkpoints of a trial: checkpoint.bin, and those before it as checkpoint.1.bin and so on.
+// The checkpoints of a trial (contract/checkpoint_files.hpp): saves one, finds the newest whole one, and sets damaged ones
+// aside.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "contract/checkpoint_files.hpp"
 #include "trial/checkpoint.hpp"
 
 namespace backplane {
@@ -17,14 +19,6 @@ void HoldFolders(const std::filesystem::path& attempt_dir, const std::filesystem
 // A path to one of these two folders: its name or, once that leads elsewhere, its descriptor. The end of a trial is then
 // written where the rest of it is. [thread-safe]
 std::filesystem::path WhereHeld(const std::filesystem::path& folder);
-
-inline constexpr char kCheckpointFile[] = "checkpoint.bin";
-inline constexpr unsigned kKeptCheckpoints = 2;
-
-// Number 0 is the newest one.
-std::filesystem::path CheckpointFile(const std::filesystem::path& dir, unsigned number);
-// Whether there is something to go on from, whole or not: not what a killed write has left.
-bool HasCheckpoint(const std::filesystem::path& dir);
 
 class CheckpointFolder {
  public:

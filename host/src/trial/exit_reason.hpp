@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 #include "trial/status.hpp"
 
 namespace backplane {

@@ -8,9 +8,9 @@
 #include <csignal>
 #include <thread>
 
+#include "contract/trial_spec.hpp"
 #include "log/log.hpp"
 #include "text/units.hpp"
-#include "trial/contract.hpp"
 
 namespace backplane {
 namespace {

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "contract/trial_spec.hpp"
 #include "rollout/instance.hpp"
 #include "trial/checkpoint_folder.hpp"
-#include "trial/contract.hpp"
 #include "trial/metrics.hpp"
 #include "trial/monitors.hpp"
 #include "trial/status.hpp"

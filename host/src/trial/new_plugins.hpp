@@ -10,7 +10,7 @@
 
 #include "plugin/validated_files.hpp"
 #include "record/broken_rules.hpp"
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 
 namespace backplane {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/bounded.hpp"
-#include "config/aliases.hpp"
 #include "plugin/catalog.hpp"
+#include "plugin/host_named.hpp"
 #include "plugin/part.hpp"
 #include "rollout/phase_service.hpp"
 #include "trial/device_limit.hpp"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "contract/trial_spec.hpp"
 #include "plugin/plugin_info.hpp"
 #include "rollout/instance.hpp"
-#include "trial/contract.hpp"
 #include "trial/metrics.hpp"
 #include "trial/monitors.hpp"
 #include "trial/status.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/reached_precision.hpp"
 #include "record/trial_result.hpp"
 #include "trial/trial_count.hpp"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "contract/trial_spec.hpp"
 #include "rollout/instance.hpp"
-#include "trial/contract.hpp"
 #include "workers/link.hpp"
 
 namespace backplane {

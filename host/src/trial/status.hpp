@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 
 namespace backplane {
 

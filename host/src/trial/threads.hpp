@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "rollout/parallel.hpp"
 #include "rollout/phase_clock.hpp"
 #include "rollout/pool.hpp"

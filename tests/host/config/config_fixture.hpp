@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "config/loader.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 

@@ -1,7 +1,7 @@
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
-#include "config/schema.hpp"
 #include "config_fixture.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

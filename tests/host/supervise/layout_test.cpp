@@ -13,11 +13,11 @@
 
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "record/fields.hpp"
 #include "supervise/folder_watch.hpp"
 #include "supervise/status_reader.hpp"
 #include "support/few_descriptors.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {

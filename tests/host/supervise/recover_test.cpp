@@ -7,9 +7,9 @@
 
 #include "base/files.hpp"
 #include "base/sha256.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "store/damage.hpp"
 #include "sweep/plan_lines.hpp"
-#include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
 namespace {

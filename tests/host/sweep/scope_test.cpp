@@ -1,7 +1,7 @@
 // What the table says of a key's scope is what identity, sweeps, presets and stages do with it.
 #include <set>
 
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 #include "sweep/grammar.hpp"
 #include "sweep/identity.hpp"
 #include "sweep_fixture.hpp"

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "contract/trial_spec.hpp"
 #include "rollout/instance.hpp"
-#include "trial/contract.hpp"
 #include "trial/crash.hpp"
 
 namespace backplane {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 namespace backplane {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "results/result_set.hpp"
 
 namespace backplane::test_support {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json_path.hpp"
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 #include "support/trials.hpp"
 
 namespace backplane {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "config/value.hpp"
+#include "contract/value.hpp"
 #include "plugin/metadata.hpp"
 #include "validate/run_case.hpp"
 

@@ -1,6 +1,6 @@
-#include "config/option_table.hpp"
+#include "plugin/option_table.hpp"
 
-#include "config/aliases.hpp"
+#include "plugin/host_named.hpp"
 
 namespace backplane {
 
@@ -19,19 +19,6 @@ OptionTable::OptionTable(const PluginInfo& info) : info_(info) {
 const TableOption* OptionTable::Find(const std::string& name) const {
   auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
-}
-
-std::shared_ptr<const OptionTable> PluginTables::Find(uint32_t kind, const std::string& name,
-                                                      const std::vector<std::filesystem::path>& folders, std::string* why_not) {
-  if (!lookup_) {
-    *why_not = "no plugins can be looked up here";
-    return nullptr;
-  }
-  const PluginInfo* info = lookup_(kind, name, folders, why_not);
-  if (!info) return nullptr;
-  std::shared_ptr<const OptionTable>& table = tables_[info];
-  if (!table) table = std::make_shared<OptionTable>(*info);
-  return table;
 }
 
 }  // namespace backplane

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "config/policy.hpp"
-#include "config/schema.hpp"
+#include "contract/policy.hpp"
+#include "contract/schema.hpp"
 #include "text/units.hpp"
 
 namespace backplane {

@@ -1,4 +1,4 @@
-#include "trial/contract.hpp"
+#include "contract/trial_spec.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -24,7 +24,7 @@ struct PluginUse {
   nlohmann::json options;  // complete after resolving: one entry for each option of the plugin's table
 };
 
-// A trial by command (config/command.hpp): a program in the place of a learner's plugin.
+// A trial by command (placeholders.hpp): a program instead of a learner's plugin.
 struct CommandConfig {
   std::vector<std::string> words;          // with their placeholders; empty: the learner is a plugin
   nlohmann::json metrics;                  // of what it prints: {"return": "episodic_return=([-0-9.]+)"}

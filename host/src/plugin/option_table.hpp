@@ -1,16 +1,14 @@
 // A plugin's options, prepared for being read many times: defaults parsed, names indexed.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "config/loader.hpp"
-#include "config/value.hpp"
+#include "contract/value.hpp"
+#include "plugin/plugin_info.hpp"
 
 namespace backplane {
 
@@ -38,19 +36,6 @@ class OptionTable {
   PluginInfo info_;
   std::vector<TableOption> options_;
   std::unordered_map<std::string, const TableOption*> by_name_;
-};
-
-// Looks plugins up and keeps the table of each.
-class PluginTables {
- public:
-  explicit PluginTables(PluginLookup lookup) : lookup_(std::move(lookup)) {}
-  // NULL and a sentence in `why_not` if the plugin cannot be used.
-  std::shared_ptr<const OptionTable> Find(uint32_t kind, const std::string& name,
-                                          const std::vector<std::filesystem::path>& folders, std::string* why_not);
-
- private:
-  PluginLookup lookup_;
-  std::map<const PluginInfo*, std::shared_ptr<const OptionTable>> tables_;
 };
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-#include "config/value.hpp"
+#include "contract/value.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <map>
 
 #include "base/infinity.hpp"
-#include "config/command.hpp"
-#include "config/experiment.hpp"
-#include "config/line_pattern.hpp"
-#include "config/policy.hpp"
+#include "contract/experiment.hpp"
+#include "contract/line_pattern.hpp"
+#include "contract/placeholders.hpp"
+#include "contract/policy.hpp"
 #include "text/units.hpp"
 #include "yaml/errors.hpp"
 #include "yaml/plain_json.hpp"

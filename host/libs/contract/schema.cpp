@@ -1,9 +1,9 @@
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 #include <unordered_map>
 
-#include "config/codec.hpp"
-#include "config/unknown_keys.hpp"
+#include "contract/codec.hpp"
+#include "text/split_list.hpp"
 
 namespace backplane {
 namespace {

@@ -1,9 +1,9 @@
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 #include <stdexcept>
 #include <string_view>
 
-#include "config/schema.hpp"
+#include "contract/schema.hpp"
 
 namespace backplane {
 namespace {

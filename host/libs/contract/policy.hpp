@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 
 namespace backplane {
 

@@ -1,4 +1,4 @@
-#include "config/policy.hpp"
+#include "contract/policy.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/status_file.hpp"
 #include "record/trial_file.hpp"
 

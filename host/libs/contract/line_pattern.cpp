@@ -1,4 +1,4 @@
-#include "config/line_pattern.hpp"
+#include "contract/line_pattern.hpp"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

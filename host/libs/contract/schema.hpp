@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "config/experiment.hpp"
-#include "config/value.hpp"
+#include "contract/experiment.hpp"
+#include "contract/value.hpp"
 
 namespace backplane {
 

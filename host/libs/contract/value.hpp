@@ -32,8 +32,8 @@ enum class ValueType {
   kTextList,
   kMeasureList,  // names of measures, each once, at most kMaxLive
   kScalar,       // a number, a flag or text, as it is
-  kWords,        // of a command: a list of one or more, each with its placeholders (config/command.hpp); JSON: texts
-  kPatterns,     // a mapping of measures to patterns (config/line_pattern.hpp)
+  kWords,        // of a command: a list of one or more, each with its placeholders (placeholders.hpp); JSON: texts
+  kPatterns,     // a mapping of measures to patterns (line_pattern.hpp)
   kPluginName,
   kPluginOptions,
   kMonitors,

@@ -1,0 +1,24 @@
+#include "contract/checkpoint_files.hpp"
+
+#include <string>
+
+namespace backplane {
+
+namespace fs = std::filesystem;
+
+bool IsCheckpointFile(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error);
+}
+
+fs::path CheckpointFile(const fs::path& dir, unsigned number) {
+  return dir / (number == 0 ? kCheckpointFile : "checkpoint." + std::to_string(number) + ".bin");
+}
+
+bool HasCheckpoint(const fs::path& dir) {
+  for (unsigned number = 0; number < kKeptCheckpoints; ++number)
+    if (IsCheckpointFile(CheckpointFile(dir, number))) return true;
+  return false;
+}
+
+}  // namespace backplane
