@@ -56,7 +56,7 @@ def main():
             extra = []
             for _ in range(args.rounds):
                 result.unlink()
-                with_host = cpu_ms([program, "run-trial", trial])
+                with_host = cpu_ms([program.parent / "backplane-trial", "run-trial", trial])
                 extra.append(with_host - cpu_ms(command))
             median = statistics.median(extra)
             worst = max(worst, median)

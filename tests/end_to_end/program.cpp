@@ -168,7 +168,7 @@ std::optional<Finished> ProgramTest::RunWithSmallDisk(const std::string& size, c
 
 Finished ProgramTest::RunBesideReportProgram(const std::string& script, const std::string& arguments) {
   fs::create_directories(dir_ / "bin");
-  for (const char* program : {"backplane", "backplane-keeper", "backplane-study"})
+  for (const char* program : {"backplane", "backplane-keeper", "backplane-study", "backplane-trial"})
     fs::copy_file(fs::path(BACKPLANE_BINARY_DIR "/bin") / program, dir_ / "bin" / program,
                   fs::copy_options::overwrite_existing);
   fs::permissions(Write("bin/backplane-report", "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);

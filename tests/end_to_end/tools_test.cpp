@@ -61,12 +61,13 @@ TEST_F(Tools, AreFoundNextToProgramAndThenInOrderOfPath) {
 }
 
 TEST_F(Tools, NeverReplaceCommandsAndInternalPrograms) {
-  for (const char* name : {"config", "new", "keeper", "seal", "Hello", "hello.py", "complete", "-x"})
+  for (const char* name : {"config", "new", "keeper", "seal", "trial", "Hello", "hello.py", "complete", "-x"})
     AddTool("first", name, "echo replaced");
   EXPECT_EQ(Run("config --help").exit, 0);
-  for (const char* words : {"config --help", "new --help", "keeper", "seal", "Hello", "hello.py", "complete run --js", "-x"})
+  for (const char* words : {"config --help", "new --help", "run-trial --help", "keeper", "seal", "trial", "Hello", "hello.py",
+                            "complete run --js", "-x"})
     EXPECT_THAT(Run(words).out, Not(HasSubstr("replaced"))) << words;
-  EXPECT_THAT(Run("help").out, AllOf(Not(HasSubstr("keeper")), Not(HasSubstr("hello.py"))));
+  EXPECT_THAT(Run("help").out, AllOf(Not(HasSubstr("keeper")), Not(HasSubstr("\n  trial ")), Not(HasSubstr("hello.py"))));
 }
 
 TEST_F(Tools, AreListedWithTheirLine) {
@@ -123,6 +124,7 @@ TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
   EXPECT_THAT(RunCopy("help").out, HasSubstr("Begin a plugin"));
   EXPECT_THAT(RunCopy("plugin validate env.so").err,
               testing::StartsWith("backplane: `plugin validate` needs backplane-validate, which is neither in "));
+  EXPECT_THAT(RunCopy("run-trial trial.json").err, HasSubstr("`run-trial` needs backplane-trial, which is neither in "));
 }
 
 TEST_F(Tools, CarryOutSubcommands) {

@@ -27,6 +27,8 @@ inline constexpr ToolCommand kNewCommand = {
     "Begin a plugin: write a folder NAME with code, tests and an experiment, which builds and trains as it is"};
 inline constexpr ToolCommand kPluginValidateCommand = {
     "plugin validate", "validate", "Try whether a plugin keeps every rule of the contract (exit 1: it does not)"};
+inline constexpr ToolCommand kRunTrialCommand = {"run-trial", "trial",
+                                                 "Run one prepared trial in this process (what `run` starts for each trial)"};
 inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of the headers and the CMake package"};
 
 }  // namespace backplane

@@ -5,7 +5,6 @@
 #include "arguments/parse.hpp"
 #include "cli/commands.hpp"
 #include "cli/tools.hpp"
-#include "contract/trial_spec.hpp"
 #include "input/complete.hpp"
 #include "input/other_names.hpp"
 
@@ -37,8 +36,6 @@ int Main(int argc, char** argv) {
   line.answer_to_option = AnswerToOption;
   line.meant_by_option = MeantByOption;
   line.values = OfferValues;
-  line.usage_code =
-      !line.words.empty() && line.words.front() == "run-trial" ? static_cast<int>(kExitUsage) : static_cast<int>(kUsage);
   return RunCommandLine(line);
 }
 

@@ -29,6 +29,7 @@ Commands TuneCommands() { return {OfTool(kTuneCommand)}; }
 Commands CompareCommands() { return {OfTool(kCompareCommand)}; }
 Commands GateCommands() { return {OfTool(kGateCommand), OfTool(kGateSaveCommand)}; }
 Commands ValidateCommands() { return {OfTool(kPluginValidateCommand)}; }
+Commands RunTrialCommands() { return {OfTool(kRunTrialCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 

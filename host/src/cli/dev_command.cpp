@@ -179,7 +179,7 @@ class Dev {
     if (first && plan.trials.size() > 1)
       Say(fmt::format("{} plans {} trials: the first of them is run", args_.input.file.string(), plan.trials.size()));
     began_ = true;
-    AttemptPlace place{build.folder / "results", OwnProgram(), FindTorchLib(), {}, nullptr, state_};
+    AttemptPlace place{build.folder / "results", TrialProgram(), FindTorchLib(), {}, nullptr, state_};
     const std::optional<std::string> not_taken = Check(plan, build, &place);
     if (!not_taken) return true;
     Start(plan, place, build, *not_taken);

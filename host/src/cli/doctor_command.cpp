@@ -197,6 +197,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       Torch(),
       Physics(search.folders()),
       ProgramFor("trials", kKeeperProgram, "no trial can be started"),
+      ProgramFor("trial", kTrialProgram, "no trial can be started"),
       ProgramFor("reports", "backplane-report", "nothing can be reported"),
       Figures(),
       Disk(),

@@ -122,7 +122,7 @@ OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
 
 ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arguments, const std::filesystem::path& log_dir) {
   TrialCommand command;
-  command.child.program = OwnProgram();
+  command.child.program = TrialProgram();
   command.child.arguments = arguments;
   command.child.stdout_file = AttemptFolder(log_dir).standard_output();
   command.child.stderr_file = AttemptFolder(log_dir).standard_error();

@@ -22,7 +22,7 @@ struct OneTrial {
 // of its plugin files have changed since. Throws std::runtime_error if there is none, more than one, or one that never started.
 OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name);
 
-// Runs `backplane ARGUMENTS` with the resources that the trial asks for, and waits for its end. Its output goes to
+// Runs `backplane-trial ARGUMENTS` with the resources that the trial asks for, and waits for its end. Its output goes to
 // stdout.log and stderr.log in `log_dir`, where it writes its status file. Throws std::runtime_error if it was killed because
 // it was silent.
 ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arguments, const std::filesystem::path& log_dir);

@@ -163,7 +163,7 @@ PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
   LocalEngine engine(OwnProgram());
   CheckedOptions report =
-      CheckOptions(plan, trials, {folder.path(), OwnProgram(), FindTorchLib(), {}, nullptr}, &engine, resource_pool);
+      CheckOptions(plan, trials, {folder.path(), TrialProgram(), FindTorchLib(), {}, nullptr}, &engine, resource_pool);
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }

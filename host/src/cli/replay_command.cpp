@@ -79,7 +79,7 @@ int ReplayCommand(const ReplayArgs& args) {
   const std::filesystem::path trial_json = replay.trial_json();
   WriteFileAtomic(trial_json, ToJson(spec).dump(1));
   if (args.gdb) {
-    const std::string program = OwnProgram().string();
+    const std::string program = TrialProgram().string();
     execlp("gdb", "gdb", "--args", program.c_str(), "run-trial", trial_json.c_str(), nullptr);
     throw std::runtime_error("gdb cannot be started: is it installed?");
   }

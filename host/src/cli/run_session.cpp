@@ -62,7 +62,7 @@ RunSession::RunSession(const RunArgs& args, Plan plan) : limits_{args.jobs, args
   request.only_damaged = args.only_damaged;
   request.only_pruned = args.only_pruned;
   request.adopt_history = args.adopt_history;
-  request.program = OwnProgram();
+  request.program = TrialProgram();
   request.typed_program = args.typed_program;
   request.torch_lib = FindTorchLib();
   request.end_jobs = EndClusterJobs;

@@ -27,7 +27,7 @@ constexpr std::string_view kPrefix = "backplane-";
 constexpr std::chrono::milliseconds kAboutLimit{1000};
 constexpr size_t kAboutColumns = 100;
 // Programs that only other programs start, and words that are no commands in --help.
-constexpr std::string_view kNoTools[] = {"keeper", "report", "seal", "complete", "help", "play", "work"};
+constexpr std::string_view kNoTools[] = {"keeper", "report", "seal", "complete", "help", "play", "trial", "work"};
 
 bool IsToolName(std::string_view name) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-";
@@ -38,6 +38,14 @@ bool IsToolName(std::string_view name) {
 bool IsProgram(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0;
+}
+
+// Returns the first backplane-NAME in the folders; empty if there is none.
+fs::path FindProgram(const std::string& name, const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    if (fs::path file = folder / (kPrefix.data() + name); IsProgram(file)) return file;
+  }
+  return {};
 }
 
 std::map<std::string, fs::path> FindTools() {
@@ -116,11 +124,7 @@ std::vector<fs::path> ToolFolders() {
 }
 
 fs::path FindTool(const std::string& name, const std::vector<fs::path>& folders) {
-  if (!IsToolName(name)) return {};
-  for (const fs::path& folder : folders) {
-    if (fs::path file = folder / (kPrefix.data() + name); IsProgram(file)) return file;
-  }
-  return {};
+  return IsToolName(name) ? FindProgram(name, folders) : fs::path();
 }
 
 std::vector<Command> ToolCommands(const std::vector<Command>& commands, bool with_about) {
@@ -141,7 +145,7 @@ std::optional<int> StartTool(const std::string& program, const std::vector<std::
   const auto own = std::ranges::find_if(
       commands, [&](const Command& command) { return !command.tool.empty() && IsTyped(command.name, typed); });
   if (own != commands.end()) {
-    const fs::path file = FindTool(own->tool, ToolFolders());
+    const fs::path file = FindProgram(own->tool, ToolFolders());
     if (!file.empty()) return Execute(file, program, words);
     LogError("backplane: {}", MissingTool(*own));
     return kFailed;

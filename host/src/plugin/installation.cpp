@@ -15,6 +15,8 @@ std::filesystem::path OwnProgram() {
   return program;
 }
 
+std::filesystem::path TrialProgram() { return OwnProgram().parent_path() / kTrialProgram; }
+
 std::filesystem::path OwnPrefix() { return OwnProgram().parent_path().parent_path(); }
 
 std::filesystem::path OwnShare() { return OwnPrefix() / "share/backplane"; }

@@ -7,7 +7,9 @@
 
 namespace backplane {
 
-std::filesystem::path OwnProgram();       // the file this process runs
+std::filesystem::path OwnProgram();  // the file this process runs
+inline constexpr char kTrialProgram[] = "backplane-trial";
+std::filesystem::path TrialProgram();     // in the folder of this program
 std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
 std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
 std::filesystem::path OwnShare();         // share/backplane of it: presets/, configs/ and templates/

@@ -20,7 +20,7 @@ namespace backplane {
 
 struct AttemptPlace {
   std::filesystem::path out;                 // the results folder
-  std::filesystem::path program;             // what answers to `run-trial`
+  std::filesystem::path program;             // backplane-trial
   std::filesystem::path torch_lib;           // empty: none known
   std::vector<int> lock_fds;                 // of the folder's lock; they stay open in the keeper
   FolderWatch* watch = nullptr;              // NULL: nobody looks after the folder

@@ -41,7 +41,7 @@ struct BatchRequest {
   bool only_pruned = false;              // let pruned trials go on to their end, and nothing else
   bool adopt_history = false;            // go on with a search that would answer otherwise today
   bool only_damaged = false;             // run finished trials whose files are damaged again, and nothing else
-  std::filesystem::path program;         // what answers to `run-trial` and `keep`
+  std::filesystem::path program;         // backplane-trial; the keeper is next to it
   std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
   std::string typed_program;             // as a person types it
   std::filesystem::path torch_lib;       // empty: none known

@@ -86,8 +86,8 @@ struct LocalEngine::Job {
   Child keeper;
 };
 
-LocalEngine::LocalEngine(const std::filesystem::path& backplane, std::optional<std::filesystem::path> own_group)
-    : keeper_(backplane.parent_path() / kKeeperProgram) {
+LocalEngine::LocalEngine(const std::filesystem::path& program, std::optional<std::filesystem::path> own_group)
+    : keeper_(program.parent_path() / kKeeperProgram) {
   if (own_group) {
     cgroup_ = DelegatedGroup(*own_group).value_or(std::filesystem::path());
   }

@@ -16,9 +16,9 @@ namespace backplane {
 // [all calls from the thread that made it, which has to live as long as the trials: the kernel ends keepers with their thread]
 class LocalEngine : public Engine {
  public:
-  // `backplane`: the program beside which backplane-keeper lies. `own_group`: the control group of this process; if that is
-  // delegated, this process moves into a leaf of it (cgroup.hpp).
-  explicit LocalEngine(const std::filesystem::path& backplane, std::optional<std::filesystem::path> own_group = OwnGroup());
+  // `program`: backplane-keeper is in its folder. `own_group`: the control group of this process; if that is delegated, this
+  // process moves into a leaf of it (cgroup.hpp).
+  explicit LocalEngine(const std::filesystem::path& program, std::optional<std::filesystem::path> own_group = OwnGroup());
   ~LocalEngine() override;  // kills what still runs, and waits until nothing of it is left
   LocalEngine(const LocalEngine&) = delete;
 

@@ -1,4 +1,4 @@
-// `backplane run-trial --check`: whether the plugins of trials take their options and fit together.
+// `backplane-trial run-trial --check`: whether the plugins of trials take their options and fit together.
 #pragma once
 
 #include <atomic>

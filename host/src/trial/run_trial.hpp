@@ -1,4 +1,4 @@
-// The trial process: `backplane run-trial trial.json`. The only place that loads plugins.
+// The trial process: `backplane-trial run-trial trial.json`. The only place that loads plugins.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A worker: the process of `backplane play`, which plays jobs of a trial's evaluations of candidates. It has an env and a
+// A worker: the process of `backplane-trial play`, which plays jobs of a trial's evaluations of candidates. It has an env and a
 // learner of its own, made as the trial's are, and nothing to record.
 #pragma once
 

@@ -11,7 +11,7 @@ uint64_t NumberOf(const std::string& name, const std::string& text, uint64_t mos
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number > most)
-    throw std::runtime_error("backplane play " + name + ": wanted a number up to " + std::to_string(most) + ", found \"" +
+    throw std::runtime_error("backplane-trial play " + name + ": expected a number up to " + std::to_string(most) + ", got \"" +
                              text + "\"");
   return number;
 }
@@ -34,7 +34,7 @@ WorkerOrder WorkerOrderFromArguments(const std::vector<std::string>& arguments) 
       order.trial_json = name;
       continue;
     }
-    if (i + 1 == arguments.size()) throw std::runtime_error("backplane play " + name + ": wanted a value, found none");
+    if (i + 1 == arguments.size()) throw std::runtime_error("backplane-trial play " + name + ": expected a value, got none");
     const std::string& value = arguments[++i];
     constexpr uint64_t kMost = std::numeric_limits<int32_t>::max();
     if (name == "--number") {
@@ -46,12 +46,12 @@ WorkerOrder WorkerOrderFromArguments(const std::vector<std::string>& arguments) 
     } else if (name == "--connect") {
       order.connect = value;
     } else {
-      throw std::runtime_error("backplane play: unknown argument " + name);
+      throw std::runtime_error("backplane-trial play: unknown argument " + name);
     }
   }
-  if (order.trial_json.empty()) throw std::runtime_error("backplane play: wanted a trial.json, found none");
+  if (order.trial_json.empty()) throw std::runtime_error("backplane-trial play: expected a trial.json, got none");
   if ((order.fd >= 0) != order.connect.empty())
-    throw std::runtime_error("backplane play: wanted one of --fd and --connect, found " +
+    throw std::runtime_error("backplane-trial play: expected --fd or --connect, got " +
                              std::string(order.fd >= 0 ? "both" : "neither"));
   return order;
 }

@@ -1,4 +1,4 @@
-// What follows `backplane play`: whose jobs a worker plays, and how it reaches its trial.
+// The arguments of `backplane-trial play`: the trial of a rollout worker, and the way to reach it.
 #pragma once
 
 #include <cstdint>

@@ -31,11 +31,11 @@ TEST(WorkerOrder, IsReadBackFromItsArguments) {
 }
 
 TEST(WorkerOrder, ThatIsWrongIsASentence) {
-  EXPECT_THAT(RefusalOf({"--fd", "3"}), HasSubstr("wanted a trial.json, found none"));
-  EXPECT_THAT(RefusalOf({"t.json"}), HasSubstr("wanted one of --fd and --connect, found neither"));
-  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3", "--connect", "a:1"}), HasSubstr("found both"));
-  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3x"}), HasSubstr("--fd: wanted a number up to 2147483647, found \"3x\""));
-  EXPECT_THAT(RefusalOf({"t.json", "--fd"}), HasSubstr("wanted a value, found none"));
+  EXPECT_THAT(RefusalOf({"--fd", "3"}), HasSubstr("expected a trial.json, got none"));
+  EXPECT_THAT(RefusalOf({"t.json"}), HasSubstr("expected --fd or --connect, got neither"));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3", "--connect", "a:1"}), HasSubstr("got both"));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd", "3x"}), HasSubstr("--fd: expected a number up to 2147483647, got \"3x\""));
+  EXPECT_THAT(RefusalOf({"t.json", "--fd"}), HasSubstr("expected a value, got none"));
   EXPECT_THAT(RefusalOf({"t.json", "--far", "3"}), HasSubstr("unknown argument --far"));
 }
 

@@ -1,4 +1,5 @@
-// run-trial: what an engine starts for each trial.
+#include "trial_program/run_trial_command.hpp"
+
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/commands.hpp"
+#include "arguments/tool_commands.hpp"
 #include "command/command_trial.hpp"
 #include "log/log.hpp"
 #include "trial/run_trial.hpp"
@@ -42,7 +43,7 @@ int RunTask(const TrialArgs& args) {
   return RunTrial(std::move(specs), args.trial_jsons.front(), args.task);
 }
 
-int RunTrialCommand(const TrialArgs& args) {
+int RunToEnd(const TrialArgs& args) {
   // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
   if (std::freopen("/dev/null", "r", stdin) == nullptr) {
     std::fclose(stdin);
@@ -55,7 +56,7 @@ int RunTrialCommand(const TrialArgs& args) {
 
 }  // namespace
 
-std::vector<Command> RunTrialCommands() {
+Command RunTrialCommand() {
   const auto declare = [](TrialArgs* args, Arguments* add) {
     add->Add("trial_json", "FILE", &args->trial_jsons, "trial.json of a results folder; several with --check").Required();
     const Argument check =
@@ -69,8 +70,7 @@ std::vector<Command> RunTrialCommands() {
       return std::string(several ? "one trial.json at a time, except with --check" : "");
     });
   };
-  return {MakeCommand<TrialArgs>("run-trial", "Run one prepared trial in this process (what `run` starts for each trial)",
-                                 declare, RunTrialCommand)};
+  return MakeCommand<TrialArgs>(kRunTrialCommand.name, kRunTrialCommand.help, declare, RunToEnd);
 }
 
 }  // namespace backplane

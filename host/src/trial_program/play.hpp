@@ -1,4 +1,4 @@
-// `backplane play`: a worker of a trial (trial/run_worker.hpp). Started by trials and not by people, so it is none of the
+// `backplane-trial play`: a worker of a trial (trial/run_worker.hpp). Started by trials and not by people, so it is none of the
 // commands.
 #pragma once
 

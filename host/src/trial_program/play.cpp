@@ -1,4 +1,4 @@
-#include "cli/play.hpp"
+#include "trial_program/play.hpp"
 
 #include <unistd.h>
 
