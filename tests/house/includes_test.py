@@ -4,8 +4,8 @@
 usage: includes_test.py [-v]
 
 The order is read from host/CMakeLists.txt and host/report/CMakeLists.txt, whose lists say in which order data travels: a module
-includes host/libs, the plugin interface and what stands before it. Tools include host/libs and OF_PLAN; tools/validate calls
-plugins and also includes OF_TRIAL.
+includes host/libs, the plugin interface and the modules before it. A batch and a trial share only files: OF_BATCH and OF_TRIAL do not include
+each other. Tools include host/libs and the modules of OF_PLAN; the tools of CALLS_PLUGINS include modules of a trial as well.
 """
 import pathlib
 import re
@@ -19,8 +19,10 @@ INTERFACE = "backplane"
 HOST = "host/CMakeLists.txt"
 REPORT = "host/report/CMakeLists.txt"
 TOOLS = "tools/CMakeLists.txt"
+OF_BATCH = {"config", "sweep", "input", "store", "search", "supervise", "cluster"}
+OF_TRIAL = {"rollout", "data", "workers", "trial", "command", "trial_program"}
 OF_PLAN = {"plugin", "config", "sweep", "input"}  # modules that tools may include: they run no trials
-OF_TRIAL = {"validate": {"rollout", "data", "trial"}}
+CALLS_PLUGINS = {"validate": {"rollout", "data", "trial"}}
 
 
 def listed(root, variable, file=HOST):
@@ -49,12 +51,13 @@ def wrong_includes(root):
     for library in libraries:
         check(root / "host/libs" / library, {INTERFACE, *libraries})
     for i, module in enumerate(modules):
-        check(root / "host/src" / module, {INTERFACE, *libraries, *modules[: i + 1]})
+        other = OF_TRIAL if module in OF_BATCH else OF_BATCH if module in OF_TRIAL else set()
+        check(root / "host/src" / module, {INTERFACE, *libraries, *modules[: i + 1]} - other)
     check(root / "host/embed", {INTERFACE, *libraries, "plugin", "config", "rollout", "embed"})
     for i, module in enumerate(report):
         check(root / "host/report" / module, {INTERFACE, *libraries, *report[: i + 1]})
     for tool in listed(root, "tool", TOOLS):
-        check(root / "tools" / tool, {INTERFACE, *libraries, *OF_PLAN, *OF_TRIAL.get(tool, ()), tool})
+        check(root / "tools" / tool, {INTERFACE, *libraries, *OF_PLAN, *CALLS_PLUGINS.get(tool, ()), tool})
     shared = {path.name for path in (root / "plugins/common").iterdir() if path.is_dir()}
     check(root / "plugins", {INTERFACE, *libraries, *shared})
     return wrong
@@ -73,7 +76,7 @@ class Includes(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {
-                HOST: "foreach(library base)\nforeach(module config store)\n",
+                HOST: "foreach(library base)\nforeach(module config rollout store)\n",
                 TOOLS: "foreach(tool author validate)\n",
                 "tools/author/new.hpp": '#include "base/files.hpp"\n#include "plugin/catalog.hpp"\n#include "store/plan.hpp"\n',
                 "tools/validate/case.hpp": '#include "trial/contract.hpp"\n#include "author/new.hpp"\n',
@@ -81,6 +84,8 @@ class Includes(unittest.TestCase):
                 "host/report/results/set.hpp": '#include "config/key.hpp"\n#include "rules/rule.hpp"\n',
                 "host/libs/base/files.hpp": '#include "config/key.hpp"\n',
                 "host/src/config/key.hpp": '#include "base/files.hpp"\n#include "store/plan.hpp"\n',
+                "host/src/rollout/pool.hpp": '#include "base/files.hpp"\n#include "config/key.hpp"\n',
+                "host/src/store/table.hpp": '#include "config/key.hpp"\n#include "rollout/pool.hpp"\n',
                 "host/src/store/plan.hpp": '#include "config/key.hpp"\n#include "backplane/host.h"\n#include "author/new.hpp"\n',
                 "plugins/common/nn/net.hpp": '#include "base/files.hpp"\n',
                 "plugins/envs/ant/ant.cpp": '#include "nn/net.hpp"\n#include "store/plan.hpp"\n',
@@ -88,8 +93,9 @@ class Includes(unittest.TestCase):
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text)
             self.assertEqual(
-                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "host/src/store/plan.hpp", *["host/report/results/set.hpp"] * 2,
-                 "tools/author/new.hpp", "tools/validate/case.hpp", "plugins/envs/ant/ant.cpp"],
+                ["host/libs/base/files.hpp", "host/src/config/key.hpp", "host/src/rollout/pool.hpp", "host/src/store/plan.hpp",
+                 "host/src/store/table.hpp", *["host/report/results/set.hpp"] * 2, "tools/author/new.hpp", "tools/validate/case.hpp",
+                 "plugins/envs/ant/ant.cpp"],
                 [line.split(" includes ")[0] for line in wrong_includes(root)],
             )
 
