@@ -29,19 +29,19 @@ PARTS = {
         "watched": ["tests/plugins/learners/seq2seq/*", "tests/parity/*"],
     },
     "rollout": {
-        "files": ["host/src/rollout/*.[ch]pp"],
+        "files": ["host/trial/rollout/*.[ch]pp"],
         "tests": ["rollout_test"],
-        "watched": ["tests/host/rollout/*"],
+        "watched": ["tests/host/trial/rollout/*"],
     },
     "results": {
-        "files": ["host/report/results/*.[ch]pp", "host/report/rules/*.[ch]pp", "host/libs/text/*number.[ch]pp"],
+        "files": ["tools/report/results/*.[ch]pp", "tools/report/rules/*.[ch]pp", "host/libs/text/*number.[ch]pp"],
         "tests": ["results_test", "findings_test", "text_test"],
-        "watched": ["tests/report/results/*", "tests/report/rules/*", "tests/host/text/*"],
+        "watched": ["tests/tools/report/results/*", "tests/tools/report/rules/*", "tests/host/libs/text/*"],
     },
     "statistics": {
         "files": ["host/libs/statistics/*.[ch]pp"],
         "tests": ["statistics_test"],
-        "watched": ["tests/host/statistics/*"],
+        "watched": ["tests/host/libs/statistics/*"],
     },
 }  # fmt: skip
 
@@ -50,8 +50,8 @@ GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/tor
 
 ON_POLICY, PPO, MAPPO = "plugins/common/on_policy/", "plugins/learners/ppo/", "plugins/learners/mappo/"
 SEQ2SEQ = "plugins/learners/seq2seq/"
-ROLLOUT, STATISTICS, TEXT = "host/src/rollout/", "host/libs/statistics/", "host/libs/text/"
-RESULTS, RULES = "host/report/results/", "host/report/rules/"
+ROLLOUT, STATISTICS, TEXT = "host/trial/rollout/", "host/libs/statistics/", "host/libs/text/"
+RESULTS, RULES = "tools/report/results/", "tools/report/rules/"
 
 # part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
 # that binds otherwise.

@@ -40,7 +40,7 @@ class Patterns(unittest.TestCase):
             self.assertEqual([], list(patterns_without_a_test(file.parent, file.read_text())), file)
 
     def test_without_a_test_are_found(self):
-        folder = ROOT / "tests/host/workers"
+        folder = ROOT / "tests/host/trial/workers"
         call = "backplane_add_test(workers_test SOURCES group_test.cpp WITH_THREADS Group.* NIGHTLY Group.NoSuch* NoSuite.*)"
         self.assertEqual(["Group.NoSuch*", "NoSuite.*"], list(patterns_without_a_test(folder, call)))
 

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = ("host/libs/*/*", "host/src/*/*", "host/report/*/*", "tools/*/*", "plugins/*/*/*")
+SOURCES = ("host/*/*", "host/[!i]*/*/*", "tools/*/*", "tools/*/*/*", "plugins/*/*/*")
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|//[^\n]*|/\*.*?\*/|^#(?:\\\n|[^\n])*', re.S | re.M)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}", re.S | re.M)
 NAMED = re.compile(r"^namespace backplane \{$(.*?)^\}", re.S | re.M)
@@ -81,9 +81,9 @@ class UnnamedNames(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, inside in {
-                "host/src/cli/run.cpp": 'constexpr int kOne = 1, kTwo = 2;\nvoid Say(int x) {\n  kTwo;\n}\nstruct Row {\n  int kTen;\n};\n',
-                "host/src/cli/stop.cpp": 'const char* kTwo = "kTen, kOne";\nvoid Say(double x) {}  // Row\nstd::vector<int> Row(int a);\n',
-                "host/src/store/csv.cpp": "constexpr int kOne = 1;\nstruct Table {};\n",
+                "host/cli/run.cpp": 'constexpr int kOne = 1, kTwo = 2;\nvoid Say(int x) {\n  kTwo;\n}\nstruct Row {\n  int kTen;\n};\n',
+                "host/cli/stop.cpp": 'const char* kTwo = "kTen, kOne";\nvoid Say(double x) {}  // Row\nstd::vector<int> Row(int a);\n',
+                "host/batch/store/csv.cpp": "constexpr int kOne = 1;\nstruct Table {};\n",
             }.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(f"namespace backplane {{\nnamespace {{\n\n{inside}\n}}  // namespace\n}}  // namespace backplane\n")
@@ -91,8 +91,8 @@ class UnnamedNames(unittest.TestCase):
             (root / "host/libs/text/table.hpp").write_text("namespace backplane {\n\ntemplate <class T>\nclass Table {\n};\n\n}\n")
             self.assertEqual(
                 [
-                    "host/src/cli/run.cpp and host/src/cli/stop.cpp: kTwo",
-                    "host/src/store/csv.cpp and host/libs/text/table.hpp: Table",
+                    "host/batch/store/csv.cpp and host/libs/text/table.hpp: Table",
+                    "host/cli/run.cpp and host/cli/stop.cpp: kTwo",
                 ],
                 sorted(set(clashes(root))),
             )

@@ -4,7 +4,7 @@
 usage: waits_test.py [-v | --list]
 
 A wait is a call that CALLS names, in a source of host/, plugins/ or tools/. Its file and its name are in the second column of the table:
-`supervise/local_engine.cpp` Wait, poll. A path is relative to host/src, host/libs, host, plugins, tools or the repository; a folder, a pattern,
+`supervise/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES; a folder, a pattern,
 or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
 A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
 """
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, HEADING = "docs/architecture.md", "## Waits"
 COLUMNS = 6
 SOURCES = ("host", "plugins", "tools")
-PREFIXES = ("host/src", "host/libs", "host", "plugins", "tools", "")
+PREFIXES = ("host/libs", "host/plan", "host/batch", "host/trial", "host", "plugins", "tools", "")
 
 PLAIN = r"(?<![.>:\w])(?:::)?"  # no member and no other namespace
 CPP = [
@@ -56,7 +56,7 @@ C_NOISE = r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/|^[\w:<>&*, \[\]]+[ *&](?:\w+:
 PYTHON_NOISE = r'"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*'
 NOISE = {**dict.fromkeys((".cpp", ".hpp", ".h", ".c"), C_NOISE), ".py": PYTHON_NOISE, ".sh": r"#[^\n]*"}
 # Variables and callbacks that have the name of a call.
-NO_CALLS = {("host/libs/arguments/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/src/data/data_loader.cpp", "read"),
+NO_CALLS = {("host/libs/arguments/arguments.cpp", "read"), ("host/libs/record/attempt_files.cpp", "read"), ("host/trial/data/data_loader.cpp", "read"),
             ("plugins/envs/uav_grid_tensor/board.cpp", "write")}
 
 
@@ -146,7 +146,7 @@ TABLE = """# Architecture
 
 | who | where | limit | a stop | printed | test |
 |---|---|---|---|---|---|
-| a, b | `keep/shim.cpp` poll, read | 1 s | ends it | its name | `Shim.Ends` |
+| a, b | `shim/shim.cpp` poll, read | 1 s | ends it | its name | `Shim.Ends` |
 
 ## Next
 """
@@ -170,24 +170,24 @@ class Waits(unittest.TestCase):
 
     def test_a_wait_without_a_row_is_found(self):
         root = self.tree({
-            "host/src/keep/shim.cpp": "// waitpid(pid)\nvoid poll(int x) {\n  poll(&fds, 1, -1);\n  read(fd, text, 1);\n  in.read(text);\n}\n",
-            "host/src/keep/other.cpp": "thread_.join();\nchanged_.wait(lock);\nstd::this_thread::sleep_for(kTick);\n::flock(fd, LOCK_EX);\n",
+            "host/shim/shim.cpp": "// waitpid(pid)\nvoid poll(int x) {\n  poll(&fds, 1, -1);\n  read(fd, text, 1);\n  in.read(text);\n}\n",
+            "host/shim/other.cpp": "thread_.join();\nchanged_.wait(lock);\nstd::this_thread::sleep_for(kTick);\n::flock(fd, LOCK_EX);\n",
             "plugins/side": "#!/usr/bin/env python3\nfor line in sys.stdin: subprocess.run(words)\n", "host/client.sh": "  sleep 1\n",
-            "host/src/keep/streams.cpp": "std::fflush(stdout);\nstd::unique_lock<std::shared_mutex> lock;\nfmt::print(stderr, text);\n",
-            "host/src/keep/streams.py": "with self.lock:\n    film.stdin.write(png)\n",
+            "host/shim/streams.cpp": "std::fflush(stdout);\nstd::unique_lock<std::shared_mutex> lock;\nfmt::print(stderr, text);\n",
+            "host/shim/streams.py": "with self.lock:\n    film.stdin.write(png)\n",
         })
         self.assertEqual(["fflush", "fmt::print", "std::unique_lock<std::shared_mutex>", "self.lock", "write"],
                          [line.split(": ")[1] for line in without_row(root) if "streams" in line])
-        self.assertEqual([*(f"host/src/keep/other.cpp: {call}" for call in ("flock", "join", "sleep_for", "wait"))], without_row(root)[1:5])
+        self.assertEqual([*(f"host/shim/other.cpp: {call}" for call in ("flock", "join", "sleep_for", "wait"))], without_row(root)[1:5])
         self.assertEqual(["host/client.sh: sleep", "plugins/side: subprocess.run", "plugins/side: sys.stdin"],
-                         [line for line in without_row(root) if "keep" not in line])
+                         [line for line in without_row(root) if "shim" not in line])
         self.assertEqual([], wrong_rows(root))
 
     def test_a_row_of_a_wait_or_a_test_that_is_gone_is_found(self):
-        root = self.tree({"host/src/keep/shim.cpp": "poll(&fds, 1, -1);\n", "tests/shim_test.cpp": "TEST(Shim, Waits) {}\n"})
-        self.assertEqual(["a, b: keep/shim.cpp does not call read", "a, b: there is no test Shim.Ends"], wrong_rows(root))
-        (root / "host/src/keep/shim.cpp").unlink()
-        self.assertEqual("a, b: there is no file keep/shim.cpp", wrong_rows(root)[0])
+        root = self.tree({"host/shim/shim.cpp": "poll(&fds, 1, -1);\n", "tests/shim_test.cpp": "TEST(Shim, Waits) {}\n"})
+        self.assertEqual(["a, b: shim/shim.cpp does not call read", "a, b: there is no test Shim.Ends"], wrong_rows(root))
+        (root / "host/shim/shim.cpp").unlink()
+        self.assertEqual("a, b: there is no file shim/shim.cpp", wrong_rows(root)[0])
 
 
 if __name__ == "__main__":

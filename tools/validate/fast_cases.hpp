@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "contract/trial_spec.hpp"
 #include "plugin/validated_files.hpp"
 #include "record/broken_rules.hpp"
-#include "contract/trial_spec.hpp"
 #include "validate/run_case.hpp"
 
 namespace backplane {

@@ -32,7 +32,7 @@ struct TrialMeasures {
   std::optional<Outcome> outcome;  // absent: it has not run
   std::string why;
   bool usable = false, has_run = false;
-  std::map<std::string, double> values;  // by the names of host/report/results/result_set.hpp; NaN: not finite
+  std::map<std::string, double> values;  // by the names of tools/report/results/result_set.hpp; NaN: not finite
 
   // NULL if it was not measured.
   const double* Find(const std::string& measure) const {

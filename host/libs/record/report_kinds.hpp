@@ -21,7 +21,7 @@ struct ReportKind {
   std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
 };
 
-// A new one: its row here, and a file in host/report/kinds with the function that builds it, called by the row's first word
+// A new one: its row here, and a file in tools/report/kinds with the function that builds it, called by the row's first word
 // (ComparisonReport). One speed says nothing of the next run, so parallel_efficiency has two seeds. ab is
 // of `compare:` alone, which sets it; search what a sweep with `search` has by itself.
 #define BACKPLANE_REPORT_KINDS(ROW)                                                          \

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "fake_host.hpp"
-#include "host/machine/fake_machine.hpp"
+#include "host/libs/machine/fake_machine.hpp"
 #include "sampler.hpp"
 
 namespace backplane::resources {
