@@ -14,6 +14,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
+#include "supervise/opening.hpp"
 #include "supervise/progress.hpp"
 #include "supervise/recover.hpp"
 #include "sweep/plan_lines.hpp"
@@ -103,6 +104,7 @@ class DryRunText {
         args_(args),
         names_(DisplayNames(plan)),
         failure_policy_(plan.base.experiment.on_failure),
+        schedule_(plan),
         resource_pool_(std::move(resource_pool)) {
     if (!args.fresh) {
       record_ = ReadBatchRecord(ResultsFolder{out}.events());
@@ -115,11 +117,15 @@ class DryRunText {
         if (changes_.empty() && !anew.empty()) begun_anew_ = SayBegunAnew(out, anew, file_of);
       }
     }
-    for (const PlannedTrial& trial : plan.trials) {
-      const TrialRecord* record = record_.Find(trial.id);
+    ChangedStates damaged;
+    for (size_t i = 0; i < plan.trials.size(); ++i) {
+      const TrialRecord* record = record_.Find(plan.trials[i].id);
       damaged_.push_back(record != nullptr && !DamageOf(ResultsFolder{out}, *record).empty());
-      allocations_.push_back(AllocationOf(trial));
+      if (damaged_[i]) damaged.push_back({i, {TrialState::kPlanned, "damaged", StateReason::kDamaged}});
+      allocations_.push_back(AllocationOf(plan.trials[i]));
     }
+    OpenSchedule(plan, record_, {args.only_failed, args.only_pruned, args.only_damaged}, failure_policy_, names_,
+                 std::move(damaged), &schedule_);
     at_once_ = AtOnce();
   }
 
@@ -204,22 +210,14 @@ class DryRunText {
     return taken.size();
   }
 
+  // Of what would run the state that it has until then.
   TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
-    const bool again = record != nullptr && (damaged_[trial] || failure_policy_.MayPassByNow(*record));
-    return record == nullptr || again ? TrialState::kPlanned : record->state;
+    if (!WouldRun(trial) || record == nullptr) return schedule_.state(trial);
+    return damaged_[trial] || failure_policy_.MayPassByNow(*record) ? TrialState::kPlanned : record->state;
   }
 
-  bool WouldRun(size_t trial) const {
-    const TrialRecord* record = record_.Find(plan_.trials[trial].id);
-    const auto& before = plan_.trials[trial].after;
-    if (before && State(trial) == TrialState::kSkipped && WouldRun(*before)) return true;
-    if (args_.only_damaged) return damaged_[trial] || (record != nullptr && MeantByOnlyDamaged(*record));
-    if (args_.only_failed) return record != nullptr && MeantByOnlyFailed(*record, *args_.only_failed);
-    if (args_.only_pruned) return record != nullptr && MeantByOnlyPruned(*record);
-    return !IsFinal(State(trial)) ||
-           (before && State(trial) == TrialState::kSkipped && State(*before) == TrialState::kCompleted);
-  }
+  bool WouldRun(size_t trial) const { return schedule_.Waits(trial); }
 
   // The mean time of the trials that completed here, for those that are still to run.
   Estimate Estimated() const {
@@ -308,6 +306,7 @@ class DryRunText {
   const Screen screen_ = DetectScreen(STDOUT_FILENO);
   std::vector<std::string> names_;  // [trials]
   const FailurePolicy failure_policy_;
+  Schedule schedule_;
   ResourcePool resource_pool_;
   BatchRecord record_;
   std::vector<ChangedFile> changes_;

@@ -15,18 +15,18 @@ constexpr double kFileEvery_s = 1;
 
 }  // namespace
 
-BatchDisplay::BatchDisplay(const BatchRequest& request)
-    : out_(request.out),
-      experiment_(request.plan.base.experiment.name),
-      quiet_(request.quiet),
-      table_(request.plan.swept || request.plan.trials.size() > 1),
-      file_(ResultsFolder{request.out}.progress(request.plan.base.experiment.progress_file.value_or(""))) {
-  if (!request.report_program.empty()) page_.emplace(request.report_program, request.out, request.typed_program);
+BatchDisplay::BatchDisplay(const DisplayedBatch& batch)
+    : out_(batch.out),
+      experiment_(batch.experiment.name),
+      quiet_(batch.quiet),
+      table_(batch.several),
+      file_(ResultsFolder{batch.out}.progress(batch.experiment.progress_file.value_or(""))) {
+  if (!batch.report_program.empty()) page_.emplace(batch.report_program, batch.out, batch.typed_program);
   const Screen screen = DetectScreen(STDERR_FILENO);
   if (table_) {
     screen_.emplace(stderr, screen);
   } else {
-    line_.emplace(stderr, screen, request.plan.base.experiment.budget);
+    line_.emplace(stderr, screen, batch.experiment.budget);
   }
 }
 
@@ -61,10 +61,10 @@ void BatchDisplay::Refresh() {
   }
 }
 
-void BatchDisplay::Show(const Attempt* running, double elapsed_s, bool always) {
+void BatchDisplay::Show(const StatusFile* running, double elapsed_s, bool always) {
   try {
     const bool shows = !quiet_ && TakesOutput(STDERR_FILENO, 0);
-    if (shows && line_ && running != nullptr && running->last()) line_->Update(*running->last(), elapsed_s);
+    if (shows && line_ && running != nullptr) line_->Update(*running, elapsed_s);
     const double earlier_s = view_ ? view_->earlier_s() : 0;
     const bool draw = shows && screen_ && (always || screen_->Due(earlier_s + elapsed_s));
     const bool write = always || elapsed_s >= next_file_s_;

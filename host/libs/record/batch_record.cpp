@@ -34,17 +34,17 @@ AttemptRecord& AttemptOf(TrialRecord& trial, const Event& event) {
   return trial.attempts.emplace_back(std::move(attempt));
 }
 
+// Results without codes have only the sentence.
+std::optional<StateReason> ReasonOf(const StateChange& change) {
+  const bool lost = change.why.starts_with("the stage before it, ") || change.why.starts_with("the phase before it, ");
+  if (!change.code && change.state == TrialState::kSkipped && lost) return StateReason::kLostStart;
+  return change.code;
+}
+
 // What an event does to the record, by its kind.
 struct Applied {
   BatchRecord& record;
   const Event& event;
-
-  // Results without codes have only the sentence.
-  static std::optional<StateReason> ReasonOf(const StateChange& change) {
-    const bool lost = change.why.starts_with("the stage before it, ") || change.why.starts_with("the phase before it, ");
-    if (!change.code && change.state == TrialState::kSkipped && lost) return StateReason::kLostStart;
-    return change.code;
-  }
 
   TrialRecord& Trial() const {
     TrialRecord& trial = record.trials[event.trial_id];
@@ -87,16 +87,17 @@ struct Applied {
     attempt.ended = event.t;
     attempt.end = end;
   }
-  void operator()(const StateChange& change) const {
-    TrialRecord& trial = Trial();
-    trial.state = change.state;
-    trial.reason = ReasonOf(change);
-    trial.outcome.reset();
-    trial.why = change.why;
-  }
+  void operator()(const StateChange& change) const { Trial().Change(change); }
 };
 
 }  // namespace
+
+void TrialRecord::Change(const StateChange& change) {
+  state = change.state;
+  reason = ReasonOf(change);
+  outcome.reset();
+  why = change.why;
+}
 
 void BatchRecord::Apply(const Event& event) {
   last_seq = std::max(last_seq, event.seq);

@@ -29,6 +29,8 @@ struct TrialRecord {
   std::optional<StateReason> reason;  // of the last change of its state; absent: an attempt was the last
   std::vector<AttemptRecord> attempts;
   uint64_t last_seq = 0;  // of its last event
+
+  void Change(const StateChange& change);
 };
 
 struct SessionRecord {

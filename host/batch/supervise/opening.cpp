@@ -1,9 +1,11 @@
-#include "supervise/take_over.hpp"
+#include "supervise/opening.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/interrupt.hpp"
 #include "contract/checkpoint_files.hpp"
@@ -51,6 +53,57 @@ ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const st
          {TrialState::kSkipped, fmt::format("the stage before it, {}, is {}", names[before], word), StateReason::kLostStart}});
   }
   return never;
+}
+
+bool RunOnly::Means(const TrialRecord& trial) const {
+  if (pruned) return MeantByOnlyPruned(trial);
+  return failed ? MeantByOnlyFailed(trial, *failed) : MeantByOnlyDamaged(trial);
+}
+
+ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
+                           const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule) {
+  ChangedStates changes = std::move(damaged);
+  std::map<size_t, const StateChange*> changed;
+  for (const auto& [trial, change] : changes) changed[trial] = &change;
+  ChangedStates can_start;
+  for (size_t i = 0; i < plan.trials.size(); ++i) {
+    const TrialRecord* known = record.Find(plan.trials[i].id);
+    if (known == nullptr) {
+      if (only.any()) schedule->Leave(i);
+      continue;
+    }
+    TrialRecord now;
+    if (const auto change = changed.find(i); change != changed.end()) {
+      now = *known;
+      now.Change(*change->second);
+    }
+    const TrialRecord& trial = now.id.empty() ? *known : now;
+    schedule->Set(i, trial.state);
+    // What it starts from may have been run again since.
+    const bool again = trial.reason == StateReason::kLostStart && !schedule->LostItsStart(i);
+    if (!only.any()) {
+      if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it is run again", StateReason::kStartAgain}});
+      if (policy.MayPassByNow(trial)) {
+        can_start.push_back({i, {TrialState::kPlanned, "tried again: " + trial.why, StateReason::kTriedAgain}});
+        schedule->Set(i, TrialState::kPlanned);  // at once, for those that start from it
+      }
+      continue;
+    }
+    // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
+    if (again || only.Means(trial)) {
+      schedule->Set(i, TrialState::kPlanned);
+    } else {
+      schedule->Leave(i);
+    }
+  }
+  const auto add = [&](const ChangedStates& more) {
+    for (const auto& [trial, change] : more) schedule->Set(trial, change.state);
+    changes.insert(changes.end(), more.begin(), more.end());
+  };
+  add(can_start);
+  add(InferredInfeasible(plan, *schedule));
+  add(NeverStarting(plan, *schedule, names));
+  return changes;
 }
 
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,

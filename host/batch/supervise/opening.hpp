@@ -2,11 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "record/batch_record.hpp"
+#include "supervise/failure_policy.hpp"
 #include "supervise/schedule.hpp"
 #include "sweep/plan.hpp"
 
@@ -24,6 +27,22 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
 // Planned trials that can not fit into memory, and those that can not start from the one before them.
 ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule);
 ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
+
+// Which trials of earlier sessions a command means; without any of these all that did not finish.
+struct RunOnly {
+  std::optional<std::set<std::string>> failed;  // those that failed, of these classes (none named: of all)
+  bool pruned = false;                          // those that a search stopped
+  bool damaged = false;                         // those whose files are damaged
+
+  bool any() const { return failed || pruned || damaged; }
+  bool Means(const TrialRecord& trial) const;
+};
+
+// What a session has to run: sets it in `schedule`, which is new. Writes nothing, so `run --dry-run` asks it too. `damaged` are
+// the states of TakeDamagedBack; the states that follow from them and from `record` are returned behind these, to be recorded
+// in this order before the first trial starts.
+ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
+                           const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule);
 
 // What is to run of points of which nothing has run yet.
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,
