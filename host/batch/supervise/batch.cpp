@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kBatchTick_ms = 200;
 
-// As this process was started.
+// The command line that started this process.
 std::string CommandLine() {
   std::istringstream words(ReadFile("/proc/self/cmdline").value_or(""));
   std::string line;
@@ -38,7 +38,7 @@ std::string CommandLine() {
   return line;
 }
 
-// The order in which things happen; the parts do them.
+// Calls the parts of a batch in order.
 class Batch {
  public:
   Batch(BatchRequest* request, Engine* engine, ResourcePool* resource_pool)
@@ -52,10 +52,10 @@ class Batch {
         launcher_(&state_, engine, resource_pool, &jobs_, &search_, &settler_) {}
 
   BatchReport Run() {
-    const InterruptScope interrupts;  // over checks and trials: a Ctrl-C between two processes counts
+    const InterruptScope interrupts;  // for the whole batch: a Ctrl-C may come between two processes
     try {
       return RunToItsEnd();
-    } catch (const Interrupted&) {  // while it waited for the folder
+    } catch (const Interrupted&) {  // while the batch waited for the folder
       state_.report.interrupted = true;
       return state_.report;
     }
@@ -75,7 +75,7 @@ class Batch {
     } catch (const std::exception& error) {
       LogToFile(LogLevel::kError, WordsOf(error));
       EndAll();
-      if (state_.watch->InPlace()) throw;  // otherwise that is the reason, and the words of what failed mislead
+      if (state_.watch->InPlace()) throw;  // otherwise the lost folder is the cause
     }
     ThrowIfLost();
     return Report();
@@ -87,7 +87,7 @@ class Batch {
     throw std::runtime_error(state_.watch->Tell());
   }
 
-  // False: a stop came while jobs of an earlier session were being ended; their attempts stay open in the record.
+  // Returns false if a stop came while jobs of an earlier session were being ended. Their attempts stay open in the record.
   bool Open() {
     const std::filesystem::path& out = state_.request.out;
     state_.lock = std::make_unique<OutLock>(out, [this](const std::string& sentence) { state_.display.Note(sentence); });
@@ -98,20 +98,20 @@ class Batch {
     state_.watch->Watch(state_.folder().events());
     const BatchRecord& record = state_.log->record();
     seq_before_ = record.last_seq;
-    // First, as what follows kills: these may save themselves.
+    // Jobs in a cluster come first: they can still save a checkpoint, and the next steps kill processes.
     const std::string jobs = state_.request.end_jobs ? state_.request.end_jobs(out, record) : "";
     if (!jobs.empty()) state_.display.Note(jobs);
     PassInterrupts();
     if (state_.report.interrupted) return false;
-    // Where the last session came to its end, so did its processes.
+    // A session that recorded its end has left no processes.
     const std::string left = record.sessions.empty() || record.sessions.back().ended ? "" : EndLeftovers(out);
     if (!left.empty()) state_.display.Note(left);
     EndOpenAttempts(out, state_.log.get(), &failure_policy_);
     return true;
   }
 
-  // Old results are moved when the first trial is about to start: what the plugins refuse costs nobody a folder. False: they
-  // do, and everything is where it was.
+  // Moves old results only when the first trial is about to start, so a plan that the plugins reject costs no folder. Returns
+  // false if they reject it.
   bool MakeRoom() {
     std::vector<size_t> all(state_.plan.trials.size());
     std::iota(all.begin(), all.end(), size_t{0});
@@ -123,7 +123,7 @@ class Batch {
     return Open();
   }
 
-  // True: the plan must not run on these results, because files changed under finished trials.
+  // Returns true if the plan must not run on these results because files of finished trials have changed.
   bool Refused() {
     if (!search_.GoOn()) return true;
     const std::filesystem::path last_plan = state_.folder().plan();
@@ -193,7 +193,7 @@ class Batch {
     if (state_.stopping()) return false;
     if (!check_.asked()) AskPlugins(Untried(state_.request.out, state_.plan, state_.schedule, state_.log->record()));
     if (state_.stopping() || !check_.MayStart()) return false;
-    if (search_.IsAsked()) return true;  // what was asked stands for others; a trial that is refused tells so itself
+    if (search_.IsAsked()) return true;  // only probes were checked; a rejected trial reports its own error
     state_.SetStates(check_.LeaveRefused());
     settler_.SkipWhatNeverCan();
     return true;
@@ -222,11 +222,11 @@ class Batch {
       for (const JobTable::Ended& one : ended) settler_.Finish(one);
       search_.Look(jobs_);
       const bool any_ended = !ended.empty();
-      ended.clear();  // lets go of the trials' folders: what is tried again at once locks its own anew
+      ended.clear();  // releases the locks of the trials' folders before a retry takes them
       PassInterrupts();
-      if (state_.watch->lost()) continue;  // what else is written goes by the folder's name, and that leads elsewhere
-      if (any_ended) launcher_.Launch();   // the free cores first, the tables after
-      if (any_ended) state_.TellDatabase();
+      if (state_.watch->lost()) continue;  // the folder's name leads elsewhere now
+      if (any_ended) launcher_.Launch();   // free cores do not wait for the tables
+      if (any_ended) state_.UpdateDatabase();
       ShowRunning();
     }
   }
@@ -237,8 +237,8 @@ class Batch {
     state_.display.Show(has_status ? &*only->attempt->last() : nullptr, state_.Now());
   }
 
-  // The tick of the batch while a search computes its reply: hangs, limits, Ctrl-C. Jobs that end meanwhile are kept, so that
-  // the order of the messages to the search is the same. False: do not wait for the reply.
+  // Checks hangs, limits and Ctrl-C while a search computes its reply. Keeps the jobs that end meanwhile, so that messages to
+  // the search keep their order. Returns false if the search should not wait for the reply.
   bool Tick() {
     for (JobTable::Ended& one : jobs_.Wait(0)) ended_meanwhile_.push_back(std::move(one));
     LookAfterFolder();
@@ -247,7 +247,7 @@ class Batch {
     return !state_.report.interrupted && !state_.watch->lost();
   }
 
-  // The second Ctrl-C ends everything at once.
+  // The first Ctrl-C asks trials to end, the second kills them.
   void PassInterrupts() {
     const int count = InterruptScope::Count();
     if (count == state_.interrupts) return;
@@ -263,7 +263,7 @@ class Batch {
     if (!state_.request.quiet) InterruptScope::Acknowledge();
   }
 
-  // Somebody moves, deletes or replaces what we write into: nothing more is started, and what runs is asked to end.
+  // If the results folder is moved, deleted or replaced, starts no more trials and asks the running ones to end.
   void LookAfterFolder() {
     const auto in_place = [this](const JobTable::Job& job) { return state_.watch->InPlace(job.attempt->trial()); };
     if (asked_to_leave_ || (state_.watch->InPlace() && jobs_.All(in_place))) return;
@@ -271,7 +271,8 @@ class Batch {
     jobs_.StopAll(StopHow::kAsk);
   }
 
-  // Our own records can not be written any more: what runs may still save itself, and the next session finds its results.
+  // Called when the batch can no longer write its records. Running trials still save their state, and the next session finds
+  // it.
   void EndAll() {
     jobs_.StopAll(StopHow::kAsk);
     while (!jobs_.empty()) {
@@ -301,9 +302,9 @@ class Batch {
   StartCheck check_;
   Settler settler_;
   Launcher launcher_;
-  std::vector<JobTable::Ended> ended_meanwhile_;  // while a search computed its reply
-  uint64_t seq_before_ = 0;                       // of the newest event that an earlier session wrote
-  bool asked_to_leave_ = false;                   // the trials, after the folder was lost
+  std::vector<JobTable::Ended> ended_meanwhile_;  // while a search computed a reply
+  uint64_t seq_before_ = 0;                       // the newest event of earlier sessions
+  bool asked_to_leave_ = false;                   // running trials, because the folder was lost
 };
 
 }  // namespace

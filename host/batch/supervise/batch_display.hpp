@@ -1,5 +1,5 @@
-// What is seen of a running batch: one line for a single trial, a table for more, progress.json, and its page. It reads the
-// batch's own files, as `status` and `watch` do, so that all three say the same.
+// Shows a running batch: a line for a single trial or a table, progress.json, and the page. It reads the files of the batch, as
+// `status` and `watch` do, so all three show the same.
 #pragma once
 
 #include <filesystem>
@@ -20,25 +20,25 @@ namespace backplane {
 struct DisplayedBatch {
   std::filesystem::path out;
   Experiment experiment;
-  bool several = false;                  // trials: a table
-  bool quiet = false;                    // nothing on stderr
-  std::filesystem::path report_program;  // keeps the page; empty: there is to be none
-  std::string typed_program;             // as a person types it
+  bool several = false;                  // more than one trial, shown as a table
+  bool quiet = false;                    // prints nothing to stderr
+  std::filesystem::path report_program;  // writes the page; empty: no page
+  std::string typed_program;             // how users type the name of this program
 };
 
 class BatchDisplay {
  public:
   explicit BatchDisplay(const DisplayedBatch& batch);
 
-  // Once the batch's files are there, before its first trial starts. Never throws.
+  // To be called when the batch's files exist, before the first trial starts. Never throws.
   void Begin();
-  // Whole lines on stderr and in the session's log; details are in the log alone unless --verbose wants them shown.
+  // Print lines to stderr and to the session's log. Details go only to the log, unless --verbose is given.
   void Note(const std::string& sentence);
   void Detail(const std::string& sentence);
-  // At most five times a second for the screen and once for the file; `always` does both. `running`: the status of the
-  // only trial that runs; NULL: none or several do. Never throws: a picture is not worth a batch.
+  // Updates the screen at most five times a second and the file once a second, or both now if `always`. `running` is the status
+  // of the only running trial; NULL if several run, or none. Never throws.
   void Show(const StatusFile* running, double elapsed_s, bool always = false);
-  void Clear();  // takes what is redrawn off the screen, and ends what writes the page
+  void Clear();  // removes the live lines and ends the process that writes the page
 
  private:
   void Show(const std::string& sentence);

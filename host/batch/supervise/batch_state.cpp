@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-// Nodes that were lost are counted here alone.
+// The record does not count lost nodes, so their number stays.
 void Report(const TrialRecord& record, BatchReport::Trial* trial) {
   *trial = {record.state, record.outcome, record.why, static_cast<unsigned>(record.attempts.size()), trial->lost_nodes};
 }
@@ -38,10 +38,10 @@ void BatchState::SetStates(const ChangedStates& trials) {
     schedule.Set(trial, change.state);
     if (IsFinal(change.state)) SetEnded(trial);
   }
-  TellDatabase();
+  UpdateDatabase();
 }
 
-void BatchState::TellDatabase() {
+void BatchState::UpdateDatabase() {
   database->Update(log->record());
   for (const size_t trial : ended_) Forget(trial);
   ended_.clear();

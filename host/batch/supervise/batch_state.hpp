@@ -1,4 +1,4 @@
-// What the parts of a running batch share: the plan, its schedule, and the records in the results folder.
+// Shared state of a running batch: the plan, its schedule, and the records in the results folder.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace backplane {
 
-// For the thread of the batch. `request` has to outlive it. Functions that write throw std::runtime_error if they cannot.
+// Not thread-safe. `request` must outlive the state. Functions that write files throw std::runtime_error.
 class BatchState {
  public:
   explicit BatchState(BatchRequest* request);
@@ -38,7 +38,7 @@ class BatchState {
   std::unique_ptr<EventLog> log;
   std::unique_ptr<Database> database;
   BatchReport report;
-  int interrupts = 0;  // that were passed on
+  int interrupts = 0;  // already handled
 
   ResultsFolder folder() const { return {request.out}; }
   double Now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -47,17 +47,18 @@ class BatchState {
   AttemptPlace Place() const { return {request.out, request.program, request.torch_lib, lock->fds(), watch.get()}; }
   bool stopping() const { return report.interrupted || !report.paused.empty() || watch->lost(); }
 
-  // States that no attempt brought about, each with its reason.
+  // Records new states, with their reasons, that no attempt caused.
   void SetStates(const ChangedStates& trials);
-  // A final state: the trial leaves the memory with the next TellDatabase, however long the batch is.
+  // The trial has a final state. The next UpdateDatabase frees its record, so a long batch needs no more memory than a short
+  // one.
   void SetEnded(size_t trial) { ended_.push_back(trial); }
-  void TellDatabase();
+  void UpdateDatabase();
   void ForgetEnded();
-  // The plan has more trials at its end; what another plan has run of them counts.
+  // Adds new trials at the end of the plan. Results of an earlier plan count.
   void TakeInNew();
-  // Nothing more is started; what runs may come to its end.
+  // Starts no more trials; running ones finish.
   void Pause(const std::string& why);
-  // Of all trials, as the record has them.
+  // Copies the state of all trials from the record into the report.
   void FillReport();
 
  private:
@@ -66,7 +67,7 @@ class BatchState {
   void Forget(size_t trial);
 
   const Clock::time_point start_ = Clock::now();
-  std::vector<size_t> ended_;  // trials that the database does not know of yet
+  std::vector<size_t> ended_;  // final, but not in the database yet
 };
 
 }  // namespace backplane

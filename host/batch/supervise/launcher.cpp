@@ -56,7 +56,7 @@ void Launcher::Start(size_t trial, const LoadedExperiment& loaded, const Allocat
 
 void Launcher::Record(size_t trial, const Attempt& attempt, Allocation allocation) {
   std::string place = fmt::format("cores {}", fmt::join(allocation.cores, ","));
-  if (engine_.IsElsewhere()) {  // a node gives out its own: only how many is known here
+  if (engine_.IsElsewhere()) {  // the node chooses the cores; only their number is known here
     place = fmt::format("on a node, with {} cores", allocation.cores.size());
     std::iota(allocation.cores.begin(), allocation.cores.end(), 0);
     allocation.gpus.clear();

@@ -1,4 +1,4 @@
-// Starts trials as long as there is one to start and room for it.
+// Starts waiting trials while resources are free.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class Launcher {
   JobTable& jobs_;
   SearchDriver& search_;
   Settler& settler_;
-  std::optional<std::pair<size_t, LoadedExperiment>> next_;  // resolved, waiting for room
+  std::optional<std::pair<size_t, LoadedExperiment>> next_;  // waiting for free resources
 };
 
 }  // namespace backplane

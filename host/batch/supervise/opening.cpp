@@ -25,7 +25,7 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
     const std::vector<Damage> found = DamageOf(ResultsFolder{out}, *trial);
     for (const Damage& one : found) sentences->push_back(names[i] + " is damaged and still to do: " + SentenceOf(one));
     if (found.empty()) continue;
-    // First: an event without it would let the trial go on from its own end.
+    // Before the event is written: with a checkpoint, the trial would resume at its end.
     SetCheckpointAside(TrialFolderOf(out, plan.trials[i].id));
     damaged.push_back({i, {TrialState::kPlanned, "damaged: " + SentenceOf(found.front()), StateReason::kDamaged}});
   }
@@ -46,7 +46,7 @@ ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const st
   ChangedStates never;
   for (const size_t trial : schedule.NeverCan()) {
     const size_t before = *plan.trials[trial].after;
-    const TrialState state = schedule.state(before);  // PLANNED: one of these itself
+    const TrialState state = schedule.state(before);  // PLANNED: the loop skips it, too
     const char* const word = Word(state == TrialState::kPlanned ? TrialState::kSkipped : state);
     never.push_back(
         {trial,
@@ -79,17 +79,17 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
     }
     const TrialRecord& trial = now.id.empty() ? *known : now;
     schedule->Set(i, trial.state);
-    // What it starts from may have been run again since.
+    // Its earlier stage may have completed since then.
     const bool again = trial.reason == StateReason::kLostStart && !schedule->LostItsStart(i);
     if (!only.any()) {
       if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it is run again", StateReason::kStartAgain}});
       if (policy.MayPassByNow(trial)) {
         can_start.push_back({i, {TrialState::kPlanned, "tried again: " + trial.why, StateReason::kTriedAgain}});
-        schedule->Set(i, TrialState::kPlanned);  // at once, for those that start from it
+        schedule->Set(i, TrialState::kPlanned);  // now, because later stages look at it
       }
       continue;
     }
-    // In the events it stays failed until it starts: if this session ends before that, the same command still means it.
+    // Until the trial starts it stays failed in the events, so that the same command selects it again after an early end.
     if (again || only.Means(trial)) {
       schedule->Set(i, TrialState::kPlanned);
     } else {
@@ -111,7 +111,7 @@ std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, 
   std::set<size_t> tried;
   for (const PlannedTrial& trial : plan.trials) {
     const TrialRecord* known = record.Find(trial.id);
-    // What was skipped in this session is no longer in the record, and may have a checkpoint of an earlier one.
+    // The record no longer has trials that this session skipped, but they may have a checkpoint.
     if ((known != nullptr && known->state == TrialState::kCompleted) ||
         HasCheckpoint(TrialFolderOf(out, trial.id).checkpoint()))
       tried.insert(trial.point);
@@ -128,7 +128,7 @@ std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record) {
   const auto n = std::count_if(record.trials.begin(), record.trials.end(),
                                [&](const auto& trial) { return !planned.contains(trial.first); });
   if (n == 0) return "";
-  // Fresh seeds are no part of the plan while there is more to search.
+  // Trials with fresh seeds join the plan only at the end of the search.
   if (plan.search)
     return fmt::format(
         "{} {} in this folder {} no part of the search now: fresh seeds of what was the best, or of other plans; "

@@ -1,4 +1,4 @@
-// What earlier sessions left of a plan's trials, and what follows from it before any of them runs.
+// Decides what a session has to run, based on the results of earlier sessions.
 #pragma once
 
 #include <filesystem>
@@ -15,40 +15,39 @@
 
 namespace backplane {
 
-// Trials by place in the plan, each with its new state.
+// Indexes of trials in the plan, each with the trial's new state.
 using ChangedStates = std::vector<std::pair<size_t, StateChange>>;
 
-// Finished trials whose files are not what they were: these are still to do, from their beginning, as what they learned may
-// have come to harm too, and their checkpoints are set aside. `sentences` gets one for each damage. Those that start from such
-// a trial and have not run yet wait for it.
+// Finds finished trials whose files are damaged and sets their checkpoints aside, because these may be damaged too. The trials
+// run again from the beginning. Adds a sentence for each damaged file to `sentences`.
 ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
                               const std::vector<std::string>& names, std::vector<std::string>* sentences);
 
-// Planned trials that can not fit into memory, and those that can not start from the one before them.
+// Planned trials that need too much memory, and those whose earlier stage did not complete.
 ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule);
 ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
 
-// Which trials of earlier sessions a command means; without any of these all that did not finish.
+// Selects trials of earlier sessions to run again, and nothing else. Empty: everything that has not finished.
 struct RunOnly {
-  std::optional<std::set<std::string>> failed;  // those that failed, of these classes (none named: of all)
-  bool pruned = false;                          // those that a search stopped
-  bool damaged = false;                         // those whose files are damaged
+  std::optional<std::set<std::string>> failed;  // failed with one of these outcomes (empty set: any)
+  bool pruned = false;                          // stopped by a search
+  bool damaged = false;                         // with damaged files
 
   bool any() const { return failed || pruned || damaged; }
   bool Means(const TrialRecord& trial) const;
 };
 
-// What a session has to run: sets it in `schedule`, which is new. Writes nothing, so `run --dry-run` asks it too. `damaged` are
-// the states of TakeDamagedBack; the states that follow from them and from `record` are returned behind these, to be recorded
-// in this order before the first trial starts.
+// Puts the trials that a session has to run into `schedule`, which must be new. Writes no files, so `run --dry-run` calls it as
+// well. `damaged` is the result of TakeDamagedBack. Returns these states, followed by those that result from them and from
+// `record`, in the order in which they must be recorded before the first trial starts.
 ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
                            const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule);
 
-// What is to run of points of which nothing has run yet.
+// Scheduled trials of points without any result or checkpoint.
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,
                             const BatchRecord& record);
 
-// Of trials in the folder that the plan does not have; empty: there are none.
+// A sentence about trials in the folder that are not in the plan. Empty if there are none.
 std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record);
 
 }  // namespace backplane

@@ -58,7 +58,6 @@ bool SearchDriver::Begin(int direction) {
   }
 }
 
-// The same command goes on.
 template <class Ask>
 void SearchDriver::AskOrPause(Ask ask) {
   if (!search_) return;

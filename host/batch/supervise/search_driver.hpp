@@ -1,4 +1,4 @@
-// The search of a batch, as a session goes: it grows the plan, is told what ended, and pauses the batch if it fails.
+// Connects a search to a running batch: adds its suggestions to the plan and reports results to it.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,28 @@
 
 namespace backplane {
 
-// A batch without a search has one that does nothing.
+// In a batch without a search, its functions do nothing. An error of the search pauses the batch.
 class SearchDriver {
  public:
-  // `tick` keeps the batch going while the search computes a reply; false: do not wait for it.
+  // `tick` is called while the search computes a reply; if it returns false, the search stops waiting.
   SearchDriver(BatchState* state, ResourcePool* resource_pool, std::function<bool()> tick);
 
-  // Whether this session asks: a search that is over stays as it is, and so does one of which only some trials are run.
+  // Whether this session asks for suggestions. False if the search is over, or if the command runs only some of its trials.
   bool IsAsked() const;
-  // Plans again what was suggested, and starts the search where the last session left it. False: it cannot go on from that,
-  // and the report says why.
+  // Restores earlier suggestions and starts the search in the state of the last session. Returns false if this is impossible;
+  // the report gets the reason.
   bool GoOn();
-  // Starts it with what is known. False: it failed, and the report says why.
+  // Starts the search with the known results. Returns false on failure; the report gets the reason.
   bool Start(const SearchRecord& known);
-  // From here on messages go into the log. `direction`: as BatchSearch::Begin. False: as Start.
+  // Logs messages from now on. `direction` as for BatchSearch::Begin, result as for Start.
   bool Begin(int direction);
-  // One more suggestion if a trial could start now, and after the last one what confirms the best. False: the plan is as it was.
+  // Adds a suggestion if a trial could start now, and after the last one the trials that confirm the best. Returns whether the
+  // plan has grown.
   bool Grow();
   void TellEnded();
   void Look(const JobTable& jobs);
 
-  // Trials that there will be, as far as is known: of suggestions, and of the whole batch.
+  // Upper bounds for the number of trials: of suggestions, and of the whole batch.
   uint64_t most_searched() const { return search_ ? search_->most_searched() : state_.plan.trials.size(); }
   uint64_t most_trials() const { return search_ ? search_->most_trials() : state_.plan.trials.size(); }
 
@@ -44,7 +45,7 @@ class SearchDriver {
   BatchState& state_;
   ResourcePool& resource_pool_;
   std::function<bool()> tick_;
-  std::unique_ptr<BatchSearch> search_;  // NULL: all points stand in the file
+  std::unique_ptr<BatchSearch> search_;  // NULL: the file lists all points
 };
 
 }  // namespace backplane

@@ -12,7 +12,7 @@ namespace backplane {
 void Settler::Finish(const JobTable::Ended& ended) {
   if (ended.how.verdict.outcome == Outcome::kStale) ++state_.report.trials[ended.job.trial].lost_nodes;
   if (!ended.how.unwritten.empty()) state_.display.Note("warning: " + ended.how.unwritten);
-  // Trials of one file mostly warn of the same.
+  // Trials of one file usually have the same warnings.
   for (const std::string& warning : ended.how.warnings)
     if (warned_.insert(WarningKind(warning)).second) state_.display.Note("warning: " + WarningOnOneLine(warning));
   LookAtVersions(ended.how.facts, ended.job.trial);
@@ -35,7 +35,7 @@ void Settler::NotStarted(size_t trial, unsigned attempt, const std::string& why)
   Settle(trial, attempt, verdict, {});
 }
 
-// Before the first facts of this session come those of a trial that an earlier session has finished.
+// Compares with a trial of an earlier session first.
 void Settler::LookAtVersions(const PluginFacts& facts, size_t trial) {
   if (!TellsVersions(facts)) return;
   for (size_t i = 0; i < state_.plan.trials.size() && !knows_versions_; ++i) {
@@ -49,7 +49,6 @@ void Settler::LookAtVersions(const PluginFacts& facts, size_t trial) {
   for (const std::string& change : versions_.Look(facts, state_.names[trial])) state_.display.Note("warning: " + change);
 }
 
-// First of all for the record.
 void Settler::Settle(size_t trial, unsigned attempt, const AttemptVerdict& verdict, AttemptEnd told) {
   const std::string &id = state_.plan.trials[trial].id, &name = state_.names[trial];
   const FailureDecision next = failure_policy_.After(id, verdict);

@@ -1,4 +1,4 @@
-// What follows from an attempt that ended: for the record, for the trial and those that depend on it, for the batch.
+// Draws the conclusions from an ended attempt: records it, and decides about the trial, dependent trials and the batch.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@ namespace backplane {
 
 class Settler {
  public:
-  // `failure_policy` knows the tries of this session.
+  // `failure_policy` counts the retries of this session.
   Settler(BatchState* state, SearchDriver* search, FailurePolicy* failure_policy)
       : state_(*state),
         search_(*search),
@@ -22,9 +22,9 @@ class Settler {
         stop_rules_(state->plan.base.experiment.stop_sweep, search->most_searched()) {}
 
   void Finish(const JobTable::Ended& ended);
-  // The disk is full, no process can be made: not the trial's fault, and it may pass.
+  // For example, the disk is full or no process can be created. Not the trial's fault, so a retry may succeed.
   void NotStarted(size_t trial, unsigned attempt, const std::string& why);
-  // Trials that cannot start any more, because the one before them ended otherwise.
+  // Skips trials whose earlier stage did not complete.
   void SkipWhatNeverCan() { state_.SetStates(NeverStarting(state_.plan, state_.schedule, state_.names)); }
 
  private:
@@ -35,9 +35,9 @@ class Settler {
   SearchDriver& search_;
   FailurePolicy& failure_policy_;
   StopRules stop_rules_;
-  std::set<std::string> warned_;  // kinds of warnings that were shown
+  std::set<std::string> warned_;  // kinds of warnings already shown
   VersionWatch versions_;
-  bool knows_versions_ = false;  // of trials of earlier sessions
+  bool knows_versions_ = false;  // of earlier sessions
 };
 
 }  // namespace backplane

@@ -33,7 +33,7 @@ void StartCheck::Ask(std::vector<size_t> trials, bool searches) {
   report.while_checking = checked.interrupted;
 }
 
-// What asks for more than this machine has is asked by its trial, on a node.
+// Leaves out trials that need more than this machine has. They are checked on a node when they start.
 std::vector<size_t> StartCheck::CheckableHere(const Plan& plan, std::vector<size_t> trials) const {
   std::erase_if(trials, [&](size_t trial) {
     try {

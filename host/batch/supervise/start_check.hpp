@@ -1,4 +1,4 @@
-// What the plugins of a plan say to it before the first trial starts.
+// Checks a plan with its plugins before the first trial starts.
 #pragma once
 
 #include <set>
@@ -11,20 +11,20 @@ namespace backplane {
 
 class StartCheck {
  public:
-  // `engine` and `resource_pool`: where trials run; the plugins are asked there unless the request names another place.
+  // Checks run in `engine`, with resources from `resource_pool`, unless the request names another place.
   StartCheck(BatchState* state, Engine* engine, ResourcePool* resource_pool)
       : state_(*state), engine_(engine), resource_pool_(resource_pool) {}
 
-  // Asks about `trials`; about probes of the space if `searches`, because nobody knows yet what will be suggested. The report
-  // gets what they refuse.
+  // Checks `trials`, or probes of the search space if `searches`, because suggestions are not known yet. Adds errors to the
+  // report.
   void Ask(std::vector<size_t> trials, bool searches);
   bool asked() const { return asked_; }
-  // All that there is to run is taken, or the rest of it is to be run.
+  // True if no check failed, or if the batch skips invalid trials.
   bool MayStart() const { return state_.request.skip_invalid || state_.report.checks.empty(); }
-  // What becomes of the trials that were refused; this session leaves them.
+  // Takes rejected trials out of the schedule and returns the new states of those that can never run.
   ChangedStates LeaveRefused();
 
-  // Of what a search looks for: 1 up, -1 down is better, by those who will record it; 0: nobody says.
+  // Whether a search should maximize (1) or minimize (-1) its metric, according to the plugin that records it; 0 if unknown.
   int direction() const { return direction_; }
   const std::set<std::string>& unsaved() const { return unsaved_; }  // learners that save no state
 
