@@ -34,40 +34,10 @@
 #include <utility>
 #include <vector>
 
+#include "record/field_wrappers.hpp"
 #include "record/words.hpp"
 
 namespace backplane {
-
-// An optional whose key is always written: null without a value.
-template <class T>
-struct NullIfAbsent {
-  explicit constexpr NullIfAbsent(T& optional) : value(optional) {}
-  T& value;
-};
-// An optional number; null is a value of it, NaN, and not its absence.
-template <class T>
-struct NaNIfNull {
-  explicit constexpr NaNIfNull(T& optional) : value(optional) {}
-  T& value;
-};
-// An optional that is absent where what stands there does not fit: of a field that another version may write otherwise.
-template <class T>
-struct AbsentIfMisfit {
-  explicit constexpr AbsentIfMisfit(T& optional) : value(optional) {}
-  T& value;
-};
-// Always written; where it is missing or null, the struct's own value stays.
-template <class T>
-struct DefaultIfMissing {
-  explicit constexpr DefaultIfMissing(T& field) : value(field) {}
-  T& value;
-};
-// The same, and not written as long as it is T{}.
-template <class T>
-struct LeftOutIfEmpty {
-  explicit constexpr LeftOutIfEmpty(T& field) : value(field) {}
-  T& value;
-};
 
 // A record within a record that derives from it.
 template <class T, class Derived>
@@ -283,6 +253,34 @@ void DecodeObject(const Place& place, const Json& json, auto&& add) {
   }
 }
 
+// A list of pairs is an object that keeps its order.
+template <bool kTolerant, class Json, class T>
+void DecodeList(const Place& place, const Json& json, std::vector<std::pair<std::string, T>>* values) {
+  values->clear();
+  DecodeObject<kTolerant, Json, T>(
+      place, json, [&](const std::string& key, auto&& item) { values->emplace_back(key, std::forward<decltype(item)>(item)); });
+}
+
+template <class Json, class T>
+void DecodeScalar(const Place& place, const Json& json, T* value) {
+  if constexpr (std::same_as<T, bool>) {
+    if (!json.is_boolean()) Misfit(place, "true or false", json);
+    *value = json.template get<bool>();
+  } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::filesystem::path>) {
+    if (!json.is_string()) Misfit(place, "a text", json);
+    *value = json.template get<std::string>();
+  } else if constexpr (std::floating_point<T>) {
+    if (!json.is_number() && !json.is_null()) Misfit(place, "a number", json);
+    *value = json.is_null() ? std::numeric_limits<T>::quiet_NaN() : json.template get<T>();
+  } else {
+    static_assert(std::integral<T>, "a record has no field of this type");
+    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.template get<uint64_t>())
+                                                : json.is_number_integer() && std::in_range<T>(json.template get<int64_t>());
+    if (!fits) Misfit(place, std::unsigned_integral<T> ? "a whole number from 0 on" : "a whole number", json);
+    *value = json.template get<T>();
+  }
+}
+
 template <bool kTolerant, class Json, class T>
 void Decode(const Place& place, const Json& json, T* value) {
   if constexpr (Record<T>) {
@@ -302,34 +300,14 @@ void Decode(const Place& place, const Json& json, T* value) {
       value->insert_or_assign(key, std::forward<decltype(item)>(item));
     });
   } else if constexpr (kIsA<std::vector, T>) {
-    if constexpr (kIsA<std::pair, typename T::value_type>) {
-      value->clear();
-      DecodeObject<kTolerant, Json, typename T::value_type::second_type>(place, json, [&](const std::string& key, auto&& item) {
-        value->emplace_back(key, std::forward<decltype(item)>(item));
-      });
-    } else {
-      DecodeList<kTolerant>(place, json, value);
-    }
+    DecodeList<kTolerant>(place, json, value);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     if (!json.is_array() || json.size() != value->size()) Misfit(place, "a list of " + std::to_string(value->size()), json);
     for (size_t i = 0; i < value->size(); ++i) Decode<kTolerant>(place + "[" + std::to_string(i) + "]", json[i], &(*value)[i]);
   } else if constexpr (std::same_as<T, nlohmann::json>) {
     *value = json;
-  } else if constexpr (std::same_as<T, bool>) {
-    if (!json.is_boolean()) Misfit(place, "true or false", json);
-    *value = json.template get<bool>();
-  } else if constexpr (std::same_as<T, std::string> || std::same_as<T, std::filesystem::path>) {
-    if (!json.is_string()) Misfit(place, "a text", json);
-    *value = json.template get<std::string>();
-  } else if constexpr (std::floating_point<T>) {
-    if (!json.is_number() && !json.is_null()) Misfit(place, "a number", json);
-    *value = json.is_null() ? std::numeric_limits<T>::quiet_NaN() : json.template get<T>();
   } else {
-    static_assert(std::integral<T>, "a record has no field of this type");
-    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.template get<uint64_t>())
-                                                : json.is_number_integer() && std::in_range<T>(json.template get<int64_t>());
-    if (!fits) Misfit(place, std::unsigned_integral<T> ? "a whole number from 0 on" : "a whole number", json);
-    *value = json.template get<T>();
+    DecodeScalar(place, json, value);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -17,17 +16,12 @@
 #include <nlohmann/json.hpp>
 
 #include "backplane/errors.hpp"
-#include "python_env/worker_source.hpp"
-
-extern char** environ;
+#include "python_env/worker_spawn.hpp"
 
 namespace backplane::python_env {
 namespace {
 
 using std::chrono::milliseconds;
-
-// What a worker finds where; worker.py has the same.
-enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kFirstFree };
 
 constexpr size_t kTailBytes = 8192;               // of a worker's output that are kept for errors
 constexpr size_t kMostLastWords = 2500;           // of them in an error
@@ -38,10 +32,6 @@ constexpr double kShortestStart_s = 120;          // packages may lie on a slow 
 constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an error
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
 constexpr size_t kPortion = 1 << 20;             // memory grows with the bytes that have arrived
-
-[[noreturn]] void FailWith(const std::string& what) {
-  throw bp::Error(errno == ENOMEM ? BP_E_OOM_HOST : BP_E_IO, what + ": " + std::strerror(errno));
-}
 
 // The kinds of messages that worker.py answers with more than an end or an error.
 bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P'; }
@@ -55,98 +45,7 @@ uint32_t MostBytesOfReply(char kind) {
   }
 }
 
-// A descriptor that no other process gets by accident, above those that the workers are given.
-File Checked(int fd, const char* what) {
-  if (fd < 0) FailWith(what);
-  File low(fd);
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree);
-  if (high < 0) FailWith(what);
-  return File(high);
-}
-
-std::array<File, 2> Pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) FailWith("pipe for a worker");
-  File read(ends[0]), write(ends[1]);
-  return {Checked(dup(ends[0]), "pipe for a worker"), Checked(dup(ends[1]), "pipe for a worker")};
-}
-
-// A socket, as writing to the pipe of a process that has ended would raise a signal.
-std::array<File, 2> SocketPair() {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) FailWith("socket for a worker");
-  File ours(ends[0]), theirs(ends[1]);
-  return {Checked(dup(ends[0]), "socket for a worker"), Checked(dup(ends[1]), "socket for a worker")};
-}
-
 void DoNotBlock(const File& file) { fcntl(file.fd(), F_SETFL, fcntl(file.fd(), F_GETFL) | O_NONBLOCK); }
-
-// The host's environment, with what numbers might depend on set: threads of libraries, as the workers share the cores, and the
-// order of sets of texts, which Python deals anew for each process.
-std::vector<std::string> WorkerEnvironment() {
-  const std::vector<std::string> set = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "PYTHONHASHSEED=0",
-                                        "PYTHONUNBUFFERED=1"};
-  std::vector<std::string> all = set;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view entry = *at;
-    const bool is_set = std::any_of(set.begin(), set.end(), [&](const std::string& s) {
-      return entry.starts_with(std::string_view(s).substr(0, s.find('=') + 1));
-    });
-    if (!is_set) all.emplace_back(entry);
-  }
-  return all;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-class SpawnSetup {
- public:
-  SpawnSetup() {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    // The host's threads block signals, and its handlers are not the workers'.
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  void Give(const File& file, int as) { posix_spawn_file_actions_adddup2(&actions_, file.fd(), as); }
-  void GiveNothing(int as) { posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_RDONLY, 0); }
-  pid_t Spawn(std::vector<std::string> arguments) {
-    std::vector<std::string> environment = WorkerEnvironment();
-    pid_t pid = -1;
-    const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions_, &attributes_, Pointers(arguments).data(),
-                                   Pointers(environment).data());
-    if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("a worker process: ") + std::strerror(error));
-    if (error != 0)
-      throw bp::ConfigError("python: '" + arguments[0] + "' cannot be started: " + std::strerror(error) +
-                            "; name an interpreter that has what the env needs");
-    return pid;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
-
-File SourceFile() {
-  File file = Checked(memfd_create("worker.py", MFD_CLOEXEC), "the workers' program");
-  const std::string_view text = kWorkerSource;
-  if (write(file.fd(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) FailWith("the workers' program");
-  return file;
-}
 
 std::string Seconds(double seconds) {
   char text[32];

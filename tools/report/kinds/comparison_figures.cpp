@@ -7,6 +7,7 @@
 #include <map>
 
 #include "figures/panels.hpp"
+#include "kinds/figure_axes.hpp"
 #include "kinds/figure_rows.hpp"
 #include "kinds/host_measures.hpp"
 #include "kinds/resource_figures.hpp"
@@ -30,21 +31,6 @@ std::string WithUnit(const MeasureSpec& measure) {
 
 std::string Better(const MeasureSpec& measure) { return measure.direction > 0 ? "more is better" : "less is better"; }
 
-// Whether none of the `rivals`, other rows, has a better number in that column, or one that reads the same.
-bool IsBest(const Table& table, size_t column, size_t row, const std::vector<size_t>& rivals) {
-  const Column& about = table.columns[column];
-  const auto number = [&](size_t of) {
-    const Number* found = std::get_if<Number>(&table.rows[of][column]);
-    return found != nullptr && std::isfinite(found->value) ? found : nullptr;
-  };
-  if (about.direction == 0 || number(row) == nullptr || rivals.empty()) return false;
-  return std::all_of(rivals.begin(), rivals.end(), [&](size_t other) {
-    if (number(other) == nullptr) return true;
-    return about.direction * (number(row)->value - number(other)->value) > 0 &&
-           FormatCell(table.rows[other][column], about) != FormatCell(table.rows[row][column], about);
-  });
-}
-
 std::vector<std::string> NamesOf(const std::vector<ComparedPoint>& points) {
   std::vector<std::string> names;
   for (const ComparedPoint& point : points) names.push_back(point.name);
@@ -52,33 +38,6 @@ std::vector<std::string> NamesOf(const std::vector<ComparedPoint>& points) {
 }
 
 bool IsOfCommand(const CombinedTrial& trial) { return !trial.data.At("learner.command").is_null(); }
-
-std::string AxisLabel(const std::string& against, bool of_commands) {
-  if (const auto name = SumAxis(against)) return *name + " so far";
-  if (against == "time_s") return "seconds";
-  if (against == "iteration") return "iteration";
-  return of_commands ? "steps" : "environment steps";  // of what, a command alone knows
-}
-
-// Where each point of `curve` lies on the axis; nothing where the trial has no such axis.
-std::vector<double> Places(const TrialData& trial, const std::vector<CurvePoint>& curve, const std::string& against) {
-  const auto name = SumAxis(against);
-  const auto other = name ? trial.curves.find(*name) : trial.curves.end();
-  std::vector<double> places;
-  if (name && other == trial.curves.end()) return places;
-  double sum = 0;
-  size_t summed = 0;
-  for (const CurvePoint& point : curve) {
-    for (; name && summed < other->second.size() && other->second[summed].iteration <= point.iteration; ++summed) {
-      sum += other->second[summed].value;
-    }
-    places.push_back(name                     ? sum
-                     : against == "time_s"    ? point.time_s
-                     : against == "iteration" ? static_cast<double>(point.iteration)
-                                              : point.env_steps);
-  }
-  return places;
-}
 
 struct Place {
   double x = 0, y = 0;
@@ -416,13 +375,6 @@ class Drawer {
   ComparisonFigures* made_;
 };
 
-bool IsCurve(const Combined& combined, const std::string& name) {
-  return std::any_of(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
-    const auto found = trial.data.curves.find(name);
-    return found != trial.data.curves.end() && found->second.size() > 1;
-  });
-}
-
 }  // namespace
 
 ComparisonFigures MakeComparisonFigures(const ComparisonParts& parts, const Table& results) {
@@ -439,20 +391,6 @@ ComparisonFigures MakeComparisonFigures(const ComparisonParts& parts, const Tabl
   }
   drawer.Resources();
   return made;
-}
-
-std::vector<FigureSpec> DefaultFigures(const Combined& combined) {
-  std::vector<std::string> names;
-  for (const char* name : {"eval/return", "return"})
-    if (IsCurve(combined, name)) names.push_back(name);
-  for (const char* name : {"train/loss", "SPS"})
-    if (names.empty() && IsCurve(combined, name)) names.push_back(name);
-  if (names.empty()) return {};
-  FigureSpec curves;
-  curves.kind = FigureSpec::Kind::kCurves;
-  curves.file = "training_curves.png";
-  for (const std::string& name : names) curves.curves.push_back({name, name == "train/loss" ? "iteration" : "env_steps", ""});
-  return {curves};
 }
 
 }  // namespace backplane

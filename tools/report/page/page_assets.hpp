@@ -1,4 +1,5 @@
-// The style sheet and the scripts of the HTML report: page.css, page.js and film.js, embedded when the host is built.
+// The style sheet and the scripts of the HTML report: page.css, page.js with figures.js, and film.js, embedded when the host is
+// built.
 #pragma once
 
 namespace backplane {

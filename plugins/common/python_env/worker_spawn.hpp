@@ -1,0 +1,46 @@
+// What the processes of a Python env are started with: descriptors, environment, program.
+#pragma once
+
+#include <spawn.h>
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "python_env/file.hpp"
+
+namespace backplane::python_env {
+
+// The descriptors of a worker; worker.py has the same numbers.
+enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kFirstFree };
+
+// Throws bp::Error with the sentence of `errno`.
+[[noreturn]] void FailWith(const std::string& what);
+
+// Takes `fd`, and returns a copy with a number above those of a worker, which child processes do not inherit. Throws bp::Error.
+File Checked(int fd, const char* what);
+// The read end first.
+std::array<File, 2> Pipe();
+// A socket, because writing to the pipe of an ended process would raise a signal. Our end first.
+std::array<File, 2> SocketPair();
+// The program of the workers, in memory.
+File SourceFile();
+
+class SpawnSetup {
+ public:
+  SpawnSetup();
+  ~SpawnSetup();
+  SpawnSetup(const SpawnSetup&) = delete;
+
+  void Give(const File& file, int as) { posix_spawn_file_actions_adddup2(&actions_, file.fd(), as); }
+  void GiveNothing(int as);
+  // Throws bp::Error.
+  pid_t Spawn(std::vector<std::string> arguments);
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace backplane::python_env
