@@ -1,4 +1,5 @@
-// How a record writes and reads a field, where that differs from the rules in record/fields.hpp: visit("name", NullIfAbsent(x)).
+// How a record writes and reads a field, where that differs from the rules in record/fields.hpp: visit("name",
+// NullIfAbsent(x)).
 #pragma once
 
 namespace backplane {

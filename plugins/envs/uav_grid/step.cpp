@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collisions.hpp"
+
 namespace backplane::uav_grid {
 namespace {
 
@@ -34,41 +36,6 @@ bool Propose(const Model& model, const int32_t* action, const Row& row, Proposal
   }
   out->n = n;
   return valid;
-}
-
-// All involved crash, tested once.
-void CrashConflicts(Proposals* p) {
-  const auto crash = [p](Cause cause) {
-    return [p, cause](int64_t i, int64_t k) {
-      p->cause[i] = std::min(p->cause[i], cause);
-      p->cause[k] = std::min(p->cause[k], cause);
-    };
-  };
-  p->meetings.ForEach(p->to.data(), p->n, crash(kVertex));
-  p->meetings.ForEach(p->middle.data(), p->n, crash(kEdge));
-}
-
-// Sends movers back until nobody conflicts. The conflicts of a pass are those of the same proposals.
-void HoldBackConflicts(bool priority, Proposals* p) {
-  const auto hold = [p](int64_t k, Cause cause) {
-    if (p->Moves(k)) p->held[k] = std::min(p->held[k], cause);
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    std::fill_n(p->held.begin(), p->n, kNone);
-    // Of movers into one cell the lowest index passes by priority, unless somebody stays there.
-    p->meetings.ForEach(p->to.data(), p->n, [&](int64_t first, int64_t k) {
-      if (!priority || !p->Moves(k)) hold(first, kVertex);
-      hold(k, kVertex);
-    });
-    p->meetings.ForEach(p->middle.data(), p->n, [&](int64_t first, int64_t k) { hold(first, kEdge), hold(k, kEdge); });
-    for (int64_t k = 0; k < p->n; ++k) {
-      if (p->held[k] == kNone) continue;
-      p->cause[k] = p->held[k];
-      p->Stay(k);
-      changed = true;
-    }
-  }
 }
 
 }  // namespace

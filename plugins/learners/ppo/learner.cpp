@@ -44,7 +44,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       reward_norm_(static_cast<int64_t>(rows_), options_.gamma),
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
       batch_(net_, shape),
-      adaptive_lr_(options_.lr) {
+      adaptive_rate_(options_.lr) {
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
@@ -55,14 +55,14 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
 void Learner::Save(const bp::Writer& writer) const {
   ObsNormalizer obs_norm = obs_norm_;
   if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
-  WriteState(writer, ShapeOf(net_), optimizer_, obs_norm, reward_norm_, {adaptive_lr_, epochs_done_, version()});
+  WriteState(writer, ShapeOf(net_), optimizer_, obs_norm, reward_norm_, {adaptive_rate_.rate(), epochs_done_, version()});
 }
 
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, ShapeOf(net_), &optimizer_, &obs_norm_, &reward_norm_, &counters);
   actor_.Refresh(optimizer_.params());
-  adaptive_lr_ = counters.adaptive_lr;
+  adaptive_rate_.Restore(counters.adaptive_lr);
   epochs_done_ = counters.epochs_done;
   moments_.count = 0;
   Restart(counters.version);
@@ -91,7 +91,7 @@ void Learner::Tensors(bp::NamedTensors* out) const {
   if (options_.normalize_obs) obs_norm_.stats().Tell("obs_norm", out);
   if (options_.normalize_rewards) reward_norm_.Tell(out);
   optimizer_.Tell(out);
-  out->AddNumber("adaptive_lr", adaptive_lr_);
+  out->AddNumber("adaptive_lr", adaptive_rate_.rate());
 }
 
 StepStats Learner::Gradient(int64_t part) {
@@ -101,7 +101,7 @@ StepStats Learner::Gradient(int64_t part) {
       UsesTorch(options_) ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
   const StepStats stats =
       gradient_->Compute(batch, {CurrentLoss(clip), options_.normalize_advantages}, optimizer_.params(), optimizer_.gradient());
-  kl_sum_ += stats.kl, ++kl_count_;
+  adaptive_rate_.Add(stats.kl);
   return stats;
 }
 
@@ -109,7 +109,7 @@ StepOptions Learner::CurrentStep() const {
   StepOptions step = on_policy::Learner::CurrentStep();
   if (options_.lr_schedule == LrSchedule::kLinear) step.lr *= 1 - progress();
   // An adaptive rate steers towards the target instead.
-  if (options_.lr_schedule == LrSchedule::kKlAdaptive) step.lr = adaptive_lr_, step.kl_stop = 0;
+  if (options_.lr_schedule == LrSchedule::kKlAdaptive) step.lr = adaptive_rate_.rate(), step.kl_stop = 0;
   return step;
 }
 
@@ -118,10 +118,7 @@ void Learner::EndUpdate() {
   actor_.Refresh(optimizer_.params());
   if (moments_.count > 0) obs_norm_.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   moments_.count = 0;
-  if (options_.lr_schedule != LrSchedule::kKlAdaptive || kl_count_ == 0) return;
-  const double kl = kl_sum_ / static_cast<double>(kl_count_);
-  if (kl > 2 * options_.kl_target) adaptive_lr_ = std::max(adaptive_lr_ / 1.5, 1e-6);
-  if (kl < options_.kl_target / 2) adaptive_lr_ = std::min(adaptive_lr_ * 1.5, 1e-2);
+  if (options_.lr_schedule == LrSchedule::kKlAdaptive) adaptive_rate_.EndUpdate(options_.kl_target);
 }
 
 }  // namespace backplane::ppo

@@ -6,6 +6,7 @@
 
 #include "actor.hpp"
 #include "batch.hpp"
+#include "kl_adaptive_rate.hpp"
 #include "normalizer.hpp"
 #include "on_policy/learner.hpp"
 #include "on_policy/parts.hpp"
@@ -57,11 +58,9 @@ class Learner : public on_policy::Learner {
   Actor actor_;
   Batch batch_;
   bp::LearnerSpec spec_;
-  double adaptive_lr_;
+  KlAdaptiveRate adaptive_rate_;
 
   Moments moments_;  // of the current rollout, merged when its update ends
-  double kl_sum_ = 0;
-  uint64_t kl_count_ = 0;
 };
 
 }  // namespace backplane::ppo

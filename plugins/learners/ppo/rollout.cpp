@@ -16,7 +16,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
     const rl::ObsMoments seen = rl::FiniteMoments(delivery, net_.obs, obs_name_, "in the rollout");
     moments_ = {seen.count, {seen.mean, seen.mean + net_.obs}, {seen.m2, seen.m2 + net_.obs}};
   }
-  kl_sum_ = 0, kl_count_ = 0;
+  adaptive_rate_.BeginUpdate();
   return Ticks();
 }
 
