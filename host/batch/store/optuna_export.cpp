@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/json_text.hpp"
+#include "record/fields.hpp"
 #include "record/measurements.hpp"
 
 namespace backplane {
@@ -29,11 +30,62 @@ int TrialStateOf(StudyState state) {  // optuna.trial.TrialState
   }
 }
 
-std::string Line(Step step, json content) {
-  content["op_code"] = static_cast<int>(step);
-  content["worker_id"] = kWriter;
-  return JsonText(content) + "\n";
+// What each line of a journal has.
+struct Head {
+  Step step = Step::kCreateTrial;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("op_code", static_cast<int>(self.step));
+    visit("worker_id", std::string(kWriter));
+  }
+};
+
+std::string Line(Step step, json line) {
+  Overwrite(Head{step}, &line);
+  return JsonText(line) + "\n";
 }
+
+// Attributes that Optuna only keeps.
+struct UserAttributes {
+  std::string state, point, why;
+  std::vector<uint64_t> seeds;
+  std::vector<std::string> trials;
+  std::vector<double> values_of_fresh_seeds;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("state", self.state);
+    visit("seeds", self.seeds);
+    visit("trials", self.trials);
+    visit("point", LeftOutIfEmpty(self.point));
+    visit("why", LeftOutIfEmpty(self.why));
+    visit("values_of_fresh_seeds", LeftOutIfEmpty(self.values_of_fresh_seeds));
+  }
+};
+
+struct TrialLine {
+  uint64_t study_id = 0;
+  int state = 0;
+  std::optional<std::string> started, completed;
+  std::optional<double> value;
+  std::map<std::string, std::string> distributions;  // as JSON in a text
+  std::map<std::string, json> params;
+  std::map<std::string, double> intermediate_values;  // by step
+  std::map<std::string, json> system;
+  UserAttributes user;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("study_id", self.study_id);
+    visit("state", self.state);
+    visit("datetime_start", NullIfAbsent(self.started));
+    visit("datetime_complete", self.completed);
+    visit("value", self.value);
+    visit("distributions", self.distributions);
+    visit("params", self.params);
+    visit("intermediate_values", self.intermediate_values);
+    visit("system_attrs", self.system);
+    visit("user_attrs", self.user);
+  }
+};
 
 // Local time without a zone, as Optuna writes it.
 std::string TimeText(double t) {
@@ -74,9 +126,10 @@ std::optional<json> InternalOf(const SearchedOption& option, const json& value) 
   return json(found - option.choices.begin());
 }
 
-// Of the trials with fresh seeds: seed and value.
-json ConfirmedOf(const Study& study, const StudyTrial& trial, const ResultsFolder& folder, const BatchRecord& record) {
-  json values = json::array();
+// The metric of the trials with fresh seeds.
+std::vector<double> ConfirmedOf(const Study& study, const StudyTrial& trial, const ResultsFolder& folder,
+                                const BatchRecord& record) {
+  std::vector<double> values;
   for (const std::string& id : trial.confirming) {
     const TrialRecord* known = record.Find(id);
     if (!known || known->attempts.empty() || !IsFinished(known->state)) continue;
@@ -89,43 +142,35 @@ json ConfirmedOf(const Study& study, const StudyTrial& trial, const ResultsFolde
 }
 
 std::string LineOfTrial(const Study& study, const StudyTrial& trial, const ResultsFolder& folder, const BatchRecord& record) {
-  json line = {{"study_id", 0},
-               {"state", TrialStateOf(trial.state)},
-               {"datetime_start", trial.started > 0 ? json(TimeText(trial.started)) : json()},
-               {"distributions", json::object()},
-               {"params", json::object()},
-               {"intermediate_values", json::object()},
-               {"system_attrs", json::object()}};
+  TrialLine line;
+  line.state = TrialStateOf(trial.state);
+  if (trial.started > 0) line.started = TimeText(trial.started);
+  if (trial.ended) line.completed = TimeText(*trial.ended);
+  const bool has_value = trial.state == StudyState::kComplete || trial.state == StudyState::kPruned;
+  if (has_value) line.value = trial.Latest();
   json external = json::object();
   for (const SearchedOption& option : study.space) {
     const auto found = trial.params.find(option.path);
     const std::optional<json> value = found != trial.params.end() ? InternalOf(option, *found) : std::nullopt;
     if (!value) continue;
     external[option.path] = ChoiceOf(*found);
-    line["distributions"][option.path] = JsonText(DistributionOf(option));
-    line["params"][option.path] = *value;
+    line.distributions[option.path] = JsonText(DistributionOf(option));
+    line.params[option.path] = *value;
   }
   if (trial.state == StudyState::kWaiting) {  // as enqueue_trial leaves it
-    line["params"] = line["distributions"] = json::object();
-    line["system_attrs"]["fixed_params"] = external;
+    line.params.clear(), line.distributions.clear();
+    line.system.emplace("fixed_params", external);
   }
-  if (trial.ended) line["datetime_complete"] = TimeText(*trial.ended);
-  const bool has_value = trial.state == StudyState::kComplete || trial.state == StudyState::kPruned;
-  if (has_value && trial.Latest()) line["value"] = *trial.Latest();
-  for (const auto& [step, value] : trial.steps) line["intermediate_values"][std::to_string(step)] = value;
-  json& ours = line["user_attrs"] = {{"state", Word(trial.state)}, {"seeds", trial.seeds}, {"trials", trial.trials}};
-  if (!trial.point.empty()) ours["point"] = trial.point;
-  if (!trial.why.empty()) ours["why"] = trial.why;
-  if (json confirmed = ConfirmedOf(study, trial, folder, record); !confirmed.empty())
-    ours["values_of_fresh_seeds"] = std::move(confirmed);
-  return Line(Step::kCreateTrial, std::move(line));
+  for (const auto& [step, value] : trial.steps) line.intermediate_values[std::to_string(step)] = value;
+  line.user = {Word(trial.state), trial.point, trial.why, trial.seeds, trial.trials, ConfirmedOf(study, trial, folder, record)};
+  return Line(Step::kCreateTrial, ToJson(line));
 }
 
 }  // namespace
 
 std::string FormatOptunaJournal(const Study& study, const ResultsFolder& folder, const BatchRecord& record) {
-  std::string text = Line(Step::kCreateStudy,
-                          {{"study_name", study.name}, {"directions", json::array({study.maximize ? kMaximize : kMinimize})}});
+  std::string text = Line(Step::kCreateStudy, json{{"study_name", study.name},
+                                                   {"directions", json::array({study.maximize ? kMaximize : kMinimize})}});
   const auto attribute = [&](Step step, const char* kind, json value) {
     text += Line(step, {{"study_id", 0}, {kind, std::move(value)}});
   };
