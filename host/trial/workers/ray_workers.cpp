@@ -15,6 +15,7 @@
 #include "base/child.hpp"
 #include "base/json_text.hpp"
 #include "base/line_peer.hpp"
+#include "record/fields.hpp"
 #include "rollout/failure.hpp"
 #include "workers/frame.hpp"
 #include "workers/listener.hpp"
@@ -37,7 +38,24 @@ std::string RandomToken() {
   return token;
 }
 
-// The Python program beside the trial, and what it has said.
+// A line of the Python program: that it failed, on which node the workers run, or how one of them ended.
+struct DriverReply {
+  std::optional<std::string> failed, node;
+  bool lasting = false;  // another try would fail as well
+  std::optional<uint64_t> ended;
+  std::string how = "it ended", words;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("failed", self.failed);
+    visit("lasting", self.lasting);
+    visit("node", self.node);
+    visit("ended", self.ended);
+    visit("how", self.how);
+    visit("words", self.words);
+  }
+};
+
+// The Python program of this trial and its replies.
 class RayDriver {
  public:
   RayDriver(const std::string& python, const std::string& address) {
@@ -82,13 +100,14 @@ class RayDriver {
   void Take(const std::string& line) {
     const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
     if (!said.is_object()) throw std::runtime_error("Ray's driver: wanted an object in a line, found " + line.substr(0, 200));
-    if (said.contains("failed")) {
-      const std::string why = "workers on Ray: " + said["failed"].get<std::string>();
-      if (said.value("lasting", false)) throw TrialFailure(BP_E_CONFIG, "", why);  // another try would find the same
+    const auto reply = ReadTolerantly<DriverReply>(said);
+    if (reply.failed) {
+      const std::string why = "workers on Ray: " + *reply.failed;
+      if (reply.lasting) throw TrialFailure(BP_E_CONFIG, "", why);  // another try would have the same result
       throw std::runtime_error(why);
     }
-    node_ = said.value("node", node_);
-    if (said.contains("ended")) ends_[said["ended"].get<uint64_t>()] = {said.value("how", "it ended"), said.value("words", "")};
+    if (reply.node) node_ = *reply.node;
+    if (reply.ended) ends_[*reply.ended] = {reply.how, reply.words};
   }
 
   LinePeer peer_;
