@@ -1,7 +1,7 @@
-# backplane_add_module(<name> [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all sources
-# in its folder but main.cpp and EXCEPT, or of SOURCES.
+# backplane_add_module(<name> [SMALL] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all
+# sources in its folder but main.cpp and EXCEPT, or of SOURCES. SMALL: as for backplane_precompile.
 function(backplane_add_module name)
-  cmake_parse_arguments(M "" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
+  cmake_parse_arguments(M "SMALL" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
   if(NOT M_SOURCES)
     file(GLOB M_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
     list(REMOVE_ITEM M_SOURCES main.cpp ${M_EXCEPT})
@@ -10,7 +10,11 @@ function(backplane_add_module name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH folder)
   target_include_directories(backplane_${name} PUBLIC ${folder})
   target_link_libraries(backplane_${name} PUBLIC backplane::sdk ${M_LIBS} PRIVATE backplane_flags)
-  backplane_precompile(backplane_${name})
+  if(M_SMALL)
+    backplane_precompile(backplane_${name} SMALL)
+  else()
+    backplane_precompile(backplane_${name})
+  endif()
   # Four files at once: half the time of a build from nothing, and a changed file still takes seconds.
   if(BACKPLANE_PRECOMPILE AND NOT CMAKE_UNITY_BUILD)
     set_target_properties(backplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
