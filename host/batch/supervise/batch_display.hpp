@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "config/experiment.hpp"
+#include "contract/experiment.hpp"
 #include "record/status_file.hpp"
 #include "store/progress_file.hpp"
 #include "supervise/batch_view.hpp"

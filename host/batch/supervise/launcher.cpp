@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/error_words.hpp"
-#include "supervise/interrupt.hpp"
+#include "base/interrupt.hpp"
 
 namespace backplane {
 
