@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "base/infinity.hpp"
 #include "contract/experiment.hpp"
@@ -56,27 +57,30 @@ bool IsOtherThanText(const Node& node) {
   return !node.quoted && (ParseNumber(node.text) || IsFlag(node.text, true) || IsFlag(node.text, false));
 }
 
+constexpr std::pair<ValueType, const char*> kWanted[] = {
+    {ValueType::kNumber, "a number"},
+    {ValueType::kInteger, "an integer"},
+    {ValueType::kSeed, "an integer"},
+    {ValueType::kFlag, "true or false"},
+    {ValueType::kNumberList, "a list of numbers"},
+    {ValueType::kIntegerList, "a list of integers"},
+    {ValueType::kDuration, "a duration such as 90s, 30m or 1h30m"},
+    {ValueType::kSize, "a size such as 512MiB, 4GB or 16GiB"},
+    {ValueType::kPercent, "a percentage such as 5% or 0.5%"},
+    {ValueType::kPath, "a path"},
+    {ValueType::kPathList, "a list of paths"},
+    {ValueType::kTextList, "a list of texts"},
+    {ValueType::kMeasureList, "a list of measures"},
+    {ValueType::kFlapping, "a limit such as '3 in 60s', or 0"},
+    {ValueType::kScalar, "a number, true or false, or text"},
+    {ValueType::kWords, "a list of words such as [python, train.py, --seed, \"{seed}\"]"},
+    {ValueType::kPatterns, "a mapping of measures to patterns such as {return: \"return=([-0-9.]+)\"}"},
+};
+
 const char* Wanted(ValueType type) {
-  switch (type) {
-    case ValueType::kNumber: return "a number";
-    case ValueType::kInteger:
-    case ValueType::kSeed: return "an integer";
-    case ValueType::kFlag: return "true or false";
-    case ValueType::kNumberList: return "a list of numbers";
-    case ValueType::kIntegerList: return "a list of integers";
-    case ValueType::kDuration: return "a duration such as 90s, 30m or 1h30m";
-    case ValueType::kSize: return "a size such as 512MiB, 4GB or 16GiB";
-    case ValueType::kPercent: return "a percentage such as 5% or 0.5%";
-    case ValueType::kPath: return "a path";
-    case ValueType::kPathList: return "a list of paths";
-    case ValueType::kTextList: return "a list of texts";
-    case ValueType::kMeasureList: return "a list of measures";
-    case ValueType::kFlapping: return "a limit such as '3 in 60s', or 0";
-    case ValueType::kScalar: return "a number, true or false, or text";
-    case ValueType::kWords: return "a list of words such as [python, train.py, --seed, \"{seed}\"]";
-    case ValueType::kPatterns: return "a mapping of measures to patterns such as {return: \"return=([-0-9.]+)\"}";
-    default: return "text";
-  }
+  for (const auto& [wanted_type, text] : kWanted)
+    if (wanted_type == type) return text;
+  return "text";
 }
 
 class ValueReader {
@@ -96,13 +100,21 @@ class ValueReader {
       case ValueType::kWords: return ReadWords(node);
       case ValueType::kPatterns: return ReadPatterns(node);
       case ValueType::kStructure: return ReadStructure(node);
-      default: break;
+      default: return ReadScalar(node);
     }
+  }
+
+ private:
+  std::optional<json> ReadScalar(const Node& node) {
     if (!node.IsScalar()) return WrongType(node);
     if (rule_.type == ValueType::kScalar) return PlainJson(node);
     if (IsRangeWord(rule_.range, node.text)) return json(node.text);
     if (rule_.type == ValueType::kNumber && rule_.range.empty() && ParseInfinity(node.text)) return json(node.text);
     if (!node.quoted && ParseInfinity(node.text)) return Fail(node, fmt::format("'{}' is not a finite number", node.text));
+    return ReadFiniteScalar(node);
+  }
+
+  std::optional<json> ReadFiniteScalar(const Node& node) {
     switch (rule_.type) {
       case ValueType::kNumber: return node.quoted ? WrongType(node) : Numeric(node, ParseNumber(node.text));
       case ValueType::kInteger: return node.quoted ? WrongType(node) : ReadInteger(node);
@@ -116,7 +128,6 @@ class ValueReader {
     }
   }
 
- private:
   std::nullopt_t Fail(const Node& node, std::string message) {
     errors_->Add(node.mark, std::move(message));
     return std::nullopt;

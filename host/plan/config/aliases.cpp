@@ -59,39 +59,35 @@ void SpreadLists(const OptionTable& table, Node* map, Errors* errors) {
   map->entries = std::move(spread);
 }
 
-void RewriteIn(Node* root, const std::string& options_path, const OptionTable& table, Errors* errors) {
-  Node* map = FindPath(root, options_path);
-  if (!map || !map->IsMap()) return;
-  SpreadLists(table, map, errors);
-  // A name of the host's that the learner does not know: what is trained and how is often written in one mapping.
-  const auto host_key = [&](const Entry& entry) {
-    const bool may_be = options_path == kLearnerOptions && table.info().id != kCommandLearner && !table.Find(entry.key);
-    return may_be ? FindHostKeyByAlias(entry.key) : nullptr;
+// A host key by another name that the learner's table does not have: one mapping often holds both kinds of settings.
+const HostKey* HostKeyAmong(const std::string& options_path, const OptionTable& table, const Entry& entry) {
+  const bool may_be = options_path == kLearnerOptions && table.info().id != kCommandLearner && !table.Find(entry.key);
+  return may_be ? FindHostKeyByAlias(entry.key) : nullptr;
+}
+
+struct SortedEntries {
+  std::vector<Entry> kept;                                 // they have the names of the table
+  std::vector<std::pair<Entry, const OptionInfo*>> moved;  // the option is NULL if the name is a host key's
+};
+
+SortedEntries SortEntries(const Node& map, const std::string& options_path, const OptionTable& table, Errors* errors) {
+  SortedEntries sorted;
+  std::vector<Entry>& kept = sorted.kept;
+  const auto find_kept = [&](const std::string& key) -> const Entry* {
+    const auto found = std::find_if(kept.begin(), kept.end(), [&](const Entry& entry) { return entry.key == key; });
+    return found == kept.end() ? nullptr : &*found;
   };
-  const bool plain = std::all_of(map->entries.begin(), map->entries.end(), [&](const Entry& entry) {
-    const TableOption* option = table.Find(entry.key);
-    return option ? !option->host_key && entry.key == option->info->path : !host_key(entry);
-  });
-  if (plain) return;
-  std::vector<Entry> kept;
-  std::vector<std::pair<Entry, const OptionInfo*>> moved;  // without an option: a name of the host's
-  auto find_kept = [&](const std::string& key) -> const Entry* {
-    for (const Entry& entry : kept) {
-      if (entry.key == key) return &entry;
-    }
-    return nullptr;
-  };
-  for (const Entry& entry : map->entries) {
+  for (const Entry& entry : map.entries) {
     const TableOption* known = table.Find(entry.key);
     const OptionInfo* option = known ? known->info : nullptr;
     if (known && known->host_key) {
       const bool is_replaced = entry.under_a_budget && known->host_key->path.starts_with("budget.");
-      if (!is_replaced) moved.emplace_back(entry, option);
-    } else if (host_key(entry)) {
-      moved.emplace_back(entry, nullptr);
+      if (!is_replaced) sorted.moved.emplace_back(entry, option);
+    } else if (HostKeyAmong(options_path, table, entry)) {
+      sorted.moved.emplace_back(entry, nullptr);
     } else if (!option || entry.key == option->path) {
       kept.push_back(entry);
-    } else if (const Entry* target = FindEntry(*map, option->path)) {
+    } else if (const Entry* target = FindEntry(map, option->path)) {
       AddBothSet(entry, option->path, target->mark, errors);
     } else if (const Entry* other = find_kept(option->path)) {
       AddBothSet(entry, option->path, other->mark, errors);
@@ -100,8 +96,21 @@ void RewriteIn(Node* root, const std::string& options_path, const OptionTable& t
       kept.back().key = option->path;
     }
   }
-  map->entries = std::move(kept);
-  for (auto& [entry, option] : moved) {  // `map` may move when keys are added to the root
+  return sorted;
+}
+
+void RewriteIn(Node* root, const std::string& options_path, const OptionTable& table, Errors* errors) {
+  Node* map = FindPath(root, options_path);
+  if (!map || !map->IsMap()) return;
+  SpreadLists(table, map, errors);
+  const bool plain = std::all_of(map->entries.begin(), map->entries.end(), [&](const Entry& entry) {
+    const TableOption* option = table.Find(entry.key);
+    return option ? !option->host_key && entry.key == option->info->path : !HostKeyAmong(options_path, table, entry);
+  });
+  if (plain) return;
+  SortedEntries sorted = SortEntries(*map, options_path, table, errors);
+  map->entries = std::move(sorted.kept);
+  for (auto& [entry, option] : sorted.moved) {  // `map` may move when keys are added to the root
     if (!option) {
       const HostKey& key = *FindHostKeyByAlias(entry.key);
       ReadAsHostKey(key, std::move(entry), root, errors);

@@ -48,6 +48,13 @@ Target AliasTarget(const std::string& path) {
   return {key->path, nullptr, true, true};
 }
 
+// Returns true if a name that is no option of the table may be set.
+bool IsKnownName(const PluginSlot& slot, const std::string& name) {
+  if (!slot.table) return true;  // the missing plugin is an error already
+  const bool is_list_of_options = slot.table->Find(name + "[0]") != nullptr;
+  return is_list_of_options || IsBelowStructure(*slot.table, name);
+}
+
 Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots) {
   Target target{path};
   size_t options = path.find(".options.");
@@ -58,13 +65,10 @@ Target FindTarget(const std::string& path, const std::vector<PluginSlot>& slots)
   }
   std::string options_path = path.substr(0, options + 8), name = path.substr(options + 9);
   const PluginSlot* slot = FindSlot(slots, options_path);
-  if (slot && !slot->table) target.known = true;  // that the plugin is missing is said already
   const TableOption* option = slot && slot->table ? slot->table->Find(name) : nullptr;
-  if (!option && slot && slot->table && slot->table->Find(name + "[0]")) target.known = true;  // a list of several options
-  if (!option && slot && slot->table && IsBelowStructure(*slot->table, name)) target.known = true;
-  if (!option && !target.known) return AliasTarget(path);
+  target.known = option || (slot && IsKnownName(*slot, name));
+  if (!target.known) return AliasTarget(path);
   if (!option) return target;
-  target.known = true;
   if (option->host_key && options_path == slot->options_path()) {
     target.host_alias = option;
     target.path = option->host_key->path;

@@ -69,32 +69,39 @@ std::unique_ptr<PointForm> PointForm::Make(const Assignments& written, const std
 bool PointForm::AddPlace(const Override& override, const std::string& target) {
   OwnPlace place;
   place.path = target;
-  if (const HostKey* key = FindHostKey(target)) {
-    if (!IsAlone(*key) || !override.value.IsScalar()) return false;
-    place.key = key;
-    place.rule = key->rule();
-    if (override.path != target) {
-      const auto [map, name] = SplitOptions(override.path);
-      const PluginSlot* slot = name.empty() ? nullptr : FindSlot(*slots_, map);
-      const TableOption* option = slot ? slot->table->Find(name) : nullptr;
-      if (!option || option->host_key != key) return false;
-      place.alias = option->info;
-    }
-    for (const PluginSlot& slot : *slots_) {
-      for (const TableOption& option : slot.table->options())
-        if (option.host_key == key) place.seen_as.push_back(option.info);
-    }
-  } else {
-    const auto [map, name] = SplitOptions(target);
-    place.of = OptionsIn(map);
-    const PluginSlot* slot = place.of && !name.empty() ? FindSlot(*slots_, map) : nullptr;
-    place.option = slot ? slot->table->Find(name) : nullptr;
-    if (!place.option || place.option->info->path != name || place.option->host_key) return false;
-    if (!override.value.IsScalar() && !(override.value.IsList() && IsListOption(*place.option))) return false;
-    place.options = FindHostKey(map);
-    place.rule = place.option->rule;
-  }
+  const HostKey* key = FindHostKey(target);
+  if (!(key ? FindKeyPlace(*key, override, &place) : FindOptionPlace(override, &place))) return false;
   places_.push_back(std::move(place));
+  return true;
+}
+
+bool PointForm::FindKeyPlace(const HostKey& key, const Override& override, OwnPlace* place) const {
+  if (!IsAlone(key) || !override.value.IsScalar()) return false;
+  place->key = &key;
+  place->rule = key.rule();
+  if (override.path != place->path) {
+    const auto [map, name] = SplitOptions(override.path);
+    const PluginSlot* slot = name.empty() ? nullptr : FindSlot(*slots_, map);
+    const TableOption* option = slot ? slot->table->Find(name) : nullptr;
+    if (!option || option->host_key != &key) return false;
+    place->alias = option->info;
+  }
+  for (const PluginSlot& slot : *slots_) {
+    for (const TableOption& option : slot.table->options())
+      if (option.host_key == &key) place->seen_as.push_back(option.info);
+  }
+  return true;
+}
+
+bool PointForm::FindOptionPlace(const Override& override, OwnPlace* place) const {
+  const auto [map, name] = SplitOptions(place->path);
+  place->of = OptionsIn(map);
+  const PluginSlot* slot = place->of && !name.empty() ? FindSlot(*slots_, map) : nullptr;
+  place->option = slot ? slot->table->Find(name) : nullptr;
+  if (!place->option || place->option->info->path != name || place->option->host_key) return false;
+  if (!override.value.IsScalar() && !(override.value.IsList() && IsListOption(*place->option))) return false;
+  place->options = FindHostKey(map);
+  place->rule = place->option->rule;
   return true;
 }
 

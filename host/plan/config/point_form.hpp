@@ -69,6 +69,9 @@ class PointForm {
 
   PointForm() = default;
   bool AddPlace(const Override& override, const std::string& target);
+  // Fill the place at `place->path`; false if a form cannot hold its value.
+  bool FindKeyPlace(const HostKey& key, const Override& override, OwnPlace* place) const;
+  bool FindOptionPlace(const Override& override, OwnPlace* place) const;
   bool RowsFit(const std::vector<nlohmann::json>& own) const;
 
   std::vector<Shape> shapes_;  // of the assignments

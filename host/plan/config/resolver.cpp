@@ -101,6 +101,18 @@ void RefuseOtherName(const Override& set, const Override& before, Errors* errors
               fmt::format("'{}' is another name of '{}', which --set gives too; keep one of them", set.path, before.path));
 }
 
+// The mapping of options at a path; those of a monitor stand in a list.
+const json* FindOptions(const Values& all, const std::vector<PluginSlot>& slots, const std::string& path) {
+  if (const auto found = all.values.find(path); found != all.values.end()) return &found->second;
+  size_t monitor = 0;
+  for (const PluginSlot& slot : slots) {
+    if (slot.kind != BP_KIND_MONITOR) continue;
+    if (slot.options_path() == path) return &all.values.at("monitors").at(monitor).at("options");
+    ++monitor;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string ReadPoint::Target(const std::string& path) const { return TargetPath(path, *slots); }
@@ -128,13 +140,7 @@ std::optional<json> ReadPoint::At(const std::string& path) const {
   size_t options = target.find(".options.");
   if (options == std::string::npos) return std::nullopt;
   const std::string map = target.substr(0, options + 8), name = target.substr(options + 9);
-  const json* read = nullptr;
-  if (found = all.values.find(map); found != all.values.end()) read = &found->second;
-  for (size_t i = 0, monitor = 0; i < slots->size() && !read; ++i) {
-    if ((*slots)[i].kind != BP_KIND_MONITOR) continue;
-    if ((*slots)[i].options_path() == map) read = &all.values.at("monitors").at(monitor).at("options");
-    ++monitor;
-  }
+  const json* read = FindOptions(all, *slots, map);
   if (read && read->contains(name)) return read->at(name);
   // Evaluation has only what differs.
   return map == "evaluation.env.options" ? At("env.options." + name) : std::nullopt;

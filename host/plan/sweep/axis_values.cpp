@@ -127,18 +127,19 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
     errors->Add(node.mark, fmt::format("{}: a distribution is one of uniform, log_uniform, int, log_int, choice", path));
     return std::nullopt;
   }
-  if (good && step) {
-    d.step_ = ReadNumber(*step).value_or(0);
-    const bool whole = d.kind_ == "uniform" || d.kind_ == "log_uniform" || d.step_ == std::floor(d.step_);
-    if (d.step_ <= 0 || !whole || d.kind_ == "choice") {
-      errors->Add(step->mark, fmt::format("{}: {}", path,
-                                          d.kind_ == "choice" ? "choice has no step"
-                                          : whole             ? "a step is a number above 0"
-                                                              : "the step of whole numbers is whole"));
-      good = false;
-    }
-  }
+  if (good && step) good = d.ReadStep(*step, path, errors);
   return good ? std::optional(std::move(d)) : std::nullopt;
+}
+
+bool Distribution::ReadStep(const Node& node, const std::string& path, Errors* errors) {
+  step_ = ReadNumber(node).value_or(0);
+  const bool whole = kind_ == "uniform" || kind_ == "log_uniform" || step_ == std::floor(step_);
+  if (step_ > 0 && whole && kind_ != "choice") return true;
+  errors->Add(node.mark, fmt::format("{}: {}", path,
+                                     kind_ == "choice" ? "choice has no step"
+                                     : whole           ? "a step is a number above 0"
+                                                       : "the step of whole numbers is whole"));
+  return false;
 }
 
 bool Distribution::ReadBounds(const Node& node, const std::string& path, Errors* errors) {

@@ -45,6 +45,7 @@ class Distribution {
   nlohmann::json Json() const;
 
  private:
+  bool ReadStep(const Node& node, const std::string& path, Errors* errors);
   bool ReadBounds(const Node& node, const std::string& path, Errors* errors);
 
   std::string kind_;

@@ -124,13 +124,12 @@ void FileHashes::AddFile(const std::string& place, const std::string& file, Hash
   if (known_.contains(file) || readable) hashes->emplace(place, Hash(file));
 }
 
-void FileHashes::AddData(const PluginInfo& info, const json& options, const std::string& prefix, bool listed, Hashes* hashes) {
-  if (!options.is_object()) return;
-  listed = listed || ListsFiles(info, options);
+std::string FileHashes::AddFileLists(const PluginInfo& info, const json& options, const std::string& prefix, Hashes* hashes) {
   std::string list_in;
   for (const OptionInfo& option : info.options) {
-    const auto value = IsFileList(option) ? options.find(option.path) : options.end();
-    if (IsFileList(option)) list_in = prefix + option.path;
+    if (!IsFileList(option)) continue;
+    list_in = prefix + option.path;
+    const auto value = options.find(option.path);
     if (value == options.end() || !value->is_array()) continue;
     for (size_t i = 0; i < value->size(); ++i) {
       const std::string place = fmt::format("{}{}.{}", prefix, option.path, i), file = (*value)[i];
@@ -140,6 +139,13 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
       AddFile(place, file, hashes);
     }
   }
+  return list_in;
+}
+
+void FileHashes::AddData(const PluginInfo& info, const json& options, const std::string& prefix, bool listed, Hashes* hashes) {
+  if (!options.is_object()) return;
+  listed = listed || ListsFiles(info, options);
+  const std::string list_in = AddFileLists(info, options, prefix, hashes);
   for (const OptionInfo& option : info.options) {
     const auto value = (option.flags & BP_PARAM_DATA) != 0 ? options.find(option.path) : options.end();
     if (value == options.end() || !value->is_string()) continue;

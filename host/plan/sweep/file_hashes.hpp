@@ -37,6 +37,8 @@ class FileHashes {
   const std::string& Hash(const std::filesystem::path& file);
   // `listed`: options around these list the files that Python files use.
   void AddData(const PluginInfo& info, const nlohmann::json& options, const std::string& prefix, bool listed, Hashes* hashes);
+  // Returns the last key that may list files; empty if the plugin has none.
+  std::string AddFileLists(const PluginInfo& info, const nlohmann::json& options, const std::string& prefix, Hashes* hashes);
   void AddFile(const std::string& place, const std::string& file, Hashes* hashes);
   void AddFilesOf(const CommandConfig& command, Hashes* hashes);
   void AddReferences(const std::string& place, const std::string& file, Hashes* hashes);

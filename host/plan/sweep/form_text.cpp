@@ -29,48 +29,56 @@ FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const 
   names_files_ = std::any_of(form.places().begin(), form.places().end(), [](const PointForm::OwnPlace& place) {
     return place.option && (place.option->info->flags & BP_PARAM_DATA) != 0;
   });
-  json identity = PointIdentity(loaded, swept, after);
-  const std::string whole = CanonicalText(identity);
-  std::vector<Piece> marked;
-  const auto mark = [&](json* at, Piece piece) {
-    *at = MarkOf(marked.size());
-    marked.push_back(std::move(piece));
-  };
-  bool has_key = false;
+  Marks marks{PointIdentity(loaded, swept, after)};
+  const std::string whole = CanonicalText(marks.identity);
   std::vector<json> own;
   for (size_t i = 0; i < form.places().size(); ++i) {
     const PointForm::OwnPlace& place = form.places()[i];
-    has_key = has_key || place.key;
     if (!place.option) {
       own.emplace_back();
       continue;
     }
     const OptionInfo& option = *place.option->info;
     if ((option.flags & BP_PARAM_LATER) != 0) return;  // its place depends on its value
-    json& at = IdentityPlace(&identity, place.options->canonical)[option.path];
+    json& at = IdentityPlace(&marks.identity, place.options->canonical)[option.path];
     own.push_back(at);
-    mark(&at, {.option = i});
+    marks.Add(&at, {.option = i});
   }
+  MarkKeys(form, loaded.experiment, &marks);
+  for (const auto& [key, value] : swept) {
+    const bool differs = std::any_of(form.places().begin(), form.places().end(),
+                                     [&](const PointForm::OwnPlace& place) { return place.path == key; });
+    if (differs) marks.Add(&marks.identity["swept"][key], {.swept = key});
+  }
+  if (!after.empty()) marks.Add(&marks.identity["after"], {.after = true});
+  Cut(marks);
+  if (Of(loaded, own, swept, after) != whole) pieces_.clear();
+}
+
+void FormText::Marks::Add(json* at, Piece piece) {
+  *at = MarkOf(pieces.size());
+  pieces.push_back(std::move(piece));
+}
+
+void FormText::MarkKeys(const PointForm& form, const Experiment& experiment, Marks* marks) {
+  const auto any_place = [&](auto is) { return std::any_of(form.places().begin(), form.places().end(), is); };
+  const bool has_key = any_place([](const PointForm::OwnPlace& place) { return place.key != nullptr; });
   for (const HostKey& key : HostKeys()) {
     if (key.canonical.empty() || key.type == ValueType::kPluginName || key.of_command) continue;
-    const auto is_it = [&](const PointForm::OwnPlace& place) { return place.key == &key; };
-    const bool differs = std::any_of(form.places().begin(), form.places().end(), is_it);
+    const bool differs = any_place([&](const PointForm::OwnPlace& place) { return place.key == &key; });
     // One that is made of several members may differ with any key.
     if (!differs && !(has_key && key.identity)) continue;
-    if (ValueOf(key, loaded.experiment)) {
-      mark(&IdentityPlace(&identity, key.canonical), {.key = &key});
+    if (ValueOf(key, experiment)) {
+      marks->Add(&IdentityPlace(&marks->identity, key.canonical), {.key = &key});
     } else {
       not_there_.push_back(&key);
     }
   }
-  for (const auto& [key, value] : swept) {
-    const bool differs = std::any_of(form.places().begin(), form.places().end(),
-                                     [&](const PointForm::OwnPlace& place) { return place.path == key; });
-    if (differs) mark(&identity["swept"][key], {.swept = key});
-  }
-  if (!after.empty()) mark(&identity["after"], {.after = true});
+}
 
-  const std::string text = CanonicalText(identity);
+void FormText::Cut(const Marks& marks) {
+  const std::vector<Piece>& marked = marks.pieces;
+  const std::string text = CanonicalText(marks.identity);
   size_t from = 0;
   for (size_t at = text.find(kMarked); at != std::string::npos; at = text.find(kMarked, from)) {
     size_t number = marked.size();
@@ -82,7 +90,6 @@ FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const 
     from = static_cast<size_t>(end - text.data()) + 1;
   }
   pieces_.push_back({.text = text.substr(from)});
-  if (Of(loaded, own, swept, after) != whole) pieces_.clear();
 }
 
 std::string FormText::Of(const LoadedExperiment& loaded, const std::vector<json>& own, const std::map<std::string, json>& swept,

@@ -33,6 +33,15 @@ class FormText {
     std::string swept = {};             // key of what the sweep names
     bool after = false;
   };
+  // The first point's identity with marks instead of the values that differ, and the piece at each mark.
+  struct Marks {
+    nlohmann::json identity;
+    std::vector<Piece> pieces = {};
+
+    void Add(nlohmann::json* at, Piece piece);
+  };
+  void MarkKeys(const PointForm& form, const Experiment& experiment, Marks* marks);
+  void Cut(const Marks& marks);
 
   std::vector<Piece> pieces_;              // empty: there are no such pieces, and each text is made whole
   std::vector<const HostKey*> not_there_;  // keys that have no place in the text of the first

@@ -103,20 +103,21 @@ class SchemaWriter {
   }
 
   json KeySchema(const HostKey& key) {
+    if (key.type == ValueType::kPluginName) {
+      json name = PluginName(key.path == "env.plugin" ? BP_KIND_ENV : BP_KIND_LEARNER);
+      return Described(Either(std::move(name), Type("null")), key.doc, key.rule(), nullptr);
+    }
     json schema;
     switch (key.type) {
       case ValueType::kBase: schema = Type("string"); break;
       case ValueType::kSweep: schema = SweepSchema(); break;
       case ValueType::kStages: schema = StagesSchema(); break;
       case ValueType::kCompare: schema = CompareSchema(); break;
-      case ValueType::kPluginName: schema = PluginName(key.path == "env.plugin" ? BP_KIND_ENV : BP_KIND_LEARNER); break;
       case ValueType::kPluginOptions: schema = OrNull(Type("object")); break;
       case ValueType::kMonitors: schema = Monitors(); break;
       default: schema = SchemaOf(key.rule());
     }
     const bool may_be_null = !key.def && !key.required && key.set && key.type < ValueType::kPluginName;
-    if (key.type == ValueType::kPluginName)
-      return Described(Either(std::move(schema), Type("null")), key.doc, key.rule(), nullptr);
     if (may_be_null || (key.type == ValueType::kJson && !schema.empty())) schema = Either(std::move(schema), Type("null"));
     return Described(std::move(schema), key.doc, key.rule(), key.def);
   }

@@ -16,6 +16,27 @@ namespace backplane {
 
 using nlohmann::json;
 
+namespace {
+
+// The place of the comparison's metric in the file; empty without a comparison.
+std::string MetricPlaceOf(const ExperimentText& text) {
+  if (!text.compare) return "";
+  const Entry* metric = FindEntry(text.compare->value, "metric");
+  return Place(metric ? metric->mark : text.compare->mark);
+}
+
+void AddNotes(const std::vector<std::string>& sets, const Errors& errors, const std::string& preset_note, Plan* plan) {
+  const bool sets_seed = std::any_of(sets.begin(), sets.end(), [](const std::string& set) { return set.starts_with("seed="); });
+  if (sets_seed && plan->seeds.is_object())
+    plan->notes.push_back(
+        fmt::format("note: seed changes nothing where sweep.seeds has the seeds ({} from {} on): sweep.seeds.first does",
+                    plan->seeds["n"].get<uint64_t>(), plan->seeds["first"].get<uint64_t>()));
+  plan->notes.insert(plan->notes.begin(), errors.notes().begin(), errors.notes().end());
+  if (!preset_note.empty()) plan->notes.insert(plan->notes.begin(), preset_note);
+}
+
+}  // namespace
+
 LoadedExperiment Plan::LoadPoint(size_t point) const { return memory_->resolver.Load(memory_->writes[point]); }
 
 const Experiment& Plan::ExperimentOf(size_t point) const { return memory_->resolver.Look(memory_->writes[point]); }
@@ -50,11 +71,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
   std::optional<ExperimentText> text = ReadExperimentText(file, options.set, options.presets, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
-  std::string metric_place;
-  if (text->compare) {
-    const Entry* metric = FindEntry(text->compare->value, "metric");
-    metric_place = Place(metric ? metric->mark : text->compare->mark);
-  }
+  const std::string metric_place = MetricPlaceOf(*text);
   const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
   SetReportOfSearch(&*text);
@@ -83,14 +100,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   plan.search_section = section_text;
   if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;
-  const bool sets_seed =
-      std::any_of(options.set.begin(), options.set.end(), [](const std::string& set) { return set.starts_with("seed="); });
-  if (sets_seed && plan.seeds.is_object())
-    plan.notes.push_back(
-        fmt::format("note: seed changes nothing where sweep.seeds has the seeds ({} from {} on): sweep.seeds.first does",
-                    plan.seeds["n"].get<uint64_t>(), plan.seeds["first"].get<uint64_t>()));
-  plan.notes.insert(plan.notes.begin(), errors.notes().begin(), errors.notes().end());
-  if (!note.empty()) plan.notes.insert(plan.notes.begin(), note);
+  AddNotes(options.set, errors, note, &plan);
   return {std::move(plan), {}};
 }
 

@@ -40,6 +40,21 @@ std::string Show(const json& value, bool exact) {
   return inner.empty() ? plugin : plugin + "(" + inner + ")";
 }
 
+// The text of a result that is neither null nor a list, in the format of its key.
+std::string ScalarText(const json& value, const HostKey* key) {
+  if (value.is_string()) return value.get<std::string>();
+  const bool whole =
+      value.is_number_float() && value == std::floor(value.get<double>()) && std::abs(value.get<double>()) < 0x1p53;
+  const std::string text = whole ? std::to_string(value.get<int64_t>()) : value.dump();
+  if (!value.is_number() || !key) return text;
+  switch (key->type) {
+    case ValueType::kDuration: return FormatDuration(value.get<double>());
+    case ValueType::kSize: return text + "B";
+    case ValueType::kPercent: return FormatPercent(value.get<double>());
+    default: return text;
+  }
+}
+
 // A result as it would stand in the file, so that it is read by the rules of the option it is for.
 Node AsNode(const json& value, const HostKey* key, const Mark& mark) {
   Node node;
@@ -52,12 +67,7 @@ Node AsNode(const json& value, const HostKey* key, const Mark& mark) {
   if (value.is_null()) return node;
   node.kind = Node::Kind::kScalar;
   node.quoted = value.is_string() && !key;
-  const bool whole =
-      value.is_number_float() && value == std::floor(value.get<double>()) && std::abs(value.get<double>()) < 0x1p53;
-  node.text = value.is_string() ? value.get<std::string>() : whole ? std::to_string(value.get<int64_t>()) : value.dump();
-  if (value.is_number() && key && key->type == ValueType::kDuration) node.text = FormatDuration(value.get<double>());
-  if (value.is_number() && key && key->type == ValueType::kSize) node.text += "B";
-  if (value.is_number() && key && key->type == ValueType::kPercent) node.text = FormatPercent(value.get<double>());
+  node.text = ScalarText(value, key);
   return node;
 }
 
@@ -247,6 +257,11 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
   }
   point->swept = point->values.size();
   for (const std::string& path : stages_.paths) list(path);
+  Name(combination, stage, value_of, point);
+}
+
+void PointResolver::Name(const Combination& combination, const Stage* stage, const ValueLookup& value_of,
+                         ResolvedPoint* point) const {
   std::string exact_name;
   const auto add = [&](const std::string& part, const std::string& exact) {
     (point->name += point->name.empty() ? "" : " ") += part;
@@ -273,6 +288,24 @@ void PointResolver::Describe(const Combination& combination, const Stage* stage,
   if (exact_name != point->name) point->exact_name = std::move(exact_name);
 }
 
+Errors PointResolver::TestRules(ResolvedPoint* point) const {
+  const auto lookup = [&](const std::string& path, std::string* why_not) { return Value(point->read, path, why_not); };
+  Errors errors;
+  for (size_t i = 0; i < sweep_.where.size() && point->dropped_by.empty(); ++i) {
+    try {
+      if (!sweep_.where[i].Test(lookup)) point->dropped_by = fmt::format("where #{}", i + 1);
+    } catch (const NoValue& error) {
+      if (error.of_numbers) {
+        point->dropped_by = fmt::format("where #{}", i + 1);
+        point->why = error.why;
+      } else {
+        errors.Add(sweep_.where[i].At(error.offset), "where: " + error.why);
+      }
+    }
+  }
+  return errors;
+}
+
 std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combination, const Stage* stage, Errors* errors) const {
   ResolvedPoint point;
   point.writes.file = combination.file;
@@ -293,20 +326,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   Derive(&point, &found);
   if (point.dropped_by.empty()) point.read = Read(point.writes, &found);
   Describe(combination, stage, &point);
-  const auto lookup = [&](const std::string& path, std::string* why_not) { return Value(point.read, path, why_not); };
-  Errors in_where;
-  for (size_t i = 0; i < sweep_.where.size() && point.dropped_by.empty(); ++i) {
-    try {
-      if (!sweep_.where[i].Test(lookup)) point.dropped_by = fmt::format("where #{}", i + 1);
-    } catch (const NoValue& error) {
-      if (error.of_numbers) {
-        point.dropped_by = fmt::format("where #{}", i + 1);
-        point.why = error.why;
-      } else {
-        in_where.Add(sweep_.where[i].At(error.offset), "where: " + error.why);
-      }
-    }
-  }
+  const Errors in_where = TestRules(&point);
   // A point that a rule takes away need not be a good one.
   if (!point.dropped_by.empty()) return point;
   // What is wrong with the point's values comes before what a rule cannot say because of that.

@@ -1,6 +1,7 @@
 // Resolves the points of a sweep: which of their values are written, what the derived ones come to, and what results.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -69,7 +70,11 @@ class PointResolver {
   const std::set<std::string>& SweptKeyNames(const ReadPoint& point, const Stage* stage) const;
   void DecideWhen(const std::vector<const Assigned*>& conditional, PointWrites* writes, Errors* errors) const;
   void Derive(ResolvedPoint* point, Errors* errors) const;
+  // Tests the rules of `sweep.where` until one drops the point; returns the rules that could not be tested.
+  Errors TestRules(ResolvedPoint* point) const;
   void Describe(const Combination& combination, const Stage* stage, ResolvedPoint* point) const;
+  using ValueLookup = std::function<std::optional<nlohmann::json>(const std::string& path)>;
+  void Name(const Combination& combination, const Stage* stage, const ValueLookup& value_of, ResolvedPoint* point) const;
   // The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
   std::optional<nlohmann::json> Value(const ReadPoint& point, const std::string& path, std::string* why_not) const;
   const std::string& HintAt(const std::string& path, const ReadPoint& point) const;  // of a path that nobody knows

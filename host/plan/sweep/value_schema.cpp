@@ -67,6 +67,34 @@ json FailurePolicySchema(const std::string& range) {
   return Either(Enum(words), Required({"retry"}, Closed({{"retry", Count(1)}})));
 }
 
+json EnumSchema(const std::string& range) {
+  json words = Words(range);
+  for (const bool value : {true, false})  // in YAML the bare word is a boolean
+    if (std::find(words.begin(), words.end(), value ? "true" : "false") != words.end()) words.push_back(value);
+  return Enum(words);
+}
+
+// The schema of lists and mappings; nullopt for the other types.
+std::optional<json> StructuredSchema(const ValueRule& rule) {
+  switch (rule.type) {
+    case ValueType::kNumberList: return List(Ranged(Type("number"), rule.range));
+    case ValueType::kIntegerList: return List(Ranged(Type("integer"), rule.range));
+    case ValueType::kTextList:
+    case ValueType::kPathList: return List(Type("string"));
+    case ValueType::kMeasureList:
+      return With(AtMost(kMaxLive, List(With(With(Type("string"), "minLength", 1), "maxLength", kMaxLiveName))), "uniqueItems",
+                  true);
+    case ValueType::kWords: return AtLeast(1, List(SchemaOf({ValueType::kScalar, ""})));
+    case ValueType::kPatterns: return MapTo(Type("string"));
+    case ValueType::kStructure:
+      return rule.range == "mapping" ? Type("object")
+             : rule.range == "list"  ? Type("array")
+             : rule.range == "paths" ? List(Type("string"))
+                                     : Either(Type("object"), Type("array"));
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace
 
 nlohmann::json SchemaOf(const ValueRule& rule) {
@@ -75,35 +103,16 @@ nlohmann::json SchemaOf(const ValueRule& rule) {
     case ValueType::kInteger:
     case ValueType::kSeed: return Ranged(Type("integer"), rule.range);
     case ValueType::kFlag: return Ranged(Type("boolean"), rule.range);
-    case ValueType::kEnum: {
-      json words = Words(rule.range);
-      for (const bool value : {true, false})  // in YAML the bare word is a boolean
-        if (std::find(words.begin(), words.end(), value ? "true" : "false") != words.end()) words.push_back(value);
-      return Enum(words);
-    }
-    case ValueType::kNumberList: return List(Ranged(Type("number"), rule.range));
-    case ValueType::kIntegerList: return List(Ranged(Type("integer"), rule.range));
-    case ValueType::kTextList:
-    case ValueType::kPathList: return List(Type("string"));
-    case ValueType::kMeasureList:
-      return With(AtMost(kMaxLive, List(With(With(Type("string"), "minLength", 1), "maxLength", kMaxLiveName))), "uniqueItems",
-                  true);
+    case ValueType::kEnum: return EnumSchema(rule.range);
     case ValueType::kDuration: return Text(kDuration);
     case ValueType::kSize: return Text(kSize);
     case ValueType::kPercent: return Text(kPercent);
     case ValueType::kName: return Text(kName);
     case ValueType::kFlapping: return Either(Const(0), Text(kFlapping));
     case ValueType::kFailurePolicy: return FailurePolicySchema(rule.range);
-    case ValueType::kWords: return AtLeast(1, List(SchemaOf({ValueType::kScalar, ""})));
-    case ValueType::kPatterns: return MapTo(Type("string"));
     case ValueType::kScalar: return Only("type", {"string", "number", "boolean"});
     case ValueType::kJson: return json::object();
-    case ValueType::kStructure:
-      return rule.range == "mapping" ? Type("object")
-             : rule.range == "list"  ? Type("array")
-             : rule.range == "paths" ? List(Type("string"))
-                                     : Either(Type("object"), Type("array"));
-    default: return Type("string");
+    default: return StructuredSchema(rule).value_or(Type("string"));
   }
 }
 
