@@ -56,6 +56,24 @@ std::string FindingText(const Finding& finding, const Wrap& wrapped, bool colour
   return text;
 }
 
+std::string FindingsText(const std::vector<Finding>& findings, const Wrap& wrapped, bool colour) {
+  std::string text = findings.empty() ? "" : "  findings:\n";
+  for (size_t i = 0; i < findings.size() && i < kShownFindings; ++i) text += FindingText(findings[i], wrapped, colour);
+  if (findings.size() > kShownFindings)
+    text += fmt::format("    and {} more in the report\n", findings.size() - kShownFindings);
+  return text;
+}
+
+std::string FilesText(const MadeReport& made) {
+  std::string text = "  report:\n";
+  if (!made.page_of.empty()) text += "    " + (made.page_of / kPageName).string() + "\n";
+  for (const auto& file : made.written.files) {
+    const std::string kind = file.extension();
+    if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
+  }
+  return text;
+}
+
 // The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
 // everything lies, what to type next.
 std::string ReportText(const MadeReport& made, const ReportRequest& request) {
@@ -72,25 +90,13 @@ std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   };
   for (size_t i = 1; i < verdict.size(); ++i)
     text += has_command(verdict[i]) ? "  " + verdict[i] + "\n" : wrapped(verdict[i], "  ", "    ");
-  if (diagnosis) {
-    if (!diagnosis->findings.empty()) text += "  findings:\n";
-    for (size_t i = 0; i < diagnosis->findings.size() && i < kShownFindings; ++i)
-      text += FindingText(diagnosis->findings[i], wrapped, request.colour);
-    if (diagnosis->findings.size() > kShownFindings)
-      text += fmt::format("    and {} more in the report\n", diagnosis->findings.size() - kShownFindings);
-  }
-  text += "  report:\n";
-  if (!made.page_of.empty()) text += "    " + (made.page_of / kPageName).string() + "\n";
-  for (const auto& file : made.written.files) {
-    const std::string kind = file.extension();
-    if (kind == ".html" || kind == ".png" || kind == ".md" || kind == ".yaml") text += "    " + file.string() + "\n";
-  }
+  if (diagnosis) text += FindingsText(diagnosis->findings, wrapped, request.colour);
+  text += FilesText(made);
   for (const std::string& note : made.written.notes) text += "  note: " + note + "\n";
-  for (const Attachment& attachment : made.document.attachments) {
-    if (is_void) break;
+  if (!is_void && !made.document.attachments.empty()) {
+    const Attachment& attachment = made.document.attachments.front();
     text += fmt::format("  next:   {} run {}{}\n", request.program, ShellArgument((made.folder / attachment.name).string()),
                         StartedWith(attachment.text));
-    break;
   }
   if (diagnosis && diagnosis->Lead())
     text += fmt::format("  why:    {} report --explain {}\n", request.program, diagnosis->Lead()->id);

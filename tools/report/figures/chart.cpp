@@ -24,6 +24,14 @@ class Filling {
     values_.insert(shared.begin(), shared.end());
   }
 
+  // A list for an anchor adds its entries.
+  static void Append(const json& part, bool is_anchor, json* list) {
+    if (is_anchor && part.is_array())
+      list->insert(list->end(), part.begin(), part.end());
+    else
+      list->push_back(part);
+  }
+
   // nullopt if it is left out.
   std::optional<json> Fill(const json& node) {
     if (IsAnchor(node)) return Value(Text(node).substr(1));
@@ -31,16 +39,16 @@ class Filling {
     json filled = node.is_array() ? json::array() : json::object();
     for (const auto& [key, value] : node.items()) {
       const std::optional<json> part = Fill(value);
-      if (!part && node.is_array()) continue;
-      if (!part && key == "condition") return json{{"value", value.at("value")}};
-      if (!part && (IsAnchor(value) || key == "data")) return std::nullopt;
-      if (!part) continue;
+      if (!part) {
+        if (node.is_array()) continue;
+        if (key == "condition") return json{{"value", value.at("value")}};
+        if (IsAnchor(value) || key == "data") return std::nullopt;
+        continue;
+      }
       if (node.is_object())
         filled[key] = *part;
-      else if (IsAnchor(value) && part->is_array())
-        filled.insert(filled.end(), part->begin(), part->end());
       else
-        filled.push_back(*part);
+        Append(*part, IsAnchor(value), &filled);
     }
     return filled.empty() && !node.empty() ? std::nullopt : std::optional(std::move(filled));
   }

@@ -135,6 +135,33 @@ void SettleMissing(const CompareTerms& terms, AbScores* scores) {
   }
 }
 
+// Two or more arms have to share everything but the change.
+void CheckConditions(const Combined& combined, const std::vector<ComparedPoint>& points, AbScores* out) {
+  const auto invalid = [&](const std::string& why) {
+    if (!why.empty()) out->whys_invalid.push_back(why);
+  };
+  invalid(UnequalBudgets(combined, points));
+  if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out->warnings.push_back(seeds);
+  if (!out->terms.speed) invalid(OtherEnvs(combined, points));
+  if (out->terms.speed && combined.groups.size() > 1)
+    invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
+}
+
+void AddCpuTimes(const Combined& combined, const Scoring& scoring, AbScores* out) {
+  const MeasureSpec cpu = SpecOf("cpu_s", combined);
+  for (size_t i = 0; i < out->arms.size(); ++i) {
+    std::vector<double> values = scoring.Scores(i, cpu).values;
+    if (values.size() == out->arms[i].values.size()) out->arms[i].cpu_s = std::move(values);
+  }
+}
+
+size_t FewestScores(const AbScores& scores) {
+  size_t fewest = SIZE_MAX;
+  for (const ArmScores& arm : scores.arms)
+    if (arm.why_missing.empty()) fewest = std::min(fewest, arm.values.size());
+  return fewest;
+}
+
 }  // namespace
 
 std::string WhyNeverToldApart(const AbScores& scores) {
@@ -173,13 +200,11 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   out.terms.speed = IsOfSpeed(metric);
   out.terms.margin_pct = terms.margin_pct();
   out.terms.alpha = terms.alpha;
-  const auto invalid = [&](const std::string& why) {
-    if (!why.empty()) out.whys_invalid.push_back(why);
-  };
   if (points.size() < 2)
-    invalid(fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
+    out.whys_invalid.push_back(
+        fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
   if (out.terms.direction == 0)
-    invalid(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
+    out.whys_invalid.push_back(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
 
   const Scoring scoring(combined, points);
   for (size_t i = 0; i < points.size(); ++i) {
@@ -188,27 +213,13 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
         {points[i].name, scores.values, scores.diverged, scores.below_floors, {}, WhyMissing(points[i], scores, metric)});
   }
   SettleMissing(terms, &out);
-  size_t fewest = SIZE_MAX;
-  for (const ArmScores& arm : out.arms)
-    if (arm.why_missing.empty()) fewest = std::min(fewest, arm.values.size());
-  if (points.size() >= 2) {
-    invalid(UnequalBudgets(combined, points));
-    if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out.warnings.push_back(seeds);
-    if (!out.terms.speed) invalid(OtherEnvs(combined, points));
-    if (out.terms.speed && combined.groups.size() > 1)
-      invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
-  }
-  if (out.terms.speed && metric != "cpu_s") {
-    const MeasureSpec cpu = SpecOf("cpu_s", combined);
-    for (size_t i = 0; i < points.size(); ++i) {
-      std::vector<double> values = scoring.Scores(i, cpu).values;
-      if (values.size() == out.arms[i].values.size()) out.arms[i].cpu_s = std::move(values);
-    }
-  }
+  if (points.size() >= 2) CheckConditions(combined, points, &out);
+  if (out.terms.speed && metric != "cpu_s") AddCpuTimes(combined, scoring, &out);
   if (out.terms.speed) {
     out.terms.disturbed = Disturbed(combined, points, diagnosis);
     if (std::string less = LessIsSetAside(combined); !less.empty()) out.warnings.push_back(std::move(less));
   }
+  const size_t fewest = FewestScores(out);
   out.terms.looks = one_look ? 1 : terms.looks.max;
   out.terms.scores = one_look ? (out.terms.speed ? fewest / 2 : fewest)
                               : ScoresOfALook(terms, points.size() * std::max<size_t>(1, terms.tasks.size()));

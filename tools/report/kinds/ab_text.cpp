@@ -71,21 +71,24 @@ std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[pair.first].name);
 }
 
+std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
+  const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
+  const bool is_first = pair.answer == Answer::kFirst;
+  const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
+  std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair),
+                                 Means(scores, pair) + CpuText(pair));
+  if (pair.equivalence && pair.equivalence->shown())
+    text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
+  if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
+  return text;
+}
+
 std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
   const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
   const std::string values = Values(scores, pair);
   switch (pair.answer) {
     case Answer::kFirst:
-    case Answer::kSecond: {
-      const bool is_first = pair.answer == Answer::kFirst;
-      const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-      std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair),
-                                     Means(scores, pair) + CpuText(pair));
-      if (pair.equivalence && pair.equivalence->shown())
-        text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
-      if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
-      return text;
-    }
+    case Answer::kSecond: return BetterText(scores, pair);
     case Answer::kEquivalent:
       return fmt::format("{} and {} are equivalent: they differ by less than {}. {}.", first.name, second.name,
                          MarginText(scores, pair), values);
@@ -148,6 +151,32 @@ Number Cell95(double value, double low, double high, size_t n, const char* of) {
   number.n = n;
   number.of = of;
   return number;
+}
+
+Cell MaybeReading(const std::optional<double>& value) { return value ? Cell{Reading(*value)} : Cell{}; }
+
+std::vector<Cell> EvidenceRow(const AbScores& scores, const PairJudgement& pair, const std::string& task) {
+  const bool speed = scores.terms.speed;
+  const char* of = speed ? "blocks" : "seeds";
+  std::vector<Cell> row{fmt::format("{} against {}{}", scores.arms[pair.second].name, scores.arms[pair.first].name,
+                                    task.empty() ? "" : ", " + task)};
+  const auto at = [&](double value) { return speed ? std::exp(value) : value; };
+  const auto cell = [&](const std::optional<statistics::Difference>& d) {
+    return d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{};
+  };
+  row.push_back(cell(pair.difference));
+  if (speed) row.push_back(cell(pair.cpu));
+  row.push_back(Reading(pair.probability));
+  row.push_back(MaybeReading(pair.p));
+  row.push_back(MaybeReading(pair.iqm_first));
+  row.push_back(MaybeReading(pair.iqm_second));
+  row.push_back(pair.iqm_difference ? Cell{Cell95(*pair.iqm_second - *pair.iqm_first, pair.iqm_difference->low,
+                                                  pair.iqm_difference->high, pair.n, of)}
+                                    : Cell{});
+  row.push_back(Reading(static_cast<double>(pair.n)));
+  row.push_back(Reading(static_cast<double>(pair.looks)));
+  if (scores.terms.margin_pct) row.push_back(pair.equivalence ? Cell{Reading(pair.equivalence->p)} : Cell{});
+  return row;
 }
 
 }  // namespace
@@ -231,31 +260,10 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, cons
       {"looks", "looks", "", "that were taken"}};
   if (speed)
     table.columns.insert(table.columns.begin() + 2, {"cpu", "CPU time", "", "second over first, by the same blocks", 0, 3});
-  const bool has_margin = scores.terms.margin_pct.has_value();
-  if (has_margin)
+  if (scores.terms.margin_pct)
     table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
-  const char* of = speed ? "blocks" : "seeds";
-  for (const PairJudgement& pair : judgement.pairs) {
-    if (pair.looks == 0) continue;
-    std::vector<Cell> row{fmt::format("{} against {}{}", scores.arms[pair.second].name, scores.arms[pair.first].name,
-                                      task.empty() ? "" : ", " + task)};
-    const auto& d = pair.difference;
-    const auto at = [&](double value) { return speed ? std::exp(value) : value; };
-    row.push_back(d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{});
-    if (speed)
-      row.push_back(pair.cpu ? Cell{Cell95(at(pair.cpu->value), at(pair.cpu->low), at(pair.cpu->high), pair.n, of)} : Cell{});
-    row.push_back(Reading(pair.probability));
-    row.push_back(pair.p ? Cell{Reading(*pair.p)} : Cell{});
-    row.push_back(pair.iqm_first ? Cell{Reading(*pair.iqm_first)} : Cell{});
-    row.push_back(pair.iqm_second ? Cell{Reading(*pair.iqm_second)} : Cell{});
-    row.push_back(pair.iqm_difference ? Cell{Cell95(*pair.iqm_second - *pair.iqm_first, pair.iqm_difference->low,
-                                                    pair.iqm_difference->high, pair.n, of)}
-                                      : Cell{});
-    row.push_back(Reading(static_cast<double>(pair.n)));
-    row.push_back(Reading(static_cast<double>(pair.looks)));
-    if (has_margin) row.push_back(pair.equivalence ? Cell{Reading(pair.equivalence->p)} : Cell{});
-    table.rows.push_back(std::move(row));
-  }
+  for (const PairJudgement& pair : judgement.pairs)
+    if (pair.looks > 0) table.rows.push_back(EvidenceRow(scores, pair, task));
   return table;
 }
 

@@ -106,6 +106,12 @@ class PairJudge {
            out_.equivalence->p < (1 - statistics::kLevel) / static_cast<double>(terms_.speed ? terms_.looks : 1);
   }
 
+  bool IsDecided() const {
+    return out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless();
+  }
+
+  bool IsConfirmed() const { return terms_.speed || out_.difference->p < 1 - statistics::kLevel; }
+
   double Better(double share) const { return terms_.direction > 0 ? share : 1 - share; }
 
   void Describe(const Scores& a, const Scores& b) {
@@ -137,7 +143,7 @@ class PairJudge {
   }
 
   void Conclude() {
-    out_.decided = out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless();
+    out_.decided = IsDecided();
     if (!out_.difference) {
       // All scores of both arms are the same, or every block was set aside: nothing says how far chance would move them.
       out_.answer = Answer::kInvalid;
@@ -147,12 +153,10 @@ class PairJudge {
       out_.answer = Answer::kNotRanked;
       return;
     }
-    const bool confirmed = terms_.speed || out_.difference->p < 1 - statistics::kLevel;
-    if (out_.told_apart && confirmed) {
+    if (out_.told_apart && IsConfirmed())
       out_.answer = out_.difference->value * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
-    } else if (IsEquivalent() && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks)) {
+    else if (IsEquivalent() && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks))
       out_.answer = Answer::kEquivalent;
-    }
   }
 
   const ArmScores &a_, &b_;

@@ -1,6 +1,7 @@
 #include "kinds/comparison_headline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -108,6 +109,35 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
                      excluded.empty() ? "" : "; not considered: " + ExcludedText(parts, excluded));
 }
 
+// Points of the same machine that the chosen one was compared with.
+struct Rivals {
+  std::vector<std::string> alike, unknown;  // not distinguishable; too few seeds
+  size_t fewest = 0;                        // seeds of a point
+  size_t judged = 0;
+};
+
+Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+  const SeedScores best = parts.scoring.Scores(chosen, measure);
+  Rivals rivals;
+  rivals.fewest = best.values.size();
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
+    const SeedScores scores = parts.scoring.Scores(i, measure);
+    if (scores.values.empty()) continue;
+    rivals.fewest = std::min(rivals.fewest, scores.values.size());
+    if (scores.incomplete || scores.missing > 0) continue;
+    const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
+    if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
+      rivals.unknown.push_back(parts.points[i].name);
+      continue;
+    }
+    ++rivals.judged;
+    if (verdict != statistics::Verdict::kMore && verdict != statistics::Verdict::kLess)
+      rivals.alike.push_back(parts.points[i].name);
+  }
+  return rivals;
+}
+
 }  // namespace
 
 std::string ExcludedText(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded) {
@@ -119,40 +149,21 @@ std::string ExcludedText(const ComparisonParts& parts, const std::vector<Exclude
 }
 
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
-  const SeedScores best = parts.scoring.Scores(chosen, measure);
-  std::vector<std::string> alike, unknown;
-  size_t fewest = best.values.size(), others = 0, judged = 0;
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
-    const SeedScores scores = parts.scoring.Scores(i, measure);
-    if (scores.values.empty()) continue;
-    fewest = std::min(fewest, scores.values.size());
-    if (scores.incomplete || scores.missing > 0) continue;
-    const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
-    if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
-      unknown.push_back(parts.points[i].name);
-      continue;
-    }
-    ++judged;
-    if (verdict == statistics::Verdict::kMore || verdict == statistics::Verdict::kLess) continue;
-    if (alike.size() < kNamed) {
-      alike.push_back(parts.points[i].name);
-    } else {
-      ++others;
-    }
-  }
+  const auto [alike, unknown, fewest, judged] = FindRivals(parts, chosen, measure);
   if (judged == 0 && !unknown.empty())
     return fmt::format("; {} a point: too few to tell it from others",
                        fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
   if (judged == 0 && unknown.empty()) return "";
-  if (unknown.size() > kNamed) unknown = {fmt::format("{} points", unknown.size())};
-  const std::string rest = unknown.empty() ? fmt::format(" ({} seeds)", fewest)
-                                           : fmt::format("; too few seeds to tell it from {}", fmt::join(unknown, ", "));
+  const std::string untold =
+      unknown.size() > kNamed ? fmt::format("{} points", unknown.size()) : fmt::format("{}", fmt::join(unknown, ", "));
+  const std::string rest =
+      unknown.empty() ? fmt::format(" ({} seeds)", fewest) : fmt::format("; too few seeds to tell it from {}", untold);
   if (alike.empty())
     return fmt::format("; every {} is distinguishable from it{}", unknown.empty() ? "other point" : "point with enough seeds",
                        rest);
-  return fmt::format("; not distinguishable from {}{}{}", fmt::join(alike, ", "),
-                     others > 0 ? fmt::format(" and {} more", others) : "", rest);
+  const auto named = alike.begin() + static_cast<ptrdiff_t>(std::min(kNamed, alike.size()));
+  return fmt::format("; not distinguishable from {}{}{}", fmt::join(alike.begin(), named, ", "),
+                     named != alike.end() ? fmt::format(" and {} more", alike.end() - named) : "", rest);
 }
 
 std::string ComparisonHeadline(const ComparisonParts& parts) {

@@ -58,13 +58,18 @@ std::optional<json> EvaluateIn(const TrialData& trial, const Expression& express
 
 namespace {
 
-// `value` with the spread of the only measure in the expression, if the expression is a straight line through it.
-Number WithSpread(const TrialData& trial, const Expression& expression, double value) {
-  Number number = Reading(value);
+std::set<std::string> MeasuresIn(const TrialData& trial, const Expression& expression) {
   std::set<std::string> measures;
   for (const std::string& name : expression.paths()) {
     if (trial.Find(name)) measures.insert(name);
   }
+  return measures;
+}
+
+// `value` with the spread of the only measure in the expression, if the expression is a straight line through it.
+Number WithSpread(const TrialData& trial, const Expression& expression, double value) {
+  Number number = Reading(value);
+  const std::set<std::string> measures = MeasuresIn(trial, expression);
   if (measures.size() != 1) return number;
   const std::string& name = *measures.begin();
   const Number& own = *trial.Find(name);

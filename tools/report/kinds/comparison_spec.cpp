@@ -22,6 +22,21 @@ using nlohmann::json;
 const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
 
 // Reads the entries of one key of `report` and says what is wrong with which of them.
+// The direction and the unit of measures that the host knows.
+void SetKnownUnit(MeasureSpec* measure) {
+  if (const HostMeasure* known = FindHostMeasure(measure->title)) {
+    measure->direction = known->direction;
+    measure->unit = known->unit;
+  } else if (measure->title.starts_with("time/") || measure->title.starts_with("phase/")) {
+    measure->unit = measure->title.ends_with("_s") ? "s" : "%";
+  }
+  const auto reduced = measure->IsOneName() ? SplitReducedName(measure->title) : std::nullopt;
+  if (!reduced) return;
+  if (const HostMeasure* known = FindHostMeasure(reduced->curve))
+    measure->direction = known->direction, measure->unit = UnitAfter(reduced->how, known->unit);
+  if (IsWait(reduced->how)) measure->direction = -1, measure->unit = UnitAfter(reduced->how, "");
+}
+
 class Reader {
  public:
   Reader(std::string path, std::vector<ReportError>* errors) : path_(std::move(path)), errors_(errors) {}
@@ -81,38 +96,9 @@ class Reader {
     if (!expression) return std::nullopt;
     MeasureSpec measure{std::move(*expression), "", "", 0, 4, false, path()};
     measure.title = measure.expression.text();
-    if (const HostMeasure* known = FindHostMeasure(measure.title)) {
-      measure.direction = known->direction;
-      measure.unit = known->unit;
-    } else if (measure.title.starts_with("time/") || measure.title.starts_with("phase/")) {
-      measure.unit = measure.title.ends_with("_s") ? "s" : "%";
-    }
-    const auto reduced = measure.IsOneName() ? SplitReducedName(measure.title) : std::nullopt;
-    if (const HostMeasure* known = reduced ? FindHostMeasure(reduced->curve) : nullptr)
-      measure.direction = known->direction, measure.unit = UnitAfter(reduced->how, known->unit);
-    if (reduced && IsWait(reduced->how)) measure.direction = -1, measure.unit = UnitAfter(reduced->how, "");
+    SetKnownUnit(&measure);
     if (brief) return measure;
-    measure.title = Text(entry, "title", measure.title);
-    measure.unit = Text(entry, "unit", measure.unit);
-    const std::string direction = Text(entry, "direction");
-    if (!direction.empty() && direction != "up" && direction != "down")
-      Fail(fmt::format("'direction' should be up or down, found '{}'", direction));
-    if (!direction.empty()) measure.direction = direction == "up" ? 1 : -1;
-    if (entry.contains("digits")) {
-      const json& digits = entry.at("digits");
-      if (digits.is_number_integer() && digits >= 1 && digits <= 15) {
-        measure.digits = digits.get<int>();
-      } else {
-        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
-      }
-    }
-    if (entry.contains("detail")) {
-      if (entry.at("detail").is_boolean()) {
-        measure.detail = entry.at("detail").get<bool>();
-      } else {
-        Fail(fmt::format("'detail' should be true or false, found {}", JsonText(entry.at("detail"))));
-      }
-    }
+    ReadDetails(entry, &measure);
     return measure;
   }
 
@@ -121,6 +107,30 @@ class Reader {
   }
 
  private:
+  void ReadDetails(const json& entry, MeasureSpec* measure) const {
+    measure->title = Text(entry, "title", measure->title);
+    measure->unit = Text(entry, "unit", measure->unit);
+    const std::string direction = Text(entry, "direction");
+    if (!direction.empty() && direction != "up" && direction != "down")
+      Fail(fmt::format("'direction' should be up or down, found '{}'", direction));
+    if (!direction.empty()) measure->direction = direction == "up" ? 1 : -1;
+    if (entry.contains("digits")) {
+      const json& digits = entry.at("digits");
+      if (digits.is_number_integer() && digits >= 1 && digits <= 15) {
+        measure->digits = digits.get<int>();
+      } else {
+        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
+      }
+    }
+    if (entry.contains("detail")) {
+      if (entry.at("detail").is_boolean()) {
+        measure->detail = entry.at("detail").get<bool>();
+      } else {
+        Fail(fmt::format("'detail' should be true or false, found {}", JsonText(entry.at("detail"))));
+      }
+    }
+  }
+
   std::string path_;
   std::optional<size_t> entry_;
   std::vector<ReportError>* errors_;
@@ -163,6 +173,31 @@ std::string CurveAxis(const Reader& reader, const json& object, const std::strin
   return axis;
 }
 
+void ReadCurves(const Reader& reader, const json& body, FigureSpec* figure) {
+  const std::string x = CurveAxis(reader, body, "env_steps");
+  for (const json& curve : reader.OneOrMany(body.at("y"))) {
+    if (curve.is_string()) {
+      figure->curves.push_back({curve.get<std::string>(), x, reader.path()});
+    } else if (curve.is_object() && curve.contains("name")) {
+      if (reader.Knows(curve, {"name", "x"}))
+        figure->curves.push_back({reader.Text(curve, "name"), CurveAxis(reader, curve, x), reader.path()});
+    } else {
+      reader.Fail(fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(curve)));
+    }
+  }
+}
+
+// False if a scatter plot lacks an axis.
+bool ReadMeasures(const Reader& reader, const json& body, FigureSpec* figure) {
+  for (const json& measure : reader.OneOrMany(body.at("y"))) {
+    if (std::optional<MeasureSpec> read = reader.Measure(measure)) figure->y.push_back(std::move(*read));
+  }
+  if (figure->kind != FigureSpec::Kind::kScatter) return true;
+  figure->x = body.contains("x") ? reader.Measure(body.at("x")) : std::nullopt;
+  if (!body.contains("x")) reader.Fail("missing key 'x'");
+  return figure->x && !figure->y.empty();
+}
+
 std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   static const std::map<std::string, std::pair<FigureSpec::Kind, std::vector<std::string>>> kKinds = {
       {"scatter", {FigureSpec::Kind::kScatter, {"file", "title", "x", "y"}}},
@@ -189,29 +224,11 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
     return std::nullopt;
   }
   if (figure.kind == FigureSpec::Kind::kCurves) {
-    const std::string x = CurveAxis(reader, body, "env_steps");
-    for (const json& curve : reader.OneOrMany(body.at("y"))) {
-      if (curve.is_string()) {
-        figure.curves.push_back({curve.get<std::string>(), x, reader.path()});
-      } else if (curve.is_object() && curve.contains("name")) {
-        if (reader.Knows(curve, {"name", "x"}))
-          figure.curves.push_back({reader.Text(curve, "name"), CurveAxis(reader, curve, x), reader.path()});
-      } else {
-        reader.Fail(
-            fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(curve)));
-      }
-    }
+    ReadCurves(reader, body, &figure);
     return figure;
   }
-  for (const json& measure : reader.OneOrMany(body.at("y"))) {
-    if (std::optional<MeasureSpec> read = reader.Measure(measure)) figure.y.push_back(std::move(*read));
-  }
-  if (figure.kind == FigureSpec::Kind::kScatter) {
-    figure.x = body.contains("x") ? reader.Measure(body.at("x")) : std::nullopt;
-    if (!body.contains("x")) reader.Fail("missing key 'x'");
-    if (!figure.x || figure.y.empty()) return std::nullopt;
-  }
-  return figure;
+  const bool good = ReadMeasures(reader, body, &figure);
+  return good ? std::optional(std::move(figure)) : std::nullopt;
 }
 
 bool IsOfTheReport(const std::string& file) {

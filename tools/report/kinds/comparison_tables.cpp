@@ -1,6 +1,7 @@
 #include "kinds/comparison_tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -19,32 +20,35 @@
 namespace backplane {
 namespace {
 
+void AddRemark(const std::string& separator, const std::string& text, std::string* remark) {
+  if (!text.empty()) *remark += (remark->empty() ? "" : separator) + text;
+}
+
+std::string StateText(const TrialData& trial) {
+  return fmt::format("{}{}", Word(trial.state), trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "");
+}
+
 void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t index, std::vector<Cell>* row) {
+  const GroupChoice& choice = parts.choices[point.group];
   double usable = 0;
-  std::string ids, remark = index == parts.choices[point.group].baseline ? "baseline" : "";
+  std::string ids, remark = index == choice.baseline ? "baseline" : "";
   const std::vector<SelectSpec>& selections = parts.spec.selections;
-  for (size_t s = 0; s < selections.size(); ++s) {
-    if (parts.choices[point.group].chosen[s] != index) continue;
-    const std::string by = selections.size() > 1 ? " by " + selections[s].metric.title : "";
-    remark += (remark.empty() ? "selected" : ", selected") + by;
-  }
+  const auto by = [&](size_t s) { return selections.size() > 1 ? " by " + selections[s].metric.title : std::string(); };
+  for (size_t s = 0; s < selections.size(); ++s)
+    if (choice.chosen[s] == index) AddRemark(", ", "selected" + by(s), &remark);
   for (size_t t : point.trials) {
     const TrialData& trial = parts.combined.trials[t].data;
     ids += (ids.empty() ? "" : " ") + trial.trial_id;
     if (trial.usable()) {
       usable += 1;
     } else {
-      remark += fmt::format("{}{}{}", remark.empty() ? "" : "; ", Word(trial.state),
-                            trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "");
+      AddRemark("; ", StateText(trial), &remark);
     }
   }
   for (size_t s = 0; s < selections.size(); ++s)
-    for (const ExcludedPoint& excluded : parts.choices[point.group].excluded[s])
-      if (excluded.point == index)
-        remark += fmt::format("{}not eligible{}: {}", remark.empty() ? "" : "; ",
-                              selections.size() > 1 ? " by " + selections[s].metric.title : "", excluded.why);
-  if (const std::string doubt = parts.scoring.Remark(index, parts.columns); !doubt.empty())
-    remark += (remark.empty() ? "" : "; ") + doubt;
+    for (const ExcludedPoint& excluded : choice.excluded[s])
+      if (excluded.point == index) AddRemark("; ", fmt::format("not eligible{}: {}", by(s), excluded.why), &remark);
+  AddRemark("; ", parts.scoring.Remark(index, parts.columns), &remark);
   row->push_back(Reading(usable));
   row->push_back(remark);
   row->push_back(ids);
@@ -178,6 +182,12 @@ Number DifferenceCell(double value, const std::optional<statistics::Difference>&
   return number;
 }
 
+Cell MeasureCell(const ComparisonParts& parts, size_t index, const MeasureSpec& measure) {
+  if (const auto value = parts.scoring.Value(index, measure)) return *value;
+  if (const auto words = WordsOf(parts.combined, parts.points[index], measure.expression)) return *words;
+  return parts.scoring.IsNeverFinite(index, measure) ? Cell{"not finite"} : Cell{};
+}
+
 }  // namespace
 
 bool IsLeftOut(const MeasureSpec& column, const Combined& combined) {
@@ -201,12 +211,7 @@ Table ComparisonResults(const ComparisonParts& parts) {
     const ComparedPoint& point = parts.points[i];
     std::vector<Cell> row{PointName(parts.combined.trials[point.trials.front()].data)};
     if (parts.combined.groups.size() > 1) row.emplace_back(parts.combined.groups[point.group].label);
-    for (const MeasureSpec& measure : parts.columns) {
-      const auto value = parts.scoring.Value(i, measure);
-      const auto words = value ? std::nullopt : WordsOf(parts.combined, point, measure.expression);
-      const bool never_finite = !value && !words && parts.scoring.IsNeverFinite(i, measure);
-      row.push_back(value ? Cell{*value} : words ? Cell{*words} : never_finite ? Cell{"not finite"} : Cell{});
-    }
+    for (const MeasureSpec& measure : parts.columns) row.push_back(MeasureCell(parts, i, measure));
     AddTrials(parts, point, i, &row);
     AddBackground(parts, point, &row);
     table.rows.push_back(std::move(row));
@@ -247,6 +252,40 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   return table;
 }
 
+namespace {
+
+// 100 x (value / base - 1), if the baseline is above 0.
+Cell ChangePct(const Number& value, const Number& base) {
+  if (!(base.value > 0)) return Cell{};
+  Number change = RatioOf(value, base, 100);
+  for (double* part : {&change.value, change.low ? &*change.low : nullptr, change.high ? &*change.high : nullptr})
+    if (part) *part -= 100;
+  return change;
+}
+
+std::optional<std::vector<Cell>> ImprovementRow(const ComparisonParts& parts, size_t point, size_t baseline,
+                                                const MeasureSpec& measure) {
+  const auto base = parts.scoring.Value(baseline, measure);
+  const auto value = parts.scoring.Value(point, measure);
+  if (!base || !value) return std::nullopt;
+  const SeedScores of_point = parts.scoring.Scores(point, measure), of_base = parts.scoring.Scores(baseline, measure);
+  const std::optional<statistics::Difference> paired = Paired(of_point, of_base);
+  const auto cell = [&](const Number& number) { return Cell{FormatNumber(number, measure.digits)}; };
+  const size_t fewer = std::min(of_point.values.size(), of_base.values.size());
+  return std::vector<Cell>{
+      parts.points[point].name,
+      measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
+      cell(*base),
+      cell(*value),
+      DifferenceCell(value->value - base->value, statistics::WelchDifference(of_point.values, of_base.values), fewer),
+      paired ? Cell{DifferenceCell(paired->value, paired, static_cast<size_t>(paired->degrees_of_freedom) + 1)} : Cell{},
+      ChangePct(*value, *base),
+      fewer > 1 ? Cell{Reading(statistics::ProbabilityGreater(of_point.values, of_base.values))} : Cell{},
+      VerdictOf(of_point, of_base, measure.direction)};
+}
+
+}  // namespace
+
 std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
   Table table{
       "improvement",
@@ -267,27 +306,7 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
     for (const MeasureSpec& measure : MainColumns(parts)) {
-      const auto base = parts.scoring.Value(*baseline, measure);
-      const auto value = parts.scoring.Value(i, measure);
-      if (!base || !value) continue;
-      std::optional<Number> change;
-      if (base->value > 0) {
-        change = RatioOf(*value, *base, 100);
-        for (double* part : {&change->value, change->low ? &*change->low : nullptr, change->high ? &*change->high : nullptr})
-          if (part) *part -= 100;
-      }
-      const SeedScores of_point = parts.scoring.Scores(i, measure), of_base = parts.scoring.Scores(*baseline, measure);
-      const std::optional<statistics::Difference> paired = Paired(of_point, of_base);
-      const auto cell = [&](const Number& number) { return Cell{FormatNumber(number, measure.digits)}; };
-      const size_t fewer = std::min(of_point.values.size(), of_base.values.size());
-      table.rows.push_back(
-          {parts.points[i].name, measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
-           cell(*base), cell(*value),
-           DifferenceCell(value->value - base->value, statistics::WelchDifference(of_point.values, of_base.values), fewer),
-           paired ? Cell{DifferenceCell(paired->value, paired, static_cast<size_t>(paired->degrees_of_freedom) + 1)} : Cell{},
-           change ? Cell{*change} : Cell{},
-           fewer > 1 ? Cell{Reading(statistics::ProbabilityGreater(of_point.values, of_base.values))} : Cell{},
-           VerdictOf(of_point, of_base, measure.direction)});
+      if (auto row = ImprovementRow(parts, i, *baseline, measure)) table.rows.push_back(*std::move(row));
     }
   }
   if (table.rows.empty()) return std::nullopt;

@@ -119,6 +119,8 @@ void LeaveOutStates(Table* table) {
   for (auto& row : table->rows) row.erase(row.begin() + 1);
 }
 
+bool ReachesUpTo(const Number* number, double low) { return number && (!number->high || *number->high >= low); }
+
 }  // namespace
 
 std::string BestOf(const Table& table, size_t eligible) {
@@ -135,11 +137,8 @@ std::string BestOf(const Table& table, size_t eligible) {
   // One run's own interval is of its episodes: another seed may differ by more.
   if (best->of != "seeds" || !best->low || !best->high)
     return text + "; with one seed each, the difference may be chance" + left_out;
-  size_t alike = 0;
-  for (size_t i = 1; i < eligible; ++i) {
-    const Number* other = NumberAt(table.rows[i], index);
-    alike += other != nullptr && (!other->high || *other->high >= *best->low) ? 1 : 0;
-  }
+  const auto alike = std::count_if(table.rows.begin() + 1, table.rows.begin() + static_cast<ptrdiff_t>(eligible),
+                                   [&](const std::vector<Cell>& row) { return ReachesUpTo(NumberAt(row, index), *best->low); });
   return text +
          (alike == 0
               ? ", beyond the intervals of all others"

@@ -73,6 +73,38 @@ std::string VerdictOf(const Number& change) {
   return change.value > 0 ? "more" : "less";
 }
 
+// Rows of the table, and the texts that the verdict names.
+struct Changes {
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> shown, unknown;
+};
+
+void AddChange(const std::string& point, const char* measure, const Number& now, const Number& then, Changes* out) {
+  const std::string unit = FindHostMeasure(measure)->unit, name = MeasureWords(measure);
+  const std::string of_point = point.empty() ? "" : " of " + point;
+  const Change change = ChangeOf(now, then);
+  const std::string verdict = VerdictOf(change.number);
+  const std::string shown =
+      (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
+  out->rows.push_back({name + (unit.empty() ? "" : fmt::format(" ({})", unit)) + of_point, verdict == "the same" ? "0" : shown,
+                       verdict, then, now});
+  if (verdict == kReadOnce) out->unknown.push_back(name + of_point);
+  if (verdict == "more" || verdict == "less")
+    out->shown.push_back(fmt::format("{}{} {}{}", name, of_point, shown, now.of == "seeds" ? "" : ", one run each"));
+}
+
+std::string SentenceOf(Changes found) {
+  std::vector<std::string>& changes = found.shown;
+  const size_t more = changes.size() > kNamedChanges ? changes.size() - kNamedChanges : 0;
+  changes.resize(changes.size() - more);
+  const std::string none = found.unknown.empty()
+                               ? "every change is within noise"
+                               : fmt::format("no change is shown ({} read once)", fmt::join(found.unknown, ", "));
+  return fmt::format("Against the last run of the file: {}{}.",
+                     changes.empty() ? none : fmt::format("{}", fmt::join(changes, "; ")),
+                     more > 0 ? fmt::format("; and {} more", more) : "");
+}
+
 }  // namespace
 
 std::optional<fs::path> LastRunOf(const ResultSet& set) {
@@ -96,46 +128,29 @@ std::optional<fs::path> LastRunOf(const ResultSet& set) {
 
 std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const ResultSet& then) {
   if (now.experiment != then.experiment) return std::nullopt;
+  Changes found;
+  for (const std::string& point : PointNames(now)) {
+    bool has_return = false;
+    for (const char* measure : kMeasured) {
+      const bool is_return = std::string_view(measure).ends_with("return");
+      const std::optional<Number> value = ValueOf(now, point, measure), before = ValueOf(then, point, measure);
+      if (!value || !before || (is_return && has_return)) continue;
+      has_return |= is_return;
+      AddChange(point, measure, *value, *before, &found);
+    }
+  }
+  if (found.rows.empty()) return std::nullopt;
   Table table{"last_run", fmt::format("Against {}", then.out.string()), {}, {}, {}, {}};
   table.columns = {{"measure", "measure", "", ""},
                    {"change", "change", "", "with its 95 % interval"},
                    {"verdict", "verdict", "", ""},
                    {"then", "then", "", ""},
                    {"now", "now", "", ""}};
-  std::vector<std::string> changes, unknown;
-  for (const std::string& point : PointNames(now)) {
-    bool has_return = false;
-    for (const char* measure : kMeasured) {
-      const std::string unit = FindHostMeasure(measure)->unit;
-      const bool is_return = std::string_view(measure).ends_with("return");
-      const std::optional<Number> value = ValueOf(now, point, measure), before = ValueOf(then, point, measure);
-      if (!value || !before || (is_return && has_return)) continue;
-      has_return |= is_return;
-      const Change change = ChangeOf(*value, *before);
-      const std::string verdict = VerdictOf(change.number);
-      const std::string shown =
-          (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
-      const std::string words =
-          MeasureWords(measure) + (unit.empty() ? "" : fmt::format(" ({})", unit)) + (point.empty() ? "" : " of " + point);
-      table.rows.push_back({words, verdict == "the same" ? "0" : shown, verdict, *before, *value});
-      if (verdict == kReadOnce) unknown.push_back(MeasureWords(measure) + (point.empty() ? "" : " of " + point));
-      if (verdict == "more" || verdict == "less")
-        changes.push_back(fmt::format("{}{} {}{}", MeasureWords(measure), point.empty() ? "" : " of " + point, shown,
-                                      value->of == "seeds" ? "" : ", one run each"));
-    }
-  }
-  if (table.rows.empty()) return std::nullopt;
+  table.rows = std::move(found.rows);
   table.notes = {
       "Within noise: the interval holds no change. Over the seeds of a point where there are several, else over iterations or "
       "episodes of one run: another seed may differ by more."};
-  const size_t more = changes.size() > kNamedChanges ? changes.size() - kNamedChanges : 0;
-  changes.resize(changes.size() - more);
-  const std::string none = unknown.empty() ? "every change is within noise"
-                                           : fmt::format("no change is shown ({} read once)", fmt::join(unknown, ", "));
-  std::string sentence = fmt::format("Against the last run of the file: {}{}.",
-                                     changes.empty() ? none : fmt::format("{}", fmt::join(changes, "; ")),
-                                     more > 0 ? fmt::format("; and {} more", more) : "");
-  return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, std::move(sentence)};
+  return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, SentenceOf(std::move(found))};
 }
 
 }  // namespace backplane

@@ -17,17 +17,26 @@ std::string CommandOf(const ResultSet& set, const std::string& program) {
   return fmt::format("{} {} {}", program, CommandOfExperiment(set.config), ShellArgument(set.out.string()));
 }
 
+struct Unfinished {
+  size_t begun = 0, waiting = 0;  // trials
+  uint64_t iteration = 0;         // the highest one
+};
+
+Unfinished CountUnfinished(const ResultSet& set) {
+  Unfinished unfinished;
+  for (const TrialData& trial : set.trials) {
+    if (trial.state != TrialState::kPlanned && trial.state != TrialState::kRunning) continue;
+    ++(trial.outcome || trial.state == TrialState::kRunning ? unfinished.begun : unfinished.waiting);
+    for (const auto& [name, curve] : trial.curves)
+      if (!curve.empty()) unfinished.iteration = std::max(unfinished.iteration, curve.back().iteration);
+  }
+  return unfinished;
+}
+
 }  // namespace
 
 std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& program) {
-  size_t begun = 0, waiting = 0;
-  uint64_t iteration = 0;
-  for (const TrialData& trial : set.trials) {
-    if (trial.state != TrialState::kPlanned && trial.state != TrialState::kRunning) continue;
-    ++(trial.outcome || trial.state == TrialState::kRunning ? begun : waiting);
-    for (const auto& [name, curve] : trial.curves)
-      if (!curve.empty()) iteration = std::max(iteration, curve.back().iteration);
-  }
+  const auto [begun, waiting, iteration] = CountUnfinished(set);
   if (set.why_ended == "done" || begun + waiting == 0) return {};
   const size_t all = set.trials.size();
   std::vector<std::string> parts = {fmt::format("{} of {} {} {} finished", all - begun - waiting, all,

@@ -16,6 +16,30 @@ namespace {
 
 Cell MaybeCell(const std::optional<Number>& number) { return number ? Cell{*number} : Cell{}; }
 
+struct Resource {
+  const char *measure, *title, *unit;
+  bool peak, in_text;
+};
+constexpr Resource kResources[] = {
+    {resource_measure::kCpuQuotaPct, "CPU %", "%", true, true},
+    {resource_measure::kCpuSystemPct, "CPU % of machine", "%", true, false},
+    {resource_measure::kRunQueueWaitPct, "CPU wait %", "%", true, true},
+    {resource_measure::kThrottledPeriodsPct, "throttled %", "%", true, false},
+    {resource_measure::kPsiCpuSomePct, "CPU pressure %", "%", true, false},
+    {resource_measure::kRssMb, "RAM MiB", "MiB", true, true},
+    {resource_measure::kMemoryLimitPct, "RAM % of limit", "%", true, true},
+    {resource_measure::kRamSystemPct, "RAM % of machine", "%", true, true},
+    {resource_measure::kPsiMemorySomePct, "memory pressure %", "%", true, false},
+    {resource_measure::kPsiIoSomePct, "disk pressure %", "%", true, false},
+    {resource_measure::kGpuUtilPct, "GPU %", "%", true, true},
+    {resource_measure::kSmUtilPct, "SM %", "%", true, false},
+    {resource_measure::kVramUsedMb, "VRAM MiB", "MiB", true, true},
+    {resource_measure::kGpuMemoryPct, "VRAM %", "%", true, false},
+    {resource_measure::kGpuPowerW, "power W", "W", true, false},
+    {resource_measure::kGpuTemperatureC, "GPU °C", "°C", true, false},
+    {"monitor_cpu_pct", "monitors' CPU %", "%", false, false},
+};
+
 const Column kSetting{"setting", "runners x envs", "", "runners x environments each"};
 
 }  // namespace
@@ -46,11 +70,11 @@ std::string ParallelEfficiencyTables::Remark(const Setting& setting) const {
   return remark;
 }
 
-Table ParallelEfficiencyTables::Results() const {
-  Table table{"results", "Throughput and efficiency", {kSetting}, {}, {}, {}};
+std::vector<Column> ParallelEfficiencyTables::ResultColumns() const {
+  std::vector<Column> columns = {kSetting};
   const auto column = [&](const char* key, const char* title, const char* unit, const char* doc, int direction, int digits,
                           bool in_text) {
-    table.columns.push_back({key, title, unit, doc, direction, digits, in_text});
+    columns.push_back({key, title, unit, doc, direction, digits, in_text});
   };
   column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the iteration that warms up",
          1, 4, true);
@@ -72,30 +96,39 @@ Table ParallelEfficiencyTables::Results() const {
   column("cores", "cores", "", "granted", 0, 4, false);
   column("state", "state", "", "of its trials", 0, 4, false);
   column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
-  table.columns.back().folder = TrialsFolder(combined_);
+  columns.back().folder = TrialsFolder(combined_);
+  return columns;
+}
+
+std::vector<Cell> ParallelEfficiencyTables::ResultRow(const Setting& setting) const {
+  std::vector<Cell> row{SettingText(setting, analysis_)};
+  row.push_back(MaybeCell(setting.sps));
+  row.push_back(RatioCell(setting, setting.speedup));
+  row.push_back(RatioCell(setting, setting.efficiency_pct));
+  row.push_back(RatioCell(setting, setting.core_efficiency_pct));
+  row.push_back(setting.band.empty() ? Cell{} : Cell{setting.band});
+  row.push_back(MaybeCell(setting.wall_s));
+  row.push_back(MaybeCell(setting.episode_return));
+  row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kCpuQuotaPct)));
+  row.push_back(PeakCell(setting, "rss_peak_mb"));
+  row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kGpuUtilPct)));
+  row.push_back(PeakCell(setting, "vram_peak_mb"));
+  row.push_back(Remark(setting));
+  if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
+  row.push_back(Reading(static_cast<double>(setting.num_env_runners)));
+  row.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
+  row.push_back(Reading(static_cast<double>(setting.parallelism())));
+  row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
+  row.push_back(State(setting));
+  row.push_back(Ids(setting));
+  return row;
+}
+
+Table ParallelEfficiencyTables::Results() const {
+  Table table{"results", "Throughput and efficiency", ResultColumns(), {}, {}, {}};
   for (size_t i = 0; i < analysis_.settings.size(); ++i) {
     const Setting& setting = analysis_.settings[i];
-    std::vector<Cell> row{SettingText(setting, analysis_)};
-    row.push_back(MaybeCell(setting.sps));
-    row.push_back(RatioCell(setting, setting.speedup));
-    row.push_back(RatioCell(setting, setting.efficiency_pct));
-    row.push_back(RatioCell(setting, setting.core_efficiency_pct));
-    row.push_back(setting.band.empty() ? Cell{} : Cell{setting.band});
-    row.push_back(MaybeCell(setting.wall_s));
-    row.push_back(MaybeCell(setting.episode_return));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kCpuQuotaPct)));
-    row.push_back(PeakCell(setting, "rss_peak_mb"));
-    row.push_back(MaybeCell(MeasureOf(combined_, setting.trials, resource_measure::kGpuUtilPct)));
-    row.push_back(PeakCell(setting, "vram_peak_mb"));
-    row.push_back(Remark(setting));
-    if (SeveralSeries()) row.emplace_back(analysis_.series[setting.series].label);
-    row.push_back(Reading(static_cast<double>(setting.num_env_runners)));
-    row.push_back(Reading(static_cast<double>(setting.num_envs_per_env_runner)));
-    row.push_back(Reading(static_cast<double>(setting.parallelism())));
-    row.push_back(setting.cores > 0 ? Reading(static_cast<double>(setting.cores)) : Cell{});
-    row.push_back(State(setting));
-    row.push_back(Ids(setting));
-    table.rows.push_back(std::move(row));
+    table.rows.push_back(ResultRow(setting));
     for (const Recommendation& advice : analysis_.recommendations[setting.series]) {
       if (advice.setting == i && (table.emphasised.empty() || table.emphasised.back() != i)) table.emphasised.push_back(i);
     }
@@ -136,33 +169,10 @@ Table ParallelEfficiencyTables::Recommended() const {
 }
 
 Table ParallelEfficiencyTables::Resources() const {
-  struct Item {
-    const char *measure, *title, *unit;
-    bool peak, in_text;
-  };
-  static constexpr Item kItems[] = {
-      {resource_measure::kCpuQuotaPct, "CPU %", "%", true, true},
-      {resource_measure::kCpuSystemPct, "CPU % of machine", "%", true, false},
-      {resource_measure::kRunQueueWaitPct, "CPU wait %", "%", true, true},
-      {resource_measure::kThrottledPeriodsPct, "throttled %", "%", true, false},
-      {resource_measure::kPsiCpuSomePct, "CPU pressure %", "%", true, false},
-      {resource_measure::kRssMb, "RAM MiB", "MiB", true, true},
-      {resource_measure::kMemoryLimitPct, "RAM % of limit", "%", true, true},
-      {resource_measure::kRamSystemPct, "RAM % of machine", "%", true, true},
-      {resource_measure::kPsiMemorySomePct, "memory pressure %", "%", true, false},
-      {resource_measure::kPsiIoSomePct, "disk pressure %", "%", true, false},
-      {resource_measure::kGpuUtilPct, "GPU %", "%", true, true},
-      {resource_measure::kSmUtilPct, "SM %", "%", true, false},
-      {resource_measure::kVramUsedMb, "VRAM MiB", "MiB", true, true},
-      {resource_measure::kGpuMemoryPct, "VRAM %", "%", true, false},
-      {resource_measure::kGpuPowerW, "power W", "W", true, false},
-      {resource_measure::kGpuTemperatureC, "GPU °C", "°C", true, false},
-      {"monitor_cpu_pct", "monitors' CPU %", "%", false, false},
-  };
   Table table{"resources", "Resources while running", {kSetting}, {}, {}, {}};
   std::vector<std::string> absent;
-  std::vector<const Item*> shown;
-  for (const Item& item : kItems) {
+  std::vector<const Resource*> shown;
+  for (const Resource& item : kResources) {
     const bool known = std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [&](const Setting& setting) {
       return MeasureOf(combined_, setting.trials, item.measure).has_value();
     });
@@ -177,7 +187,7 @@ Table ParallelEfficiencyTables::Resources() const {
   }
   for (const Setting& setting : analysis_.settings) {
     std::vector<Cell> row{SettingText(setting, analysis_)};
-    for (const Item* item : shown) {
+    for (const Resource* item : shown) {
       const std::optional<Number> number = MeasureOf(combined_, setting.trials, item->measure);
       row.push_back(number ? Cell{*number} : Cell{});
       if (item->peak) row.push_back(PeakCell(setting, item->measure));

@@ -19,6 +19,8 @@ class ParallelEfficiencyTables {
   Table Resources() const;    // "resources"
 
  private:
+  std::vector<Column> ResultColumns() const;
+  std::vector<Cell> ResultRow(const Setting& setting) const;
   Cell RatioCell(const Setting& setting, const std::optional<double>& ratio) const;
   Cell PeakCell(const Setting& setting, const char* measure) const;
   std::string Ids(const Setting& setting) const;

@@ -20,14 +20,19 @@ const TrialData& TrialOf(const std::vector<ResultSet>& sets) {
   return kNone;
 }
 
-std::optional<Table> Learned(const TrialData& trial) {
-  const bool evaluated = trial.Find("eval/return") != nullptr || trial.not_finite.contains("eval/return");
-  Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
-  std::vector<std::string> names = {"return"}, sides = {evaluated ? kEvaluated : ""};
+std::vector<std::string> EpisodeMeasures(const TrialData& trial) {
+  std::vector<std::string> names = {"return"};
   for (const auto& [name, number] : trial.measures)
     if (name.starts_with("ep/")) names.push_back(name);
   for (const auto& [name, share] : trial.not_finite)
     if (name.starts_with("ep/") && trial.Find(name) == nullptr) names.push_back(name);
+  return names;
+}
+
+std::optional<Table> Learned(const TrialData& trial) {
+  const bool evaluated = trial.Find("eval/return") != nullptr || trial.not_finite.contains("eval/return");
+  Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
+  std::vector<std::string> sides = {evaluated ? kEvaluated : ""};
   table.columns.push_back(
       {"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
   for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "what they earn on the seeds of the evaluation"},
@@ -36,7 +41,7 @@ std::optional<Table> Learned(const TrialData& trial) {
     sides.emplace_back(prefix);
     table.columns.push_back({prefix, title, "", doc});
   }
-  for (const std::string& name : names) {
+  for (const std::string& name : EpisodeMeasures(trial)) {
     std::vector<Cell> row{name};
     for (const std::string& side : sides) {
       const std::string of_side = NameUnder(side, name);

@@ -184,13 +184,33 @@ std::optional<Figure> ImportanceFigure(const SearchParts& parts, const std::vect
   return figure;
 }
 
-std::optional<Figure> ParallelFigure(const SearchParts& parts) {
-  const Study& study = parts.study;
-  std::vector<const StudyTrial*> shown;
+namespace {
+
+// Trials that have ended with a score.
+std::vector<const StudyTrial*> ScoredTrials(const Study& study) {
+  std::vector<const StudyTrial*> scored;
   for (const StudyTrial& trial : study.trials) {
     const bool ended = trial.state == StudyState::kComplete || trial.state == StudyState::kPruned;
-    if (ended && trial.Latest()) shown.push_back(&trial);
+    if (ended && trial.Latest()) scored.push_back(&trial);
   }
+  return scored;
+}
+
+// An axis for each option, and one for the score.
+ParallelPanel PanelOfOptions(const SearchParts& parts, const Range& range) {
+  ParallelPanel panel{.text = {"A line for each trial", "", AxisOf(parts), "trial"}, .axes = {}};
+  for (const SearchedOption& option : parts.study.space)
+    panel.axes.push_back({parts.names.at(option.path), TicksOf(parts, option)});
+  panel.axes.push_back({parts.metric.title, {{0, parts.Value(range.low)}, {1, parts.Value(range.high)}}});
+  if (range.low == range.high) panel.axes.back().ticks = {{0.5, parts.Value(range.low)}};
+  return panel;
+}
+
+}  // namespace
+
+std::optional<Figure> ParallelFigure(const SearchParts& parts) {
+  const Study& study = parts.study;
+  const std::vector<const StudyTrial*> shown = ScoredTrials(study);
   if (shown.empty() || study.space.size() < 2) return std::nullopt;
   Range range{*shown.front()->Latest(), *shown.front()->Latest()};
   for (const StudyTrial* trial : shown) range = {std::min(range.low, *trial->Latest()), std::max(range.high, *trial->Latest())};
@@ -202,10 +222,7 @@ std::optional<Figure> ParallelFigure(const SearchParts& parts) {
       "thick: "
       "the best.";
   figure.choices = json::array({Emphasis()});
-  ParallelPanel panel{.text = {"A line for each trial", "", AxisOf(parts), "trial"}, .axes = {}};
-  for (const SearchedOption& option : study.space) panel.axes.push_back({parts.names.at(option.path), TicksOf(parts, option)});
-  panel.axes.push_back({parts.metric.title, {{0, parts.Value(range.low)}, {1, parts.Value(range.high)}}});
-  if (range.low == range.high) panel.axes.back().ticks = {{0.5, parts.Value(range.low)}};
+  const ParallelPanel panel = PanelOfOptions(parts, range);
   const StudyTrial* best = parts.Best();
   for (const StudyTrial* trial : shown) {
     const char* kind = trial == best ? "best" : Word(trial->state);

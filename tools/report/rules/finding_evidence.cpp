@@ -42,6 +42,15 @@ std::optional<double> Along(const Fix& fix, const nlohmann::json& value) {
   return (value.get<double>() - fix.from.get<double>()) / (fix.to.get<double>() - fix.from.get<double>());
 }
 
+void AddProof(const Case& tried, const Fix& fix, const std::optional<Number>& own, const std::optional<Number>& its,
+              Finding* finding) {
+  const std::string value = fmt::format("{} {}", fix.path, tried.At(fix.path).dump());
+  finding->effect += fmt::format("; {} of this batch has {}", tried.name, value);
+  if (!own || !its) return;
+  finding->effect += fmt::format(", and {} {:.4g} instead of {:.4g}", finding->moves, its->value, own->value);
+  finding->evidence.push_back({finding->moves, its->value, {}, "", fmt::format("{}, with {}", tried.name, value)});
+}
+
 enum class Proof { kNone, kHasIt, kRefuted };
 
 // The nearest point in the direction of the change has tried it; one that is better in the other direction refutes it.
@@ -61,12 +70,7 @@ Proof ProofOf(const Case& c, const Fix& fix, Finding* finding) {
   if (!nearest) return refuted ? Proof::kRefuted : Proof::kNone;
   const std::optional<Number> its = Moved(*nearest, finding->moves);
   if (own && its && !IsBetter(*its, *own, finding->direction)) return Proof::kRefuted;
-  const std::string value = fmt::format("{} {}", fix.path, nearest->At(fix.path).dump());
-  finding->effect += fmt::format("; {} of this batch has {}", nearest->name, value);
-  if (own && its) {
-    finding->effect += fmt::format(", and {} {:.4g} instead of {:.4g}", finding->moves, its->value, own->value);
-    finding->evidence.push_back({finding->moves, its->value, {}, "", fmt::format("{}, with {}", nearest->name, value)});
-  }
+  AddProof(*nearest, fix, own, its, finding);
   return Proof::kHasIt;
 }
 

@@ -67,13 +67,11 @@ void AddOptionFix(const Case& c, const OptionHelp& option, std::vector<Fix>* fix
 std::optional<double> ClampToRange(const std::string& range, double value, bool integer) {
   const Interval interval = IntervalOf(range);
   const double step = integer ? 1 : 0;
-  if (value < interval.low || (interval.low_open && value == interval.low))
-    value = interval.low + (interval.low_open ? step : 0);
-  if (value > interval.high || (interval.high_open && value == interval.high))
-    value = interval.high - (interval.high_open ? step : 0);
-  const bool outside = value < interval.low || (interval.low_open && value <= interval.low) || value > interval.high ||
-                       (interval.high_open && value >= interval.high);
-  return outside ? std::nullopt : std::optional(value);
+  const auto below = [&] { return value < interval.low || (interval.low_open && value == interval.low); };
+  const auto above = [&] { return value > interval.high || (interval.high_open && value == interval.high); };
+  if (below()) value = interval.low + (interval.low_open ? step : 0);
+  if (above()) value = interval.high - (interval.high_open ? step : 0);
+  return below() || above() ? std::nullopt : std::optional(value);
 }
 
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes) {

@@ -80,22 +80,31 @@ std::optional<Evidence> MovedBy(const TrialData& trial, uint64_t best) {
   return most;
 }
 
+struct Losses {
+  size_t long_enough = 0, told = 0, unstable = 0;  // trials
+  std::optional<Loss> worst = {};                  // of the unstable ones
+  Evidence moved = {};                             // in the worst one
+};
+
+Losses FindLosses(const std::vector<const TrialData*>& trials, double floor) {
+  Losses losses;
+  for (const TrialData* trial : trials) {
+    const std::optional<Loss> loss = LossOf(*trial, floor);
+    if (!loss) continue;
+    ++losses.long_enough;
+    const std::optional<Evidence> by = MovedBy(*trial, loss->best.last_iteration);
+    losses.told += by ? 1 : 0;
+    if (loss->share <= kLostShare || !by || by->value <= *by->threshold) continue;
+    ++losses.unstable;
+    if (!losses.worst || loss->share > losses.worst->share) losses.worst = loss, losses.moved = *by;
+  }
+  return losses;
+}
+
 RuleVerdict UnstableLearning(const Case& c) {
   const std::optional<double> floor = c.Value("floor_uniform/return");
   if (!floor) return Silent(NotMeasured(c, "floor_uniform/return"));
-  size_t long_enough = 0, told = 0, unstable = 0;
-  std::optional<Loss> worst;
-  Evidence moved;
-  for (const TrialData* trial : c.trials) {
-    const std::optional<Loss> loss = LossOf(*trial, *floor);
-    if (!loss) continue;
-    ++long_enough;
-    const std::optional<Evidence> by = MovedBy(*trial, loss->best.last_iteration);
-    told += by ? 1 : 0;
-    if (loss->share <= kLostShare || !by || by->value <= *by->threshold) continue;
-    ++unstable;
-    if (!worst || loss->share > worst->share) worst = loss, moved = *by;
-  }
+  const auto [long_enough, told, unstable, worst, moved] = FindLosses(c.trials, *floor);
   if (long_enough == 0) return Silent(fmt::format("a return in fewer than {} iterations", kLeastReturns));
   // The best window may be the last one: then nothing was lost, and there is nothing to explain.
   if (told == 0 && !c.MeasuredAny("train/kl") && !c.MeasuredAny("train/clip_fraction"))

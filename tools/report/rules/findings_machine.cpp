@@ -65,6 +65,25 @@ RuleVerdict CpuThrottled(const Case& c) {
   return Fires(*throttled, f);
 }
 
+// Returns true if the trial's own threads wait for each other.
+bool ExplainWaits(const Case& c, Finding* f) {
+  const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
+  const bool own = cores && threads && *threads > *cores;
+  if (own) {
+    f->cause = fmt::format("The trial has {} threads for {} cores: they take the cores from each other.", *threads, *cores);
+    AddFix(c, "rollout.threads", *cores, &f->fixes);
+    f->effect = "Threads stop waiting for each other; SPS rises or stays, steps become even";
+    f->confidence = "high: more threads than cores";
+  } else {
+    f->cause =
+        "The trial has no more threads than granted cores, as far as is known, so other programs want these cores. Repeat on "
+        "a quiet machine, and do not trust the times of this batch.";
+    f->effect = "Without the other programs threads wait less";
+    f->confidence = "medium: what else ran was not recorded";
+  }
+  return own;
+}
+
 // Both signals also rise when other programs want the same cores. Then fewer threads do not help, so the change is proposed
 // only where the trial itself has more threads than cores. The wait is that of the trial's threads; the pressure is that of
 // its control group or of the machine, and the samples do not say which.
@@ -82,24 +101,13 @@ RuleVerdict Oversubscribed(const Case& c) {
     f.evidence.push_back(
         {measure, *wait, kRunQueueWaitPct, sampled ? "% of CPU time" : "% of threads' time", c.Window(measure)});
   if (presses) f.evidence.push_back({kCpuPsi, *pressure, kCpuPressure, "% of time", c.Window(kCpuPsi)});
-  f.title = waits && sampled ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
-            : waits          ? fmt::format("Threads wait for a core for {:.0f} % of their time", *wait)
-                             : fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
+  if (!waits)
+    f.title = fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
+  else
+    f.title = sampled ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
+                      : fmt::format("Threads wait for a core for {:.0f} % of their time", *wait);
   f.moves = f.evidence.front().measure, f.direction = -1;
-  const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
-  const bool own = cores && threads && *threads > *cores;
-  if (own) {
-    f.cause = fmt::format("The trial has {} threads for {} cores: they take the cores from each other.", *threads, *cores);
-    AddFix(c, "rollout.threads", *cores, &f.fixes);
-    f.effect = "Threads stop waiting for each other; SPS rises or stays, steps become even";
-    f.confidence = "high: more threads than cores";
-  } else {
-    f.cause =
-        "The trial has no more threads than granted cores, as far as is known, so other programs want these cores. Repeat on "
-        "a quiet machine, and do not trust the times of this batch.";
-    f.effect = "Without the other programs threads wait less";
-    f.confidence = "medium: what else ran was not recorded";
-  }
+  const bool own = ExplainWaits(c, &f);
   RuleVerdict verdict = Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
   verdict.voids = !own;  // threads of its own that wait are a property of the setting
   return verdict;
@@ -148,8 +156,7 @@ std::vector<Rule> MachineRules() {
         "The granted cores are busy: for an experiment on processors this is how it should be, and the machine is the limit.",
         "resources.cpus up; where rows were added without gain, back to the last good setting",
         "90 %: this project. It is a note where the cores are well used, a warning where a doubling of rows added < 10 % SPS "
-        "at a "
-        "core efficiency < 80 %."},
+        "at a core efficiency < 80 %."},
        fmt::format("{}; core efficiency to tell the two apart", kQuota),
        CpuSaturated},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",

@@ -64,6 +64,23 @@ uint64_t PlannedRowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
   return c.Count("rollout.chunk_rows").value_or(AutoChunkRows(rows_of_a_runner));
 }
 
+bool LacksRunners(const Case& c, uint64_t runners, uint64_t cores) {
+  return runners < cores && !c.Count("rollout.threads") && !SettingThatFills(c, cores);
+}
+
+void AddMoreRunners(const Case& c, uint64_t runners, uint64_t cores, Finding* f) {
+  f->cause = fmt::format("{} while {} cores are granted.",
+                         runners == 1 ? "One runner collects" : fmt::format("{} runners collect", runners), cores);
+  AddFix(c, kRunnersPath, cores, &f->fixes);
+}
+
+void AddMoreRows(const Case& c, uint64_t of_a_call, uint64_t rows, bool takes_all, Finding* f) {
+  f->cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
+                          f->cause.empty() ? "" : " ", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+  if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f->fixes);
+  if (rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f->fixes);
+}
+
 // A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
 // processors without work. Where the envs alone take most of the time, EnvBound says so. Where another setting of the series
 // gives every core a runner, the report shows what that gains: nothing is left to try.
@@ -78,7 +95,7 @@ RuleVerdict CollectionBound(const Case& c) {
   // A plugin that does not bear calls at once takes the rows of all runners in each: more runners bring rows, and no core more.
   const bool takes_all = of_a_call > planned;
   const bool few_rows = of_a_call < kFewRows && 100 * acts >= kActPct * share;
-  const bool few_runners = !takes_all && *runners < *cores && !c.Count("rollout.threads") && !SettingThatFills(c, *cores);
+  const bool few_runners = !takes_all && LacksRunners(c, *runners, *cores);
   if (!few_rows && !few_runners) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
@@ -88,17 +105,8 @@ RuleVerdict CollectionBound(const Case& c) {
   f.moves = "sampling_sps", f.direction = 1;
   f.confidence = few_runners ? "medium: how well two runners share this work was not measured, nor what it does to learning"
                              : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
-  if (few_runners) {
-    f.cause = fmt::format("{} while {} cores are granted.",
-                          *runners == 1 ? "One runner collects" : fmt::format("{} runners collect", *runners), *cores);
-    AddFix(c, kRunnersPath, *cores, &f.fixes);
-  }
-  if (few_rows) {
-    f.cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
-                           few_runners ? " " : "", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
-    if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f.fixes);
-    if (*rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f.fixes);
-  }
+  if (few_runners) AddMoreRunners(c, *runners, *cores, &f);
+  if (few_rows) AddMoreRows(c, of_a_call, *rows, takes_all, &f);
   f.effect =
       "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
   return Fires(share, f, few_runners ? "few runners" : "few rows");
@@ -165,8 +173,7 @@ std::vector<Rule> PhaseRules() {
       {{"collection_bound",
         "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
         "and a call is for fewer than 16 rows (with infer at least 40 % of the three), or there are fewer runners than cores "
-        "and no other "
-        "setting of the batch has a runner for each",
+        "and no other setting of the batch has a runner for each",
         "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
         "rollout.num_env_runners up to the cores; rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) up to 16",
         "70 %, 40 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
