@@ -2,8 +2,9 @@
 
 namespace half_cheetah {
 
-std::string ModelXml() {
-  return R"(
+namespace {
+
+constexpr char kModelXml[] = R"(
 <mujoco model='half_cheetah'>
   <compiler angle='radian' inertiafromgeom='true' settotalmass='14'/>
   <option timestep='0.01'/>
@@ -61,6 +62,9 @@ std::string ModelXml() {
   </actuator>
 </mujoco>
 )";
-}
+
+}  // namespace
+
+std::string ModelXml() { return kModelXml; }
 
 }  // namespace half_cheetah

@@ -3,8 +3,9 @@
 namespace humanoid {
 
 // Left and right differ in two places, which belong to the task: the armature of hip_y and the stiffness of the knee.
-std::string ModelXml() {
-  return R"(
+namespace {
+
+constexpr char kModelXml[] = R"(
 <mujoco model='humanoid'>
   <compiler angle='degree' inertiafromgeom='true'/>
   <option integrator='RK4' timestep='0.003' solver='PGS' iterations='50'/>
@@ -117,6 +118,9 @@ std::string ModelXml() {
   </actuator>
 </mujoco>
 )";
-}
+
+}  // namespace
+
+std::string ModelXml() { return kModelXml; }
 
 }  // namespace humanoid
