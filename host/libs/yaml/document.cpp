@@ -2,279 +2,24 @@
 
 #include <fmt/format.h>
 #include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
-#include <unordered_map>
 #include <utility>
 
 #include "base/format_count.hpp"
-#include "base/infinity.hpp"
 #include "base/printable.hpp"
 #include "yaml/errors.hpp"
+#include "yaml/tree_builder.hpp"
 
 namespace backplane {
 namespace {
 
-// More than any experiment has, and few enough to be read within seconds and within the memory of a small machine.
-constexpr size_t kMaxDepth = 64;
-constexpr size_t kMaxValues = 500000;
+// More than any line of an experiment has.
 constexpr size_t kMaxLineBytes = 1 << 20;
-
-bool AllDigits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// "010" is 8 to one YAML reader, 10 to another.
-bool LooksOctal(std::string_view text) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  if (text.starts_with("0o")) return AllDigits(text.substr(2));
-  return text.size() > 1 && text[0] == '0' && AllDigits(text);
-}
-
-bool LooksNotFinite(std::string_view text) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  for (const char* word : {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"}) {
-    if (text == word) return true;
-  }
-  return false;
-}
-
-// Ends the reading of a document that no error can be read past.
-struct Unreadable {
-  Mark mark;
-  std::string why;
-};
-
-// Behind one that has been read whole.
-struct SecondDocument {};
-
-// Builds the tree while the parser reads. Rationale: the parser's own tree holds a document whole before its depth and its size
-// are known, and an alias in it may contain itself.
-class TreeBuilder : public YAML::EventHandler {
- public:
-  TreeBuilder(std::shared_ptr<const Source> source, Errors* errors) : source_(std::move(source)), errors_(errors) {}
-
-  Node TakeRoot() { return std::move(root_); }
-  // Positions in the text: the last scalar that was read, and the open brackets there, the innermost one last.
-  std::optional<size_t> last_scalar() const { return last_scalar_; }
-  std::vector<size_t> OpenBrackets() const {
-    std::vector<size_t> positions;
-    for (const Level& level : levels_)
-      if (level.flow) positions.push_back(level.position);
-    return positions;
-  }
-
-  void OnDocumentStart(const YAML::Mark& mark) override {
-    if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
-      // Of a directive the parser's mark may lie behind its line.
-      const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
-      const bool within = line < source_->lines.size() && column < source_->lines[line].size();
-      throw Unreadable{At(mark), "not valid YAML: a value was expected, found " +
-                                     (within ? "'" + source_->lines[line].substr(column, 1) + "'" : std::string("none"))};
-    }
-    if (started_) throw SecondDocument{};
-    started_ = true;
-    begin_ = mark;
-  }
-  void OnDocumentEnd() override {}
-
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Node node;
-    node.mark = IsKey() || IsWritten(mark) ? At(mark) : PlaceOfEmpty();
-    Put(std::move(node), anchor);
-  }
-
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
-    Node node;
-    node.kind = Node::Kind::kScalar;
-    node.mark = At(mark);
-    node.text = value;
-    node.quoted = tag != "?";
-    last_scalar_ = static_cast<size_t>(mark.pos);
-    if (!IsKey()) CheckScalar(tag, &node);
-    Put(std::move(node), anchor);
-  }
-
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) throw Unreadable{At(mark), "an alias within what it stands for"};
-    CountValues(found->second.values, At(mark));
-    Put(found->second.node, 0);
-  }
-
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                       YAML::EmitterStyle::value style) override {
-    Open(Node::Kind::kList, mark, tag, anchor, style);
-  }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                  YAML::EmitterStyle::value style) override {
-    Open(Node::Kind::kMap, mark, tag, anchor, style);
-  }
-  void OnSequenceEnd() override { Close(); }
-  void OnMapEnd() override { Close(); }
-
- private:
-  // A list or map whose end has not been read.
-  struct Level {
-    Node node;
-    YAML::anchor_t anchor = 0;
-    size_t values_before = 0;
-    size_t position = 0;                             // in the text
-    bool flow = false;                               // in brackets
-    bool is_key = false;                             // of the map around it
-    bool has_key = false;                            // of a map: the next node is the value of `key`
-    std::optional<Entry> key;                        // absent: the value is not used
-    std::unordered_map<std::string, size_t> places;  // of a map's keys among its entries
-  };
-  struct Anchored {
-    Node node;
-    size_t values;
-  };
-
-  bool IsKey() const { return !levels_.empty() && levels_.back().node.IsMap() && !levels_.back().has_key; }
-  Mark At(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
-
-  void Add(const Mark& mark, std::string message) {
-    if (unused_ == 0) errors_->Add(mark, std::move(message));
-  }
-  void Reject(Node* node, std::string message) {
-    Add(node->mark, std::move(message));
-    node->reported = true;
-  }
-
-  void CountValues(size_t values, const Mark& mark) {
-    values_ += values;
-    if (values_ > kMaxValues) {
-      throw Unreadable{mark, fmt::format("the document has more than {} values; an alias counts as what it stands for",
-                                         FormatCount(kMaxValues))};
-    }
-  }
-
-  void CheckTag(const std::string& tag, Node* node) {
-    if (!tag.empty() && tag != "?" && tag != "!")
-      Reject(node, fmt::format("the tag '{}' is not read; write the value without it", tag));
-  }
-
-  void CheckScalar(const std::string& tag, Node* node) {
-    CheckTag(tag, node);
-    if (node->quoted) return;
-    if (LooksOctal(node->text)) {
-      Reject(node, fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text",
-                               node->text));
-    } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // who reads the value may take that one
-      Reject(node, fmt::format("'{}' is not a finite number", node->text));
-    }
-  }
-
-  void Open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-            YAML::EmitterStyle::value style) {
-    if (levels_.size() >= kMaxDepth) throw Unreadable{At(mark), fmt::format("nested more than {} levels deep", kMaxDepth)};
-    Level level;
-    level.is_key = IsKey();
-    level.node.kind = kind;
-    level.node.mark = At(mark);
-    level.position = static_cast<size_t>(mark.pos);
-    level.flow = style == YAML::EmitterStyle::Flow;
-    level.anchor = anchor;
-    level.values_before = values_;
-    unused_ += level.is_key;
-    if (!level.is_key) CheckTag(tag, &level.node);
-    levels_.push_back(std::move(level));
-  }
-
-  void Close() {
-    Level level = std::move(levels_.back());
-    levels_.pop_back();
-    unused_ -= level.is_key;
-    const size_t values = values_ - level.values_before;
-    Put(std::move(level.node), level.anchor, values);
-  }
-
-  // The parser places an empty value at the token after it, which may be a key called null.
-  bool IsWritten(const YAML::Mark& mark) const {
-    const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
-    if (line >= source_->lines.size() || column >= source_->lines[line].size()) return false;
-    const std::string_view text = std::string_view(source_->lines[line]).substr(column);
-    const std::string_view word = text.substr(0, text.find_first_of(" ,]}:\r"));
-    if (word != "~" && word != "null" && word != "Null" && word != "NULL" && !word.starts_with('&')) return false;
-    if (levels_.empty() || levels_.back().flow) return true;
-    const Mark around = PlaceOfEmpty();
-    return mark.line + 1 == around.line || mark.column + 1 > around.column;
-  }
-
-  // The key whose value is empty, or the list with an empty entry.
-  Mark PlaceOfEmpty() const {
-    if (levels_.empty()) return {source_, 1, 1};
-    const Level& level = levels_.back();
-    return level.node.IsMap() && level.key ? level.key->mark : level.node.mark;
-  }
-
-  // `values` are those within it.
-  void Put(Node node, YAML::anchor_t anchor, size_t values = 0) {
-    if (!IsKey()) CountValues(1, node.mark);
-    if (anchor != 0) {
-      CountValues(values, node.mark);
-      anchored_.insert_or_assign(anchor, Anchored{node, values + 1});
-    }
-    if (levels_.empty()) {
-      root_ = std::move(node);
-      return;
-    }
-    Level& level = levels_.back();
-    if (level.node.IsList()) {
-      level.node.items.push_back(std::move(node));
-    } else if (!level.has_key) {
-      level.has_key = true;
-      level.key = KeyOf(node, level);
-      unused_ += !level.key;
-    } else {
-      level.has_key = false;
-      unused_ -= !level.key;
-      if (level.key) PutEntry(&level, std::move(node));
-    }
-  }
-
-  void PutEntry(Level* level, Node value) {
-    level->key->value = std::move(value);
-    level->places.emplace(level->key->key, level->node.entries.size());
-    level->node.entries.push_back(std::move(*level->key));
-    level->key.reset();
-  }
-
-  // Absent after an error.
-  std::optional<Entry> KeyOf(const Node& node, const Level& level) {
-    if (!node.IsScalar()) {
-      Add(node.mark, "a key must be a single word");
-      return std::nullopt;
-    }
-    if (node.text == "<<") {
-      Add(node.mark, "merge keys (<<) are not read; put the shared part into a file and name it with 'base:'");
-      return std::nullopt;
-    }
-    if (const auto first = level.places.find(node.text); first != level.places.end()) {
-      Add(node.mark,
-          fmt::format("duplicate key '{}', already set at {}", node.text, Place(level.node.entries[first->second].mark)));
-      return std::nullopt;
-    }
-    return Entry{node.text, node.mark, {}};
-  }
-
-  std::shared_ptr<const Source> source_;
-  Errors* errors_;
-  Node root_;
-  std::vector<Level> levels_;
-  std::unordered_map<YAML::anchor_t, Anchored> anchored_;
-  std::optional<size_t> last_scalar_;
-  size_t values_ = 0;
-  size_t unused_ = 0;  // how many nodes around this one are not used: what is wrong within them is not told
-  YAML::Mark begin_;
-  bool started_ = false;
-};
 
 // A tab counts as one column here and as eight elsewhere, so it never separates anything.
 size_t FindTab(const std::string& line) {
@@ -474,8 +219,9 @@ Mark SecondDocumentMark(const std::shared_ptr<const Source>& source) {
 
 size_t IndexOf(const std::string& text) {
   size_t index = SIZE_MAX;
-  std::from_chars(text.data(), text.data() + text.size(), index);
-  return AllDigits(text) ? index : SIZE_MAX;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, index);
+  return error == std::errc() && stop == end ? index : SIZE_MAX;
 }
 
 }  // namespace
@@ -521,7 +267,8 @@ std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr
     errors->Append(found);
     return std::nullopt;
   } catch (const YAML::DeepRecursion& error) {
-    found.Add({source, error.mark.line + 1, error.mark.column + 1}, fmt::format("nested more than {} levels deep", kMaxDepth));
+    found.Add({source, error.mark.line + 1, error.mark.column + 1},
+              fmt::format("nested more than {} levels deep", kMaxYamlDepth));
     errors->Append(found);
     return std::nullopt;
   } catch (const YAML::Exception& error) {
@@ -553,7 +300,9 @@ std::optional<Node> ParseArgument(const std::string& text, const std::shared_ptr
   return root;
 }
 
-bool IsTooDeep(const std::string& path) { return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) >= kMaxDepth; }
+bool IsTooDeep(const std::string& path) {
+  return static_cast<size_t>(std::count(path.begin(), path.end(), '.')) >= kMaxYamlDepth;
+}
 
 const Entry* FindEntry(const Node& map, const std::string& key) {
   for (const Entry& entry : map.entries) {

@@ -1,0 +1,201 @@
+#include "yaml/tree_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/format_count.hpp"
+#include "base/infinity.hpp"
+#include "yaml/errors.hpp"
+
+namespace backplane {
+namespace {
+
+bool AllDigits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "010" is 8 to one YAML reader, 10 to another.
+bool LooksOctal(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with("0o")) return AllDigits(text.substr(2));
+  return text.size() > 1 && text[0] == '0' && AllDigits(text);
+}
+
+bool LooksNotFinite(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  for (const char* word : {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"}) {
+    if (text == word) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<size_t> TreeBuilder::OpenBrackets() const {
+  std::vector<size_t> positions;
+  for (const Level& level : levels_)
+    if (level.flow) positions.push_back(level.position);
+  return positions;
+}
+
+void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
+  if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
+    // Of a directive the parser's mark may lie behind its line.
+    const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
+    const bool within = line < source_->lines.size() && column < source_->lines[line].size();
+    throw Unreadable{At(mark), "not valid YAML: a value was expected, found " +
+                                   (within ? "'" + source_->lines[line].substr(column, 1) + "'" : std::string("none"))};
+  }
+  if (started_) throw SecondDocument{};
+  started_ = true;
+  begin_ = mark;
+}
+
+void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  Node node;
+  node.mark = IsKey() || IsWritten(mark) ? At(mark) : PlaceOfEmpty();
+  Put(std::move(node), anchor);
+}
+
+void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) {
+  Node node;
+  node.kind = Node::Kind::kScalar;
+  node.mark = At(mark);
+  node.text = value;
+  node.quoted = tag != "?";
+  last_scalar_ = static_cast<size_t>(mark.pos);
+  if (!IsKey()) CheckScalar(tag, &node);
+  Put(std::move(node), anchor);
+}
+
+void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  const auto found = anchored_.find(anchor);
+  if (found == anchored_.end()) throw Unreadable{At(mark), "an alias within what it stands for"};
+  CountValues(found->second.values, At(mark));
+  Put(found->second.node, 0);
+}
+
+void TreeBuilder::Reject(Node* node, std::string message) {
+  Add(node->mark, std::move(message));
+  node->reported = true;
+}
+
+void TreeBuilder::CountValues(size_t values, const Mark& mark) {
+  values_ += values;
+  if (values_ > kMaxYamlValues) {
+    throw Unreadable{mark, fmt::format("the document has more than {} values; an alias counts as what it stands for",
+                                       FormatCount(kMaxYamlValues))};
+  }
+}
+
+void TreeBuilder::CheckTag(const std::string& tag, Node* node) {
+  if (!tag.empty() && tag != "?" && tag != "!")
+    Reject(node, fmt::format("the tag '{}' is not read; write the value without it", tag));
+}
+
+void TreeBuilder::CheckScalar(const std::string& tag, Node* node) {
+  CheckTag(tag, node);
+  if (node->quoted) return;
+  if (LooksOctal(node->text)) {
+    Reject(node,
+           fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text", node->text));
+  } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // who reads the value may take that one
+    Reject(node, fmt::format("'{}' is not a finite number", node->text));
+  }
+}
+
+void TreeBuilder::Open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) {
+  if (levels_.size() >= kMaxYamlDepth)
+    throw Unreadable{At(mark), fmt::format("nested more than {} levels deep", kMaxYamlDepth)};
+  Level level;
+  level.is_key = IsKey();
+  level.node.kind = kind;
+  level.node.mark = At(mark);
+  level.position = static_cast<size_t>(mark.pos);
+  level.flow = style == YAML::EmitterStyle::Flow;
+  level.anchor = anchor;
+  level.values_before = values_;
+  unused_ += level.is_key;
+  if (!level.is_key) CheckTag(tag, &level.node);
+  levels_.push_back(std::move(level));
+}
+
+void TreeBuilder::Close() {
+  Level level = std::move(levels_.back());
+  levels_.pop_back();
+  unused_ -= level.is_key;
+  const size_t values = values_ - level.values_before;
+  Put(std::move(level.node), level.anchor, values);
+}
+
+// The parser places an empty value at the token after it, which may be a key called null.
+bool TreeBuilder::IsWritten(const YAML::Mark& mark) const {
+  const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
+  if (line >= source_->lines.size() || column >= source_->lines[line].size()) return false;
+  const std::string_view text = std::string_view(source_->lines[line]).substr(column);
+  const std::string_view word = text.substr(0, text.find_first_of(" ,]}:\r"));
+  if (word != "~" && word != "null" && word != "Null" && word != "NULL" && !word.starts_with('&')) return false;
+  if (levels_.empty() || levels_.back().flow) return true;
+  const Mark around = PlaceOfEmpty();
+  return mark.line + 1 == around.line || mark.column + 1 > around.column;
+}
+
+Mark TreeBuilder::PlaceOfEmpty() const {
+  if (levels_.empty()) return {source_, 1, 1};
+  const Level& level = levels_.back();
+  return level.node.IsMap() && level.key ? level.key->mark : level.node.mark;
+}
+
+void TreeBuilder::Put(Node node, YAML::anchor_t anchor, size_t values) {
+  if (!IsKey()) CountValues(1, node.mark);
+  if (anchor != 0) {
+    CountValues(values, node.mark);
+    anchored_.insert_or_assign(anchor, Anchored{node, values + 1});
+  }
+  if (levels_.empty()) {
+    root_ = std::move(node);
+    return;
+  }
+  Level& level = levels_.back();
+  if (level.node.IsList()) {
+    level.node.items.push_back(std::move(node));
+  } else if (!level.has_key) {
+    level.has_key = true;
+    level.key = KeyOf(node, level);
+    unused_ += !level.key;
+  } else {
+    level.has_key = false;
+    unused_ -= !level.key;
+    if (level.key) PutEntry(&level, std::move(node));
+  }
+}
+
+void TreeBuilder::PutEntry(Level* level, Node value) {
+  level->key->value = std::move(value);
+  level->places.emplace(level->key->key, level->node.entries.size());
+  level->node.entries.push_back(std::move(*level->key));
+  level->key.reset();
+}
+
+std::optional<Entry> TreeBuilder::KeyOf(const Node& node, const Level& level) {
+  if (!node.IsScalar()) {
+    Add(node.mark, "a key must be a single word");
+    return std::nullopt;
+  }
+  if (node.text == "<<") {
+    Add(node.mark, "merge keys (<<) are not read; put the shared part into a file and name it with 'base:'");
+    return std::nullopt;
+  }
+  if (const auto first = level.places.find(node.text); first != level.places.end()) {
+    Add(node.mark,
+        fmt::format("duplicate key '{}', already set at {}", node.text, Place(level.node.entries[first->second].mark)));
+    return std::nullopt;
+  }
+  return Entry{node.text, node.mark, {}};
+}
+
+}  // namespace backplane
