@@ -105,6 +105,19 @@ struct StartFailure {
   _exit(kExecFailed);
 }
 
+void ResetSignals(const std::vector<int>& blocked_signals) {
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
+    std::signal(signal, SIG_DFL);
+  }
+  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (const int signal : blocked_signals) {
+    sigaddset(&blocked, signal);
+  }
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+}
+
 [[noreturn]] void BecomeChild(const ExecImage& image, const ChildFiles& files, const std::vector<int>& inherit_fds,
                               const ChildSetup& setup, pid_t parent, int failure_fd) {
   // A Ctrl-C at the terminal reaches the supervisor only.
@@ -124,16 +137,7 @@ struct StartFailure {
     const rlimit limit{*setup.data_limit_bytes, *setup.data_limit_bytes};
     setrlimit(RLIMIT_DATA, &limit);
   }
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
-    std::signal(signal, SIG_DFL);
-  }
-  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  for (const int signal : setup.blocked_signals) {
-    sigaddset(&blocked, signal);
-  }
-  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+  ResetSignals(setup.blocked_signals);
   dup2(files.in, STDIN_FILENO);
   dup2(files.out, STDOUT_FILENO);
   dup2(files.err, STDERR_FILENO);

@@ -18,6 +18,16 @@ constexpr int kMaxTermDepth = 500;  // of the tree: a row of operators leans to 
 constexpr size_t kMaxBytes = 65536;
 const std::vector<std::string> kFunctions = {"min", "max", "abs", "floor", "ceil", "log2"};
 
+const std::vector<std::string> kOperatorWords = {"and", "or", "not", "in"};
+
+// Words of YAML and of Python.
+std::optional<nlohmann::json> ValueOfWord(const std::string& word) {
+  if (word == "true" || word == "True") return true;
+  if (word == "false" || word == "False") return false;
+  if (word == "null" || word == "None") return nlohmann::json();
+  return std::nullopt;
+}
+
 bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -225,15 +235,14 @@ Term ExpressionParser::Text() {
 
 Term ExpressionParser::Name() {
   const size_t offset = at_;
-  while (at_ < text_.size() && (IsNameChar(text_[at_]) || (joins_.find(text_[at_]) != std::string_view::npos &&
-                                                           at_ + 1 < text_.size() && IsNameChar(text_[at_ + 1])))) {
-    ++at_;
-  }
+  const auto is_name_char = [&](size_t at) { return at < text_.size() && IsNameChar(text_[at]); };
+  const auto joins = [&](size_t at) {
+    return at < text_.size() && joins_.find(text_[at]) != std::string_view::npos && is_name_char(at + 1);
+  };
+  while (is_name_char(at_) || joins(at_)) ++at_;
   const std::string name(text_.substr(offset, at_ - offset));
-  if (name == "true" || name == "True") return {Term::Kind::kValue, offset, true, "", {}};
-  if (name == "false" || name == "False") return {Term::Kind::kValue, offset, false, "", {}};
-  if (name == "null" || name == "None") return {Term::Kind::kValue, offset, nullptr, "", {}};
-  if (name == "and" || name == "or" || name == "not" || name == "in")
+  if (const auto value = ValueOfWord(name)) return {Term::Kind::kValue, offset, *value, "", {}};
+  if (std::find(kOperatorWords.begin(), kOperatorWords.end(), name) != kOperatorWords.end())
     Fail(offset, "a value was expected, found '" + name + "'");
   if (!TakeSymbol("(")) {
     references_.emplace_back(offset, name);

@@ -33,6 +33,21 @@ json Finite(const Term& at, double value) {
   return value;
 }
 
+// nullopt if the result does not fit into 64 bits. '/' rounds down here.
+std::optional<int64_t> WholeArithmetic(char op, int64_t x, int64_t y) {
+  int64_t result = 0;
+  switch (op) {
+    case '+': return __builtin_add_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+    case '-': return __builtin_sub_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+    case '*': return __builtin_mul_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+    default: break;
+  }
+  if (y == -1) return std::nullopt;
+  // The rest has the divisor's sign, so that a == b * (a // b) + a % b.
+  const bool rounds_down = x % y != 0 && (x % y < 0) != (y < 0);
+  return op == '%' ? x % y + (rounds_down ? y : 0) : x / y - (rounds_down ? 1 : 0);
+}
+
 // Whole numbers stay whole while they fit into 64 bits.
 json Arithmetic(const Term& term, const json& left, const json& right) {
   const char op = term.name[0];
@@ -40,16 +55,7 @@ json Arithmetic(const Term& term, const json& left, const json& right) {
   const double a = left.get<double>(), b = right.get<double>();
   if (divides && b == 0) Fail(term, fmt::format("{} {} {}: division by zero", left.dump(), term.name, right.dump()), true);
   if (left.is_number_integer() && right.is_number_integer() && term.name != "/") {
-    const int64_t x = left.get<int64_t>(), y = right.get<int64_t>();
-    int64_t result = 0;
-    if (op == '+' && !__builtin_add_overflow(x, y, &result)) return result;
-    if (op == '-' && !__builtin_sub_overflow(x, y, &result)) return result;
-    if (op == '*' && !__builtin_mul_overflow(x, y, &result)) return result;
-    if (divides && y != -1) {
-      // The rest has the divisor's sign, so that a == b * (a // b) + a % b.
-      const bool rounds_down = x % y != 0 && (x % y < 0) != (y < 0);
-      return op == '%' ? x % y + (rounds_down ? y : 0) : x / y - (rounds_down ? 1 : 0);
-    }
+    if (const auto whole = WholeArithmetic(op, left.get<int64_t>(), right.get<int64_t>())) return *whole;
   }
   if (op == '+') return Finite(term, a + b);
   if (op == '-') return Finite(term, a - b);

@@ -57,6 +57,24 @@ void Catalog::AddFile(const fs::path& file) {
   }
 }
 
+Catalog::Matched Catalog::Matches(uint32_t kind, const std::string& name, const fs::path& file) const {
+  const std::string kind_name = KindName(kind);
+  Matched matched;
+  std::vector<const PluginInfo*> found_by_alias;
+  for (const PluginInfo& info : plugins_) {
+    if (info.kind != kind || (file.empty() && named_alone_.contains(info.file))) continue;
+    matched.known.push_back(info.id.substr(std::min(info.id.size(), kind_name.size() + 1)));
+    matched.known.insert(matched.known.end(), info.aliases.begin(), info.aliases.end());
+    if (!file.empty() ? info.file == file : info.id == kind_name + "." + name || info.id == name) {
+      matched.found.push_back(&info);
+    } else if (file.empty() && std::ranges::find(info.aliases, name) != info.aliases.end()) {
+      found_by_alias.push_back(&info);
+    }
+  }
+  if (matched.found.empty()) matched.found = std::move(found_by_alias);
+  return matched;
+}
+
 const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason) {
   const auto not_found = [&](PluginMiss why, std::string sentence) {
     *why_not = std::move(sentence);
@@ -71,19 +89,7 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
     if (plugins_.size() > before) named_alone_.insert(file);
   }
 
-  std::vector<const PluginInfo*> found, found_by_alias;
-  std::vector<std::string> known;
-  for (const PluginInfo& info : plugins_) {
-    if (info.kind != kind || (file.empty() && named_alone_.contains(info.file))) continue;
-    known.push_back(info.id.substr(std::min(info.id.size(), kind_name.size() + 1)));
-    known.insert(known.end(), info.aliases.begin(), info.aliases.end());
-    if (!file.empty() ? info.file == file : info.id == kind_name + "." + name || info.id == name) {
-      found.push_back(&info);
-    } else if (file.empty() && std::ranges::find(info.aliases, name) != info.aliases.end()) {
-      found_by_alias.push_back(&info);
-    }
-  }
-  if (found.empty()) found = std::move(found_by_alias);
+  const auto [found, known] = Matches(kind, name, file);
   std::vector<std::string> found_in;
   for (const PluginInfo* info : found) found_in.push_back(file.empty() ? info->file.string() : info->id);
   if (found.size() == 1) return found.front();

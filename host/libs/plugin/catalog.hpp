@@ -43,6 +43,13 @@ class Catalog {
   const std::vector<Refusal>& refusals() const { return refusals_; }
 
  private:
+  struct Matched {
+    std::vector<const PluginInfo*> found;
+    std::vector<std::string> known;  // every name of the kind
+  };
+  // `file` is empty if the name is no path.
+  Matched Matches(uint32_t kind, const std::string& name, const std::filesystem::path& file) const;
+
   std::string adds_;
   std::vector<std::filesystem::path> folders_;
   std::deque<PluginInfo> plugins_;

@@ -281,6 +281,13 @@ void DecodeScalar(const Place& place, const Json& json, T* value) {
   }
 }
 
+template <class Json, class T>
+void DecodeWord(const Place& place, const Json& json, T* value) {
+  const auto word = json.is_string() ? FromWord<T>(json.template get<std::string>()) : std::nullopt;
+  if (!word) Misfit(place, "one of " + ListOfWords<T>(), json);
+  *value = *word;
+}
+
 template <bool kTolerant, class Json, class T>
 void Decode(const Place& place, const Json& json, T* value) {
   if constexpr (Record<T>) {
@@ -291,9 +298,7 @@ void Decode(const Place& place, const Json& json, T* value) {
     T::Fields(*value, Reader<kTolerant, Json>{place, json});
     if constexpr (requires { value->AfterReading(); }) value->AfterReading();
   } else if constexpr (HasWords<T>) {
-    const auto word = json.is_string() ? FromWord<T>(json.template get<std::string>()) : std::nullopt;
-    if (!word) Misfit(place, "one of " + ListOfWords<T>(), json);
-    *value = *word;
+    DecodeWord(place, json, value);
   } else if constexpr (kIsA<std::map, T>) {
     value->clear();
     DecodeObject<kTolerant, Json, typename T::mapped_type>(place, json, [&](const std::string& key, auto&& item) {

@@ -67,28 +67,29 @@ bool FlatJsonReader::ReadValue(std::string_view key, int depth) {
   return true;
 }
 
+// Returns false if there is none.
+bool FlatJsonReader::SkipDigits() {
+  const char* const begin = at_;
+  while (at_ != end_ && IsDigit(*at_)) ++at_;
+  return at_ != begin;
+}
+
+bool FlatJsonReader::SkipExponent() {
+  if (!Take('+')) Take('-');
+  return SkipDigits();
+}
+
 // As JSON has them. One that does not fit its type, or a whole one that only a float could hold, is left to nlohmann.
 bool FlatJsonReader::ReadNumber() {
   const char* const begin = at_;
   const bool negative = Take('-');
   const char* const digits = at_;
-  while (at_ != end_ && IsDigit(*at_)) ++at_;
-  if (at_ == digits || (*digits == '0' && at_ - digits > 1)) return false;
-  bool is_float = false;
-  if (at_ != end_ && *at_ == '.') {
-    is_float = true;
-    const char* const fraction = ++at_;
-    while (at_ != end_ && IsDigit(*at_)) ++at_;
-    if (at_ == fraction) return false;
-  }
-  if (at_ != end_ && (*at_ == 'e' || *at_ == 'E')) {
-    is_float = true;
-    ++at_;
-    if (at_ != end_ && (*at_ == '+' || *at_ == '-')) ++at_;
-    const char* const exponent = at_;
-    while (at_ != end_ && IsDigit(*at_)) ++at_;
-    if (at_ == exponent) return false;
-  }
+  if (!SkipDigits() || (*digits == '0' && at_ - digits > 1)) return false;
+  const bool has_fraction = Take('.');
+  if (has_fraction && !SkipDigits()) return false;
+  const bool has_exponent = Take('e') || Take('E');
+  if (has_exponent && !SkipExponent()) return false;
+  const bool is_float = has_fraction || has_exponent;
   const auto fits = [&](auto number) { return std::from_chars(begin, at_, number).ec == std::errc(); };
   values_.back().kind = is_float ? Kind::kFloat : negative ? Kind::kInteger : Kind::kUnsigned;
   return is_float ? fits(0.0) : negative ? fits(int64_t{}) : fits(uint64_t{});

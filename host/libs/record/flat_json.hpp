@@ -110,6 +110,8 @@ class FlatJsonReader {
  private:
   bool ReadValue(std::string_view key, int depth);
   bool ReadNumber();
+  bool SkipDigits();
+  bool SkipExponent();
   bool ReadText(std::string_view* text);
   bool ReadInside(size_t at, bool is_object, int depth);
   bool Take(char c);

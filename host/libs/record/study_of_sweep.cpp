@@ -109,57 +109,78 @@ std::vector<SearchedOption> SpaceOf(const std::vector<StudyTrial>& trials) {
   return space;
 }
 
+// The results of a configuration, by seed.
+struct ConfigurationResults {
+  std::vector<Scored> scores;
+  std::vector<TrialState> states;
+};
+
+StudyTrial NewTrial(const PlanLine& line, size_t number) {
+  StudyTrial trial;
+  trial.number = number;
+  trial.point_id = line.point_id;
+  trial.point = line.name;
+  trial.params = json::object();
+  for (const auto& [path, value] : line.values) trial.params[path] = value;
+  return trial;
+}
+
+void AddTimes(const TrialRecord& record, StudyTrial* trial) {
+  if (trial->why.empty() && !IsFinished(record.state)) trial->why = record.why;
+  if (trial->started == 0) trial->started = record.attempts.front().started;
+  if (record.attempts.back().ended) trial->ended = std::max(trial->ended.value_or(0), *record.attempts.back().ended);
+}
+
+// A configuration is a trial of the study.
+std::vector<ConfigurationResults> AddConfigurations(const ResultsFolder& folder, const std::vector<PlanLine>& plan,
+                                                    const BatchRecord& record, Study* study) {
+  std::map<std::string, size_t> place;
+  std::vector<ConfigurationResults> results;
+  for (const PlanLine& line : plan) {
+    if (line.dropped || line.confirms) continue;
+    const auto [found, added] = place.try_emplace(line.point_id, study->trials.size());
+    if (added) {
+      study->trials.push_back(NewTrial(line, study->trials.size()));
+      results.emplace_back();
+    }
+    StudyTrial& trial = study->trials[found->second];
+    ConfigurationResults& result = results[found->second];
+    trial.trials.push_back(line.trial_id);
+    trial.seeds.push_back(line.seed);
+    const TrialRecord* known = record.Find(line.trial_id);
+    result.states.push_back(known ? known->state : TrialState::kPlanned);
+    result.scores.push_back(known ? ScoreOf(folder, *known, study->metric) : Scored{});
+    if (!known || known->attempts.empty()) continue;
+    AddTimes(*known, &trial);
+    for (const Scored& scored : result.scores)
+      if (scored.direction && *scored.direction != 0) study->maximize = *scored.direction > 0;
+  }
+  return results;
+}
+
+void Conclude(const ConfigurationResults& results, const std::string& metric, StudyTrial* trial) {
+  trial->state = StateOfSeeds(results.states);
+  trial->steps = StepsOf(results.scores);
+  if (trial->state == StudyState::kRunning || trial->state == StudyState::kWaiting) trial->ended.reset();
+  if (trial->state != StudyState::kComplete) return;
+  std::vector<double> values;
+  for (const Scored& one : results.scores)
+    if (one.value) values.push_back(*one.value);
+  if (values.size() == results.scores.size())
+    trial->value = MeanValue(values);
+  else
+    trial->state = StudyState::kFailed, trial->why = "it has no " + metric;
+}
+
 }  // namespace
 
 Study StudyOfSweep(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record,
                    const std::string& metric, std::optional<bool> maximize) {
   Study study;
   study.metric = !metric.empty() ? metric : IsEvaluated(folder, record) ? "eval/return" : "return";
-  std::map<std::string, size_t> place;
-  std::vector<std::vector<Scored>> scores;
-  std::vector<std::vector<TrialState>> states;
-  for (const PlanLine& line : plan) {
-    if (line.dropped || line.confirms) continue;
-    const auto [found, added] = place.try_emplace(line.point_id, study.trials.size());
-    if (added) {
-      StudyTrial trial;
-      trial.number = study.trials.size();
-      trial.point_id = line.point_id;
-      trial.point = line.name;
-      trial.params = json::object();
-      for (const auto& [path, value] : line.values) trial.params[path] = value;
-      study.trials.push_back(std::move(trial));
-      scores.emplace_back();
-      states.emplace_back();
-    }
-    StudyTrial& trial = study.trials[found->second];
-    trial.trials.push_back(line.trial_id);
-    trial.seeds.push_back(line.seed);
-    const TrialRecord* known = record.Find(line.trial_id);
-    states[found->second].push_back(known ? known->state : TrialState::kPlanned);
-    scores[found->second].push_back(known ? ScoreOf(folder, *known, study.metric) : Scored{});
-    if (!known || known->attempts.empty()) continue;
-    if (trial.why.empty() && !IsFinished(known->state)) trial.why = known->why;
-    if (trial.started == 0) trial.started = known->attempts.front().started;
-    if (known->attempts.back().ended) trial.ended = std::max(trial.ended.value_or(0), *known->attempts.back().ended);
-    for (const Scored& scored : scores[found->second])
-      if (scored.direction && *scored.direction != 0) study.maximize = *scored.direction > 0;
-  }
+  const std::vector<ConfigurationResults> results = AddConfigurations(folder, plan, record, &study);
   if (maximize) study.maximize = *maximize;
-  for (size_t i = 0; i < study.trials.size(); ++i) {
-    StudyTrial& trial = study.trials[i];
-    trial.state = StateOfSeeds(states[i]);
-    trial.steps = StepsOf(scores[i]);
-    if (trial.state == StudyState::kRunning || trial.state == StudyState::kWaiting) trial.ended.reset();
-    if (trial.state != StudyState::kComplete) continue;
-    std::vector<double> values;
-    for (const Scored& one : scores[i])
-      if (one.value) values.push_back(*one.value);
-    if (values.size() == scores[i].size())
-      trial.value = MeanValue(values);
-    else
-      trial.state = StudyState::kFailed, trial.why = "it has no " + study.metric;
-  }
+  for (size_t i = 0; i < study.trials.size(); ++i) Conclude(results[i], study.metric, &study.trials[i]);
   study.space = SpaceOf(study.trials);
   return study;
 }

@@ -93,6 +93,20 @@ class Fields {
 
 double FloatOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
+// One number, or several that are packed.
+template <class Take>
+void TakeFloats(const Fields::Field& field, const Take& take) {
+  if (field.wire != Fields::kBytes) return take(FloatOf(field.integer));
+  for (size_t at = 0; at + 4 <= field.bytes.size(); at += 4) take(FloatOf(LittleEndian<uint32_t>(field.bytes.substr(at))));
+}
+
+template <class Take>
+void TakeDoubles(const Fields::Field& field, const Take& take) {
+  if (field.wire != Fields::kBytes) return take(std::bit_cast<double>(field.integer));
+  for (size_t at = 0; at + 8 <= field.bytes.size(); at += 8)
+    take(std::bit_cast<double>(LittleEndian<uint64_t>(field.bytes.substr(at))));
+}
+
 // Of a tensor with one number, whichever of three places that stands in.
 std::optional<double> OnlyNumber(std::string_view tensor) {
   uint64_t type = 0;
@@ -102,17 +116,10 @@ std::optional<double> OnlyNumber(std::string_view tensor) {
   const auto take = [&](double value) { number = value, ++numbers; };
   Fields fields(tensor);
   while (const auto field = fields.Next()) {
-    const bool packed = field->wire == Fields::kBytes;
     if (field->number == kTensorType) type = field->integer;
     if (field->number == kTensorContent) content = field->bytes;
-    if (field->number == kTensorFloats && packed)
-      for (size_t at = 0; at + 4 <= field->bytes.size(); at += 4)
-        take(FloatOf(LittleEndian<uint32_t>(field->bytes.substr(at))));
-    if (field->number == kTensorFloats && !packed) take(FloatOf(field->integer));
-    if (field->number == kTensorDoubles && packed)
-      for (size_t at = 0; at + 8 <= field->bytes.size(); at += 8)
-        take(std::bit_cast<double>(LittleEndian<uint64_t>(field->bytes.substr(at))));
-    if (field->number == kTensorDoubles && !packed) take(std::bit_cast<double>(field->integer));
+    if (field->number == kTensorFloats) TakeFloats(*field, take);
+    if (field->number == kTensorDoubles) TakeDoubles(*field, take);
   }
   if (type == kTypeFloat && content.size() == 4) take(FloatOf(LittleEndian<uint32_t>(content)));
   if (type == kTypeDouble && content.size() == 8) take(std::bit_cast<double>(LittleEndian<uint64_t>(content)));
