@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "backplane/ext/tensors.h"
@@ -41,6 +43,17 @@ uint64_t HashOfTensor(const bp_tensor& tensor) {
   return hash.Value();
 }
 
+std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
+  int64_t dense = 1;
+  for (int32_t d = tensor.ndim - 1; d >= 0; --d) {
+    const bool is_dense = tensor.strides[d] == dense || tensor.shape[d] == 1;
+    if (!is_dense && (d > 0 || tensor.strides[d] < dense))
+      return fmt::format("wanted row-major memory, found stride {} of dimension {}", tensor.strides[d], d);
+    dense *= tensor.shape[d];
+  }
+  return std::nullopt;
+}
+
 // Of a tensor that a learner gave: what the host does not read, as a sentence.
 std::optional<std::string> WhyNotRead(const bp_tensor* told) {
   if (told == nullptr) return "wanted a tensor, found NULL";
@@ -48,22 +61,14 @@ std::optional<std::string> WhyNotRead(const bp_tensor* told) {
   if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("wanted memory of the host, found device {}", tensor.device.type);
   if (tensor.ndim < 0 || (tensor.ndim > 0 && (tensor.shape == nullptr || tensor.strides == nullptr)))
     return fmt::format("wanted {} sizes and strides, found none", tensor.ndim);
-  bool empty = false;
-  for (int32_t d = 0; d < tensor.ndim; ++d) {
-    if (tensor.shape[d] < 0) return fmt::format("wanted a size of 0 or more, found {}", tensor.shape[d]);
-    empty |= tensor.shape[d] == 0;
-  }
+  const std::span<const int64_t> sizes(tensor.shape, static_cast<size_t>(tensor.ndim));
+  if (const auto size = std::ranges::find_if(sizes, [](int64_t one) { return one < 0; }); size != sizes.end())
+    return fmt::format("wanted a size of 0 or more, found {}", *size);
+  const bool empty = std::ranges::find(sizes, 0) != sizes.end();
   if (tensor.data == nullptr && !empty) return "wanted data, found NULL";
   if (tensor.dtype.lanes != 1 || tensor.dtype.bits % 8 != 0)
     return fmt::format("wanted whole bytes and one lane, found {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
-  int64_t dense = 1;
-  for (int32_t d = tensor.ndim - 1; d >= 0 && !empty; --d) {
-    const bool is_dense = tensor.strides[d] == dense || tensor.shape[d] == 1;
-    if (!is_dense && (d > 0 || tensor.strides[d] < dense))
-      return fmt::format("wanted row-major memory, found stride {} of dimension {}", tensor.strides[d], d);
-    dense *= tensor.shape[d];
-  }
-  return std::nullopt;
+  return empty ? std::nullopt : WhyNotRowMajor(tensor);
 }
 
 }  // namespace

@@ -34,25 +34,28 @@ void CheckReservedName(const SpecPlace& place, const bp_channel& c) {
   if (name == "final_state" && c.role != BP_ROLE_FINAL_STATE) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
 }
 
+bool IsOneFloat(const bp_channel& c) { return c.dtype.code == BP_DTYPE_FLOAT && Elements(c) == 1; }
+
+bool IsOneFlag(const bp_channel& c, uint16_t scope) { return Is(c, BP_DTYPE_UINT, 8) && Elements(c) == 1 && c.scope == scope; }
+
+bool FitsActionSpace(const bp_channel& c) {
+  return c.space == BP_SPACE_BOX || c.space == BP_SPACE_BYTES || c.dtype.code != BP_DTYPE_FLOAT;
+}
+
 // What the host reads or writes of a channel itself has to be of one form.
 void CheckRole(const SpecPlace& place, const bp_channel& c) {
   const auto want = [&](bool ok, const char* wanted) {
     if (!ok) place.Refuse(wanted, Found(c));
   };
-  const bool is_float = c.dtype.code == BP_DTYPE_FLOAT, one = Elements(c) == 1;
   switch (c.role) {
-    case BP_ROLE_REWARD: want(is_float && c.dtype.bits == 32 && one, "one float32"); break;
+    case BP_ROLE_REWARD: want(IsOneFloat(c) && c.dtype.bits == 32, "one float32"); break;
     case BP_ROLE_TERMINATED:
-    case BP_ROLE_TRUNCATED: want(Is(c, BP_DTYPE_UINT, 8) && one && c.scope == BP_SCOPE_ROW, "one uint8 in row scope"); break;
+    case BP_ROLE_TRUNCATED: want(IsOneFlag(c, BP_SCOPE_ROW), "one uint8 in row scope"); break;
     case BP_ROLE_ACTION_MASK: want(Is(c, BP_DTYPE_UINT, 8), "uint8"); break;
-    case BP_ROLE_ALIVE: want(Is(c, BP_DTYPE_UINT, 8) && one && c.scope == BP_SCOPE_AGENT, "one uint8 in agent scope"); break;
+    case BP_ROLE_ALIVE: want(IsOneFlag(c, BP_SCOPE_AGENT), "one uint8 in agent scope"); break;
     case BP_ROLE_LENGTH: want(Is(c, BP_DTYPE_INT, 32), "int32"); break;
-    case BP_ROLE_ACTION:
-      want(c.space == BP_SPACE_BOX || c.space == BP_SPACE_BYTES || !is_float, "whole numbers, as its space has choices");
-      break;
-    case BP_ROLE_INFO:
-      if (IsEpisodeInfo(c)) want(is_float && c.dtype.bits >= 32 && one, "one float");
-      break;
+    case BP_ROLE_ACTION: want(FitsActionSpace(c), "whole numbers, as its space has choices"); break;
+    case BP_ROLE_INFO: want(!IsEpisodeInfo(c) || (IsOneFloat(c) && c.dtype.bits >= 32), "one float"); break;
     default: break;
   }
 }

@@ -160,6 +160,28 @@ void Evaluator::EndEpisode(uint64_t row, EvaluationResult* out) {
   for (auto& [name, values] : out->infos) values[row] = buffers_[name].Number(0, row);
 }
 
+void Evaluator::EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationResult* out) {
+  const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
+  for (uint64_t r = chunk->begin; r < chunk->end; ++r) {
+    if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));
+    if (tracker_.ended(r) && !std::exchange(chunk->done[r - chunk->begin], 1)) {
+      EndEpisode(r, out);
+      if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
+      --chunk->left;
+    }
+    // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
+    chunk->restart[r] = tracker_.ended_by_env(r);
+  }
+}
+
+void Evaluator::RestartEnded(const Chunk& chunk, const std::vector<uint64_t>& seeds) {
+  const auto first = chunk.restart.begin() + static_cast<int64_t>(chunk.begin);
+  const auto last = chunk.restart.begin() + static_cast<int64_t>(chunk.end);
+  if (env_.resets_itself() || std::find_if(first, last, [](uint8_t one) { return one != 0; }) == last) return;
+  if (bp_status s = env_.Reset(0, chunk.begin, chunk.end, chunk.restart.data(), seeds.data()); s != BP_OK)
+    env_.Fail(s, "reset");
+}
+
 void Evaluator::EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out) {
   for (uint64_t i = 0; i < done.size(); ++i) {
     if (done[i] != 0) continue;
@@ -173,11 +195,9 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
   for (uint64_t r = begin; r < end; ++r) seeds[r] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + r, 0);
   StartEpisodes(begin, end, seeds);
   look_(0);
-  std::vector<uint8_t> done(end - begin, 0), restart(env_.rows(), 0);
-  const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
-  uint64_t left = end - begin;
+  Chunk chunk{begin, end, end - begin, std::vector<uint8_t>(end - begin, 0), std::vector<uint8_t>(env_.rows(), 0)};
   LookPace pace(NowNs());
-  for (int64_t t = 0; left > 0; ++t) {
+  for (int64_t t = 0; chunk.left > 0; ++t) {
     if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
     if (env_.resets_itself() && t % kSeedsAhead == 0) AssignSeeds(seeds);
@@ -187,25 +207,15 @@ void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, Evaluatio
     for (ChannelBuffer* buffer : read_) buffer->Fetch();
     const unsigned flags = tracker_.Add(rows_.data(), begin, end).flags;
     look_(rows_[begin].episode_return);
-    bool any_restart = false;
-    for (uint64_t r = begin; flags != 0 && r < end; ++r) {
-      if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));
-      if (tracker_.ended(r) && !std::exchange(done[r - begin], 1)) {
-        EndEpisode(r, out);
-        if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
-        --left;
-      }
-      // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
-      restart[r] = tracker_.ended_by_env(r);
-      any_restart |= restart[r] != 0;
+    if (flags != 0) {
+      EndEpisodes(flags, t, &chunk, out);
+      RestartEnded(chunk, seeds);
     }
-    if (any_restart && !env_.resets_itself())
-      if (bp_status s = env_.Reset(0, begin, end, restart.data(), seeds.data()); s != BP_OK) env_.Fail(s, "reset");
     if (!pace.IsDue(t)) continue;
     const int64_t now = NowNs();
     pace.Looked(t, now);
     beat_();
-    if (now >= deadline_ns_) return EndLate(begin, done, out);
+    if (now >= deadline_ns_) return EndLate(begin, chunk.done, out);
   }
 }
 

@@ -93,6 +93,13 @@ class Evaluator {
   void PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out);
   void StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds);
   void EndEpisode(uint64_t row, EvaluationResult* out);
+  struct Chunk {
+    uint64_t begin, end;
+    uint64_t left;                       // episodes that are not done
+    std::vector<uint8_t> done, restart;  // by row of the chunk; by row of the env
+  };
+  void EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationResult* out);
+  void RestartEnded(const Chunk& chunk, const std::vector<uint64_t>& seeds);
   // Truncates the chunk's episodes that are not done.
   void EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
