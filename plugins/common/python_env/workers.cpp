@@ -188,37 +188,42 @@ void Workers::Send(Worker* worker, std::string_view bytes, Clock::time_point end
 }
 
 void Workers::Await(Clock::time_point end, bool saved) {
-  for (;;) {
-    polled_.clear();
-    bool any = false;
-    for (const Worker& worker : workers_) {
-      any |= worker.awaited;
-      polled_.push_back({worker.awaited ? worker.replies.fd() : -1, POLLIN, 0});
-      polled_.push_back({worker.awaited ? worker.process.fd() : -1, POLLIN, 0});
-      polled_.push_back({worker.output.fd(), POLLIN, 0});
-    }
-    if (!any) break;
+  while (ListAwaited()) {
     // In portions, so that a wish to stop is seen.
     const int ready = poll(polled_.data(), polled_.size(), static_cast<int>(std::min<int64_t>(Until(end).count(), 500)));
     if (ready < 0 && errno != EINTR) FailWith("waiting for the workers");
-    for (size_t w = 0; w < workers_.size(); ++w) {
-      Worker& worker = workers_[w];
-      if (ready > 0 && polled_[3 * w + 2].revents != 0 && !ReadOutput(&worker) && (polled_[3 * w + 2].revents & POLLIN) == 0)
-        worker.output.Close();  // it has closed its own, and would be polled for ever
-      if (!worker.awaited) continue;
-      // What it has said comes before that it has ended.
-      const bool has_ended = ready > 0 && polled_[3 * w + 1].revents != 0;
-      if (ready > 0 && (polled_[3 * w].revents != 0 || has_ended) && !ReadReply(&worker) && worker.awaited &&
-          (has_ended || (polled_[3 * w].revents & POLLHUP) != 0))
-        RefuseDead(&worker);
-      if (worker.awaited && Until(end).count() == 0) RefuseLate(&worker);
-    }
+    for (size_t w = 0; w < workers_.size(); ++w) Serve(w, ready > 0, end);
     if (ready == 0 && !saved && host_->cancelled(host_) != 0) {
       End(/*at_once=*/true);
       throw bp::Error(BP_E_CANCELLED, "stopped");
     }
   }
   CheckReplies();
+}
+
+bool Workers::ListAwaited() {
+  polled_.clear();
+  bool any = false;
+  for (const Worker& worker : workers_) {
+    any |= worker.awaited;
+    polled_.push_back({worker.awaited ? worker.replies.fd() : -1, POLLIN, 0});
+    polled_.push_back({worker.awaited ? worker.process.fd() : -1, POLLIN, 0});
+    polled_.push_back({worker.output.fd(), POLLIN, 0});
+  }
+  return any;
+}
+
+void Workers::Serve(size_t w, bool any_ready, Clock::time_point end) {
+  Worker& worker = workers_[w];
+  const auto events = [&](size_t file) { return any_ready ? polled_[3 * w + file].revents : 0; };
+  if (events(2) != 0 && !ReadOutput(&worker) && (events(2) & POLLIN) == 0)
+    worker.output.Close();  // it has closed its own, and would be polled for ever
+  if (!worker.awaited) return;
+  // What it has said comes before that it has ended.
+  const bool has_ended = events(1) != 0;
+  if ((events(0) != 0 || has_ended) && !ReadReply(&worker) && worker.awaited && (has_ended || (events(0) & POLLHUP) != 0))
+    RefuseDead(&worker);
+  if (worker.awaited && Until(end).count() == 0) RefuseLate(&worker);
 }
 
 // Reads what is there of a reply: its length in 4 bytes, then as many bytes.

@@ -60,6 +60,9 @@ class Workers {
   void Send(Worker* worker, std::string_view bytes, Clock::time_point end);
   // A stop ends the workers, unless their rows are being `saved`, which is part of a stop.
   void Await(Clock::time_point end, bool saved = false);
+  // Writes `polled_`, three files per worker: replies, process, output. False: no worker is awaited.
+  bool ListAwaited();
+  void Serve(size_t w, bool any_ready, Clock::time_point end);
   // False: nothing more is there.
   bool ReadReply(Worker* worker);
   bool ReadOutput(Worker* worker);
