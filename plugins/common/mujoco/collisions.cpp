@@ -133,6 +133,21 @@ void AddPair(mjSpec* spec, const mjContact& c, const std::vector<std::string>& n
   pair->gap = pair->adhesion = 0;
 }
 
+bool HasSameState(const mjModel* a, const mjModel* b) {
+  return a->nq == b->nq && a->ngeom == b->ngeom && mj_stateSize(a, mjSTATE_INTEGRATION) == mj_stateSize(b, mjSTATE_INTEGRATION);
+}
+
+// Compares the contacts of a model of pairs with those of `plain` and, with its margins, with those of `inflated`.
+bool FindsSameContacts(const mjModel* model, const mjModel* plain, const mjModel* inflated, mjtNum margin,
+                       const std::vector<mjtNum>& start) {
+  const Model asked = Copy(model);
+  std::fill_n(asked->pair_margin, asked->npair, margin);
+  std::vector<mjtNum> other = start;
+  for (size_t i = 0; i < other.size(); ++i) other[i] += 0.01 * static_cast<double>(i % 7) - 0.03;
+  return SameContacts(inflated, asked.get(), start) && SameContacts(inflated, asked.get(), other) &&
+         SameContacts(plain, model, start) && SameContacts(plain, model, other);
+}
+
 // A model whose contacts are those of `plain` in every number and in their order, or null where that is not sure or would not
 // pay: MuJoCo itself is asked for all pairs, their order and what it mixes for them, and whether the new model answers alike.
 Model WithPairs(const mjModel* plain, const std::string& name, const std::string& xml) {
@@ -155,17 +170,8 @@ Model WithPairs(const mjModel* plain, const std::string& name, const std::string
   if (!spec || spec->compiler.discardvisual || !Compile(spec.get()) || !TakeOutOfSearch(spec.get(), &names)) return nullptr;
   for (const mjContact& pair : pairs) AddPair(spec.get(), pair, names, margin(pair));
   Model model = Compile(spec.get());
-  if (!model || model->npair != static_cast<int>(pairs.size()) || model->nq != plain->nq || model->ngeom != plain->ngeom ||
-      mj_stateSize(model.get(), mjSTATE_INTEGRATION) != mj_stateSize(plain, mjSTATE_INTEGRATION))
-    return nullptr;
-
-  const Model asked = Copy(model.get());
-  std::fill_n(asked->pair_margin, asked->npair, together);
-  std::vector<mjtNum> other = start;
-  for (size_t i = 0; i < other.size(); ++i) other[i] += 0.01 * static_cast<double>(i % 7) - 0.03;
-  const bool same = SameContacts(inflated.get(), asked.get(), start) && SameContacts(inflated.get(), asked.get(), other) &&
-                    SameContacts(plain, model.get(), start) && SameContacts(plain, model.get(), other);
-  return same ? std::move(model) : nullptr;
+  if (!model || model->npair != static_cast<int>(pairs.size()) || !HasSameState(model.get(), plain)) return nullptr;
+  return FindsSameContacts(model.get(), plain, inflated.get(), together, start) ? std::move(model) : nullptr;
 }
 
 }  // namespace

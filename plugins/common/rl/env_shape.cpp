@@ -14,6 +14,14 @@ const bp_channel& Need(const bp_env_spec* env, uint16_t role) {
   return channel;
 }
 
+// The bounds of each action; one bound, or none, may stand for all.
+std::vector<float> Bounds(const bp_channel& action, const double* bounds, float unbounded) {
+  std::vector<float> values(static_cast<size_t>(bp::ElementCount(action)), unbounded);
+  for (size_t i = 0; action.n_bounds && i < values.size(); ++i)
+    values[i] = static_cast<float>(bounds[action.n_bounds > 1 ? i : 0]);
+  return values;
+}
+
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION)) {
@@ -30,11 +38,7 @@ EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION)) {
     throw bp::Unsupported("takes a float32 BOX or a DISCRETE action, channel '" + action_name + "' is neither");
   }
   actions = discrete ? action.nvec[0] : bp::ElementCount(action);
-  for (int64_t i = 0; !discrete && i < actions; ++i) {
-    const uint64_t at = action.n_bounds > 1 ? static_cast<uint64_t>(i) : 0;
-    low.push_back(action.n_bounds ? static_cast<float>(action.low[at]) : -INFINITY);
-    high.push_back(action.n_bounds ? static_cast<float>(action.high[at]) : INFINITY);
-  }
+  if (!discrete) low = Bounds(action, action.low, -INFINITY), high = Bounds(action, action.high, INFINITY);
   const bp_channel* mask = discrete ? bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK) : nullptr;
   if (mask && bp::ElementCount(*mask) != actions) throw bp::Unsupported("needs one mask flag per choice");
   if (mask) mask_name = mask->name;

@@ -38,6 +38,16 @@ bool Propose(const Model& model, const int32_t* action, const Row& row, Proposal
   return valid;
 }
 
+void ShareRewards(const uav::Options& o, bool all_arrive, std::vector<double>* earned) {
+  if (all_arrive)
+    for (double& one : *earned) one += o.team;
+  if (o.team_share <= 0) return;
+  double sum = 0;
+  for (const double one : *earned) sum += one;
+  const double shared = o.team_share * (sum / static_cast<double>(earned->size()));
+  for (double& one : *earned) one = (1 - o.team_share) * one + shared;
+}
+
 }  // namespace
 
 bool Advance(const Model& model, const int32_t* action, Row* row, float* reward, uint8_t* ended) {
@@ -46,10 +56,7 @@ bool Advance(const Model& model, const int32_t* action, Row* row, float* reward,
   const bool crash = o.collision == uav::Collision::kCrash;
   Proposals& p = row->proposals;
   if (!Propose(model, action, *row, &p)) return false;
-  if (crash)
-    CrashConflicts(&p);
-  else
-    HoldBackConflicts(o.collision == uav::Collision::kPriority, &p);
+  crash ? CrashConflicts(&p) : HoldBackConflicts(o.collision == uav::Collision::kPriority, &p);
 
   std::vector<double>& earned = row->earned;
   std::fill(earned.begin(), earned.end(), 0.0);
@@ -78,14 +85,7 @@ bool Advance(const Model& model, const int32_t* action, Row* row, float* reward,
     earned[i] = r;
   }
   ++tally.t;
-  if (arrivals && tally.arrived == n_uavs)
-    for (int64_t i = 0; i < n_uavs; ++i) earned[i] += o.team;
-  if (o.team_share > 0) {
-    double sum = 0;
-    for (int64_t i = 0; i < n_uavs; ++i) sum += earned[i];
-    const double shared = o.team_share * (sum / static_cast<double>(n_uavs));
-    for (int64_t i = 0; i < n_uavs; ++i) earned[i] = (1 - o.team_share) * earned[i] + shared;
-  }
+  ShareRewards(o, arrivals && tally.arrived == n_uavs, &earned);
   for (int64_t i = 0; i < n_uavs; ++i) reward[i] = static_cast<float>(earned[i]);
   return true;
 }

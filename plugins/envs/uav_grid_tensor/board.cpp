@@ -97,15 +97,9 @@ void Board::Start(const Rows& rows, const at::Tensor& maps) {
     Put(explored_, 0, rows, at::full({1, 1}, -1, explored_.options()).expand({record.size(0), explored_.size(1)}));
 }
 
-void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ended) {
+Board::Proposals Board::Propose(const at::Tensor& active, const at::Tensor& a, const at::Tensor& dx,
+                                const at::Tensor& dy) const {
   const bool crash = o_.collision == uav::Collision::kCrash;
-  const at::Tensor active = uavs_[kStatus].eq(kActive), wanted = action.to(at::kLong);
-  const at::Tensor valid = wanted.ge(0) & wanted.lt(uav::kActions);
-  const at::Tensor number = at::arange(1, wanted.numel() + 1, wanted.options()).view_as(wanted) * (int64_t{1} << 32);
-  wrong_.copy_(at::maximum(wrong_, (number + wanted.bitwise_and(int64_t{0xFFFFFFFF})).mul(active & ~valid).max()));
-  const at::Tensor a = wanted.mul(active & valid);
-
-  const at::Tensor dx = Look(move_x_, a), dy = Look(move_y_, a);
   const at::Tensor cells = Cells(uavs_, {}, side_ * side_) + Look(offsets_, a);
   const at::Tensor blocked = active & Look(map_.view(-1), cells).ne(0);
   Proposals p;
@@ -115,6 +109,19 @@ void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ende
   p.to = at::where(blocked, crash ? gone_ : p.from, p.to);
   p.middle = at::where(blocked | ~active, crash ? gone_ : 2 * p.from, p.from + p.to);
   crash ? CrashConflicts(&p) : HoldBackConflicts(&p);
+  return p;
+}
+
+void Board::Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ended) {
+  const bool crash = o_.collision == uav::Collision::kCrash;
+  const at::Tensor active = uavs_[kStatus].eq(kActive), wanted = action.to(at::kLong);
+  const at::Tensor valid = wanted.ge(0) & wanted.lt(uav::kActions);
+  const at::Tensor number = at::arange(1, wanted.numel() + 1, wanted.options()).view_as(wanted) * (int64_t{1} << 32);
+  wrong_.copy_(at::maximum(wrong_, (number + wanted.bitwise_and(int64_t{0xFFFFFFFF})).mul(active & ~valid).max()));
+  const at::Tensor a = wanted.mul(active & valid);
+
+  const at::Tensor dx = Look(move_x_, a), dy = Look(move_y_, a);
+  const Proposals p = Propose(active, a, dx, dy);
 
   const at::Tensor crashed = crash ? p.cause.ne(uav::kNone) : at::zeros_like(active);
   const at::Tensor moves = active & (crash ? ~crashed : p.to.ne(p.from));

@@ -52,6 +52,8 @@ class Board {
   at::Tensor Pick(const at::Tensor& of, int64_t dim, const Rows& rows) const;
   void Put(at::Tensor of, int64_t dim, const Rows& rows, const at::Tensor& value) const;
   at::Tensor Cells(const at::Tensor& uavs, const Rows& rows, int64_t row_size) const;
+  // Returns the moves of the actions `a` after all conflicts.
+  Proposals Propose(const at::Tensor& active, const at::Tensor& a, const at::Tensor& dx, const at::Tensor& dy) const;
   void CrashConflicts(Proposals* p) const;
   void HoldBackConflicts(Proposals* p) const;
   at::Tensor Shared(const at::Tensor& earned) const;

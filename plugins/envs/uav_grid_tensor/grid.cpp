@@ -96,6 +96,18 @@ struct TensorGrid::Tensors {
             .alive = Bound(slot, channels.alive, {n})};
   }
 
+  // Copies the last observations of rows that have ended.
+  void KeepFinals(const bp::Slot& slot, const Rows& which, const View& view) const {
+    const int64_t n = options.n_uavs;
+    const OwnChannels& c = channels;
+    const auto keep = [&](at::Tensor last, const at::Tensor& now) {
+      which.mask.defined() ? last.copy_(now) : last.index_copy_(0, which.index, now.index_select(0, which.index));
+    };
+    keep(Bound(slot, c.final_obs, {n, uav::ObsSize(options)}), view.obs);
+    keep(Bound(slot, c.final_state, {uav::StateSize(options)}), view.state);
+    if (view.patch.defined()) keep(Bound(slot, c.final_patch, {n, uav::PatchesSize(options)}), view.patch);
+    if (view.map.defined()) keep(Bound(slot, c.final_map, {uav::MapSize(options)}), view.map);
+  }
   void Start(const Rows& which, const at::Tensor& records, const View& view) {
     board.Start(which, records);
     board.Explore(which);
@@ -198,13 +210,7 @@ void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
       which.mask = over;
     else if (which.index = over.nonzero().view(-1); which.index.numel() == 0)
       return;
-    const auto keep = [&](at::Tensor last, const at::Tensor& now) {
-      which.mask.defined() ? last.copy_(now) : last.index_copy_(0, which.index, now.index_select(0, which.index));
-    };
-    keep(t.Bound(slot, c.final_obs, {n, uav::ObsSize(t.options)}), view.obs);
-    keep(t.Bound(slot, c.final_state, {uav::StateSize(t.options)}), view.state);
-    if (view.patch.defined()) keep(t.Bound(slot, c.final_patch, {n, uav::PatchesSize(t.options)}), view.patch);
-    if (view.map.defined()) keep(t.Bound(slot, c.final_map, {uav::MapSize(t.options)}), view.map);
+    t.KeepFinals(slot, which, view);
     at::Tensor places = t.first_place + t.used.remainder(t.queue.ahead());
     if (which.index.defined()) places = places.index_select(0, which.index);
     const at::Tensor records = t.maps.index_select(0, places);

@@ -51,16 +51,25 @@ void Learner::Load(const bp::Reader& reader) {
   Restart(counters.version);
 }
 
-// On a CPU the fused path, where no option asks for LibTorch.
-void Learner::ChooseModel(const bp_env_spec* env) {
-  const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
-  if (env->device.type > BP_DEVICE_CPU && !env_on_gpu)
+namespace {
+
+void CheckDevice(const bp_device& env_device, const Options& options) {
+  const bool env_on_gpu = env_device.type == BP_DEVICE_CUDA;
+  if (env_device.type > BP_DEVICE_CPU && !env_on_gpu)
     throw bp::Unsupported("works on the CPU or with CUDA, the env keeps its channels on a device of type " +
-                          std::to_string(env->device.type));
-  if (env_on_gpu && (options_.device == Device::kCpu || options_.update_path == UpdatePath::kFused)) {
+                          std::to_string(env_device.type));
+  if (env_on_gpu && (options.device == Device::kCpu || options.update_path == UpdatePath::kFused)) {
     throw bp::ConfigError(
         "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto");
   }
+}
+
+}  // namespace
+
+// On a CPU the fused path, where no option asks for LibTorch.
+void Learner::ChooseModel(const bp_env_spec* env) {
+  const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
+  CheckDevice(env->device, options_);
   const bool gpu = options_.device == Device::kCuda || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
   const bool torch = gpu || options_.update_path == UpdatePath::kTorch;

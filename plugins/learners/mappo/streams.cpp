@@ -16,6 +16,18 @@ Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lamb
   shape_.action_channel = {};  // what it points to may go
 }
 
+void Streams::ReadAgent(const Step& step, int64_t agent, float reward) {
+  const int64_t place = step.t * agents_ + agent;
+  reward_[place] = static_cast<float>(reward_scale_ * reward);
+  const bool died = !step.cut && !alive_[place + agents_];
+  if (step.over || died) return;
+  discount_[place] = gamma_;
+  if (!step.cut) carry_[place] = gamma_ * lambda_;
+  if (step.cut || step.t + 1 == steps_)
+    bootstraps_.push_back({place, step.t * rows_ + step.row, step.cut ? step.final : -1,
+                           step.cut ? step.final * shape_.agents + agent % shape_.agents : -1});
+}
+
 void Streams::Read(const bp::Delivery& delivery) {
   const auto reward = delivery.Get<float>("reward");
   const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
@@ -37,16 +49,9 @@ void Streams::Read(const bp::Delivery& delivery) {
       const bool cut = *truncated.At(t, row), over = *terminated.At(t, row);
       while (final < n_finals && *delivery.Get<int64_t>("final_index").At(final) < t * rows_ + row) ++final;
       for (int64_t agent = row * shape_.agents; agent < (row + 1) * shape_.agents; ++agent) {
-        const int64_t place = t * agents_ + agent;
-        if (!alive_[place]) continue;
-        reward_[place] = static_cast<float>(reward_scale_ * *reward.At(t, shape_.reward_per_agent ? agent : row));
-        const bool died = !cut && !alive_[place + agents_];
-        if (over || died || (ended && *ended.At(t, agent))) continue;
-        discount_[place] = gamma_;
-        if (!cut) carry_[place] = gamma_ * lambda_;
-        if (cut || t + 1 == steps_)
-          bootstraps_.push_back(
-              {place, t * rows_ + row, cut ? final : -1, cut ? final * shape_.agents + agent % shape_.agents : -1});
+        if (!alive_[t * agents_ + agent]) continue;
+        const float earned = *reward.At(t, shape_.reward_per_agent ? agent : row);
+        ReadAgent({t, row, cut, over || (ended && *ended.At(t, agent)), final}, agent, earned);
       }
     }
   }

@@ -33,6 +33,14 @@ class Streams {
   void Advantages(const float* value, const float* bootstrap, float* out) const;
 
  private:
+  // A step of an agent that is alive.
+  struct Step {
+    int64_t t, row;
+    bool cut, over;  // truncated; terminated for this agent
+    int64_t final;   // its final observation if it was truncated
+  };
+  void ReadAgent(const Step& step, int64_t agent, float reward);
+
   EnvShape shape_;
   int64_t rows_, agents_, steps_ = 0;
   double gamma_, lambda_, reward_scale_;

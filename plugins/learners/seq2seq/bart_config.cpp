@@ -36,8 +36,7 @@ void NeedFamily(const json& file) {
                       : "this learner reads models of the family bart, this one is of " + family);
 }
 
-BartConfig Parse(const json& file) {
-  NeedFamily(file);
+void CheckFixed(const json& file) {
   for (const Fixed& fixed : kFixed) {
     if (file.contains(fixed.name) && file[fixed.name] != fixed.value)
       Fail(std::string(fixed.name) + " should be " + fixed.value.dump() + ", got " + file[fixed.name].dump());
@@ -45,6 +44,11 @@ BartConfig Parse(const json& file) {
   for (const char* name : {"encoder_layerdrop", "decoder_layerdrop"}) {
     if (file.contains(name) && file[name] != 0) Fail(std::string(name) + " should be 0, got " + file[name].dump());
   }
+}
+
+BartConfig Parse(const json& file) {
+  NeedFamily(file);
+  CheckFixed(file);
   BartConfig config;
   const auto integer = [&](const IntegerField& field, bool may_be_null) {
     if (!file.contains(field.name)) return;

@@ -66,43 +66,49 @@ void RefuseWhatTheFolderDecides(const NetworkOptions& said, const BartConfig& fo
   if (said.scale_embedding && !folder.scale_embedding) refuse("scale_embedding", "false");
 }
 
+void CheckAutoSize(const Options& o) {
+  if (o.effective_batch_size == 0)
+    throw bp::ConfigError("per_device_train_batch_size: auto needs effective_batch_size, the items of an update");
+  if (o.gradient_accumulation_steps > 0)
+    throw bp::ConfigError(
+        "per_device_train_batch_size: auto finds out how many items fit, and gradient_accumulation_steps follows; "
+        "leave that out, found " +
+        std::to_string(o.gradient_accumulation_steps));
+  // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
+  if (o.workers > 1)
+    throw bp::ConfigError("per_device_train_batch_size: auto finds what fits alone, not what fits " +
+                          std::to_string(o.workers) +
+                          " times at once (parallel_microbatches); name a size, or leave out parallel_microbatches");
+  if (o.mean_of_means())
+    throw bp::ConfigError(
+        "per_device_train_batch_size: auto would let the device's memory decide on the objective under loss_normalization: "
+        "microbatch_mean; name a size, or set loss_normalization: token");
+}
+
+[[noreturn]] void RefuseParts(const BatchSizes& sizes, uint64_t steps, uint64_t parts, bool all_but_micro) {
+  const std::string group = std::to_string(sizes.group), micro = std::to_string(sizes.micro);
+  if (all_but_micro)
+    throw bp::ConfigError("effective_batch_size " + group + " cannot be cut into gradient_accumulation_steps " +
+                          std::to_string(steps) + ": " + micro + " items at once are " + std::to_string(parts) +
+                          " micro-batches; set gradient_accumulation_steps: " + std::to_string(parts) +
+                          ", or another effective_batch_size");
+  throw bp::ConfigError("effective_batch_size " + group + ", per_device_train_batch_size " + micro +
+                        " and gradient_accumulation_steps " + std::to_string(steps) +
+                        " contradict each other; leave out one, any two give the third");
+}
+
 // 0 is what the other two give, in a file that the host wrote out too.
 BatchSizes SizesOf(const Options& o) {
   constexpr uint64_t kItems = 8;  // where nothing is said
   const uint64_t steps = o.gradient_accumulation_steps;
   const bool given = o.per_device_train_batch_size.has_value(), mean_of_means = o.mean_of_means();
   uint64_t group = o.effective_batch_size, micro = static_cast<uint64_t>(o.per_device_train_batch_size.value_or(0));
-  if (!given && group == 0)
-    throw bp::ConfigError("per_device_train_batch_size: auto needs effective_batch_size, the items of an update");
-  if (!given && steps > 0)
-    throw bp::ConfigError(
-        "per_device_train_batch_size: auto finds out how many items fit, and gradient_accumulation_steps follows; "
-        "leave that out, found " +
-        std::to_string(steps));
-  // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
-  if (!given && o.workers > 1)
-    throw bp::ConfigError("per_device_train_batch_size: auto finds what fits alone, not what fits " +
-                          std::to_string(o.workers) +
-                          " times at once (parallel_microbatches); name a size, or leave out parallel_microbatches");
-  if (!given && mean_of_means)
-    throw bp::ConfigError(
-        "per_device_train_batch_size: auto would let the device's memory decide on the objective under loss_normalization: "
-        "microbatch_mean; name a size, or set loss_normalization: token");
+  if (!given) CheckAutoSize(o);
   const bool all_but_micro = given && micro == 0 && group > 0 && steps > 0;
   if (given && micro == 0) micro = group > 0 && steps > 0 ? (group + steps - 1) / steps : kItems;
   if (group == 0) group = micro * std::max<uint64_t>(steps, 1);
   const uint64_t parts = micro > 0 ? (group + micro - 1) / micro : 0;
-  if (all_but_micro && parts != steps) {
-    throw bp::ConfigError("effective_batch_size " + std::to_string(group) + " cannot be cut into gradient_accumulation_steps " +
-                          std::to_string(steps) + ": " + std::to_string(micro) + " items at once are " + std::to_string(parts) +
-                          " micro-batches; set gradient_accumulation_steps: " + std::to_string(parts) +
-                          ", or another effective_batch_size");
-  }
-  if (steps > 0 && parts != steps) {
-    throw bp::ConfigError("effective_batch_size " + std::to_string(group) + ", per_device_train_batch_size " +
-                          std::to_string(micro) + " and gradient_accumulation_steps " + std::to_string(steps) +
-                          " contradict each other; leave out one, any two give the third");
-  }
+  if (steps > 0 && parts != steps) RefuseParts({group, micro}, steps, parts, all_but_micro);
   micro = std::min(micro, group);
   if (mean_of_means && group % micro != 0) {
     throw bp::ConfigError("loss_normalization: microbatch_mean needs micro-batches of one size, but " + std::to_string(group) +
@@ -126,6 +132,26 @@ Options ReadOptions(const bp::Config& config, bool has_cuda) {
   RefuseWhatOthersDo(o);
   return o;
 }
+
+namespace {
+
+void CheckFits(const BartConfig& config, const EnvShape& shape) {
+  if (config.forced_bos_token_id == config.eos_token_id) {
+    throw bp::ConfigError("model_name_or_path: forced_bos_token_id and eos_token_id are both " +
+                          std::to_string(config.eos_token_id) + ": every text would end where it begins");
+  }
+  if (config.vocab_size != shape.vocabulary) {
+    throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) + ", the model's vocab_size is " +
+                          std::to_string(config.vocab_size) + ": the tokenizer is not the model's");
+  }
+  const int64_t longest = std::max({shape.max_source, shape.max_label, shape.max_generated});
+  if (longest > config.max_position_embeddings) {
+    throw bp::ConfigError("the env's texts have up to " + std::to_string(longest) +
+                          " tokens, the model's max_position_embeddings is " + std::to_string(config.max_position_embeddings));
+  }
+}
+
+}  // namespace
 
 Chosen ChooseConfig(const Options& options, const EnvShape& shape) {
   Chosen chosen;
@@ -159,19 +185,7 @@ Chosen ChooseConfig(const Options& options, const EnvShape& shape) {
   } catch (const std::exception& e) {
     throw bp::ConfigError(e.what());
   }
-  if (config.forced_bos_token_id == config.eos_token_id) {
-    throw bp::ConfigError("model_name_or_path: forced_bos_token_id and eos_token_id are both " +
-                          std::to_string(config.eos_token_id) + ": every text would end where it begins");
-  }
-  if (config.vocab_size != shape.vocabulary) {
-    throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) + ", the model's vocab_size is " +
-                          std::to_string(config.vocab_size) + ": the tokenizer is not the model's");
-  }
-  const int64_t longest = std::max({shape.max_source, shape.max_label, shape.max_generated});
-  if (longest > config.max_position_embeddings) {
-    throw bp::ConfigError("the env's texts have up to " + std::to_string(longest) +
-                          " tokens, the model's max_position_embeddings is " + std::to_string(config.max_position_embeddings));
-  }
+  CheckFits(config, shape);
   return chosen;
 }
 
