@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "batch/local_engine.hpp"
 #include "machine/process_tree.hpp"
 #include "measure.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane::bench {
 namespace {

@@ -1,6 +1,6 @@
 # What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
 # themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-author,backplane-keeper,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
+#   bin/{backplane,backplane-author,backplane-shim,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
 #   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
 # The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)

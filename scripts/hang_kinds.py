@@ -121,7 +121,7 @@ def commands():
     yield Kind("trial_stopped", "command", {"x.yaml": working_for("600s")}, r"stopped|state T|SIGSTOP", limit_s=STOPPED_S,
                meanwhile=sends_stop_to("run-trial", "/trial.json"))
     yield Kind("shim_stopped_and_step_sleeps", "command", faulty(env="step_sleeps"), r"env\.faulty|stopped|state T",
-               limit_s=HANG_S + STOPPED_S, meanwhile=sends_stop_to("backplane-keeper", "/trial.json", without="\0"))
+               limit_s=HANG_S + STOPPED_S, meanwhile=sends_stop_to("backplane-shim", "/trial.json", without="\0"))
     yield Kind("command_trial_stopped", "command", command("import time\nwhile True: print('a', flush=True), time.sleep(0.2)\n"),
                r"stopped|state T|SIGSTOP", limit_s=STOPPED_S, meanwhile=sends_stop_to("run-trial", "/trial.json"))
 

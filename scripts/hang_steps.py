@@ -23,7 +23,7 @@ def has_process(*words):
     return lambda session, folder: bool(session.processes(*words))
 
 
-def sends_stop_to(*words, without="backplane-keeper", after=runs, how_many=1):
+def sends_stop_to(*words, without="backplane-shim", after=runs, how_many=1):
     """Stops processes of the session by SIGSTOP once its trial runs. The command line of a shim contains its trial's."""
     def send(session, folder):
         found = session.processes(*words, without=without)

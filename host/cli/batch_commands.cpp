@@ -7,15 +7,15 @@
 #include <memory>
 #include <thread>
 
+#include "batch/stop_batch.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/batch_view.hpp"
-#include "supervise/live_page.hpp"
-#include "supervise/stop_batch.hpp"
-#include "supervise/watch_screen.hpp"
+#include "screen/batch_view.hpp"
+#include "screen/live_page.hpp"
+#include "screen/watch_screen.hpp"
 
 namespace backplane {
 namespace {

@@ -24,9 +24,9 @@
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
 #include "record/report_requests.hpp"
-#include "supervise/layout.hpp"
-#include "supervise/progress.hpp"
-#include "supervise/summary.hpp"
+#include "screen/progress.hpp"
+#include "screen/summary.hpp"
+#include "store/out_folder.hpp"
 #include "sweep/plan_lines.hpp"
 
 namespace backplane {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "batch/batch.hpp"
 #include "cli/commands.hpp"
-#include "supervise/batch.hpp"
 
 namespace backplane {
 

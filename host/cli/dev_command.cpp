@@ -11,6 +11,9 @@
 
 #include "base/interrupt.hpp"
 #include "base/scratch_folder.hpp"
+#include "batch/attempt.hpp"
+#include "batch/local_engine.hpp"
+#include "batch/option_check.hpp"
 #include "cli/build_watch.hpp"
 #include "cli/commands.hpp"
 #include "cli/dev_table.hpp"
@@ -22,12 +25,9 @@
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
+#include "record/stacks.hpp"
 #include "record/warning_text.hpp"
-#include "supervise/attempt.hpp"
-#include "supervise/local_engine.hpp"
-#include "supervise/option_check.hpp"
-#include "supervise/progress.hpp"
-#include "supervise/stacks.hpp"
+#include "screen/progress.hpp"
 
 namespace backplane {
 namespace {

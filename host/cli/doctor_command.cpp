@@ -17,7 +17,7 @@
 #include "plugin/plugin_search.hpp"
 #include "record/host_info.hpp"
 #include "search/side_process.hpp"
-#include "shim/keep_protocol.hpp"
+#include "shim/shim_protocol.hpp"
 
 namespace backplane {
 namespace {
@@ -196,7 +196,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),
-      ProgramFor("trials", kKeeperProgram, "no trial can be started"),
+      ProgramFor("trials", kShimProgram, "no trial can be started"),
       ProgramFor("trial", kTrialProgram, "no trial can be started"),
       ProgramFor("reports", "backplane-report", "nothing can be reported"),
       Figures(),

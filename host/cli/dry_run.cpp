@@ -10,13 +10,13 @@
 
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
+#include "batch/opening.hpp"
+#include "batch/recover.hpp"
 #include "record/batch_record.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
+#include "screen/progress.hpp"
 #include "store/damage.hpp"
-#include "supervise/opening.hpp"
-#include "supervise/progress.hpp"
-#include "supervise/recover.hpp"
 #include "sweep/plan_lines.hpp"
 
 namespace backplane {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "batch/resource_pool.hpp"
 #include "cli/commands.hpp"
-#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

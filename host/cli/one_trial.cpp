@@ -11,14 +11,14 @@
 #include "base/files.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
+#include "batch/local_engine.hpp"
+#include "batch/resource_pool.hpp"
+#include "batch/watchdog.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
-#include "supervise/local_engine.hpp"
-#include "supervise/resource_pool.hpp"
-#include "supervise/watchdog.hpp"
 #include "text/units.hpp"
 
 namespace backplane {

@@ -7,7 +7,7 @@
 
 #include "base/child.hpp"
 #include "contract/trial_spec.hpp"
-#include "supervise/layout.hpp"
+#include "store/out_folder.hpp"
 
 namespace backplane {
 

@@ -13,11 +13,11 @@
 #include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
+#include "batch/local_engine.hpp"
 #include "input/check_report.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {

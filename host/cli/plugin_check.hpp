@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "batch/option_check.hpp"
+#include "batch/resource_pool.hpp"
 #include "config/loader.hpp"
-#include "supervise/option_check.hpp"
-#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

@@ -9,6 +9,8 @@
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/suggest.hpp"
+#include "batch/batch.hpp"
+#include "batch/batch_search.hpp"
 #include "cli/apply_finding.hpp"
 #include "cli/batch_text.hpp"
 #include "cli/commands.hpp"
@@ -26,8 +28,6 @@
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 #include "search/side_process.hpp"
-#include "supervise/batch.hpp"
-#include "supervise/batch_search.hpp"
 #include "yaml/recommended_file.hpp"
 
 namespace backplane {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "batch/local_engine.hpp"
 #include "cli/plugin_check.hpp"
 #include "cluster/make_engine.hpp"
 #include "input/report_program.hpp"
@@ -17,7 +18,6 @@
 #include "plugin/plugin_search.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_told.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "batch/batch.hpp"
+#include "batch/resource_pool.hpp"
 #include "cli/commands.hpp"
-#include "supervise/batch.hpp"
-#include "supervise/resource_pool.hpp"
 
 namespace backplane {
 

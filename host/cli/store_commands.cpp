@@ -10,8 +10,8 @@
 #include "store/csv.hpp"
 #include "store/database.hpp"
 #include "store/optuna_export.hpp"
+#include "store/out_folder.hpp"
 #include "store/tb_export.hpp"
-#include "supervise/layout.hpp"
 #include "yaml/errors.hpp"
 #include "yaml/plain_json.hpp"
 

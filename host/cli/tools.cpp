@@ -27,7 +27,7 @@ constexpr std::string_view kPrefix = "backplane-";
 constexpr std::chrono::milliseconds kAboutLimit{1000};
 constexpr size_t kAboutColumns = 100;
 // Programs that only other programs start, and words that are no commands in --help.
-constexpr std::string_view kNoTools[] = {"keeper", "report", "seal", "complete", "help", "play", "trial", "work"};
+constexpr std::string_view kNoTools[] = {"shim", "report", "seal", "complete", "help", "play", "trial", "work"};
 
 bool IsToolName(std::string_view name) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-";

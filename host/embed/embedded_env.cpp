@@ -46,7 +46,7 @@ EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned
       phases_(rows, kNone),
       mask_(rows, 0),
       seeds_(rows, 0),
-      crew_(rows, ThreadsFor(threads)) {
+      row_threads_(rows, ThreadsFor(threads)) {
   action_check_.Bind(env_, [this](const std::string& name) { return &channels_[name]; });
   SetSeed(seed);
   FindState();
@@ -55,7 +55,7 @@ EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned
 
 EmbeddedEnv::~EmbeddedEnv() {
   try {
-    if (crew_.sent()) crew_.Await();
+    if (row_threads_.sent()) row_threads_.Await();
   } catch (...) {
     // Of a step whose end nobody waited for.
   }
@@ -78,7 +78,7 @@ ChannelBuffer& EmbeddedEnv::Channel(const std::string& name) {
 }
 
 void EmbeddedEnv::RequireRest() const {
-  if (crew_.sent()) throw Misuse("a step is under way: bp_embed_step_wait comes first");
+  if (row_threads_.sent()) throw Misuse("a step is under way: bp_embed_step_wait comes first");
 }
 
 void EmbeddedEnv::SetAutoreset(Autoreset mode) {
@@ -136,7 +136,7 @@ void EmbeddedEnv::Reset(const uint8_t* mask, const uint64_t* seeds) {
     BeginEpisode(r);
     channels_.ClearStep(r);
   }
-  OrEndAll([&] { crew_.Run([&](uint64_t begin, uint64_t end) { ResetMasked(begin, end); }); });
+  OrEndAll([&] { row_threads_.Run([&](uint64_t begin, uint64_t end) { ResetMasked(begin, end); }); });
 }
 
 void EmbeddedEnv::RequireStarted() const {
@@ -166,19 +166,19 @@ void EmbeddedEnv::Step() {
 
 void EmbeddedEnv::Send() {
   CheckStep();
-  crew_.Send([this] { RunStep(); });
+  row_threads_.Send([this] { RunStep(); });
 }
 
 void EmbeddedEnv::Wait() {
-  if (!crew_.sent()) throw Misuse("no step is under way: bp_embed_step_send begins one");
-  crew_.Await();
+  if (!row_threads_.sent()) throw Misuse("no step is under way: bp_embed_step_send begins one");
+  row_threads_.Await();
 }
 
 void EmbeddedEnv::RunStep() {
   OrEndAll([&] {
     if (env_.resets_itself()) AssignSeeds();
     const auto range = [this](uint64_t begin, uint64_t end) { StepRange(begin, end); };
-    crew_.Run(std::ref(range));
+    row_threads_.Run(std::ref(range));
   });
 }
 

@@ -8,7 +8,7 @@
 
 #include "embed/env_channels.hpp"
 #include "embed/open_env.hpp"
-#include "embed/row_crew.hpp"
+#include "embed/row_threads.hpp"
 #include "rollout/action_check.hpp"
 #include "rollout/episode_tracker.hpp"
 #include "rollout/instance.hpp"
@@ -104,7 +104,7 @@ class EmbeddedEnv {
   std::vector<uint8_t> mask_;          // 0 between two calls
   std::vector<uint64_t> seeds_;
   std::vector<StatePart> state_parts_;
-  RowCrew crew_;
+  RowThreads row_threads_;
   std::string spec_;
 };
 

@@ -78,7 +78,7 @@ std::string EmbeddedEnv::SpecText() {
       {"file", about_.info.file.string()},
       {"rows", env_.rows()},
       {"agents", env_.agents()},
-      {"threads", crew_.threads()},
+      {"threads", row_threads_.threads()},
       {"seed", seed_},
       {"max_episode_steps", limit > 0 ? json(limit) : json(nullptr)},
       {"step_s", clock ? json(env_.Call("step_s", [&](const bp_env* env) { return clock->step_s(env); })) : json(nullptr)},

@@ -15,7 +15,7 @@
 #include "base/process.hpp"
 #include "machine/cgroup_path.hpp"
 #include "machine/kernel_file.hpp"
-#include "shim/keep_protocol.hpp"
+#include "shim/shim_protocol.hpp"
 
 namespace backplane {
 namespace {
@@ -84,19 +84,19 @@ std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path&
   return group;
 }
 
-std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_t keeper) {
-  return delegated / (std::string(kTrialPrefix) + std::to_string(keeper));
+std::filesystem::path GroupOfShim(const std::filesystem::path& delegated, pid_t shim) {
+  return delegated / (std::string(kTrialPrefix) + std::to_string(shim));
 }
 
-void EndGroupsOfDeadKeepers(const std::filesystem::path& delegated) {
+void EndGroupsOfDeadShims(const std::filesystem::path& delegated) {
   std::vector<std::filesystem::path> dead;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(delegated, error)) {
     const std::string name = entry.path().filename().string();
     const char* const end = name.data() + name.size();
-    pid_t keeper = 0;
-    if (name.starts_with(kTrialPrefix) && std::from_chars(name.data() + kTrialPrefix.size(), end, keeper).ptr == end &&
-        !ProcessStart(keeper)) {
+    pid_t shim = 0;
+    if (name.starts_with(kTrialPrefix) && std::from_chars(name.data() + kTrialPrefix.size(), end, shim).ptr == end &&
+        !ProcessStart(shim)) {
       dead.push_back(entry.path());
     }
   }

@@ -20,14 +20,14 @@ std::optional<std::filesystem::path> OwnGroup();
 // back, and nothing has changed, if that did not help (a shell in the same group, for example).
 std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path& own_group);
 
-// Where the trial of a keeper lives: known to the engine too, should the keeper die.
-std::filesystem::path GroupOfKeeper(const std::filesystem::path& delegated, pid_t keeper);
+// Where the trial of a shim lives: known to the engine too, should the shim die.
+std::filesystem::path GroupOfShim(const std::filesystem::path& delegated, pid_t shim);
 
 // Ends every process in the group and removes it. Harmless if it is gone.
 void EndGroup(const std::filesystem::path& group);
 
-// Ends the groups of keepers that are no more: where a keeper and its supervisor are killed together nobody else does.
-void EndGroupsOfDeadKeepers(const std::filesystem::path& delegated);
+// Ends the groups of shims that are no more: where a shim and its supervisor are killed together nobody else does.
+void EndGroupsOfDeadShims(const std::filesystem::path& delegated);
 
 class TrialGroup {
  public:

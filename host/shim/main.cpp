@@ -1,11 +1,11 @@
 // A program of its own, and a small one without shared libraries: every trial has one above it for as long as it runs, and the
-// start of a large program costs more than all that a keeper does.
+// start of a large program costs more than all that a shim does.
 #include <unistd.h>
 
 #include <csignal>
 
 #include "base/standard_descriptors.hpp"
-#include "shim/keeper.hpp"
+#include "shim/shim.hpp"
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();

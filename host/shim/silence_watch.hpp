@@ -1,8 +1,8 @@
-// The second clock on a trial: measures its silence by the clock of its keeper.
+// The second clock on a trial: measures its silence by the clock of its shim.
 //
-// The trial's own clock stands still while it is stopped, so that a suspended trial loses no time (supervise/watchdog.hpp).
-// That clock never ends a trial that stays stopped. This one does. It pauses while the keeper, or the process that started the
-// keeper, is stopped as well. Then the job, the container or the machine is suspended, not only the trial.
+// The trial's own clock stands still while it is stopped, so that a suspended trial loses no time (batch/watchdog.hpp).
+// That clock never ends a trial that stays stopped. This one does. It pauses while the shim, or the process that started the
+// shim, is stopped as well. Then the job, the container or the machine is suspended, not only the trial.
 #pragma once
 
 #include <chrono>

@@ -12,7 +12,7 @@
 namespace backplane {
 
 // Process-wide; called once by run-trial. `on_exit(plugin)` runs if somebody calls exit(); it must end the process with _exit.
-// Stacks go into the file `stacks` (supervise/stacks.hpp reads it), which is there only then; empty: nowhere.
+// Stacks go into the file `stacks` (record/stacks.hpp reads it), which is there only then; empty: nowhere.
 void InstallCrashHandlers(StatusWriter* status, const std::filesystem::path& stacks,
                           std::function<void(const std::string& plugin)> on_exit);
 

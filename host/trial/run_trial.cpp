@@ -21,12 +21,12 @@
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
-#include "trial/keeper_watch.hpp"
 #include "trial/loop.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
 #include "trial/prepare.hpp"
+#include "trial/shim_watch.hpp"
 #include "trial/start_workers.hpp"
 #include "trial/suspension.hpp"
 
@@ -314,7 +314,7 @@ std::vector<std::string> TrialProcess::Warnings() {
 }  // namespace
 
 int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_json, const TrialTask& task) {
-  WatchKeeper();
+  WatchShim();
   PrepareForPlugins();
   KeepMemoryReserve();
   for (int s : {SIGTERM, SIGINT}) signal(s, OnStop);

@@ -17,7 +17,7 @@ class Check : public BatchTest {
   pid_t CheckAfter(pid_t before = 0) const {
     pid_t check = 0;
     Until([&] {
-      for (const pid_t pid : Processes({"run-trial", "--check"}, {kKeeper}))
+      for (const pid_t pid : Processes({"run-trial", "--check"}, {kShim}))
         if (pid != before) check = pid;
       return check != 0;
     });

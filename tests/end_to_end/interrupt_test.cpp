@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class Interrupted : public BatchTest {};
 
-TEST_F(Interrupted, SupervisorAndKeeperKilledTogetherLeaveNothingInTheTrialsSessionAndTheNextRunEndsTheRest) {
+TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessionAndTheNextRunEndsTheRest) {
   Write("both.yaml", std::string("experiment: both") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run =
       "run both.yaml --set env.options.how=leave_two --set env.options.mark=left"
@@ -21,13 +21,13 @@ TEST_F(Interrupted, SupervisorAndKeeperKilledTogetherLeaveNothingInTheTrialsSess
   const auto daemons = [&] { return Processes({"BACKPLANE_TEST_MARK=left"}); };
   const pid_t supervisor = Start(run);
   ASSERT_TRUE(Until([&] { return !helpers().empty() && !daemons().empty(); })) << ErrorsOf(supervisor);
-  const std::vector<pid_t> keepers = Processes({kKeeper});
-  ASSERT_FALSE(keepers.empty());
+  const std::vector<pid_t> shims = Processes({kShim});
+  ASSERT_FALSE(shims.empty());
   ASSERT_FALSE(TrialProcesses().empty());
-  // The supervisor first and stopped keepers: none may tell its trial anything.
-  for (const pid_t keeper : keepers) kill(keeper, SIGSTOP);
+  // The supervisor first and stopped shims: none may tell its trial anything.
+  for (const pid_t shim : shims) kill(shim, SIGSTOP);
   kill(supervisor, SIGKILL);
-  for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
+  for (const pid_t shim : shims) kill(shim, SIGKILL);
   Wait(supervisor);
   EXPECT_TRUE(Until([&] { return TrialProcesses().empty() && helpers().empty(); }, kSanitized ? 20 : 1));
   const std::vector<pid_t> left = daemons();

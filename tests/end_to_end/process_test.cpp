@@ -404,7 +404,7 @@ TEST_F(Ticks, OfMoreThanASecondStandInTheRecord) {
 class Stopped : public Ticks {};
 
 TEST_F(Stopped, TimeIsNoTimeOfTheTrial) {
-  // Longer than the trial's own clock would allow, and shorter than the keeper's, which allows twice as long.
+  // Longer than the trial's own clock would allow, and shorter than the shim's, which allows twice as long.
   constexpr int kHang_s = kSanitized ? 16 : 8, kStopped_s = kHang_s * 3 / 2;
   WriteFile("[]", "resources: {hang_timeout: " + std::to_string(kHang_s) + "s}\n");
   // 4 iterations of 5 ticks of 100 ms: about 2 s.

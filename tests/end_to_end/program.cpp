@@ -19,7 +19,7 @@
 
 namespace backplane::end_to_end {
 
-const std::string kKeeper = BACKPLANE_BINARY_DIR "/bin/backplane-keeper";
+const std::string kShim = BACKPLANE_BINARY_DIR "/bin/backplane-shim";
 
 namespace fs = std::filesystem;
 
@@ -168,7 +168,7 @@ std::optional<Finished> ProgramTest::RunWithSmallDisk(const std::string& size, c
 
 Finished ProgramTest::RunBesideReportProgram(const std::string& script, const std::string& arguments) {
   fs::create_directories(dir_ / "bin");
-  for (const char* program : {"backplane", "backplane-keeper", "backplane-study", "backplane-trial"})
+  for (const char* program : {"backplane", "backplane-shim", "backplane-study", "backplane-trial"})
     fs::copy_file(fs::path(BACKPLANE_BINARY_DIR "/bin") / program, dir_ / "bin" / program,
                   fs::copy_options::overwrite_existing);
   fs::permissions(Write("bin/backplane-report", "#!/bin/sh\n" + script + "\n"), fs::perms::owner_all);
@@ -195,7 +195,7 @@ std::vector<pid_t> ProgramTest::Processes(const std::vector<std::string>& words,
   return found;
 }
 
-std::vector<pid_t> ProgramTest::TrialProcesses() const { return Processes({"run-trial"}, {kKeeper, "--check"}); }
+std::vector<pid_t> ProgramTest::TrialProcesses() const { return Processes({"run-trial"}, {kShim, "--check"}); }
 
 fs::path ProgramTest::Out(const std::string& experiment) const { return dir_ / "outputs" / experiment; }
 

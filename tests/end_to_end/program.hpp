@@ -35,7 +35,7 @@ struct Finished {
   std::string out, err;
 };
 
-extern const std::string kKeeper;  // the program above each trial
+extern const std::string kShim;  // the program above each trial
 
 std::string ReadFile(const std::filesystem::path& file);
 // One value for each line; what is no JSON, torn by a kill perhaps, is a discarded one.
@@ -59,7 +59,7 @@ class ProgramTest : public testing::Test {
   pid_t Start(const std::string& arguments);
   pid_t StartCommand(const std::string& command);  // of the shell
   Finished Wait(pid_t pid);
-  // Runs copies of the program and the keeper, in the test's folder bin, beside a shell script in the place of
+  // Runs copies of the program and the shim, in the test's folder bin, beside a shell script in the place of
   // backplane-report.
   Finished RunBesideReportProgram(const std::string& script, const std::string& arguments);
   // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its

@@ -1,4 +1,4 @@
-// Trials that are stopped: the keeper's clock ends them, and names the stopped process.
+// Trials that are stopped: the shim's clock ends them, and names the stopped process.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -93,7 +93,7 @@ TEST_F(SilentTrial, EndsInReplayAndRenderAfterBeingStopped) {
     const pid_t pid = Start(command + trial);
     std::vector<pid_t> processes;
     const std::string word = command == "render" ? "--film" : "run-trial";
-    ASSERT_TRUE(Until([&] { return !(processes = Processes({word}, {kKeeper})).empty(); })) << ErrorsOf(pid);
+    ASSERT_TRUE(Until([&] { return !(processes = Processes({word}, {kShim})).empty(); })) << ErrorsOf(pid);
     for (const pid_t process : processes) kill(process, SIGSTOP);
     const bool ends = Until([&] { return Processes({command}).empty(); }, 4 * kHang_s);
     if (!ends) kill(pid, SIGKILL);

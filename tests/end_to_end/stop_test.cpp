@@ -165,7 +165,7 @@ TEST_F(Answer, ComesWhileOptionsAreChecked) {
   Write("waits.yaml", kWaits);
   for (const bool by_stop : {false, true}) {
     const pid_t pid = Start("run waits.yaml" + kWithFixtures);
-    ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kKeeper}).empty(); })) << ErrorsOf(pid);
+    ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kShim}).empty(); })) << ErrorsOf(pid);
     if (by_stop) {
       ASSERT_TRUE(Until([&] { return std::filesystem::exists(Out("waits") / "plan.jsonl"); }));
       EXPECT_EQ(Run("stop outputs/waits").exit, 0);
@@ -182,8 +182,8 @@ TEST_F(Answer, ComesWhileOptionsAreChecked) {
 TEST_F(Answer, ComesWhileTheCheckIsStopped) {
   Write("waits.yaml", kWaits);
   const pid_t pid = Start("run waits.yaml" + kWithFixtures);
-  ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kKeeper}).empty(); })) << ErrorsOf(pid);
-  for (const pid_t check : Processes({"--check"}, {kKeeper})) kill(check, SIGSTOP);
+  ASSERT_TRUE(Until([&] { return !Processes({"--check"}, {kShim}).empty(); })) << ErrorsOf(pid);
+  for (const pid_t check : Processes({"--check"}, {kShim})) kill(check, SIGSTOP);
   kill(pid, SIGTERM);
   EXPECT_EQ(Wait(pid).exit, 130);
 }
@@ -221,11 +221,11 @@ TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
   EXPECT_TRUE(Until([&] { return Processes({"600"}).empty(); }));
 }
 
-TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedKeeper) {
+TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
   Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
-  for (const pid_t keeper : Processes({kKeeper})) kill(keeper, SIGSTOP);
+  for (const pid_t shim : Processes({kShim})) kill(shim, SIGSTOP);
   kill(pid, SIGTERM);
   ASSERT_TRUE(Said(pid, "Ctrl-C again ends it at once"));
   kill(pid, SIGTERM);

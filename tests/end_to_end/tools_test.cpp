@@ -61,13 +61,13 @@ TEST_F(Tools, AreFoundNextToProgramAndThenInOrderOfPath) {
 }
 
 TEST_F(Tools, NeverReplaceCommandsAndInternalPrograms) {
-  for (const char* name : {"config", "new", "keeper", "seal", "trial", "Hello", "hello.py", "complete", "-x"})
+  for (const char* name : {"config", "new", "shim", "seal", "trial", "Hello", "hello.py", "complete", "-x"})
     AddTool("first", name, "echo replaced");
   EXPECT_EQ(Run("config --help").exit, 0);
-  for (const char* words : {"config --help", "new --help", "run-trial --help", "keeper", "seal", "trial", "Hello", "hello.py",
+  for (const char* words : {"config --help", "new --help", "run-trial --help", "shim", "seal", "trial", "Hello", "hello.py",
                             "complete run --js", "-x"})
     EXPECT_THAT(Run(words).out, Not(HasSubstr("replaced"))) << words;
-  EXPECT_THAT(Run("help").out, AllOf(Not(HasSubstr("keeper")), Not(HasSubstr("\n  trial ")), Not(HasSubstr("hello.py"))));
+  EXPECT_THAT(Run("help").out, AllOf(Not(HasSubstr("shim")), Not(HasSubstr("\n  trial ")), Not(HasSubstr("hello.py"))));
 }
 
 TEST_F(Tools, AreListedWithTheirLine) {

@@ -4,7 +4,7 @@
 usage: waits_test.py [-v | --list]
 
 A wait is a call that CALLS names, in a source of host/, plugins/ or tools/. Its file and its name are in the second column of the table:
-`supervise/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES; a folder, a pattern,
+`batch/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES; a folder, a pattern,
 or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
 A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
 """

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "batch/resource_pool.hpp"
 #include "contract/experiment.hpp"
-#include "supervise/resource_pool.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cluster/work_folder.hpp"
-#include "supervise/status_reader.hpp"
+#include "record/status_reader.hpp"
 
 namespace backplane {
 

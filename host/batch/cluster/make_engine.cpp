@@ -11,10 +11,10 @@
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/process.hpp"
+#include "batch/local_engine.hpp"
 #include "cluster/ray_engine.hpp"
 #include "cluster/slurm_engine.hpp"
 #include "record/results_folder.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "batch/engine.hpp"
 #include "cluster/engine_needs.hpp"
 #include "record/batch_record.hpp"
-#include "supervise/engine.hpp"
 
 namespace backplane {
 

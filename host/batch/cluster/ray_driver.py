@@ -82,7 +82,7 @@ def write_tree(root, files):
         os.replace(whole, path)
 
 
-def work_apart(backplane, token, job, out, order, files, desk):
+def work_apart(backplane, token, job, out, order, files, relay):
     """On a node that does not see the results folder: in a folder of its own, of which the content comes and goes with the task."""
     import ray
 
@@ -114,7 +114,7 @@ def work_apart(backplane, token, job, out, order, files, desk):
                     status = pathlib.Path(order["status_file"]).read_bytes()
                 except OSError:
                     status = b""
-                for how in ray.get(desk.look.remote(job, status)):
+                for how in ray.get(relay.look.remote(job, status)):
                     (folder / "stop" / f"{name}.{how}").write_text("")
             said = process.stderr.read().decode(errors="replace")
         ended = folder / "ended" / name
@@ -126,7 +126,7 @@ def work_apart(backplane, token, job, out, order, files, desk):
         shutil.rmtree(here, ignore_errors=True)
 
 
-class Desk:
+class Relay:
     """What is said between the driver and tasks that share no folder: how to stop, and what a trial says of itself."""
 
     def __init__(self):
@@ -148,7 +148,7 @@ class Driver:
         self.backplane = first["backplane"]
         self.jobs = {}  # ref of the task -> job
         self.lock = threading.Lock()
-        self.apart = None  # the desk, if the nodes do not see the results folder
+        self.apart = None  # the relay, if the nodes do not see the results folder
         self.told_at = 0
 
     def open(self, folder, token, shared, out):
@@ -159,7 +159,7 @@ class Driver:
             return "" if not blind else (
                 f"Ray's node {blind[0]} does not see {folder}; wanted a results folder that all nodes share under the same name, "
                 "or engine.shared: false, with which results travel through Ray")
-        self.apart = self.ray.remote(num_cpus=0)(Desk).remote()
+        self.apart = self.ray.remote(num_cpus=0)(Relay).remote()
         return ""
 
     def ask_nodes(self, folder, token):

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "batch/engine.hpp"
 #include "record/fields.hpp"
-#include "supervise/engine.hpp"
 
 namespace backplane {
 

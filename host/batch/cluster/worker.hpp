@@ -1,5 +1,5 @@
 // `backplane work`: what runs on a node of a cluster. It takes orders from the supervisor's folder (work_folder.hpp) and runs
-// them as the engine of that machine does, each under its keeper, so that a trial on a node is limited, stopped and cleaned up
+// them as the engine of that machine does, each under its shim, so that a trial on a node is limited, stopped and cleaned up
 // as it is everywhere.
 #pragma once
 

@@ -23,7 +23,7 @@ struct ChildCommand {
   std::string name = {};              // its argv[0]; empty: the program
 };
 
-// What differs between a keeper and the trial it starts.
+// What differs between a shim and the trial it starts.
 struct ChildSetup {
   int death_signal = SIGTERM;          // what the child gets when this process dies
   int stdout_fd = -1, stderr_fd = -1;  // what it gets as descriptors 1 and 2; -1: the command's files

@@ -16,7 +16,7 @@
 namespace backplane {
 namespace {
 
-constexpr char kKeeperName[] = "backplane-keepe";  // the kernel keeps 15 bytes of a name
+constexpr char kShimName[] = "backplane-shim";  // at most the 15 bytes that the kernel keeps
 constexpr size_t kBlock = 4096, kLongestNumber = 24;
 
 char children_file[64];
@@ -32,25 +32,25 @@ void PathOfName(pid_t pid, char* path) {
   std::memcpy(path, "/comm", 6);
 }
 
-bool IsKeeperProcess(pid_t pid) {
-  char path[64], name[sizeof kKeeperName] = {};
+bool IsShimProcess(pid_t pid) {
+  char path[64], name[sizeof kShimName] = {};
   PathOfName(pid, path);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   const ssize_t n = read(fd, name, sizeof name - 1);
   close(fd);
-  return n == sizeof name - 1 && std::memcmp(name, kKeeperName, sizeof name - 1) == 0;
+  return n == sizeof name - 1 && std::memcmp(name, kShimName, sizeof name - 1) == 0;
 }
 
 void EndChild(pid_t pid) {
-  kill(pid, IsKeeperProcess(pid) ? SIGQUIT : SIGKILL);
-  kill(pid, SIGCONT);  // a stopped keeper handles no signal
+  kill(pid, IsShimProcess(pid) ? SIGQUIT : SIGKILL);
+  kill(pid, SIGCONT);  // a stopped shim handles no signal
 }
 
 // Prepares EndChildren. [main thread]
 void FindChildren() { std::snprintf(children_file, sizeof children_file, "/proc/%d/task/%d/children", getpid(), gettid()); }
 
-// Kills the child processes of the main thread. A keeper is signalled to kill its trial instead (keep/keeper.hpp). Only calls
+// Kills the child processes of the main thread. A shim is signalled to kill its trial instead (keep/shim.hpp). Only calls
 // that a signal handler may make.
 void EndChildren() {
   const int fd = open(children_file, O_RDONLY | O_CLOEXEC);

@@ -10,7 +10,7 @@ namespace backplane {
 //
 // Each signal has to be answered within a second. If the loop of the process does not do that, a timer's handler does:
 //   the first one:  it prints that the process is stopping, unless Acknowledge() was called
-//   the next one:   it kills the child processes (a keeper kills its trial) and ends this one with exit code 130, unless
+//   the next one:   it kills the child processes (a shim kills its trial) and ends this one with exit code 130, unless
 //                   Count() was called since, which means that the loop ends them itself
 class InterruptScope {
  public:

@@ -24,7 +24,7 @@ class ReportProgram {
   const std::filesystem::path& file() const { return file_; }
 
   // Returns its answer to one of its commands, and passes its stderr on. Throws std::runtime_error with its error or its end,
-  // in a sentence, and Interrupted if a stop came meanwhile (supervise/interrupt.hpp).
+  // in a sentence, and Interrupted if a stop came meanwhile (base/interrupt.hpp).
   std::string Ask(const std::string& command, const nlohmann::json& request) const;
   // Its output is this program's. Returns its exit code; throws like Ask where it has none.
   int Show(const std::string& command, const nlohmann::json& request) const;

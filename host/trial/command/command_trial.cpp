@@ -37,7 +37,7 @@
 #include "rollout/clocks.hpp"
 #include "shim/cgroup.hpp"
 #include "trial/checkpoint_folder.hpp"
-#include "trial/keeper_watch.hpp"
+#include "trial/shim_watch.hpp"
 #include "trial/suspension.hpp"
 
 namespace backplane {
@@ -46,7 +46,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kFirstLook_s = 0.1, kLook_s = 1;  // at the process tree and at event files
-constexpr double kGrace_s = 30;                    // as a keeper gives
+constexpr double kGrace_s = 30;                    // as a shim gives
 constexpr int kPipeBytes = 1 << 20;                // the command goes on while we are busy
 constexpr size_t kMostBlocksAtOnce = 16;           // of one stream, before the others are looked at
 constexpr size_t kLastLines = 20;                  // may report that memory ran out
@@ -74,7 +74,7 @@ void TakeSignals() {
   struct sigaction stop {};
   stop.sa_handler = OnStopCommand;
   for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &stop, nullptr);
-  // A keeper asks a trial that hangs where it is. There is nothing to tell, and no reason to die before the others.
+  // A shim asks a trial that hangs where it is. There is nothing to tell, and no reason to die before the others.
   struct sigaction nothing {};
   nothing.sa_handler = OnNothing;
   nothing.sa_flags = SA_RESTART;
@@ -282,7 +282,7 @@ void CommandTrial::CheckTime() {
   }
 }
 
-// Once. Where the supervisor asks, its keeper has the last word; after a budget it is this process.
+// Once. Where the supervisor asks, its shim has the last word; after a budget it is this process.
 void CommandTrial::Ask() {
   if (std::exchange(asked_, true)) return;
   kill_at_s_ = book_.attempt_s() + kGrace_s;
@@ -374,7 +374,7 @@ std::vector<std::string> CommandTrial::Warnings() const {
 }  // namespace
 
 int RunCommandTrial(TrialSpec spec) {
-  WatchKeeper();
+  WatchShim();
   TakeSignals();
   return ExitOf([&] {
     if (std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))

@@ -22,13 +22,13 @@ constexpr int64_t kGraceNs = 5'000;  // two hand-overs between cores far apart
 constexpr uint32_t kOneJob = 1u << 16;
 
 // Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
-class AffinityKeeper {
+class AffinityGuard {
  public:
-  AffinityKeeper() : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {}
-  ~AffinityKeeper() {
+  AffinityGuard() : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {}
+  ~AffinityGuard() {
     if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
   }
-  AffinityKeeper(const AffinityKeeper&) = delete;
+  AffinityGuard(const AffinityGuard&) = delete;
   bool known() const { return known_; }  // false: what is changed stays changed
 
  private:
@@ -112,9 +112,9 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
   busy_.store(threads - 1, std::memory_order_relaxed);
   for (unsigned i = 1; i < threads; ++i) Wake(runners_[i], kOneJob);
   {
-    std::optional<AffinityKeeper> keeper;
-    if (pin_) keeper.emplace();
-    if (keeper && keeper->known()) SetCores(pthread_self(), {cpus_[0]});
+    std::optional<AffinityGuard> shim;
+    if (pin_) shim.emplace();
+    if (shim && shim->known()) SetCores(pthread_self(), {cpus_[0]});
     TimedJob(0);
   }
   waiting();

@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "mujoco/desks.hpp"
+#include "mujoco/data_pool.hpp"
 #include "mujoco/errors.hpp"
 
 namespace mj {

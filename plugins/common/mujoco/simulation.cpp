@@ -39,49 +39,49 @@ void Steps(const mjModel* model, mjData* data, int64_t times, bool contact_force
   if (contact_forces) mj_rnePostConstraint(model, data);
 }
 
-// After an error or a bad number the next row finds the desk as new.
-void Abandon(const mjModel* model, Desk& desk) {
-  desk.row = 0;
-  Catch([&] { mj_resetData(model, desk.data.get()); });
+// After an error or a bad number the next row finds the slot as new.
+void Abandon(const mjModel* model, DataSlot& slot) {
+  slot.row = 0;
+  Catch([&] { mj_resetData(model, slot.data.get()); });
 }
 
 }  // namespace
 
 Simulation::Simulation(const mjModel* model)
-    : model_(model), desks_(Desks::Of(model)), row_(desks_->NewRow()), size_(mj_stateSize(model, mjSTATE_INTEGRATION)) {
+    : model_(model), pool_(DataPool::Of(model)), row_(pool_->NewRow()), size_(mj_stateSize(model, mjSTATE_INTEGRATION)) {
   states_ = std::make_unique<mjtNum[]>(2 * static_cast<size_t>(size_));
-  if (!StateIsWhole(model)) own_ = std::make_unique<Desk>(), own_->data = MakeData(model);
+  if (!StateIsWhole(model)) own_ = std::make_unique<DataSlot>(), own_->data = MakeData(model);
   Clear(model);
   TakeAway(model, Last::kNothing);
 }
 
-// The desk where this thread works on the row.
-Desk& Simulation::ToDesk() const {
+// The slot where this thread works on the row.
+DataSlot& Simulation::ToDataSlot() const {
   if (own_) {
     own_->owner.store(pthread_self(), std::memory_order_relaxed);
     return *own_;
   }
-  return desk_ && desk_->IsMine() ? *desk_ : desks_->Mine();
+  return slot_ && slot_->IsMine() ? *slot_ : pool_->Mine();
 }
 
-// To this thread's desk, the state alone. What other rows have derived there lies about until a step derives it anew.
+// To this thread's slot, the state alone. What other rows have derived there lies about until a step derives it anew.
 mjData* Simulation::Bring(const mjModel* model) {
-  if (IsSeated()) return desk_->data.get();
-  Desk& desk = ToDesk();
-  if (!own_) mj_setState(model, desk.data.get(), Now(), mjSTATE_INTEGRATION);
-  desk.row = row_;
-  desk_ = &desk;
-  return desk.data.get();
+  if (HasSlot()) return slot_->data.get();
+  DataSlot& slot = ToDataSlot();
+  if (!own_) mj_setState(model, slot.data.get(), Now(), mjSTATE_INTEGRATION);
+  slot.row = row_;
+  slot_ = &slot;
+  return slot.data.get();
 }
 
 // For who looks at the row later, with all that was derived: the last call is made again.
-void Simulation::Seat() const {
-  Desk& desk = ToDesk();
-  desk_ = &desk;
-  desk.row = row_;
+void Simulation::Lease() const {
+  DataSlot& slot = ToDataSlot();
+  slot_ = &slot;
+  slot.row = row_;
   if (own_) return;
-  mjData* const data = desk.data.get();
-  desk.row = 0;
+  mjData* const data = slot.data.get();
+  slot.row = 0;
   std::vector<mjtNum> ctrl(static_cast<size_t>(model_->nu));
   mj_extractState(model_, Now(), mjSTATE_INTEGRATION, ctrl.data(), mjSTATE_CTRL);
   Check(Catch([&] {
@@ -91,39 +91,39 @@ void Simulation::Seat() const {
     if (last_ == Last::kForward) mj_forward(model_, data);
     if (last_ == Last::kStep) Steps(model_, data, times_, contact_forces_);
   }));
-  desk.row = row_;
+  slot.row = row_;
 }
 
-// Back from the desk, where the row stays until another one comes.
+// Back from the slot, where the row stays until another one comes.
 void Simulation::TakeAway(const mjModel* model, Last last) {
   second_ = !second_;
-  mj_getState(model, desk_->data.get(), Now(), mjSTATE_INTEGRATION);
+  mj_getState(model, slot_->data.get(), Now(), mjSTATE_INTEGRATION);
   last_ = last;
 }
 
 mjData* Simulation::Clear(const mjModel* model) {
-  Desk& desk = ToDesk();
-  desk_ = &desk;
-  desk.row = 0;
-  Check(Catch([&] { mj_resetData(model, desk.data.get()); }));
-  desk.row = row_;
-  return desk.data.get();
+  DataSlot& slot = ToDataSlot();
+  slot_ = &slot;
+  slot.row = 0;
+  Check(Catch([&] { mj_resetData(model, slot.data.get()); }));
+  slot.row = row_;
+  return slot.data.get();
 }
 
 void Simulation::Forward(const mjModel* model) {
   TakeAway(model, Last::kNothing);
-  if (const char* raised = Catch([&] { mj_forward(model, desk_->data.get()); })) Abandon(model, *desk_), Check(raised);
+  if (const char* raised = Catch([&] { mj_forward(model, slot_->data.get()); })) Abandon(model, *slot_), Check(raised);
   TakeAway(model, Last::kForward);
 }
 
 void Simulation::Step(const mjModel* model, int64_t times, bool contact_forces) {
-  mjData* data = desk_->data.get();
+  mjData* data = slot_->data.get();
   const double time = data->time;
-  if (const char* raised = Catch([&] { Steps(model, data, times, contact_forces); })) Abandon(model, *desk_), Check(raised);
+  if (const char* raised = Catch([&] { Steps(model, data, times, contact_forces); })) Abandon(model, *slot_), Check(raised);
   for (const Bad& bad : kBad)
     if (data->warning[bad.warning].number > 0) [[unlikely]] {
       const int index = data->warning[bad.warning].lastinfo;
-      Abandon(model, *desk_);
+      Abandon(model, *slot_);
       ThrowBad(bad, index, time);
     }
   times_ = times;

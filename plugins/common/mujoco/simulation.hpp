@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "mujoco/desks.hpp"
+#include "mujoco/data_pool.hpp"
 #include "mujoco/world.hpp"
 
 namespace mj {
@@ -19,9 +19,9 @@ class Simulation {
   // work on the same mjData, and data() computes this row's last step once more, to the same bits. So within the calls of a
   // row it costs nothing; take it once before a loop.
   const mjData& data() const {
-    if (!IsSeated()) [[unlikely]]
-      Seat();
-    return *desk_->data;
+    if (!HasSlot()) [[unlikely]]
+      Lease();
+    return *slot_->data;
   }
 
   // Back to the model's initial pose at rest, time 0, without derived data: `fill` may then change qpos [nq] and qvel [nv],
@@ -67,9 +67,9 @@ class Simulation {
   // What made `Now` of `Before`, and derived data.
   enum class Last { kNothing, kForward, kStep };
 
-  bool IsSeated() const { return desk_ && desk_->IsMine() && desk_->row == row_; }
-  void Seat() const;
-  Desk& ToDesk() const;
+  bool HasSlot() const { return slot_ && slot_->IsMine() && slot_->row == row_; }
+  void Lease() const;
+  DataSlot& ToDataSlot() const;
   mjtNum* Now() const { return states_.get() + (second_ ? size_ : 0); }
   mjtNum* Before() const { return states_.get() + (second_ ? 0 : size_); }
   mjData* Bring(const mjModel* model);
@@ -79,10 +79,10 @@ class Simulation {
   void TakeAway(const mjModel* model, Last last);
 
   const mjModel* model_;
-  std::shared_ptr<Desks> desks_;
-  std::unique_ptr<Desk> own_;         // of a row whose state is not whole
-  mutable Desk* desk_ = nullptr;      // where the row was last; its `row` says whether it still is there
-  uint64_t row_;                      // number among the rows of desks_
+  std::shared_ptr<DataPool> pool_;
+  std::unique_ptr<DataSlot> own_;     // of a row whose state is not whole
+  mutable DataSlot* slot_ = nullptr;  // where the row was last; its `row` says whether it still is there
+  uint64_t row_;                      // number among the rows of pool_
   std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before the last call and after it
   int size_;
   bool second_ = false;  // which of them is now

@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "batch/local_engine.hpp"
 #include "places.hpp"
-#include "supervise/local_engine.hpp"
 
 namespace backplane {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(CgroupTest, RefusedControllersPutTheHostBack) {
 }
 
 TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndAsksForTheEnd) {
-  const std::filesystem::path group = GroupOfKeeper(own_, 42);
+  const std::filesystem::path group = GroupOfShim(own_, 42);
   std::filesystem::create_directory(group);
   std::ofstream(group / "cgroup.controllers") << "cpuset memory";
   {
@@ -91,12 +91,12 @@ TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndAsksForTheEnd) {
   EXPECT_EQ("1", ReadFile(group / "cgroup.kill"));
 }
 
-TEST_F(CgroupTest, EngineEndsTheGroupsOfDeadKeepersOnly) {
+TEST_F(CgroupTest, EngineEndsTheGroupsOfDeadShimsOnly) {
   Put("cgroup.subtree_control", "memory");
-  Child keeper({"/bin/true", {}, {}, {}, {}, {}});
-  while (!keeper.Wait(100)) {
+  Child shim({"/bin/true", {}, {}, {}, {}, {}});
+  while (!shim.Wait(100)) {
   }
-  const std::filesystem::path dead = GroupOfKeeper(own_, keeper.pid()), alive = GroupOfKeeper(own_, getpid());
+  const std::filesystem::path dead = GroupOfShim(own_, shim.pid()), alive = GroupOfShim(own_, getpid());
   for (const std::filesystem::path& group : {dead, alive, own_ / "backplane-trial-x"}) {
     std::filesystem::create_directory(group);
   }
@@ -107,7 +107,7 @@ TEST_F(CgroupTest, EngineEndsTheGroupsOfDeadKeepersOnly) {
 }
 
 TEST_F(CgroupTest, ChildIsInTheGroupBeforeItRuns) {
-  const std::filesystem::path group = GroupOfKeeper(own_, 42);
+  const std::filesystem::path group = GroupOfShim(own_, 42);
   const auto trial = TrialGroup::Make(group, std::nullopt, {});
   const std::filesystem::path seen = root_ / "seen";
   Child child({"/bin/cat", {(group / "cgroup.procs").string()}, {}, seen, {}, {}}, {.cgroup_procs_fd = trial->procs_fd()});

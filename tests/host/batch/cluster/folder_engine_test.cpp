@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
-#include "host/batch/supervise/engine_fixture.hpp"
+#include "host/batch/engine_fixture.hpp"
 
 namespace backplane {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "../sweep/sweep_fixture.hpp"
 #include "base/files.hpp"
+#include "batch/batch.hpp"
 #include "cluster/engine_needs.hpp"
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
-#include "supervise/batch.hpp"
 
 namespace backplane {
 namespace {

@@ -1,0 +1,215 @@
+#include "batch/batch_files.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/json_text.hpp"
+#include "base/process.hpp"
+#include "plugin/loader.hpp"
+#include "record/host_info.hpp"
+#include "record/plan_file.hpp"
+#include "record/results_folder.hpp"
+#include "record/run_info.hpp"
+#include "sweep/plan_lines.hpp"
+#include "yaml/yaml_text.hpp"
+
+namespace backplane {
+namespace {
+
+// One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
+// points, and few pairs.
+std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
+  std::vector<LoadedExperiment> experiments = {plan.base};
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const PlannedTrial& trial : plan.Checked().trials) {
+    const auto file = [&](const char* place) {
+      const auto found = trial.files.find(place);
+      return found != trial.files.end() ? found->second : std::string();
+    };
+    if (seen.emplace(file("env.plugin"), file("learner.plugin")).second) experiments.push_back(plan.Checked().Load(trial));
+  }
+  return experiments;
+}
+
+std::map<std::string, std::string> PluginVersions(const std::vector<LoadedExperiment>& experiments) {
+  std::map<std::string, std::string> versions;
+  for (const LoadedExperiment& loaded : experiments) {
+    versions[loaded.env->id] = loaded.env->version;
+    versions[loaded.learner->id] = loaded.learner->version;
+    for (const auto& monitor : loaded.monitors) versions[monitor->id] = monitor->version;
+  }
+  return versions;
+}
+
+// Which options help against which finding, as the plugins declare it ("update_bound-": lower it): a report is made from the
+// folder alone, when the plugins may be gone.
+void AddHelps(const PluginInfo& info, const std::string& section, const std::string& name, std::vector<OptionHelp>* helps) {
+  for (const OptionInfo& option : info.options) {
+    for (const std::string& help : option.helps) {
+      const char sign = help.empty() ? ' ' : help.back();
+      const bool signed_help = sign == '+' || sign == '-';
+      helps->push_back({signed_help ? help.substr(0, help.size() - 1) : help, section + ".options." + option.path,
+                        sign == '+'   ? 1
+                        : sign == '-' ? -1
+                                      : 0,
+                        OptionTypeName(option.type), option.range.value_or(""), section + "." + name});
+    }
+  }
+}
+
+std::vector<OptionHelp> Helps(const std::vector<LoadedExperiment>& experiments) {
+  std::vector<OptionHelp> helps;
+  std::set<std::pair<std::string, std::string>> told;
+  for (const LoadedExperiment& loaded : experiments) {
+    const std::string &env = loaded.experiment.env.plugin, &learner = loaded.experiment.learner.plugin;
+    if (told.emplace("env", env).second) AddHelps(*loaded.env, "env", env, &helps);
+    if (told.emplace("learner", learner).second) AddHelps(*loaded.learner, "learner", learner, &helps);
+  }
+  return helps;
+}
+
+bool ChoosesPlugin(const std::string& path) {
+  return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin" || path == "learner.command";
+}
+
+// A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only
+// what belongs to the identity of every point is written; the rest is swept by its own path or not at all. In a comparison the
+// budget is the file's or the task's, and no arm's own.
+nlohmann::json WholePoint(const LoadedExperiment& loaded, bool compared) {
+  const nlohmann::json config = ToJson(loaded.experiment);
+  nlohmann::json entry = {{"env", config.at("env")}, {"learner", config.at("learner")}};
+  for (const std::string section : {"budget", "evaluation"}) {
+    if (compared && section == "budget") continue;
+    for (const auto& [key, value] : config.at(section).items()) {
+      if (!value.is_null() && !value.is_object()) entry[section + "." + key] = value;
+    }
+  }
+  entry["evaluation.env.options"] = loaded.experiment.evaluation.env_options;
+  for (const char* key : {"num_env_runners", "num_envs_per_env_runner", "chunk_rows"}) {
+    entry[std::string("rollout.") + key] = config.at("rollout").at(key);
+  }
+  return entry;
+}
+
+// The stages with every value that one of them has, in all of them: what one changes the next would otherwise take from the
+// file.
+nlohmann::json CompleteStages(const Plan& plan) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const PlannedPoint& point : plan.points) {
+    if (list.size() == plan.stages.size()) break;
+    if (point.stage != plan.stages[list.size()]) continue;
+    nlohmann::json entry = {{"name", point.stage}};
+    for (const std::string& path : plan.stage_paths) entry[path] = nullptr;
+    for (const auto& [path, value] : point.values) {
+      if (entry.contains(path)) entry[path] = value;
+    }
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+// The points of one chain, the first stage first.
+std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& last) {
+  std::vector<const PlannedPoint*> chain = {&last};
+  while (chain.back()->after) chain.push_back(&plan.points[*chain.back()->after]);
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+// What the points of a chain have of their own: below the path where all have the same there and no stage speaks of it, else
+// below "stages.NAME.PATH".
+void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, bool whole, nlohmann::json* entry) {
+  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each stage; NULL: none
+  for (size_t k = 0; k < chain.size(); ++k) {
+    const auto& all = chain[k]->values;
+    for (size_t i = 0; i < (whole ? all.size() : chain[k]->swept); ++i) {
+      values[all[i].first].resize(chain.size());
+      values[all[i].first][k] = &all[i].second;
+    }
+  }
+  for (const auto& [path, of_stage] : values) {
+    const bool within = path.starts_with("env.") || path.starts_with("learner.") || ChoosesPlugin(path);
+    const bool own = std::find(plan.stage_paths.begin(), plan.stage_paths.end(), path) != plan.stage_paths.end();
+    const bool same = !own && std::all_of(of_stage.begin(), of_stage.end(), [&](const nlohmann::json* value) {
+      return value && of_stage.front() && *value == *of_stage.front();
+    });
+    if (whole && within && same) continue;
+    if (same) (*entry)[path] = *of_stage.front();
+    if (own) entry->erase(path);
+    for (size_t k = 0; k < chain.size() && !same; ++k) {
+      if (of_stage[k]) (*entry)["stages." + chain[k]->stage + "." + path] = *of_stage[k];
+    }
+  }
+}
+
+// The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
+nlohmann::json CompleteConfig(const Plan& plan) {
+  nlohmann::json config = ToJson(plan.base.experiment);
+  config.erase("preset");  // its values stand here, and some may have been replaced
+  if (!plan.stages.empty()) config["stages"] = CompleteStages(plan);
+  if (!plan.swept) return config;
+  if (plan.search) {
+    config["sweep"] = plan.search_section;
+    return config;
+  }
+  nlohmann::json list = nlohmann::json::array();
+  std::set<size_t> seen;
+  for (const PlannedTrial& trial : plan.trials) {
+    const PlannedPoint& last = plan.points[trial.point];
+    const bool ends_chain = plan.stages.empty() || last.stage == plan.stages.back();
+    if (!ends_chain || !seen.insert(trial.point).second) continue;
+    const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
+    const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
+                                                       [](const auto& value) { return ChoosesPlugin(value.first); });
+    nlohmann::json entry = whole ? WholePoint(plan.Load(trial), plan.compare.has_value()) : nlohmann::json::object();
+    entry["name"] = NameWithoutStage(last.name, last.stage);
+    AddValues(plan, chain, whole, &entry);
+    list.push_back(std::move(entry));
+  }
+  if (plan.compare) {
+    config["compare"] = ToJson(*plan.compare);
+    if (!plan.compare->tasks.empty()) {
+      // Each arm of one task, whose values are among its own.
+      for (nlohmann::json& entry : list) {
+        const ArmOnTask name = SplitOnTask(entry["name"]);
+        entry["name"] = name.arm;
+        entry["task"] = name.task;
+      }
+    }
+    config["compare"]["arms"] = std::move(list);
+    return config;
+  }
+  config["sweep"] = {{"list", list}};
+  if (!plan.seeds.is_null()) config["sweep"]["seeds"] = plan.seeds;
+  if (!plan.memory_axes.empty()) config["sweep"]["memory_axes"] = plan.memory_axes;
+  return config;
+}
+
+}  // namespace
+
+void WriteBatchFiles(const BatchRequest& request) {
+  const std::vector<LoadedExperiment> experiments = DistinctPlugins(request.plan);
+  const ResultsFolder folder{request.out};
+  WriteFileAtomic(folder.config(), YamlText(CompleteConfig(request.plan), {}));
+  WritePlanFile(folder.plan(), PlanLines(request.plan));
+  RunInfo run;
+  run.host = HostFacts();
+  run.devices = DeviceFacts();
+  run.versions = {BACKPLANE_VERSION, kCompiler, TorchVersionAt(request.torch_lib), PluginVersions(experiments)};
+  run.helps = Helps(experiments);
+  run.config_file = request.config_file;
+  run.preset = request.plan.base.experiment.preset.value_or("");
+  run.set = request.set;
+  run.sweep = request.sweep;
+  run.arguments = request.arguments;
+  WriteFileAtomic(folder.run(), ToJson(run).dump(kJsonIndent));
+}
+
+SessionStart ThisSession(size_t trials) {
+  const ProcessId process = ThisProcess();
+  return {process.hostname, process.pid, process.pid_start, trials};
+}
+
+}  // namespace backplane

@@ -1,0 +1,46 @@
+#include "batch/job_table.hpp"
+
+namespace backplane {
+
+void JobTable::Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation) {
+  JobId id = 0;
+  try {
+    id = engine_.Start(attempt->Command());
+  } catch (...) {
+    resource_pool_.Give(allocation);
+    throw;
+  }
+  jobs_[id] = {trial, std::move(attempt), allocation, clock_.Look(), false};
+}
+
+std::vector<JobTable::Ended> JobTable::Wait(int timeout_ms) {
+  std::vector<Ended> ended;
+  for (const JobEnd& end : engine_.Wait(timeout_ms)) {
+    auto node = jobs_.extract(end.job);
+    Job& job = node.mapped();
+    resource_pool_.Give(job.allocation);
+    Attempt::Ended how = job.attempt->Finish(end);
+    JobEnd own = end;
+    own.wall_s -= job.attempt->suspended_s();
+    ended.push_back({std::move(job), own, std::move(how)});
+  }
+  const double now_s = clock_.Look();
+  for (auto& [id, job] : jobs_) {
+    if (!job.begun && !(job.begun = engine_.HasBegun(id))) {
+      job.started_s = now_s;
+      continue;
+    }
+    const double elapsed_s = now_s - job.started_s;
+    if (const auto how = job.attempt->Look(engine_.Status(id), elapsed_s)) engine_.Stop(id, *how);
+  }
+  return ended;
+}
+
+void JobTable::StopAll(StopHow how) {
+  for (auto& [id, job] : jobs_) {
+    job.attempt->Interrupted();
+    engine_.Stop(id, how);
+  }
+}
+
+}  // namespace backplane

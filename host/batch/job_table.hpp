@@ -1,0 +1,61 @@
+// The processes that run now: which trial each is at, what it was granted, how it ended.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/awake_clock.hpp"
+#include "batch/attempt.hpp"
+#include "batch/engine.hpp"
+#include "batch/resource_pool.hpp"
+
+namespace backplane {
+
+class JobTable {
+ public:
+  struct Job {
+    size_t trial = 0;  // place in the plan
+    std::unique_ptr<Attempt> attempt;
+    Allocation allocation;
+    double started_s = 0;  // by clock_
+    bool begun = false;
+  };
+  struct Ended {
+    Job job;
+    JobEnd end;
+    Attempt::Ended how;
+  };
+
+  JobTable(Engine* engine, ResourcePool* resource_pool) : engine_(*engine), resource_pool_(*resource_pool) {}
+
+  // Throws std::runtime_error if it can not be started; the allocation is given back then.
+  void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation);
+  // Those that ended, their allocations given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall
+  // time.
+  std::vector<Ended> Wait(int timeout_ms);
+  // The person wants them to end: with a checkpoint, or at once.
+  void StopAll(StopHow how);
+
+  template <typename Holds>
+  bool All(Holds holds) const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return holds(entry.second); });
+  }
+  template <typename Use>
+  void ForEach(Use use) const {
+    for (const auto& [id, job] : jobs_) use(job);
+  }
+  bool empty() const { return jobs_.empty(); }
+  const Job* Only() const { return jobs_.size() == 1 ? &jobs_.begin()->second : nullptr; }  // NULL: none, or several
+
+ private:
+  static constexpr double kMostBetweenLooks_s = 5;
+
+  Engine& engine_;
+  ResourcePool& resource_pool_;
+  std::map<JobId, Job> jobs_;
+  AwakeClock clock_{kMostBetweenLooks_s};  // no trial hangs because this process was stopped
+};
+
+}  // namespace backplane

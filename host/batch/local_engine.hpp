@@ -1,0 +1,44 @@
+// The engine for this machine: a shim (shim.hpp) for each trial.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "batch/engine.hpp"
+#include "shim/cgroup.hpp"
+
+namespace backplane {
+
+// While it exists, this process is what orphans are given to (a subreaper), so that what a trial has started can be ended also
+// when its shim was killed. Other child processes must be there before a trial is started, or wait until it has ended: one
+// that comes meanwhile would be taken for an orphan.
+// [all calls from the thread that made it, which has to live as long as the trials: the kernel ends shims with their thread]
+class LocalEngine : public Engine {
+ public:
+  // `program`: backplane-shim is in its folder. `own_group`: the control group of this process; if that is delegated, this
+  // process moves into a leaf of it (cgroup.hpp).
+  explicit LocalEngine(const std::filesystem::path& program, std::optional<std::filesystem::path> own_group = OwnGroup());
+  ~LocalEngine() override;  // kills what still runs, and waits until nothing of it is left
+  LocalEngine(const LocalEngine&) = delete;
+
+  JobId Start(const TrialCommand& command) override;
+  void Stop(JobId job, StopHow how) override;
+  std::optional<StatusFile> Status(JobId job) override;
+  std::vector<JobEnd> Wait(int timeout_ms) override;
+
+ private:
+  struct Job;
+
+  JobEnd Finish(JobId id, Job& job);
+  void EndOrphans(const Job& job) const;
+  bool IsShim(pid_t pid) const;
+
+  std::filesystem::path shim_;
+  std::filesystem::path cgroup_;  // empty: none delegated
+  std::map<JobId, std::unique_ptr<Job>> jobs_;
+  JobId last_ = 0;
+  int was_subreaper_ = 0;
+};
+
+}  // namespace backplane

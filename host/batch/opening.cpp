@@ -1,0 +1,141 @@
+#include "batch/opening.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/interrupt.hpp"
+#include "batch/recover.hpp"
+#include "contract/checkpoint_files.hpp"
+#include "record/results_folder.hpp"
+#include "store/damage.hpp"
+#include "store/out_folder.hpp"
+
+namespace backplane {
+
+ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                              const std::vector<std::string>& names, std::vector<std::string>* sentences) {
+  ChangedStates damaged;
+  for (size_t i = 0; i < plan.trials.size() && InterruptScope::Count() == 0; ++i) {
+    const TrialRecord* trial = record.Find(plan.trials[i].id);
+    if (trial == nullptr || !IsFinished(trial->state)) continue;
+    const std::vector<Damage> found = DamageOf(ResultsFolder{out}, *trial);
+    for (const Damage& one : found) sentences->push_back(names[i] + " is damaged and still to do: " + SentenceOf(one));
+    if (found.empty()) continue;
+    // Before the event is written: with a checkpoint, the trial would resume at its end.
+    SetCheckpointAside(TrialFolderOf(out, plan.trials[i].id));
+    damaged.push_back({i, {TrialState::kPlanned, "damaged: " + SentenceOf(found.front()), StateReason::kDamaged}});
+  }
+  return damaged;
+}
+
+ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule) {
+  ChangedStates inferred;
+  for (const auto& [trial, smaller] : schedule.OutOfMemoryToo())
+    inferred.push_back(
+        {trial,
+         {TrialState::kInfeasible, "inferred: " + plan.trials[smaller].id + " needs no more memory and did not fit",
+          StateReason::kInferred}});
+  return inferred;
+}
+
+ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names) {
+  ChangedStates never;
+  for (const size_t trial : schedule.NeverCan()) {
+    const size_t before = *plan.trials[trial].after;
+    const TrialState state = schedule.state(before);  // PLANNED: the loop skips it, too
+    const char* const word = Word(state == TrialState::kPlanned ? TrialState::kSkipped : state);
+    never.push_back(
+        {trial,
+         {TrialState::kSkipped, fmt::format("the stage before it, {}, is {}", names[before], word), StateReason::kLostStart}});
+  }
+  return never;
+}
+
+bool RunOnly::Means(const TrialRecord& trial) const {
+  if (pruned) return MeantByOnlyPruned(trial);
+  return failed ? MeantByOnlyFailed(trial, *failed) : MeantByOnlyDamaged(trial);
+}
+
+ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
+                           const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule) {
+  ChangedStates changes = std::move(damaged);
+  std::map<size_t, const StateChange*> changed;
+  for (const auto& [trial, change] : changes) changed[trial] = &change;
+  ChangedStates can_start;
+  for (size_t i = 0; i < plan.trials.size(); ++i) {
+    const TrialRecord* known = record.Find(plan.trials[i].id);
+    if (known == nullptr) {
+      if (only.any()) schedule->Leave(i);
+      continue;
+    }
+    TrialRecord now;
+    if (const auto change = changed.find(i); change != changed.end()) {
+      now = *known;
+      now.Change(*change->second);
+    }
+    const TrialRecord& trial = now.id.empty() ? *known : now;
+    schedule->Set(i, trial.state);
+    // Its earlier stage may have completed since then.
+    const bool again = trial.reason == StateReason::kLostStart && !schedule->LostItsStart(i);
+    if (!only.any()) {
+      if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it is run again", StateReason::kStartAgain}});
+      if (policy.MayPassByNow(trial)) {
+        can_start.push_back({i, {TrialState::kPlanned, "tried again: " + trial.why, StateReason::kTriedAgain}});
+        schedule->Set(i, TrialState::kPlanned);  // now, because later stages look at it
+      }
+      continue;
+    }
+    // Until the trial starts it stays failed in the events, so that the same command selects it again after an early end.
+    if (again || only.Means(trial)) {
+      schedule->Set(i, TrialState::kPlanned);
+    } else {
+      schedule->Leave(i);
+    }
+  }
+  const auto add = [&](const ChangedStates& more) {
+    for (const auto& [trial, change] : more) schedule->Set(trial, change.state);
+    changes.insert(changes.end(), more.begin(), more.end());
+  };
+  add(can_start);
+  add(InferredInfeasible(plan, *schedule));
+  add(NeverStarting(plan, *schedule, names));
+  return changes;
+}
+
+std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,
+                            const BatchRecord& record) {
+  std::set<size_t> tried;
+  for (const PlannedTrial& trial : plan.trials) {
+    const TrialRecord* known = record.Find(trial.id);
+    // The record no longer has trials that this session skipped, but they may have a checkpoint.
+    if ((known != nullptr && known->state == TrialState::kCompleted) ||
+        HasCheckpoint(TrialFolderOf(out, trial.id).checkpoint()))
+      tried.insert(trial.point);
+  }
+  std::vector<size_t> untried;
+  for (size_t i = 0; i < plan.trials.size(); ++i)
+    if (schedule.Waits(i) && !tried.contains(plan.trials[i].point)) untried.push_back(i);
+  return untried;
+}
+
+std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record) {
+  std::set<std::string> planned;
+  for (const PlannedTrial& trial : plan.trials) planned.insert(trial.id);
+  const auto n = std::count_if(record.trials.begin(), record.trials.end(),
+                               [&](const auto& trial) { return !planned.contains(trial.first); });
+  if (n == 0) return "";
+  // Trials with fresh seeds join the plan only at the end of the search.
+  if (plan.search)
+    return fmt::format(
+        "{} {} in this folder {} no part of the search now: fresh seeds of what was the best, or of other plans; "
+        "they are kept (results.sqlite has them) and not shown",
+        n, n == 1 ? "trial" : "trials", n == 1 ? "is" : "are");
+  return std::to_string(n) + (n == 1 ? " trial" : " trials") +
+         " of other plans lie in this folder; they are kept (results.sqlite has them) and not shown";
+}
+
+}  // namespace backplane

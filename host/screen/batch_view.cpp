@@ -1,0 +1,264 @@
+#include "screen/batch_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "base/printable.hpp"
+#include "record/batch_record.hpp"
+#include "record/measurements.hpp"
+#include "record/trial_names.hpp"
+#include "screen/eta.hpp"
+#include "store/out_folder.hpp"
+
+namespace backplane {
+namespace {
+
+double Now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
+  if (!std::filesystem::exists(folder.plan())) {
+    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out)
+                                                        ? " is no results folder: it has no " + std::string(kPlanName)
+                                                        : " is not there"));
+  }
+  return ReadPlanFile(folder.plan());
+}
+
+std::optional<double> MeanOf(const Measurements& found, const std::string& name) {
+  const auto spread = found.statistics.find(name);
+  return spread != found.statistics.end() ? spread->second.mean : std::nullopt;
+}
+
+double WallSeconds(const AttemptRecord& attempt) { return attempt.end.wall_s.value_or(*attempt.ended - attempt.started); }
+
+}  // namespace
+
+BatchView::BatchView(const std::filesystem::path& out) : folder_{out}, events_(folder_.events()) { Refresh(); }
+
+void BatchView::TakePlan() {
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(folder_.plan(), error);
+  if (!error && written == plan_written_) return;
+  const std::vector<PlanLine> plan = ReadPlan(folder_);
+  plan_written_ = written;
+  std::map<std::string, size_t> known, points;
+  for (size_t i = 0; i < trials_.size(); ++i) known[trials_[i].plan.trial_id] = i;
+  std::vector<Trial> trials;
+  std::vector<BatchRow> rows;
+  const TrialNames names = ShortTrialNames(plan);
+  totals_.heading = Printable(names.heading);
+  for (const PlanLine& line : plan) {
+    if (line.dropped) continue;
+    const auto found = known.find(line.trial_id);
+    trials.push_back(found != known.end() ? std::move(trials_[found->second]) : Trial{});
+    rows.push_back(found != known.end() ? std::move(rows_[found->second]) : BatchRow{});
+    trials.back().plan = line;
+    trials.back().point = points.try_emplace(line.point_id, points.size()).first->second;
+    rows.back().name = Printable(names.names[rows.size() - 1]);
+  }
+  trials_ = std::move(trials);
+  rows_ = std::move(rows);
+}
+
+void BatchView::Refresh() {
+  TakePlan();
+  events_.Read();
+  running_ = FindSupervisor(folder_.out).has_value();
+  now_ = Now();
+  for (size_t i = 0; i < trials_.size(); ++i) {
+    RefreshTrial(trials_[i], rows_[i]);
+  }
+  CountSessions();
+  totals_.to_come = ToCome();
+  totals_.left_s = TimeLeft();
+  totals_.best = BestSoFar();
+  const std::string state = State();
+  totals_.note = !record().paused.empty() ? "paused: " + record().paused : state == "interrupted" ? "not running" : "";
+}
+
+void BatchView::ForgetEnded() {
+  for (const Trial& trial : trials_) {
+    const TrialRecord* known = record().Find(trial.plan.trial_id);
+    if (known == nullptr || !IsFinal(known->state)) continue;
+    if (known->attempts.empty() || trial.measured_ended) events_.Forget(trial.plan.trial_id);
+  }
+}
+
+// Only while a session ran: what lies between two of them is nobody's time. Of one that was killed, up to its last sign of
+// life.
+void BatchView::CountSessions() {
+  const auto& sessions = record().sessions;
+  if (sessions.empty()) return;
+  for (; counted_sessions_ + 1 < sessions.size(); ++counted_sessions_)
+    earlier_s_ += EndOf(counted_sessions_) - sessions[counted_sessions_].started;
+  totals_.elapsed_s = earlier_s_ + (running_ ? now_ : EndOf(sessions.size() - 1)) - sessions.back().started;
+}
+
+double BatchView::EndOf(size_t session) const {
+  const auto& sessions = record().sessions;
+  if (sessions[session].ended) return *sessions[session].ended;
+  const double next = session + 1 < sessions.size() ? sessions[session + 1].started : now_;
+  double end = sessions[session].started;
+  for (const auto& [id, trial] : record().trials)
+    for (const AttemptRecord& attempt : trial.attempts) {
+      if (attempt.started < sessions[session].started || attempt.started >= next) continue;
+      const bool ended = attempt.ended && *attempt.ended < next;
+      const auto status = ended ? std::nullopt : StatusReader(folder_.attempt(id, attempt.number).status()).Read();
+      end = std::max(end, ended ? *attempt.ended : attempt.started + (status ? status->own_s : 0));
+    }
+  return std::min(end, next);
+}
+
+void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
+  const TrialRecord* known = record().Find(trial.plan.trial_id);
+  if (known == nullptr) {
+    return;
+  }
+  row.state = known->state;
+  row.why = known->why;
+  if (known->attempts.empty()) {
+    return;
+  }
+  const AttemptRecord& last = known->attempts.back();
+  if (last.ended) {
+    FillEnded(trial, last, row);
+  } else if (running_) {
+    FillRunning(trial, last, row);
+  } else {
+    row.state = TrialState::kPlanned;  // what the next run will make of it
+    row.why = "its supervisor ended before it did";
+  }
+}
+
+void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
+  if (trial.measured_attempt != attempt.number) {
+    trial.measured_attempt = attempt.number;
+    trial.measured_ended = false;
+    trial.status = std::make_unique<StatusReader>(folder_.attempt(trial.plan.trial_id, attempt.number).status());
+    row.progress = row.sps = row.episode_return = std::nullopt;
+    row.live.clear();
+  }
+  row.elapsed_s = now_ - attempt.started;  // by a clock that may be set
+  if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
+    if (status->own_s > 0) row.elapsed_s = status->own_s;
+    row.progress = status->progress;
+    row.sps = status->sps;
+    row.episode_return = std::isfinite(status->episode_return) ? std::optional(status->episode_return) : std::nullopt;
+    row.live = LiveOf(*status);
+  }
+}
+
+void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
+  if (trial.measured_attempt == attempt.number && trial.measured_ended) {
+    return;
+  }
+  const std::filesystem::path file = folder_.attempt(trial.plan.trial_id, attempt.number).status();
+  const std::optional<StatusFile> status = StatusReader(file).Read();
+  if (row.state == TrialState::kCompleted) {
+    row.progress = 1;
+  } else if (status) {
+    row.progress = status->progress;
+  }
+  trial.measured_attempt = attempt.number;
+  trial.measured_ended = true;
+  trial.status.reset();
+  const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
+  row.sps = found.result.sps;
+  row.episode_return = MeanOf(found, "return");
+  row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
+  for (LiveValue& one : row.live) {
+    const std::optional<double> last = MeanOf(found, one.name);  // as the result says it, where it does
+    if (last && std::isfinite(*last)) one.value = last;
+  }
+  row.elapsed_s = WallSeconds(attempt);
+  row.ended = *attempt.ended;
+}
+
+std::string BatchView::State() const {
+  const auto& sessions = record().sessions;
+  const std::string why = sessions.empty() ? "" : sessions.back().why_ended;
+  return !why.empty() ? why : running_ ? "running" : "interrupted";
+}
+
+// Trials that a search will still add, at most, in this session or in the one that goes on. Once some confirm, it adds no more.
+size_t BatchView::ToCome() const {
+  const auto& sessions = record().sessions;
+  if (sessions.empty() || sessions.back().why_ended == "done" || (!running_ && record().search.open.is_null())) return 0;
+  const auto confirms = [](const Trial& trial) { return trial.plan.confirms; };
+  if (std::any_of(trials_.begin(), trials_.end(), confirms)) return 0;
+  std::set<std::string> points;
+  size_t repeated = 0;  // suggestions that came to a point that was there
+  for (const auto& [number, suggestion] : record().search.suggestions)
+    if (!suggestion.point_id.empty() && !points.insert(suggestion.point_id).second) ++repeated;
+  const size_t seeds = points.empty() ? 1 : std::max<size_t>(rows_.size() / points.size(), 1);
+  const size_t there = rows_.size() + repeated * seeds;
+  return sessions.back().start.trials - std::min<size_t>(sessions.back().start.trials, there);
+}
+
+std::optional<double> BatchView::TimeLeft() const {
+  if (!running_) {
+    return std::nullopt;
+  }
+  EtaEvidence evidence;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const BatchRow& row = rows_[i];
+    if (row.state == TrialState::kRunning) {
+      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0), trials_[i].point});
+    } else if (IsFinished(row.state)) {
+      evidence.finished.push_back({row.elapsed_s.value_or(0), trials_[i].point});
+    } else if (row.state == TrialState::kPlanned) {
+      evidence.waiting.push_back(trials_[i].point);
+    }
+  }
+  evidence.to_come = totals_.to_come;
+  evidence.at_once = evidence.running.size();
+  return EstimateTimeLeft(evidence);
+}
+
+// "eval/return 487.3, number 12: lr=0.0021 num_epochs=7"; empty: no search, or it was told of no result yet.
+std::string BatchView::BestSoFar() const {
+  const SearchRecord& search = record().search;
+  if (!search.open.is_object()) return "";
+  const double sign = search.open.value("direction", "") == "minimize" ? -1 : 1;
+  const Suggestion* best = nullptr;
+  uint64_t best_number = 0;
+  for (const auto& [number, one] : search.suggestions) {
+    const bool counts = one.state == "complete" && one.value && std::isfinite(*one.value);
+    if (counts && (best == nullptr || sign * (*one.value - *best->value) > 0)) best = &one, best_number = number;
+  }
+  if (best == nullptr) return "";
+  const auto point =
+      std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.plan.point_id == best->point_id; });
+  return fmt::format("{} {:.6g}, number {}{}", search.open.value("metric", ""), *best->value, best_number,
+                     point == trials_.end() ? "" : ": " + point->plan.name);
+}
+
+BatchProgress BatchView::Progress() const {
+  BatchProgress batch;
+  const std::filesystem::path folder = std::filesystem::absolute(folder_.out).lexically_normal();
+  batch.head.experiment = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  batch.head.started = record().sessions.empty() ? now_ : record().sessions.back().started;
+  batch.head.updated = now_;
+  batch.head.state = State();
+  batch.head.elapsed_s = totals_.elapsed_s;
+  batch.head.eta_s = totals_.left_s;
+  batch.to_come = totals_.to_come;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const PlanLine& plan = trials_[i].plan;
+    const BatchRow& row = rows_[i];
+    const TrialRecord* known = record().Find(plan.trial_id);
+    const unsigned attempt =
+        known != nullptr && !known->attempts.empty() ? known->attempts.back().number : trials_[i].measured_attempt;
+    batch.trials.push_back(
+        {plan.trial_id, row.name, plan.seed, row.state, attempt, row.progress, row.sps, row.episode_return, row.why});
+  }
+  return batch;
+}
+
+}  // namespace backplane

@@ -1,0 +1,68 @@
+// A batch as its folder shows it, from outside: for status, watch and stop, which share nothing with the supervisor but files.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "record/batch_record.hpp"
+#include "record/plan_file.hpp"
+#include "record/results_folder.hpp"
+#include "record/status_reader.hpp"
+#include "screen/status_table.hpp"
+#include "store/progress_file.hpp"
+
+namespace backplane {
+
+class BatchView {
+ public:
+  // Reads everything once. Throws std::runtime_error: a sentence if `out` is no results folder.
+  explicit BatchView(const std::filesystem::path& out);
+  // Looks again; cheap if little has happened. Throws std::runtime_error.
+  void Refresh();
+  // Rows keep what is shown of trials that are done with; record() is without them from now on. For a batch's own supervisor,
+  // which looks for days: its memory is not to grow with what has ended.
+  void ForgetEnded();
+
+  bool running() const { return running_; }                    // a supervisor is at work
+  const std::vector<BatchRow>& rows() const { return rows_; }  // trials of the plan, in its order
+  const BatchTotals& totals() const { return totals_; }
+  double earlier_s() const { return earlier_s_; }  // how long the sessions before the last one ran
+  const BatchRecord& record() const { return events_.record(); }
+  BatchProgress Progress() const;  // as progress.json says it; the experiment's name is that of the folder
+
+ private:
+  struct Trial {
+    PlanLine plan;
+    size_t point = 0;               // the same number for all trials of a point
+    unsigned measured_attempt = 0;  // whose numbers stand in the row
+    bool measured_ended = false;
+    std::unique_ptr<StatusReader> status;  // of measured_attempt while it runs
+  };
+  // The plan of a search grows.
+  void TakePlan();
+  void CountSessions();
+  double EndOf(size_t session) const;  // seconds since 1970
+  void RefreshTrial(Trial& trial, BatchRow& row);
+  void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
+  void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
+  std::string State() const;
+  size_t ToCome() const;
+  std::optional<double> TimeLeft() const;
+  std::string BestSoFar() const;
+
+  ResultsFolder folder_;
+  std::filesystem::file_time_type plan_written_;  // that was read
+  EventReader events_;
+  std::vector<Trial> trials_;
+  std::vector<BatchRow> rows_;
+  BatchTotals totals_;
+  size_t counted_sessions_ = 0;  // in earlier_s_
+  double earlier_s_ = 0;
+  bool running_ = false;
+  double now_ = 0;  // seconds since 1970, of the last look
+};
+
+}  // namespace backplane

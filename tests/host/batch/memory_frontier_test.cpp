@@ -1,0 +1,75 @@
+#include "batch/memory_frontier.hpp"
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+// The points of a grid over two memory axes, the second one varying fastest.
+Plan Grid(double rows, double columns) {
+  Plan plan;
+  plan.memory_axes = {"rows", "columns"};
+  for (double row = 0; row < rows; ++row) {
+    for (double column = 0; column < columns; ++column) {
+      plan.points.emplace_back();
+      plan.points.back().values = {{"rows", row}, {"columns", column}, {"lr", 0.1}};
+    }
+  }
+  return plan;
+}
+
+Plan Chain(const std::vector<double>& sizes) {
+  Plan plan;
+  plan.memory_axes = {"size"};
+  for (const double size : sizes) {
+    plan.points.emplace_back();
+    plan.points.back().values = {{"size", size}};
+  }
+  return plan;
+}
+
+TEST(MemoryFrontier, AllThatIsLargerStandsAbove) {
+  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
+  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(5), ElementsAre());
+}
+
+TEST(MemoryFrontier, OnlyTheNextSmallerOnesStandBelow) {
+  EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
+  EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
+  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(8), UnorderedElementsAre(5, 7));
+  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(0), ElementsAre());
+}
+
+TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
+  Plan plan = Grid(3, 3);
+  plan.points[5].values[2].second = 0.2;  // another chain
+  EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
+}
+
+// Whoever waits for the next smaller ones, which waited themselves, has waited for all.
+TEST(MemoryFrontier, StepsDownReachEveryPointThatIsSmaller) {
+  const Plan plan = Grid(6, 7);
+  const MemoryFrontier frontier(plan);
+  for (size_t point = 0; point < plan.points.size(); ++point) {
+    std::vector<bool> reached(plan.points.size());
+    std::vector<size_t> next{point};
+    while (!next.empty()) {
+      const size_t at = next.back();
+      next.pop_back();
+      for (const size_t below : frontier.Below(at)) {
+        reached[below] = true;
+        next.push_back(below);
+      }
+    }
+    for (size_t other = 0; other < plan.points.size(); ++other) {
+      const bool smaller = other != point && other / 7 <= point / 7 && other % 7 <= point % 7;
+      EXPECT_EQ(smaller, reached[other]) << other << " below " << point;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,33 @@
+#include "batch/version_watch.hpp"
+
+#include <gmock/gmock.h>
+
+namespace backplane {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+PluginFacts Told(const std::string& numpy, const std::string& path = "fast") {
+  return {{"env.x", {{"version/numpy", numpy}, {"path", path}}}};
+}
+
+TEST(VersionWatch, SaysOnceWhatIsAnotherVersion) {
+  VersionWatch watch;
+  EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
+  EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "another fact is no version";
+  EXPECT_THAT(watch.Look(Told("2.1"), "c"),
+              ElementsAre("env.x: numpy is 2.1 in c, and was 2.0 in b: their results may differ for that alone"));
+  EXPECT_THAT(watch.Look(Told("2.1"), "d"), IsEmpty());
+}
+
+TEST(VersionWatch, PackagesThatOnlyOneHasAreNoDifference) {
+  VersionWatch watch;
+  EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
+  EXPECT_THAT(watch.Look({{"env.x", {{"version/torch", "1"}}}, {"env.y", {{"version/numpy", "3"}}}}, "b"), IsEmpty());
+  EXPECT_FALSE(TellsVersions({{"env.x", {{"path", "fast"}}}}));
+  EXPECT_TRUE(TellsVersions(Told("2.0")));
+}
+
+}  // namespace
+}  // namespace backplane

@@ -1,0 +1,195 @@
+#include "screen/batch_view.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <optional>
+
+#include "store/out_folder.hpp"
+#include "support/batch_fixture.hpp"
+
+namespace backplane {
+namespace {
+
+using testing::HasSubstr;
+
+class BatchViewTest : public BatchFixture {
+ protected:
+  void PutStatus(const std::string& trial_id, unsigned attempt, double progress, double own_s = 0) {
+    std::filesystem::create_directories(folder_.attempt(trial_id, attempt).folder);
+    StatusFile status{};
+    std::memcpy(status.magic, kStatusMagic, 8);
+    status.progress = progress;
+    status.own_s = own_s;
+    status.sps = 77;
+    status.episode_return = 1.5;
+    std::strcpy(status.live[0].name, "ep/length");
+    std::strcpy(status.live[1].name, "train/loss");
+    status.live[0].value = 11, status.live[1].value = 0.5;
+    std::ofstream(folder_.attempt(trial_id, attempt).status(), std::ios::binary)
+        .write(reinterpret_cast<const char*>(&status), sizeof status);
+  }
+};
+
+TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
+  std::filesystem::remove(folder_.plan());
+  try {
+    BatchView view(folder_.out);
+    FAIL() << "seen as results";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is no results folder: it has no plan.jsonl"));
+  }
+  EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
+}
+
+TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
+  RunAll();
+  const BatchView view(folder_.out);
+  EXPECT_FALSE(view.running());
+  ASSERT_EQ(2u, view.rows().size()) << "dropped points are no trials";
+  EXPECT_EQ(TrialState::kFailed, view.rows()[0].state);
+  EXPECT_EQ("died, it did", view.rows()[0].why);
+  EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
+  EXPECT_EQ(1000.5, view.rows()[1].sps);
+  EXPECT_EQ(3.5, view.rows()[1].episode_return);
+  EXPECT_EQ(1.5, view.rows()[1].elapsed_s);
+  const BatchProgress progress = view.Progress();
+  EXPECT_EQ("done", progress.head.state);
+  EXPECT_EQ(folder_.out.filename().string(), progress.head.experiment);
+  EXPECT_EQ(2u, progress.trials[1].attempt);
+  EXPECT_FALSE(progress.head.eta_s);
+}
+
+TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
+  BatchView view(folder_.out);
+  EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  PutStatus("t0", 1, 0.25);
+  log.Append(AttemptStart{}, "t0", 1);
+  view.Refresh();
+  EXPECT_TRUE(view.running());
+  EXPECT_EQ(TrialState::kRunning, view.rows()[1].state);
+  EXPECT_EQ(0.25, view.rows()[1].progress);
+  EXPECT_EQ(77, view.rows()[1].sps);
+  ASSERT_EQ(2u, view.rows()[1].live.size());
+  EXPECT_EQ("ep/length", view.rows()[1].live[0].name);
+  EXPECT_EQ(11, view.rows()[1].live[0].value);
+  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
+  EXPECT_EQ("running", view.Progress().head.state);
+  Put("t0", 1, kResult);
+  AttemptEnd end;
+  end.state = TrialState::kCompleted;
+  end.wall_s = 8;
+  log.Append(end, "t0", 1);
+  view.Refresh();
+  EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
+  EXPECT_EQ(1, view.rows()[1].progress);
+  EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
+  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
+}
+
+TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
+  RunAll();
+  BatchView view(folder_.out);
+  const std::string before = ProgressText().Of(view.Progress());
+  view.ForgetEnded();
+  EXPECT_TRUE(view.record().trials.empty());
+  view.Refresh();
+  EXPECT_EQ(TrialState::kFailed, view.rows()[0].state);
+  EXPECT_EQ("died, it did", view.rows()[0].why);
+  BatchProgress after = view.Progress();
+  EXPECT_EQ(2u, after.trials[1].attempt);
+  const auto without_time = [](std::string text) { return text.substr(text.find("\"trials\"")); };
+  EXPECT_EQ(without_time(before), without_time(ProgressText().Of(after)));
+}
+
+TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  log.Append(AttemptStart{}, "t0", 1);
+  Run(log, "t1", 1, "signal", "PLANNED");
+  BatchView view(folder_.out);
+  view.ForgetEnded();
+  EXPECT_EQ(2u, view.record().trials.size()) << "one runs, one is tried again";
+}
+
+TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
+  const double now = static_cast<double>(time(nullptr)), day = 86400;
+  std::ofstream events(folder_.events());
+  int seq = 0;
+  const auto put = [&](double t, const std::string& rest) {
+    events << "{\"v\":1,\"boot_id\":\"\",\"seq\":" << ++seq << ",\"t\":" << std::fixed << t << "," << rest << "}\n";
+  };
+  put(now - 3 * day, R"("kind":"session.start")");
+  put(now - 3 * day + 40, R"("kind":"session.end","why":"interrupted")");
+  put(now - 2 * day, R"("kind":"session.start")");  // killed
+  put(now - 2 * day + 1, R"("kind":"attempt.start","trial_id":"t0","attempt":1)");
+  put(now - day, R"("kind":"session.start")");
+  put(now - day + 7, R"("kind":"session.end","why":"done")");
+  events.close();
+  PutStatus("t0", 1, 0.5, /*own_s=*/20);
+  EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
+}
+
+// Two suggestions of one seed, then a third that comes to the first one's point; of 10 there are 8 to come and 3 that confirm.
+TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}}, {}});
+  const auto suggest = [&](uint64_t number, const char* point) {
+    log.Append(SearchMessage{{{"op", "ask"}}, {{"number", number}, {"params", {{"lr", 1}}}}});
+    log.Append(SearchPoint{number, point, ""});
+  };
+  suggest(0, "p0");
+  suggest(1, "p1");
+  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also where no supervisor is at work";
+  suggest(2, "p0");
+  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "what is known runs no trial";
+  EXPECT_EQ(10u, BatchView(folder_.out).Progress().to_come);
+  plan_.trials.push_back({"t0c", 0, 1007, {}});
+  plan_.trials.back().confirms = true;
+  WritePlanFile(folder_.plan(), backplane::PlanLines(plan_));
+  EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come) << "a search confirms when it is over";
+}
+
+TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}, {"metric", "score"}, {"direction", "minimize"}}, {}});
+  const auto tell = [&](uint64_t number, const char* state, double value) {
+    log.Append(SearchMessage{{{"op", "ask"}}, {{"number", number}, {"params", {{"lr", 1}}}}});
+    log.Append(SearchPoint{number, number == 1 ? plan_.points[0].id : "gone", ""});
+    log.Append(SearchMessage{{{"op", "tell"}, {"number", number}, {"state", state}, {"value", value}}, {}});
+  };
+  EXPECT_EQ("", BatchView(folder_.out).totals().best);
+  tell(0, "complete", 3.5);
+  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "of a point that this plan lacks";
+  tell(1, "complete", 2.25);
+  tell(2, "complete", 2.75);
+  tell(3, "pruned", 1);
+  EXPECT_EQ("score 2.25, number 1: " + plan_.points[0].name, BatchView(folder_.out).totals().best);
+}
+
+TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{"here", 1, 1, 13});
+  log.Append(SearchMessage{{{"op", "open"}}, {}});
+  log.Append(SessionEnd{"done"});
+  EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come);
+}
+
+TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  log.Append(AttemptStart{}, "t0", 1);
+  const BatchView view(folder_.out);
+  EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
+  EXPECT_THAT(view.rows()[1].why, HasSubstr("supervisor ended"));
+  EXPECT_EQ("interrupted", view.Progress().head.state);
+}
+
+}  // namespace
+}  // namespace backplane
