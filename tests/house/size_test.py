@@ -16,12 +16,38 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {".cpp", ".hpp", ".h"}
 # Lines of C++ when the budgets were set, plus 3 %.
-BUDGETS = {}
+BUDGETS = {
+    "host/batch": 9810,
+    "host/cli": 4630,
+    "host/client": 90,
+    "host/embed": 1930,
+    "host/libs/arguments": 710,
+    "host/libs/base": 2990,
+    "host/libs/contract": 1810,
+    "host/libs/expression": 640,
+    "host/libs/log": 130,
+    "host/libs/machine": 1430,
+    "host/libs/plugin": 2210,
+    "host/libs/record": 5460,
+    "host/libs/statistics": 1220,
+    "host/libs/text": 1310,
+    "host/libs/tf_events": 550,
+    "host/libs/yaml": 1390,
+    "host/plan": 8650,
+    "host/screen": 1790,
+    "host/seal": 40,
+    "host/shim": 1200,
+    "host/trial": 17750,
+    "tools/author": 220,
+    "tools/report": 17890,
+    "tools/study": 3960,
+    "tools/validate": 5930,
+}
 # JSON has its keys in records, in the reader of experiment files, and in the documents that reports write.
 KEYS_ALLOWED_IN = ("/record/", "/config/", "/report/", "host/include/")
 TEXT = r'"[^"\n]*"'
 BY_KEY = re.compile(rf"\[{TEXT}\]|\.(?:at|value|contains|find)\({TEXT}")
-MOST_BY_KEY = 0
+MOST_BY_KEY = 192
 
 
 def sources(root):
