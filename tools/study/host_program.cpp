@@ -31,11 +31,21 @@ void PassOn(int signal) {
   kill(host, signal);
 }
 
-// Ctrl-Z stops the processes of the terminal's group; the program has a group of its own.
-void StopBoth(int) {
+void SetHandler(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_NODEFER;
+  sigaction(signal, &action, nullptr);
+}
+
+// Ctrl-Z stops the processes of the terminal's group, but the program has a group of its own. Without a shell that could
+// continue it, the kernel does not stop this process.
+void StopBoth(int signal) {
   const int saved = errno;
-  kill(-host, SIGTSTP);
-  raise(SIGSTOP);
+  kill(-host, signal);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+  SetHandler(signal, StopBoth);
   kill(-host, SIGCONT);
   errno = saved;
 }
@@ -45,8 +55,8 @@ class SignalsPassedOn {
   explicit SignalsPassedOn(pid_t pid) {
     host = pid;
     last_came = 0;
-    for (size_t i = 0; i < std::size(kPassedOn); ++i) Handle(kPassedOn[i], PassOn, &before_[i]);
-    Handle(SIGTSTP, StopBoth, &before_stop_);
+    for (size_t i = 0; i < std::size(kPassedOn); ++i) Replace(kPassedOn[i], PassOn, &before_[i]);
+    Replace(SIGTSTP, StopBoth, &before_stop_);
   }
   ~SignalsPassedOn() {
     for (size_t i = 0; i < std::size(kPassedOn); ++i) sigaction(kPassedOn[i], &before_[i], nullptr);
@@ -55,12 +65,9 @@ class SignalsPassedOn {
   SignalsPassedOn(const SignalsPassedOn&) = delete;
 
  private:
-  static void Handle(int signal, void (*handler)(int), struct sigaction* before) {
-    struct sigaction action {};
-    action.sa_handler = handler;
-    sigemptyset(&action.sa_mask);
+  static void Replace(int signal, void (*handler)(int), struct sigaction* before) {
     sigaction(signal, nullptr, before);
-    if (before->sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // under nohup a hang-up stays ignored
+    if (before->sa_handler != SIG_IGN) SetHandler(signal, handler);  // under nohup a hang-up stays ignored
   }
 
   struct sigaction before_[std::size(kPassedOn)], before_stop_;
