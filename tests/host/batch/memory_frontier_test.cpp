@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
 // The points of a grid over two memory axes, the second one varying fastest.
-Plan Grid(double rows, double columns) {
+Plan GridOf(double rows, double columns) {
   Plan plan;
   plan.memory_axes = {"rows", "columns"};
   for (double row = 0; row < rows; ++row) {
@@ -32,26 +32,26 @@ Plan Chain(const std::vector<double>& sizes) {
 }
 
 TEST(MemoryFrontier, AllThatIsLargerStandsAbove) {
-  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
-  EXPECT_THAT(MemoryFrontier(Grid(2, 3)).Above(5), ElementsAre());
+  EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
+  EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(5), ElementsAre());
 }
 
 TEST(MemoryFrontier, OnlyTheNextSmallerOnesStandBelow) {
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
-  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(8), UnorderedElementsAre(5, 7));
-  EXPECT_THAT(MemoryFrontier(Grid(3, 3)).Below(0), ElementsAre());
+  EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(8), UnorderedElementsAre(5, 7));
+  EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(0), ElementsAre());
 }
 
 TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
-  Plan plan = Grid(3, 3);
+  Plan plan = GridOf(3, 3);
   plan.points[5].values[2].second = 0.2;  // another chain
   EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
 }
 
 // Whoever waits for the next smaller ones, which waited themselves, has waited for all.
 TEST(MemoryFrontier, StepsDownReachEveryPointThatIsSmaller) {
-  const Plan plan = Grid(6, 7);
+  const Plan plan = GridOf(6, 7);
   const MemoryFrontier frontier(plan);
   for (size_t point = 0; point < plan.points.size(); ++point) {
     std::vector<bool> reached(plan.points.size());

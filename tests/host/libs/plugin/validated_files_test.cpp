@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "places.hpp"
-#include "rollout/clocks.hpp"
 
 namespace backplane {
 namespace {
