@@ -1,6 +1,6 @@
 #include "cluster/engine_needs.hpp"
 
-#include "../sweep/sweep_fixture.hpp"
+#include "host/plan/sweep/sweep_fixture.hpp"
 
 namespace backplane {
 namespace {

@@ -8,10 +8,10 @@
 #include <map>
 #include <random>
 
-#include "../sweep/sweep_fixture.hpp"
 #include "base/files.hpp"
 #include "batch/batch.hpp"
 #include "cluster/engine_needs.hpp"
+#include "host/plan/sweep/sweep_fixture.hpp"
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -64,9 +65,9 @@ TEST_F(ValidatedFilesTest, AreFoundQuickly) {
   files_.Add(files_.EntryOf(kFlawedFile, "env.flawed"));
   ASSERT_TRUE(files_.Has(kFlawedFile, "env.flawed"));
   constexpr int kTimes = 100;
-  const int64_t begin = ThreadCpuNs();
+  const std::clock_t begin = std::clock();
   for (int i = 0; i < kTimes; ++i) EXPECT_TRUE(files_.Has(kFlawedFile, "env.flawed"));
-  const double each_ms = static_cast<double>(ThreadCpuNs() - begin) * 1e-6 / kTimes;
+  const double each_ms = static_cast<double>(std::clock() - begin) * 1e3 / CLOCKS_PER_SEC / kTimes;
   RecordProperty("each_us", fmt::format("{:.1f}", each_ms * 1e3));
   EXPECT_TRUE(kSlow || each_ms < 0.5) << each_ms;
 }
