@@ -75,7 +75,7 @@ BY_HAND = [
 
     ("ppo", PPO + "learner.cpp", "step.lr *= 1 - progress();", ";"),
     ("ppo", PPO + "learner.cpp", "Scheduled(options_.clip_schedule, options_.clip, progress())", "options_.clip"),
-    ("ppo", PPO + "learner.cpp", "kl > 2 * options_.kl_target", "false"),
+    ("ppo", PPO + "kl_adaptive_rate.hpp", "kl > 2 * target", "false"),
     ("ppo", PPO + "rollout.cpp", "options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);",
      "std::copy_n(from, net_.obs, to);"),
     ("ppo", PPO + "rollout.cpp", "*terminated.At(t, row) ? 0.0 : options_.gamma", "done[i] ? 0.0 : options_.gamma"),
@@ -93,8 +93,8 @@ BY_HAND = [
     ("mappo", MAPPO + "learner.cpp", "Scheduled(options_.lr_schedule, options_.lr, progress())", "options_.lr"),
     ("mappo", MAPPO + "rollout.cpp", "(a - mean) * (a - mean)", "a * a"),
     ("mappo", MAPPO + "rollout.cpp", "s.advantage[i] + value[s.place[i]]", "s.advantage[i] + s.value[i]"),
-    ("mappo", MAPPO + "streams.cpp", "if (!cut) carry_[place] = gamma_ * lambda_;", "carry_[place] = gamma_ * lambda_;"),
-    ("mappo", MAPPO + "streams.cpp", "cut || t + 1 == steps_", "cut"),
+    ("mappo", MAPPO + "streams.cpp", "if (!step.cut) carry_[place] = gamma_ * lambda_;", "carry_[place] = gamma_ * lambda_;"),
+    ("mappo", MAPPO + "streams.cpp", "step.cut || step.t + 1 == steps_", "step.cut"),
     ("mappo", MAPPO + "block.cpp", "state_.AddTransposed(by_step_.data(), out, &packed_, w);", ";"),
     ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).view(shape), ended, rows)", "ended"),
 

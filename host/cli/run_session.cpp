@@ -111,7 +111,7 @@ std::optional<BatchReport> RunSession::Run() {
   const auto needs = [&] { return is_elsewhere() ? NeedsOf(request.plan) : EngineNeeds(); };
   MadeEngine made;
   try {
-    made = MakeEngine({base.engine, needs(), limits_.jobs, request.out, request.program, base.name});
+    made = MakeEngine({base.engine, needs(), limits_.jobs, request.out, OwnProgram(), base.name});
   } catch (const std::runtime_error& error) {
     if (!is_elsewhere()) throw;
     PrintWhyNot(error);
