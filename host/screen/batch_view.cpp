@@ -30,7 +30,7 @@ std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
   return ReadPlanFile(folder.plan());
 }
 
-std::optional<double> MeanOf(const Measurements& found, const std::string& name) {
+std::optional<double> MeasuredMean(const Measurements& found, const std::string& name) {
   const auto spread = found.statistics.find(name);
   return spread != found.statistics.end() ? spread->second.mean : std::nullopt;
 }
@@ -170,10 +170,10 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   trial.status.reset();
   const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
   row.sps = found.result.sps;
-  row.episode_return = MeanOf(found, "return");
+  row.episode_return = MeasuredMean(found, "return");
   row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
   for (LiveValue& one : row.live) {
-    const std::optional<double> last = MeanOf(found, one.name);  // as the result says it, where it does
+    const std::optional<double> last = MeasuredMean(found, one.name);  // as the result says it, where it does
     if (last && std::isfinite(*last)) one.value = last;
   }
   row.elapsed_s = WallSeconds(attempt);
