@@ -89,7 +89,7 @@ TEST_F(Opening, RunsWhatLostItsStartOnceThatRunsAgain) {
   lost.Change({TrialState::kSkipped, "the stage before it, trial 1, is FAILED", StateReason::kLostStart});
   End(kFailed, TrialState::kCompleted, Outcome::kOk);
   EXPECT_THAT(Run(), ElementsAre(kRetry, kNew, kLost, kAfterNew));
-  EXPECT_EQ(changes_[0].second.code, StateReason::kStartAgain);
+  EXPECT_EQ(changes_[1].second.code, StateReason::kStartAgain) << "after the retry";
 }
 
 }  // namespace
