@@ -97,6 +97,13 @@ struct PlanPreview {
   }
 };
 
+// A session first ends the attempts of an earlier one, so trials that seem to run are still to do.
+BatchRecord WithoutRunning(BatchRecord record) {
+  for (auto& [id, trial] : record.trials)
+    if (trial.state == TrialState::kRunning) trial.state = TrialState::kPlanned;
+  return record;
+}
+
 class DryRunText {
  public:
   DryRunText(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args)
@@ -124,8 +131,8 @@ class DryRunText {
       if (damaged_[i]) damaged.push_back({i, {TrialState::kPlanned, "damaged", StateReason::kDamaged}});
       allocations_.push_back(AllocationOf(plan.trials[i]));
     }
-    OpenSchedule(plan, record_, {args.only_failed, args.only_pruned, args.only_damaged}, failure_policy_, names_,
-                 std::move(damaged), &schedule_);
+    OpenSchedule(plan, WithoutRunning(record_), {args.only_failed, args.only_pruned, args.only_damaged}, failure_policy_,
+                 names_, std::move(damaged), &schedule_);
     at_once_ = AtOnce();
   }
 

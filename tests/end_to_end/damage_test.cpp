@@ -139,6 +139,15 @@ TEST_F(DamagedResults, OnlyDamagedRunsNothingElse) {
   EXPECT_EQ(Starts("two"), 2u);
 }
 
+TEST_F(DamagedResults, AreLeftAloneByOnlyFailed) {
+  Write("two.yaml", kTwoSeeds);
+  ASSERT_EQ(Run("run two.yaml").exit, 0);
+  fs::resize_file(Attempt("two") / "metrics.jsonl", 0);
+  EXPECT_THAT(Run("run two.yaml --only-failed --dry-run").out, Not(HasSubstr("would run")));
+  Run("run two.yaml --only-failed");
+  EXPECT_EQ(Starts("two"), 2u) << "none of them failed";
+}
+
 // A folder as it was before ends of attempts held the number of lines.
 TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
   Write("two.yaml", kTwoSeeds);

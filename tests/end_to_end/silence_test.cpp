@@ -105,6 +105,18 @@ TEST_F(SilentTrial, EndsInReplayAndRenderAfterBeingStopped) {
   }
 }
 
+TEST_F(SilentTrial, WouldRunAgainAfterItsBatchWasKilled) {
+  Write("long.yaml",
+        "experiment: long\nenv: {plugin: cartpole}\nlearner: {plugin: random, options: {horizon: 64}}\n"
+        "rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}\nbudget: {wall_time: 600s}\n");
+  const pid_t pid = Start("run long.yaml");
+  ASSERT_TRUE(Begins("long")) << ErrorsOf(pid);
+  kill(pid, SIGKILL);
+  Wait(pid);
+  const nlohmann::json preview = nlohmann::json::parse(Run("run long.yaml --dry-run --json").out);
+  EXPECT_EQ(preview["trials"][0]["would_run"], true) << preview;
+}
+
 TEST_F(SilentTrial, ReportsWallTimeAsItsLimit) {
   Write("wall.yaml",
         "experiment: wall\nenv: {plugin: cartpole}\nlearner: {plugin: random, options: {horizon: 64}}\n"

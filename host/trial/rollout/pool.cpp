@@ -112,9 +112,9 @@ PoolUse RunnerPool::Run(unsigned threads, const std::function<void(unsigned)>& j
   busy_.store(threads - 1, std::memory_order_relaxed);
   for (unsigned i = 1; i < threads; ++i) Wake(runners_[i], kOneJob);
   {
-    std::optional<AffinityGuard> shim;
-    if (pin_) shim.emplace();
-    if (shim && shim->known()) SetCores(pthread_self(), {cpus_[0]});
+    std::optional<AffinityGuard> guard;
+    if (pin_) guard.emplace();
+    if (guard && guard->known()) SetCores(pthread_self(), {cpus_[0]});
     TimedJob(0);
   }
   waiting();
