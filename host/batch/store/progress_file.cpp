@@ -38,8 +38,12 @@ std::string ProgressText::Of(const BatchProgress& batch) {
 }
 
 void ProgressFile::Write(const BatchProgress& batch) {
-  if (file_.has_parent_path()) std::filesystem::create_directories(file_.parent_path());
-  ReplaceFile(file_, text_.Of(batch));
+  if (!folder_) {
+    const std::filesystem::path folder = std::filesystem::absolute(file_).parent_path();
+    std::filesystem::create_directories(folder);
+    folder_.emplace(folder);
+  }
+  if (!folder_->Deleted()) ReplaceFile(folder_->Now() / file_.filename(), text_.Of(batch));
 }
 
 }  // namespace backplane

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/held_folder.hpp"
 #include "record/progress.hpp"
 
 namespace backplane {
@@ -28,11 +30,13 @@ class ProgressText {
 class ProgressFile {
  public:
   explicit ProgressFile(std::filesystem::path file) : file_(std::move(file)) {}
-  // By rename, without waiting for the disk. Throws std::runtime_error.
+  // By rename, without waiting for the disk. The first call makes the folder; the next ones write into that very folder, also
+  // if its name leads to another one by then, and write nothing once it is deleted. Throws std::runtime_error.
   void Write(const BatchProgress& batch);
 
  private:
   std::filesystem::path file_;
+  std::optional<HeldFolder> folder_;
   ProgressText text_;
 };
 

@@ -71,5 +71,22 @@ TEST(ProgressFile, ReplacesTheOldOneAndLeavesNothingBeside) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(ProgressFile, StaysInItsFolderWhereTheNameIsGivenAway) {
+  const auto base = std::filesystem::path(testing::TempDir()) / ("progress_file_held_" + std::to_string(getpid()));
+  const auto folder = base / "out", moved = base / "moved";
+  ProgressFile file(folder / "progress.json");
+  BatchProgress batch = Batch();
+  file.Write(batch);
+  std::filesystem::rename(folder, moved);
+  std::filesystem::create_directories(folder);
+  batch.head.state = "done";
+  file.Write(batch);
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_EQ("done", json::parse(ReadFile(moved / "progress.json").value()).at("state"));
+  std::filesystem::remove_all(base);
+  EXPECT_NO_THROW(file.Write(batch));
+  EXPECT_FALSE(std::filesystem::exists(base)) << "nothing is made anew";
+}
+
 }  // namespace
 }  // namespace backplane
