@@ -113,10 +113,6 @@ add_library(backplane_flags INTERFACE)
 target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
   # GCC 12 takes an empty std::optional that is returned for one that is read.
   -Wno-maybe-uninitialized
-  # What GCC 12 says about bounds depends on the length of literals that it inlines, and the clone's path is one: a warning in
-  # one folder, none in another. AddressSanitizer finds the real ones.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # Where several files are compiled as one, a `using` of the one would be shadowed by parameters of the next.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(BACKPLANE_SANITIZE STREQUAL "address")
