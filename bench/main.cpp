@@ -8,7 +8,7 @@
 //   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
 //   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
 //                            loop=candidates: an evaluation of candidates (raw beside it with still=1)
-//   bench_host keeper FILE   what the keeper above each trial costs; FILE is the program `backplane`, pairs=N the repeats
+//   bench_host shim FILE   what the shim above each trial costs; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
 //   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
@@ -29,10 +29,10 @@
 #include <stdexcept>
 
 #include "cartpole_loop.h"
-#include "keeper.hpp"
 #include "measure.hpp"
 #include "plan.hpp"
 #include "record/batch_record.hpp"
+#include "shim.hpp"
 #include "support/rollout_host.hpp"
 #ifdef HAS_MUJOCO
 #include "physics.hpp"
@@ -378,7 +378,7 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "events") return RunEvents(Parse({words.begin() + 1, words.end()}));
   if (words.size() < 2)
     throw std::runtime_error(
-        "usage: bench_host cost|raw|candidates|cartpole|threads|start|count|keeper|plan FILE [KEY=NUMBER...], bench_host "
+        "usage: bench_host cost|raw|candidates|cartpole|threads|start|count|shim|plan FILE [KEY=NUMBER...], bench_host "
         "events "
         "[pairs=N], or bench_host facts");
   Command command = Parse({words.begin() + 2, words.end()});
@@ -388,7 +388,7 @@ nlohmann::json Run(const std::vector<std::string>& words) {
   if (words[0] == "threads") return RunThreads(command);
   if (words[0] == "start") return RunStart(command);
   if (words[0] == "count") return RunCount(command);
-  if (words[0] == "keeper") return MeasureKeeper(words[1], command.pairs);
+  if (words[0] == "shim") return MeasureShim(words[1], command.pairs);
   if (words[0] == "plan") return RunPlan(words[1], command.pairs);
 #ifdef HAS_MUJOCO
   if (words[0] == "raw") return RunRaw(command);

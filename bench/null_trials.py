@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a trial that does next to nothing costs: CPU time of a whole batch, its supervisor, keepers and trials, by trial.
+"""What a trial that does next to nothing costs: CPU time of a whole batch, its supervisor, shims and trials, by trial.
 
 usage: null_trials.py [--build build/release] [--other BUILD] [--few 50] [--many 250] [--rounds 5] [--at-most-ms 12] [--quick]
 

@@ -102,9 +102,9 @@ PLANS = [
     Part("start", "load the plugin, make, bind and reset 64 rows: wall time until the first step can begin, a fresh process each",
          command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in PHYSICS)),
          goals=(Goal("start_ms/ant", "plugin and 64 rows of Ant ready for the first step", 60, 15, unit="ms", lower=True),)),
-    Part("keeper", "what the keeper above each trial costs: a /bin/true alone and with it, from a trial's death to Wait's return, 64 keepers",
-         command=("{bench}/bench_host", "keeper", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,
-         read=spreads(keeper_adds_ms="keeper_adds_ms", exit_to_wait_ms="exit_to_wait_ms", keeper_private_bytes="many.private_each")),
+    Part("shim", "what the shim above each trial costs: a /bin/true alone and with it, from a trial's death to Wait's return, 64 shims",
+         command=("{bench}/bench_host", "shim", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,
+         read=spreads(shim_adds_ms="shim_adds_ms", exit_to_wait_ms="exit_to_wait_ms", shim_private_bytes="many.private_each")),
 ]
 
 TRAINING = [

@@ -30,7 +30,7 @@ PROGRAMS = [
          quick=("--blocks", "2", "--iterations", "1"), targets=("backplane", "env_ant", "learner_ppo", "monitor_resources", "monitor_tensorboard"),
          minutes=2.4, exits=(0, 1), read=spreads(monitors_share="monitor_share", monitors_wall_ratio="wall.ratio"),
          goals=(Goal("monitors_share", "monitors, 1 Hz and per iteration: share of the trial's CPU time", 0.02, 0.005, lower=True),)),
-    Part("null_trials", "CPU time of a trial that does nothing, with its keeper and its share of the supervisor",
+    Part("null_trials", "CPU time of a trial that does nothing, with its shim and its share of the supervisor",
          command=("{here}/null_trials.py", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_cartpole", "learner_random"), minutes=0.6,
          read=null_trials, goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
     Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),

@@ -3,7 +3,7 @@
 
   bench/peers/sweep.py [--trials 64] [--jobs 1] [--rounds 3] [--ray-python PY] [--hydra-python PY]
 
-Ours is taken twice: the whole batch (`backplane run`, each trial a process under a keeper, with checks, events and database), and
+Ours is taken twice: the whole batch (`backplane run`, each trial a process under a shim, with checks, events and database), and
 the trials' own processes (`run-trial`) one after the other; the difference is what the supervisor costs. Ray Tune is taken with
 one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object, and in a last line
 the ratios of the rounds.

@@ -111,7 +111,7 @@ LocalEngine::~LocalEngine() {
 JobId LocalEngine::Start(const TrialCommand& command) {
   RequireExecutable(command.child.program);
   auto pipe = std::make_unique<Pipe>();
-  const KeepOrder order{.report_fd = pipe->writer(),
+  const ShimOrder order{.report_fd = pipe->writer(),
                         .grace_s = command.grace_s,
                         .cores = command.allocation.cores,
                         .memory_bytes = command.allocation.memory_bytes,

@@ -10,7 +10,7 @@
 namespace backplane {
 
 // The shim ends a trial after so many hang_timeouts by its own clock. The clock of the trial stands still while the trial is
-// stopped (keep/silence_watch.hpp).
+// stopped (shim/silence_watch.hpp).
 inline constexpr double kSilenceLimits = 2;
 
 class Watchdog {

@@ -9,6 +9,6 @@
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);                    // if the parent ignores it, waiting for children fails
-  _exit(backplane::Keep({argv + 1, argv + argc}));  // skips exit handlers, which could delay the supervisor
+  std::signal(SIGCHLD, SIG_DFL);                       // if the parent ignores it, waiting for children fails
+  _exit(backplane::RunShim({argv + 1, argv + argc}));  // skips exit handlers, which could delay the supervisor
 }

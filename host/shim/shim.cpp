@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -17,7 +16,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -31,6 +29,7 @@
 #include "base/pipe.hpp"
 #include "base/process.hpp"
 #include "machine/process_tree.hpp"
+#include "shim/affinity.hpp"
 #include "shim/cgroup.hpp"
 #include "shim/log_pipe.hpp"
 #include "shim/memory_watch.hpp"
@@ -59,11 +58,11 @@ sigset_t ShimSignalSet() {
   return set;
 }
 
-void Report(const KeepOrder& order, const std::string& line) { WriteWhole(order.report_fd, line); }
+void Report(const ShimOrder& order, const std::string& line) { WriteWhole(order.report_fd, line); }
 
 class Shim {
  public:
-  explicit Shim(const KeepOrder& order) : order_(order), signals_(ShimSignalSet()) {}
+  explicit Shim(const ShimOrder& order) : order_(order), signals_(ShimSignalSet()) {}
 
   void Run() {
     BecomeShim();
@@ -86,18 +85,7 @@ class Shim {
     }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     close_range(kFirstInherited, ~0U, CLOSE_RANGE_CLOEXEC);
-    if (!order_.cores.empty()) {
-      cpu_set_t cores;
-      CPU_ZERO(&cores);
-      for (const int core : order_.cores) {
-        CPU_SET(core, &cores);
-      }
-      // Without it the trial would count all cores as its own, and take them.
-      if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
-        throw std::runtime_error("cannot keep the trial to the cores " + JoinedCores(order_.cores, ", ") + ": " +
-                                 std::strerror(errno));
-      }
-    }
+    SetAffinity(order_.cores);
   }
 
   void StartTrial() {
@@ -320,7 +308,7 @@ class Shim {
     Report(order_, ToLine(end));
   }
 
-  const KeepOrder& order_;
+  const ShimOrder& order_;
   const sigset_t signals_;
   const int signal_fd_ = signalfd(-1, &signals_, SFD_NONBLOCK | SFD_CLOEXEC);
   LogPipe out_{STDOUT_FILENO}, err_{STDERR_FILENO};
@@ -343,8 +331,8 @@ class Shim {
 
 std::vector<int> ShimSignals() { return {SIGTERM, SIGQUIT, SIGUSR1, SIGCHLD}; }
 
-int Keep(const std::vector<std::string>& arguments) {
-  KeepOrder order;
+int RunShim(const std::vector<std::string>& arguments) {
+  ShimOrder order;
   try {
     order = OrderFromArguments(arguments);
   } catch (const std::exception& error) {

@@ -5,7 +5,7 @@
 //   SIGTERM  the trial's group gets SIGTERM and, after the grace, SIGKILL; what of it is stopped is continued
 //   SIGQUIT  the trial's group gets SIGKILL
 //   SIGUSR1  passed on to every thread of the trial
-// It also kills a trial that gives no sign of life for KeepOrder::silence_limit_s (silence_watch.hpp). A killed trial that
+// It also kills a trial that gives no sign of life for ShimOrder::silence_limit_s (silence_watch.hpp). A killed trial that
 // does not end within 5 s waits for a disk. The shim reports that and ends; the kernel ends the trial when the disk answers.
 // SIGINT and SIGHUP are ignored: the terminal's Ctrl-C is the supervisor's. Only the shim keeps the inherited descriptors
 // open, until all processes of the trial have ended: a lock among them is held that long. Its own stdout and stderr are the
@@ -22,6 +22,6 @@ std::vector<int> ShimSignals();
 
 // `arguments`: an order (shim_protocol.hpp). Returns the exit code; how the trial ended is in the report.
 // [the main thread of a process with no other thread]
-int Keep(const std::vector<std::string>& arguments);
+int RunShim(const std::vector<std::string>& arguments);
 
 }  // namespace backplane

@@ -29,7 +29,7 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-void Set(KeepOrder* order, const std::string& argument, const std::string& key, const std::string& value) {
+void Set(ShimOrder* order, const std::string& argument, const std::string& key, const std::string& value) {
   const auto integer = [&](std::string_view text) { return Number<int>(text, argument, "an integer"); };
   if (key == "--report-fd") {
     order->report_fd = integer(value);
@@ -64,7 +64,7 @@ std::string JoinedCores(const std::vector<int>& cores, const char* between) {
   return text;
 }
 
-std::vector<std::string> ToArguments(const KeepOrder& order) {
+std::vector<std::string> ToArguments(const ShimOrder& order) {
   std::vector<std::string> arguments{"--report-fd=" + std::to_string(order.report_fd),
                                      "--grace=" + ShortestText(order.grace_s)};
   if (!order.cores.empty()) {
@@ -88,8 +88,8 @@ std::vector<std::string> ToArguments(const KeepOrder& order) {
   return arguments;
 }
 
-KeepOrder OrderFromArguments(const std::vector<std::string>& arguments) {
-  KeepOrder order;
+ShimOrder OrderFromArguments(const std::vector<std::string>& arguments) {
+  ShimOrder order;
   auto at = arguments.begin();
   for (; at != arguments.end() && *at != "--"; ++at) {
     const size_t equals = at->find('=');

@@ -14,7 +14,7 @@ namespace backplane {
 
 inline constexpr char kShimProgram[] = "backplane-shim";  // beside the program that has an engine
 
-struct KeepOrder {
+struct ShimOrder {
   int report_fd = -1;
   double grace_s = 30;                   // from SIGTERM until the trial is killed
   std::vector<int> cores;                // empty: as they are
@@ -28,9 +28,9 @@ struct KeepOrder {
 };
 
 // What follows the name of the program.
-std::vector<std::string> ToArguments(const KeepOrder& order);
+std::vector<std::string> ToArguments(const ShimOrder& order);
 // Throws std::runtime_error with a sentence.
-KeepOrder OrderFromArguments(const std::vector<std::string>& arguments);
+ShimOrder OrderFromArguments(const std::vector<std::string>& arguments);
 
 // "0,1,4", for the kernel and for people.
 std::string JoinedCores(const std::vector<int>& cores, const char* between);
@@ -46,7 +46,7 @@ struct KeepEnd {
   uint64_t peak_memory_bytes = 0;  // of all of them together; 0: not watched
   bool over_memory = false;
   std::string memory_enforced_by;  // empty without a limit
-  bool over_silence = false;       // killed because of KeepOrder::silence_limit_s
+  bool over_silence = false;       // killed because of ShimOrder::silence_limit_s
   bool left = false;               // SIGKILL did not end it, and the shim has given up
 };
 

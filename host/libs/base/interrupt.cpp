@@ -50,7 +50,7 @@ void EndChild(pid_t pid) {
 // Prepares EndChildren. [main thread]
 void FindChildren() { std::snprintf(children_file, sizeof children_file, "/proc/%d/task/%d/children", getpid(), gettid()); }
 
-// Kills the child processes of the main thread. A shim is signalled to kill its trial instead (keep/shim.hpp). Only calls
+// Kills the child processes of the main thread. A shim is signalled to kill its trial instead (shim/shim.hpp). Only calls
 // that a signal handler may make.
 void EndChildren() {
   const int fd = open(children_file, O_RDONLY | O_CLOEXEC);

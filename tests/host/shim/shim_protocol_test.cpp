@@ -15,9 +15,9 @@ std::string Complaint(const std::vector<std::string>& arguments) {
 }
 
 TEST(ShimProtocol, OrderComesBackFromItsArguments) {
-  const KeepOrder sent{
+  const ShimOrder sent{
       5, 0.25, {3, 7}, 1000001, 6, "/sys/fs/cgroup/mine", "/bin/echo", {"--grace=9", "--", ""}, "/out/a b/status", 4.5};
-  const KeepOrder got = OrderFromArguments(ToArguments(sent));
+  const ShimOrder got = OrderFromArguments(ToArguments(sent));
   EXPECT_EQ(sent.report_fd, got.report_fd);
   EXPECT_EQ(sent.grace_s, got.grace_s);
   EXPECT_EQ(sent.cores, got.cores);

@@ -21,7 +21,6 @@ using nlohmann::json;
 
 const char* const kDefaultColumns[] = {"SPS", "wall_s", "return", "eval/return", "rss_peak_mb"};
 
-// Reads the entries of one key of `report` and says what is wrong with which of them.
 // The direction and the unit of measures that the host knows.
 void SetKnownUnit(MeasureSpec* measure) {
   if (const HostMeasure* known = FindHostMeasure(measure->title)) {
@@ -37,6 +36,7 @@ void SetKnownUnit(MeasureSpec* measure) {
   if (IsWait(reduced->how)) measure->direction = -1, measure->unit = UnitAfter(reduced->how, "");
 }
 
+// Reads the entries of one key of `report` and says what is wrong with which of them.
 class Reader {
  public:
   Reader(std::string path, std::vector<ReportError>* errors) : path_(std::move(path)), errors_(errors) {}

@@ -1,4 +1,4 @@
-// What the keeper above each trial costs (keep/keeper.hpp).
+// What the shim above each trial costs (shim/shim.hpp).
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,6 @@
 namespace backplane::bench {
 
 // `backplane`: the program. `pairs`: how often each thing is measured. Times in ms, sizes in bytes.
-nlohmann::json MeasureKeeper(const std::filesystem::path& backplane, uint64_t pairs);
+nlohmann::json MeasureShim(const std::filesystem::path& backplane, uint64_t pairs);
 
 }  // namespace backplane::bench

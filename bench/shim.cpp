@@ -1,4 +1,4 @@
-#include "keeper.hpp"
+#include "shim.hpp"
 
 #include <unistd.h>
 
@@ -40,16 +40,16 @@ void AwaitEnd(Engine* engine) {
 }
 
 struct Processes {
-  pid_t keeper = 0, trial = 0;
+  pid_t shim = 0, trial = 0;
 };
 
-// Waits until so many keepers of this process have their trial.
+// Waits until so many shims of this process have their trial.
 std::vector<Processes> AwaitTrials(size_t count) {
   for (;;) {
     std::vector<Processes> found;
-    for (const pid_t keeper : ChildrenOf(getpid())) {
-      const std::vector<pid_t> trials = ChildrenOf(keeper);
-      if (!trials.empty()) found.push_back({keeper, trials.front()});
+    for (const pid_t shim : ChildrenOf(getpid())) {
+      const std::vector<pid_t> trials = ChildrenOf(shim);
+      if (!trials.empty()) found.push_back({shim, trials.front()});
     }
     if (found.size() >= count) return found;
     std::this_thread::yield();
@@ -102,25 +102,25 @@ nlohmann::json ManySleeping(const std::filesystem::path& backplane) {
   TrialCommand command = Run("/bin/sleep", {"1000"});
   command.allocation.memory_bytes = kMemoryLimit;
   for (int i = 0; i < kManyTrials; ++i) engine.Start(command);
-  std::vector<pid_t> keepers;
-  for (const Processes& one : AwaitTrials(kManyTrials)) keepers.push_back(one.keeper);
+  std::vector<pid_t> shims;
+  for (const Processes& one : AwaitTrials(kManyTrials)) shims.push_back(one.shim);
   const auto cpu = [&] {
     double seconds = 0;
-    for (const pid_t keeper : keepers) {
-      seconds += CpuSeconds(keeper);
+    for (const pid_t shim : shims) {
+      seconds += CpuSeconds(shim);
     }
     return seconds;
   };
   uint64_t rss = 0, own = 0;
-  for (const pid_t keeper : keepers) {
-    rss += MapsField(keeper, "Rss");
-    own += MapsField(keeper, "Private_Dirty") + MapsField(keeper, "Private_Clean");
+  for (const pid_t shim : shims) {
+    rss += MapsField(shim, "Rss");
+    own += MapsField(shim, "Private_Dirty") + MapsField(shim, "Private_Clean");
   }
   const auto start = Clock::now();
   const double before = cpu();
   std::this_thread::sleep_for(kWatchedFor);
   const double share = (cpu() - before) / (MsSince(start) * 1e-3);
-  return {{"keepers", kManyTrials},
+  return {{"shims", kManyTrials},
           {"rss_each", rss / kManyTrials},
           {"private_each", own / kManyTrials},
           {"cores_used_by_all_watchers", share}};
@@ -128,7 +128,7 @@ nlohmann::json ManySleeping(const std::filesystem::path& backplane) {
 
 }  // namespace
 
-nlohmann::json MeasureKeeper(const std::filesystem::path& backplane, uint64_t pairs) {
+nlohmann::json MeasureShim(const std::filesystem::path& backplane, uint64_t pairs) {
   LocalEngine engine(backplane);
   std::vector<double> alone, kept, more, delay;
   for (uint64_t i = 0; i < pairs; ++i) {
@@ -138,8 +138,8 @@ nlohmann::json MeasureKeeper(const std::filesystem::path& backplane, uint64_t pa
     delay.push_back(ExitToWaitMs(&engine));
   }
   return {{"child_alone_ms", Spread(alone)},
-          {"with_keeper_ms", Spread(kept)},
-          {"keeper_adds_ms", Spread(more)},
+          {"with_shim_ms", Spread(kept)},
+          {"shim_adds_ms", Spread(more)},
           {"exit_to_wait_ms", Spread(delay)},
           {"many", ManySleeping(backplane)}};
 }
