@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "data/fit.hpp"
+#include "data/micro_batch_limit.hpp"
 
 namespace backplane {
 

@@ -7,7 +7,7 @@
 
 #include "backplane/ext/held_out.h"
 #include "backplane/rng.h"
-#include "data/fit.hpp"
+#include "data/micro_batch_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -86,10 +86,7 @@ bool DataLoader::Deliver(uint64_t micro_batch, uint64_t env_steps) {
 }
 
 void DataLoader::ShrinkMicroBatch(uint64_t iteration, uint64_t micro_batch, const std::string& why) {
-  const uint64_t largest = std::min(micro_batch, group_.items());
-  if (largest == 1)
-    throw TrialFailure(BP_E_OOM_DEVICE, learner_.id(), "one item at a time does not fit the device either: " + why);
-  micro_batch_max_ = largest / 2;
+  micro_batch_max_ = HalvedMicroBatch(learner_, micro_batch, group_.items(), why);
   const bp_device_use use = DeviceUse(learner_);
   shrinks_.push_back({iteration, micro_batch, micro_batch_max_, use.live_bytes, use.peak_bytes});
 }

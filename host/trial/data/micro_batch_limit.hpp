@@ -1,8 +1,9 @@
-// Finds out by trying how many items a learner can work on at once.
+// How many items a learner can work on at once: found out by trying, and halved where the device has no memory for so many.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "backplane/ext/device_use.h"
 #include "rollout/instance.hpp"
@@ -21,5 +22,9 @@ void ResetDevicePeak(LearnerInstance& learner);
 // fits.
 uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t most, uint64_t device_bytes,
                            const std::function<bool()>& stop_requested);
+
+// Half of what did not fit: `micro_batch` items, or the whole group of `items` where that is less. Throws TrialFailure
+// (BP_E_OOM_DEVICE) with `why` if that was one item.
+uint64_t HalvedMicroBatch(const LearnerInstance& learner, uint64_t micro_batch, uint64_t items, const std::string& why);
 
 }  // namespace backplane

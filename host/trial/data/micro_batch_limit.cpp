@@ -1,4 +1,4 @@
-#include "data/fit.hpp"
+#include "data/micro_batch_limit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -80,6 +80,13 @@ uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t 
     }
   }
   return good;
+}
+
+uint64_t HalvedMicroBatch(const LearnerInstance& learner, uint64_t micro_batch, uint64_t items, const std::string& why) {
+  const uint64_t largest = std::min(micro_batch, items);
+  if (largest == 1)
+    throw TrialFailure(BP_E_OOM_DEVICE, learner.id(), "one item at a time does not fit the device either: " + why);
+  return largest / 2;
 }
 
 }  // namespace backplane

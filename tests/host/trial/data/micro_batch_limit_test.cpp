@@ -1,4 +1,4 @@
-#include "data/fit.hpp"
+#include "data/micro_batch_limit.hpp"
 
 #include <gtest/gtest.h>
 
