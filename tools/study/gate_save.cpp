@@ -35,7 +35,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr double kLimit = 0.05, kAlphaOfSide = 0.05;
-constexpr size_t kTextWidth = 80;
+constexpr size_t kNoteWidth = 80;
 
 json ReadJson(const fs::path& file) {
   const json read = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
@@ -196,7 +196,7 @@ int GateSave(const GateSaveArgs& args) {
   const bool falls = measure.ends_with("loss") || MeasuresOf(args.out, measure).direction < 0;
   const std::string condition = fmt::format("{} {}", measure, falls ? "> 5%" : "< -5%");
   if (const std::string note = SeedsThatHelp(measure, condition, baseline.trials); !note.empty())
-    fmt::print("{}", WrapAfter("  note:   ", "          ", note, kTextWidth));
+    fmt::print("{}", WrapAfter("  note:   ", "          ", note, kNoteWidth));
   fmt::print("  next:   {} gate {} {} --fail-if '{}'\n", args.typed_program, ShellArgument(args.to.string()),
              baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()), condition);
   return kOk;

@@ -31,7 +31,7 @@ LearningCheck Checked(bool is_worse) {
   return check;
 }
 
-TEST(TuneText, GainsAreThoseOfTheFinalCheck) {
+TEST(TuneText, ReportsTheGainOfTheFinalCheck) {
   const LearningCheck check = Checked(false);
   const std::string text = OutcomeText(TwoSteps(), &check, "SPS", 60);
   EXPECT_THAT(text, HasSubstr("SPS of 2 kept steps, compared with the experiment as it was (1,000): 1.71 to 1.96 times (95 %"));
