@@ -1,11 +1,13 @@
 #include "batch/batch_search.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
 #include <utility>
 
+#include "base/suggest.hpp"
 #include "store/out_folder.hpp"
 
 namespace backplane {
@@ -193,6 +195,23 @@ std::optional<double> BatchSearch::MeanOf(const Searched& searched, const Schedu
   return sum / static_cast<double>(searched.trials.size());
 }
 
+// A misspelt objective would fail every suggestion, so the first trial that completes without it ends the search. A command's
+// metrics are unknown before.
+void BatchSearch::RequireObjective(const Searched& searched, const Schedule& schedule) const {
+  for (const auto& [number, known] : log_->record().search.suggestions)
+    if (known.value || !known.values.empty()) return;
+  for (const size_t trial : searched.trials) {
+    if (schedule.state(trial) != TrialState::kCompleted) continue;
+    const TrialFolder folder = FolderOf(trial);
+    const std::vector<std::string> names = RecordedMetrics(folder.attempt(folder.LastAttempt()));
+    if (std::ranges::find(names, terms_.metric) != names.end()) return;
+    throw SearchError(fmt::format(
+        "{}: error: sweep.search.objective: expected a metric that trials record, got '{}'{}\nhint: trial {} recorded {}",
+        Place(terms_.metric_mark), terms_.metric, DidYouMean(Nearest(terms_.metric, Candidates(names))), plan_.trials[trial].id,
+        names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+}
+
 // A trial that was too quick to be stopped counts as the search has decided: whether it was does not depend on how busy the
 // machine is.
 void BatchSearch::Tell(uint64_t number, size_t point, const Schedule& schedule) {
@@ -206,6 +225,8 @@ void BatchSearch::Tell(uint64_t number, size_t point, const Schedule& schedule) 
   } else if (const auto mean = MeanOf(searched, schedule)) {
     told["state"] = "complete";
     told["value"] = *mean;
+  } else {
+    RequireObjective(searched, schedule);
   }
   session_->Send(told, log_);
   untold_.erase(number);

@@ -41,7 +41,7 @@ class BatchSearch {
   // SearchError.
   bool Grow(const Schedule& schedule);
   bool WantsMore() const { return log_ && with_point_ < terms_.trials; }
-  // Tells what has come to its end since the last call. Throws SearchError.
+  // Reports ended trials to the search, each once. Throws SearchError, also if no trial has recorded the objective.
   void TellEnded(const Schedule& schedule);
   // Reports what running trials have recorded, and asks those to end that the search has no more use for. Throws SearchError.
   void Look(const JobTable& jobs);
@@ -69,6 +69,7 @@ class BatchSearch {
   bool IsTold(uint64_t number) const { return !Known(number).state.empty(); }
   void Fail(uint64_t number);
   void Tell(uint64_t number, size_t point, const Schedule& schedule);
+  void RequireObjective(const Searched& searched, const Schedule& schedule) const;
   std::optional<double> MeanOf(const Searched& searched, const Schedule& schedule) const;
   TrialFolder FolderOf(size_t trial) const;
   MetricFollower& FollowerOf(uint64_t number, size_t trial);

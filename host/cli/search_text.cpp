@@ -60,6 +60,16 @@ std::string ValuesText(const Study& study, const json& params) {
   return text;
 }
 
+// The objective of a trial that was pruned too late to stop it. Absent: it was stopped, or is no such trial.
+std::optional<double> ScoreAtEnd(const std::optional<Study>& study, uint64_t number, const Plan& plan,
+                                 const ResultsFolder& folder) {
+  if (!study) return std::nullopt;
+  const auto trial = std::ranges::find(study->trials, number, &StudyTrial::number);
+  if (trial == study->trials.end() || !trial->came_to_end) return std::nullopt;
+  const TrialFolder at = folder.trial(trial->trials.front());
+  return ObjectiveOf(at.attempt(at.LastAttempt()), plan.search->metric);
+}
+
 }  // namespace
 
 std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
@@ -75,23 +85,25 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   };
   const Suggestion *best = nullptr, *surest = nullptr;
   uint64_t best_number = 0, surest_number = 0;
+  const std::optional<Study> study = StudyOfSearch(ReadPlanFile(folder.plan()), record);
+  double best_value = 0;
   for (const auto& [number, one] : known.suggestions) {
     ++states[one.point_id.empty() ? "none" : one.state.empty() ? "open" : one.state];
-    if (one.state != "complete" || !one.value) continue;
-    if (best == nullptr || sign * (*one.value - *best->value) > 0) best = &one, best_number = number;
-    const auto mean = confirmed_at(one);
+    const std::optional<double> value = one.state == "complete" ? one.value : ScoreAtEnd(study, number, plan, folder);
+    if (!value) continue;
+    if (best == nullptr || sign * (*value - best_value) > 0) best = &one, best_number = number, best_value = *value;
+    const auto mean = one.value ? confirmed_at(one) : std::nullopt;
     if (mean && (surest == nullptr || sign * (*mean - *confirmed_at(*surest)) > 0)) surest = &one, surest_number = number;
   }
   if (known.suggestions.empty()) return "";
   const std::string& metric = plan.search->metric;
-  const std::optional<Study> study = StudyOfSearch(ReadPlanFile(folder.plan()), record);
   std::string text = fmt::format("search: {} complete, {}, {} failed", states["complete"],
                                  study ? PrunedText(*study) : fmt::format("{} pruned", states["pruned"]), states["fail"]);
   if (states["open"] > 0) text += fmt::format(", {} not at their end", states["open"]);
   if (states["none"] > 0) text += fmt::format(", {} suggestions that are no point", states["none"]);
   text += "\n";
   if (best == nullptr) return text;
-  text += fmt::format("  best {}: {:.6g}, by number {}\n", metric, *best->value, best_number);
+  text += fmt::format("  best {}: {:.6g}, by number {}\n", metric, best_value, best_number);
   if (surest != nullptr) {
     const Confirmed& runs = confirmed.at(surest->point_id);
     text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, by number {}", runs.mean(), runs.values.size(),

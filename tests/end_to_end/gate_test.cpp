@@ -118,7 +118,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   Write("longer.yaml", std::string(kZero) + "experiment: longer\nbudget: {iterations: 5}\n");
   ASSERT_EQ(Run("run longer.yaml --quiet").exit, 0);
   const Finished invalid = Gate("outputs/longer --fail-if 'eval/return < -5%'");
-  EXPECT_EQ(invalid.exit, 1);
+  EXPECT_EQ(invalid.exit, 2);
   EXPECT_THAT(invalid.out, StartsWith("INVALID: The arms have unequal budgets: baseline has"));
 }
 
@@ -199,6 +199,44 @@ TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
 }
 
+TEST_F(GateCommand, GatesACommandWithoutEnv) {
+  Write("echo.yaml", R"yaml(experiment: echo
+learner:
+  command: [sh, -c, "echo loss=$(( 100 + {seed} % 7 + {more} ))"]
+  options: {more: 0}
+  metrics: {loss: "loss=([0-9.]+)"}
+sweep: {seeds: {n: 10}}
+)yaml");
+  ASSERT_EQ(Run("run echo.yaml --quiet").exit, 0);
+  const Finished save = Run("gate save outputs/echo --to echo.json");
+  ASSERT_EQ(save.exit, 0) << save.err;
+  EXPECT_THAT(save.out, AllOf(HasSubstr("without plugin files"), HasSubstr("The standard deviation of loss between seeds"),
+                              HasSubstr("gate echo.json echo.yaml --fail-if 'loss > 5%'")));
+  const std::string gate = "gate echo.json echo.yaml --quiet --fail-if 'loss > 5%'";
+  const Finished same = Run(gate);
+  EXPECT_EQ(same.exit, 0) << same.err;
+  EXPECT_THAT(same.out, StartsWith("PASS: loss has not changed"));
+  const Finished worse = Run(gate + " --set learner.options.more=50 --out outputs/worse");
+  EXPECT_EQ(worse.exit, 1) << worse.err;
+  EXPECT_THAT(worse.out, StartsWith("FAIL: the change of loss is above 5 %."));
+  EXPECT_EQ(Run("gate echo.json outputs/worse --quiet --fail-if 'loss > 5%'").exit, 1);
+  EXPECT_EQ(Run(gate + " --set 'learner.command=[\"false\"]' --out outputs/fails").exit, 2);
+  const Finished speed = Run("gate echo.json echo.yaml --fail-if 'wall_s > 5%'");
+  EXPECT_EQ(speed.exit, 2);
+  EXPECT_THAT(speed.err, HasSubstr("wall_s needs the plugin files of the baseline"));
+}
+
+TEST_F(GateCommand, SetsValuesOfTheFileOnly) {
+  SaveBaseline();
+  const std::string set = "pole.yaml --set learner.options.policy=zero ";
+  EXPECT_EQ(Gate(set + "--quiet --fail-if 'eval/return < -5%'").exit, 1);
+  // The arms of a gate of speeds: the baseline as it was, and the file with the value.
+  EXPECT_EQ(Gate(set + "--dry-run --fail-if 'SPS < -99%'").exit, 0);
+  const Finished folder = Gate("outputs/pole --set seed=2 --fail-if 'eval/return < -5%'");
+  EXPECT_EQ(folder.exit, 2);
+  EXPECT_THAT(folder.err, HasSubstr("expected an experiment file with"));
+}
+
 TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
   SaveBaseline();
   const std::string rest = " outputs/pole --fail-if 'return < -50%'";
@@ -247,9 +285,9 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
       {"pole.yaml --fail-if '2 * 3 < -5%'",
        "'2 * 3' holds no measure: wanted what a run measures, such as eval/return, found "
        "numbers alone"},
-      {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer one wins"},
-      {"other.yaml --fail-if 'return < 5%'", "the env is pendulum, that of the baseline cartpole"},
-      {"two.yaml --fail-if 'return < 5%'", "has 2 points; a gate judges one"},
+      {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer run wins"},
+      {"other.yaml --fail-if 'return < 5%'", "expected the env of the baseline, cartpole, got pendulum"},
+      {"two.yaml --fail-if 'return < 5%'", "expected one configuration, got 2"},
       {"pole.yaml", "--fail-if is required"},
   };
   for (const auto& one : cases) {

@@ -82,7 +82,9 @@ TEST_F(RunCommand, WhatItSaysToTypeNextHasEachSeedOnce) {
   EXPECT_THAT(run.err, HasSubstr("walk.yml is not there: walk.yaml is read"));
   EXPECT_THAT(run.out, HasSubstr("run walk.yaml --set seed=2\n"));
   const Finished swept = Run("run walk.yaml seed=3 --set '+sweep={seeds: {n: 2}}' --dry-run");
-  EXPECT_THAT(swept.err, HasSubstr("seed changes nothing where sweep.seeds has the seeds (2 from 0 on)")) << swept.out;
+  EXPECT_EQ(swept.exit, 2);
+  EXPECT_THAT(swept.err, HasSubstr("seed: expected none next to sweep.seeds, which sets the seeds from 0 on, got 3; set "
+                                   "sweep.seeds.first instead"));
 }
 
 TEST_F(RunCommand, EachSessionLeavesALog) {

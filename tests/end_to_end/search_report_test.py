@@ -108,7 +108,7 @@ def check_whole(check):
     maker = made_search.make(out, trials=40, options=4)
     report = check.report(out, draws=True)
     assert report["verdict"][0].startswith("Best setting: "), report["verdict"]
-    assert any("was luck" in sentence for sentence in report["verdict"]), report["verdict"]
+    assert any("the lead in the search" in sentence for sentence in report["verdict"]), report["verdict"]
     assert len(table(report, "confirmed")["rows"]) == 3
     assert len(table(report, "suggestions")["rows"]) == 40
     names = [figure["name"] for figure in report["figures"]]

@@ -44,7 +44,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   ASSERT_EQ(result["steps"].size(), 2u);
   if (NoiseHidTheGain(tune, result["steps"][0])) GTEST_SKIP() << "the machine is busy: " << tune.out;
   EXPECT_THAT(tune.out, AllOf(HasSubstr("step 1: learner.options.epochs: 2 -> 1"), HasSubstr("Updates take"),
-                              HasSubstr("step 2: learner.options.batch: 64 -> 128"), HasSubstr("headroom: "),
+                              HasSubstr("step 2: learner.options.batch: 64 -> 128"), HasSubstr("headroom of the updates: "),
                               HasSubstr("Nothing is left to try"), HasSubstr("learning, eval/return of 5 and 5 seeds: ")));
   const nlohmann::json& epochs = result["steps"][0];
   EXPECT_EQ(epochs["finding"], "update_bound");

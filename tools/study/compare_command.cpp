@@ -219,7 +219,9 @@ int CompareCommand(const CompareArgs& given) {
   args.run.input.file = args.subjects.front();
   std::optional<ComparisonFile> file;
   if (args.subjects.size() > 1) {
-    file = WriteComparison(args.subjects, args.run);
+    std::vector<ArmFile> arms;
+    for (const fs::path& subject : args.subjects) arms.push_back({subject, args.run.input.set});
+    file = WriteComparison(arms, args.run);
     if (!file) return kUsage;
     args.run.input.file = file->file;
     args.run.out = file->out;

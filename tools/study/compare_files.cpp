@@ -7,6 +7,7 @@
 
 #include "base/file_name.hpp"
 #include "base/files.hpp"
+#include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "input/load_file.hpp"
 #include "input/preset_places.hpp"
@@ -22,17 +23,17 @@ namespace fs = std::filesystem;
 constexpr char kTitle[] = "# Which is better: ";  // begins a file that `compare` wrote
 
 // Of the experiment without its sweep. Absent after errors.
-std::optional<json> ReadArm(const fs::path& file, const RunArgs& run, PluginSearch* search) {
+std::optional<json> ReadArm(const ArmFile& arm, const RunArgs& run, PluginSearch* search) {
   FileArgs input = run.input;
-  input.file = file;
+  input.file = arm.file;
   PlanOptions options{{}, {}, search->Lookup(), PresetsFor(input), {}};
-  for (const std::string& set : run.input.set) {
+  for (const std::string& set : arm.set) {
     if (!set.starts_with("compare.")) options.set.push_back(set);
   }
   options.without_sweep = true;
-  PlanResult planned = PlanFile(file, std::move(options));
+  PlanResult planned = PlanFile(arm.file, std::move(options));
   if (!planned.plan) {
-    Complain(planned.errors, file);
+    Complain(planned.errors, arm.file);
     return std::nullopt;
   }
   return ToJson(planned.plan->base.experiment);
@@ -41,7 +42,7 @@ std::optional<json> ReadArm(const fs::path& file, const RunArgs& run, PluginSear
 // The leaves of `other` that `first` has otherwise, by path. A plugin that is another one comes with all its options.
 void AddDifferences(const json& first, const json& other, const std::string& path, json* arm) {
   if (first == other) return;
-  const bool plugin = (path == "env" || path == "learner") && first.at("plugin") != other.at("plugin");
+  const bool plugin = (path == "env" || path == "learner") && AtPath(first, "plugin") != AtPath(other, "plugin");
   if (!first.is_object() || !other.is_object() || plugin) {
     (*arm)[path] = other;
     return;
@@ -61,13 +62,14 @@ std::string NameOf(const fs::path& file, const std::set<std::string>& taken) {
 
 }  // namespace
 
-std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files, const RunArgs& run) {
+std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files, const RunArgs& run) {
   PluginSearch search(run.input.plugin_path);
   json content, arms = json::array();
   std::set<std::string> names;
   std::string name;
-  for (const fs::path& file : files) {
-    const std::optional<json> arm = ReadArm(file, run, &search);
+  for (const ArmFile& one : files) {
+    const fs::path& file = one.file;
+    const std::optional<json> arm = ReadArm(one, run, &search);
     if (!arm) return std::nullopt;
     if (content.is_null()) content = *arm;
     if (content.at("budget") != arm->at("budget")) {
@@ -75,12 +77,12 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
           "backplane: {} has the budget {}, {} has {}: arms with unequal budgets are no comparison; --set budget.... gives "
           "both one\n"
           "nothing was started",
-          files.front().string(), JsonText(content.at("budget")), file.string(), JsonText(arm->at("budget")));
+          files.front().file.string(), JsonText(content.at("budget")), file.string(), JsonText(arm->at("budget")));
       return std::nullopt;
     }
     json entry = {{"name", NameOf(file, names)}};
     for (const char* section : {"env", "learner", "monitors", "rollout", "evaluation", "checkpoint", "resources"}) {
-      if (arm->contains(section)) AddDifferences(content.at(section), arm->at(section), section, &entry);
+      if (arm->contains(section)) AddDifferences(AtPath(content, section), arm->at(section), section, &entry);
     }
     for (const json& folder : arm->at("plugin_path")) {
       json& all = content["plugin_path"];
@@ -111,7 +113,7 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<fs::path>& files
   }
   if (!file.parent_path().empty()) fs::create_directories(file.parent_path());
   std::string from;
-  for (const fs::path& one : files) from += (from.empty() ? "" : ", ") + one.string();
+  for (const ArmFile& one : files) from += (from.empty() ? "" : ", ") + one.file.string();
   WriteFileAtomic(file, fmt::format("{}{}. Written by `compare`.\n{}", kTitle, from, YamlText(content, {})));
   return ComparisonFile{file, out, nullptr};
 }

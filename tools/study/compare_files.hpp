@@ -4,12 +4,18 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/scratch_folder.hpp"
 #include "input/run_args.hpp"
 
 namespace backplane {
+
+struct ArmFile {
+  std::filesystem::path file;
+  std::vector<std::string> set;  // values of this file to replace, as with --set
+};
 
 struct ComparisonFile {
   std::filesystem::path file, out;             // the file that was written, beside the results folder that it is for
@@ -18,6 +24,6 @@ struct ComparisonFile {
 
 // What differs from the first file belongs to the other arms; their budgets must be equal. Absent after it was said what is
 // wrong.
-std::optional<ComparisonFile> WriteComparison(const std::vector<std::filesystem::path>& files, const RunArgs& run);
+std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files, const RunArgs& run);
 
 }  // namespace backplane

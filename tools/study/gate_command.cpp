@@ -7,6 +7,7 @@
 
 #include "arguments/tool_commands.hpp"
 #include "base/error_words.hpp"
+#include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
@@ -99,8 +100,10 @@ class GateSession {
   }
 
   int JudgeFolder() {
-    if (args_.run.dry_run || args_.run.fresh || args_.run.jobs || !args_.run.out.empty()) {
-      LogError("backplane: results are judged as they are: --dry-run, --fresh, --jobs and --out are for experiment files");
+    if (args_.run.dry_run || args_.run.fresh || args_.run.jobs || !args_.run.out.empty() || !set().empty()) {
+      LogError(
+          "backplane: {}: expected an experiment file with --dry-run, --fresh, --jobs, --out or --set, got a results folder",
+          args_.subject.string());
       return kUsage;
     }
     if (!speeds_.places.empty()) {
@@ -143,7 +146,7 @@ class GateSession {
     const auto run_of = [&](uint64_t look) {
       PlannedRun planned;
       planned.file = run.input.file;
-      planned.set = sets_;
+      planned.set = speed ? sets_ : set();
       planned.plugin_path = run.input.plugin_path;
       planned.out = planned.typed_out = run.out;
       planned.only_by_same = true;
@@ -156,13 +159,18 @@ class GateSession {
     if (args_.run.dry_run) return Dry(*group, looks, run, run_of(looks.max));
     folders_.push_back(run.out);
     const uint64_t trials = *looks.n * (speed ? 2 : 1);
-    return RunLooks({run, Same(), TrialsOfAPoint(run.out) / trials, looks.max, run_of, [&]() -> std::optional<std::string> {
-                       if (Judge(*group)) return std::nullopt;
-                       for (const size_t place : group->places)
-                         if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
-                       return "";
-                     }});
+    const std::optional<int> code =
+        RunLooks({run, Same(), TrialsOfAPoint(run.out) / trials, looks.max, run_of, [&]() -> std::optional<std::string> {
+                    if (Judge(*group)) return std::nullopt;
+                    for (const size_t place : group->places)
+                      if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
+                    return "";
+                  }});
+    // A run that failed shows no change for the worse.
+    return code && *code != kInterrupted ? kUsage : code;
   }
+
+  const std::vector<std::string>& set() const { return args_.run.input.set; }
 
   // On stderr, so that the first line of the answer is the verdict.
   static void SayStanding(const GateJudgement& one) {
@@ -177,22 +185,26 @@ class GateSession {
 
   std::optional<Plan> PlanOf(const fs::path& file) {
     PlanOptions options{{}, {}, search_.Lookup(), {}, {}};
-    options.set = sets_;
+    options.set = set();
     PlanResult planned = PlanFile(file, std::move(options));
     if (!planned.plan) Complain(planned.errors, file);
     return std::move(planned.plan);
   }
 
-  // What no score can be held against; empty: it can.
+  // Why this experiment cannot be compared with the baseline; empty: it can.
   std::string WhyNoSubject(const Plan& plan) const {
-    if (plan.points.size() != 1) return fmt::format("has {} points; a gate judges one", plan.points.size());
+    if (plan.points.size() != 1) return fmt::format("expected one configuration, got {}", plan.points.size());
     const json own = ToJson(plan.base.experiment), &kept = baseline_.config;
     if (own.at("budget") != kept.value("budget", json()))
-      return fmt::format("the budget is {}, that of the baseline {}: with unequal budgets the longer one wins",
-                         JsonText(own.at("budget")), JsonText(kept.value("budget", json())));
-    const std::string env = own.at("env").at("plugin"), before = kept.value("/env/plugin"_json_pointer, "");
+      return fmt::format("expected the budget of the baseline, {}, got {}; with unequal budgets the longer run wins",
+                         JsonText(kept.value("budget", json())), JsonText(own.at("budget")));
+    const auto env_of = [](const json& config) {
+      const json& plugin = AtPath(config, "env.plugin");
+      return plugin.is_string() ? plugin.get<std::string>() : std::string("none");  // a command may have none
+    };
+    const std::string env = env_of(own), before = env_of(kept);
     const bool is_file = env.find('/') != std::string::npos || before.find('/') != std::string::npos;
-    if (!is_file && env != before) return fmt::format("the env is {}, that of the baseline {}", env, before);
+    if (!is_file && env != before) return fmt::format("expected the env of the baseline, {}, got {}", before, env);
     return "";
   }
 
@@ -202,7 +214,7 @@ class GateSession {
     sets_ = {"compare.metric=" + group.request.conditions.front().measure,
              fmt::format("compare.looks={{n: {}, max: {}}}", *looks.n, looks.max)};
     run->input.set = sets_;
-    both_sides_ = WriteComparison({kept, run->input.file}, *run);
+    both_sides_ = WriteComparison({{kept, {}}, {run->input.file, set()}}, *run);
     if (!both_sides_) return kUsage;
     run->input.file = both_sides_->file;
     return kOk;
@@ -226,6 +238,7 @@ class GateSession {
     std::string text = fmt::format("{} gate {} {}", args_.run.typed_program, ShellArgument(args_.baseline.string()),
                                    ShellArgument(args_.subject.string()));
     for (const std::string& condition : args_.fail_if) text += " --fail-if " + ShellArgument(condition);
+    for (const std::string& one : set()) text += " --set " + ShellArgument(one);
     text += PluginPathArguments(args_.run.input);
     if (args_.run.jobs) text += fmt::format(" --jobs {}", *args_.run.jobs);
     return args_.run.out.empty() ? text : text + " --out " + ShellArgument(args_.run.out.string());
@@ -245,11 +258,21 @@ class GateSession {
     return notes;
   }
 
+  static int ExitOf(GateVerdict verdict) {
+    switch (verdict) {
+      case GateVerdict::kPass: return kOk;
+      case GateVerdict::kFail: return kFailed;
+      case GateVerdict::kUndecided: return kUndecided;
+      case GateVerdict::kInvalid: break;
+    }
+    return kUsage;
+  }
+
   int Finish() {
     std::vector<GateJudgement> worst_first = judged_;
     std::ranges::stable_sort(worst_first, std::ranges::greater{}, &GateJudgement::verdict);
     const GateVerdict verdict = worst_first.front().verdict;
-    const int code = verdict == GateVerdict::kPass ? kOk : verdict == GateVerdict::kUndecided ? kUndecided : kFailed;
+    const int code = ExitOf(verdict);
     if (args_.run.json) {
       json conditions = json::array();
       for (size_t i = 0; i < judged_.size(); ++i) {
@@ -300,7 +323,12 @@ int GateCommand(const GateArgs& args) {
   } catch (const std::exception& e) {
     return GateSession::Refuse(WordsOf(e));
   }
-  return GateSession(args, std::move(baseline)).Run();
+  try {
+    return GateSession(args, std::move(baseline)).Run();
+  } catch (const std::exception& e) {
+    LogError("backplane: {}", WordsOf(e));
+    return kUsage;
+  }
 }
 
 void DeclareGate(GateArgs* args, Arguments* add) {
@@ -312,6 +340,7 @@ void DeclareGate(GateArgs* args, Arguments* add) {
            "Fail where the change from the baseline is shown to be beyond a limit, such as 'eval/return < -5%' or 'wall_s > "
            "10%'; may be repeated")
       .Required();
+  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
   add->PluginPath(&args->run.input.plugin_path);
   add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir with _gate behind");
   add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");

@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <stdexcept>
 
 #include "arguments/command.hpp"
 #include "base/files.hpp"
+#include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
 #include "base/shell_argument.hpp"
+#include "base/text_columns.hpp"
 #include "input/experiment_file.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
@@ -21,6 +24,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_file.hpp"
+#include "statistics/scores_needed.hpp"
 #include "study/gate_facts.hpp"
 #include "yaml/yaml_text.hpp"
 
@@ -29,6 +33,9 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr double kLimit = 0.05, kAlphaOfSide = 0.05;
+constexpr size_t kNoteWidth = 80;
 
 json ReadJson(const fs::path& file) {
   const json read = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
@@ -76,9 +83,6 @@ void Keep(const fs::path& plugin, const fs::path& folder) {
 // The plugin files, and the experiment that runs them.
 void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateBaseline& baseline) {
   const fs::path folder = experiment.parent_path();
-  if (trial.learner.file.empty())
-    throw std::runtime_error(
-        "a trial by command has no plugin files that could be kept for speeds; --no-plugins leaves them out");
   if (fs::exists(folder) && !fs::exists(experiment) && !fs::is_empty(folder))
     throw std::runtime_error(folder.string() + " is there already, and `gate save` did not write it");
   json config = baseline.config;
@@ -105,6 +109,14 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::rename(made, folder);
 }
 
+// eval/return or return; of a command without either, the first of its own metrics. Empty: there is none.
+std::string MeasureToGate(const GateBaseline& baseline) {
+  std::vector<std::string> names = {"eval/return", "return"};
+  for (const auto& [name, pattern] : AtPath(baseline.config, "learner.metrics").items()) names.push_back(name);
+  const auto known = std::ranges::find_if(names, [&](const auto& name) { return baseline.trials.front().Find(name); });
+  return known == names.end() ? "" : *known;
+}
+
 }  // namespace
 
 std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
@@ -120,6 +132,25 @@ std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
                          experiment.parent_path().string(), place, wanted->second.substr(0, 12));
   }
   return "";
+}
+
+std::string SeedsThatHelp(const std::string& measure, const std::string& condition, const std::vector<TrialMeasures>& trials) {
+  double sum = 0, squares = 0;
+  const auto n = static_cast<double>(trials.size());
+  for (const TrialMeasures& trial : trials) sum += trial.Find(measure) ? *trial.Find(measure) : std::nan("");
+  const double mean = sum / n;
+  for (const TrialMeasures& trial : trials) squares += std::pow(trial.Find(measure) ? *trial.Find(measure) - mean : 0, 2);
+  statistics::Difference limit{};
+  limit.value = kLimit * std::abs(mean);
+  limit.standard_error = std::sqrt(squares / (n - 1) * 2 / n);
+  if (!std::isfinite(mean)) return "";
+  const std::optional<size_t> needed = statistics::ScoresNeeded(limit, trials.size(), 2 * kAlphaOfSide);
+  if (!needed) return "";
+  return fmt::format(
+      "The standard deviation of {} between seeds is {:.2g} % of its mean. With about {} seeds, '{}' passes 80 % of the "
+      "changes "
+      "that leave the mean as it is; this baseline has {}.",
+      measure, 100 * std::sqrt(squares / (n - 1)) / std::abs(mean), *needed, condition, trials.size());
 }
 
 int GateSave(const GateSaveArgs& args) {
@@ -150,7 +181,8 @@ int GateSave(const GateSaveArgs& args) {
   AddFacts(args.out, first.trial_id, &baseline);
   const fs::path experiment = GateBaseline::KeptExperiment(args.to);
   if (!args.to.parent_path().empty()) fs::create_directories(args.to.parent_path());
-  if (!args.no_plugins) {
+  const bool keeps_plugins = !args.no_plugins && !trial.learner.file.empty();  // a command has none
+  if (keeps_plugins) {
     KeepPlugins(experiment, trial, baseline);
   } else if (fs::exists(experiment)) {
     fs::remove_all(experiment.parent_path());  // of an earlier baseline
@@ -158,12 +190,15 @@ int GateSave(const GateSaveArgs& args) {
   WriteFileAtomic(args.to, JsonText(ToJson(baseline), 1) + "\n");
   const size_t seeds = baseline.trials.size();
   fmt::print("{}: a baseline of {} seeds of {}{}\n", args.to.string(), seeds, baseline.experiment,
-             args.no_plugins ? ", without plugin files" : ", its plugin files in " + experiment.parent_path().string());
-  if (seeds < kFullSeedsOfGate)
-    fmt::print("  note:   {} seeds have full power; with {} a gate is undecided more often\n", kFullSeedsOfGate, seeds);
-  fmt::print("  next:   {} gate {} {} --fail-if '{} < -5%'\n", args.typed_program, ShellArgument(args.to.string()),
-             baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()),
-             baseline.trials.front().values.contains("eval/return") ? "eval/return" : "return");
+             keeps_plugins ? ", its plugin files in " + experiment.parent_path().string() : ", without plugin files");
+  const std::string measure = MeasureToGate(baseline);
+  if (measure.empty()) return kOk;
+  const bool falls = measure.ends_with("loss") || MeasuresOf(args.out, measure).direction < 0;
+  const std::string condition = fmt::format("{} {}", measure, falls ? "> 5%" : "< -5%");
+  if (const std::string note = SeedsThatHelp(measure, condition, baseline.trials); !note.empty())
+    fmt::print("{}", WrapAfter("  note:   ", "          ", note, kNoteWidth));
+  fmt::print("  next:   {} gate {} {} --fail-if '{}'\n", args.typed_program, ShellArgument(args.to.string()),
+             baseline.config_file.empty() ? "FILE" : ShellArgument(baseline.config_file.string()), condition);
   return kOk;
 }
 

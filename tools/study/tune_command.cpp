@@ -223,7 +223,7 @@ class TuneSession {
     Record(check, tuned);
     if (args_.json || !tuning_.failed.empty()) return kOk;
     const std::string table = StepTable(tuning_, args_.measure);
-    fmt::print("\n{}{}{}", table, table.empty() ? "" : "\n", OutcomeText(tuning_, args_.measure, args_.budget_s));
+    fmt::print("\n{}{}{}", table, table.empty() ? "" : "\n", OutcomeText(tuning_, check, args_.measure, args_.budget_s));
     fmt::print("{}", check ? CheckText(*check) : "learning was not checked (--no-check)\n");
     if (!tuned.empty()) {
       fmt::print("  file:   {}\n  next:   {} run {}{}{}\n", tuned.string(), args_.typed_program, ShellArgument(tuned.string()),

@@ -13,7 +13,6 @@ namespace backplane {
 namespace {
 
 constexpr size_t kWidth = 100;
-constexpr double kLittleHeadroom = 1.05;
 
 std::string Speed(const std::optional<double>& speed) { return speed ? FormatNumber(Reading(*speed), 4) : "-"; }
 
@@ -51,6 +50,18 @@ std::string RoundText(const LearningCheck::Round& round) {
   return text;
 }
 
+// "1.95 to 2.24 times (95 % interval; estimate 2.09), measured together in the final check". The check measures SPS, and no
+// step that it took back.
+std::string GainedText(const Tuning& tuning, const LearningCheck* check, const std::string& measure) {
+  const bool is_final = check && check->rounds.size() == 1 && !check->rounds.front().learned.is_worse && measure == "SPS";
+  const std::optional<Gain> gain = is_final ? check->rounds.front().speed : std::nullopt;
+  if (!gain) return fmt::format("{:.2f} times, the product of separate steps that were not measured together", tuning.Gained());
+  const std::string in_check = "measured together in the final check";
+  if (!gain->interval) return fmt::format("{:.2f} times, {}", gain->ratio, in_check);
+  return fmt::format("{:.2f} to {:.2f} times (95 % interval; estimate {:.2f}), {}", gain->interval->low, gain->interval->high,
+                     gain->ratio, in_check);
+}
+
 }  // namespace
 
 std::string GainText(const Gain& gain) {
@@ -81,11 +92,11 @@ std::string StepTable(const Tuning& tuning, const std::string& measure) {
     if (!step.gain) table.notes.push_back(ChangeText(step.change.fix) + ": " + step.why);
   }
   if (std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.busy; }))
-    table.notes.push_back("Other programs wanted the cores in some of these measurements: a quiet machine sees smaller gains.");
+    table.notes.push_back("Other programs wanted the cores in some of these measurements.");
   return table.rows.empty() ? "" : FormatTextTable(table, kWidth);
 }
 
-std::string OutcomeText(const Tuning& tuning, const std::string& measure, double budget_s) {
+std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const std::string& measure, double budget_s) {
   std::string text;
   const size_t kept = tuning.Kept().size();
   if (kept == 0) {
@@ -97,16 +108,15 @@ std::string OutcomeText(const Tuning& tuning, const std::string& measure, double
             : "No change is shown to gain",
         measure, Speed(tuning.speed));
   } else {
-    text += Wrapped(fmt::format("{}: {:.2f} times that of the experiment as it was ({}), by {}", measure, tuning.Gained(),
-                                Speed(tuning.speed), kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept)));
+    text += Wrapped(fmt::format("{} of {}, compared with the experiment as it was ({}): {}", measure,
+                                kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept), Speed(tuning.speed),
+                                GainedText(tuning, check, measure)));
   }
   text += Wrapped(
       fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
   if (tuning.headroom && measure == "SPS") {
-    text += Wrapped(fmt::format("headroom: collecting alone runs {} times as fast as the whole; {}",
-                                FormatNumber(Reading(*tuning.headroom), 3),
-                                *tuning.headroom < kLittleHeadroom ? "no change of the updates can bring more"
-                                                                   : "changes of the updates can not bring more than that"),
+    text += Wrapped(fmt::format("headroom of the updates: without any, the setting that stays would have {} times its SPS",
+                                FormatNumber(Reading(*tuning.headroom), 3)),
                     "  ");
   }
   return text;
@@ -119,15 +129,13 @@ std::string CheckText(const LearningCheck& check) {
     text += Wrapped(RoundText(round));
     if (round.learned.is_worse) text += "  so the last step that can change learning is taken back\n";
   }
-  if (!check.rounds.empty() && !check.rounds.back().learned.is_worse && check.rounds.back().speed)
-    text += Wrapped("SPS of the whole, both sides in turn in the check: " + GainText(*check.rounds.back().speed), "  ");
   return text;
 }
 
 std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck* check, const std::string& experiment,
                                        const std::string& measure) {
   std::vector<std::string> lines = {
-      fmt::format("{}, tuned for {}: {:.2f} times as good, by", experiment, measure, tuning.Gained())};
+      fmt::format("{}, tuned for {}: {}, by", experiment, measure, GainedText(tuning, check, measure))};
   for (const TuningStep& step : tuning.steps) {
     if (step.kept) lines.push_back(fmt::format("  {}: {}", ChangeText(step.change.fix), GainText(*step.gain)));
   }

@@ -17,8 +17,8 @@ std::string DecisionText(const TuningStep& step);
 // A row for each step, in their order.
 std::string StepTable(const Tuning& tuning, const std::string& measure);
 
-// What it came to, why it stopped, and how much the updates leave to be gained; lines.
-std::string OutcomeText(const Tuning& tuning, const std::string& measure, double budget_s);
+// The gain of the kept steps, why tuning stopped, and the headroom of the updates; lines. `check` NULL: there was none.
+std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const std::string& measure, double budget_s);
 
 // The interval of the difference in each round of the check, or why there is none; lines.
 std::string CheckText(const LearningCheck& check);

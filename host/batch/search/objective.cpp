@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "base/files.hpp"
 #include "record/attempt_json.hpp"
@@ -34,6 +35,17 @@ std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::strin
     if (const auto value = ValueIn(line, metric)) last.Add(*value);
   });
   return Finite(last.value());
+}
+
+std::vector<std::string> RecordedMetrics(const AttemptFolder& attempt) {
+  std::set<std::string> names;
+  const Measurements found = ReadMeasurements(attempt);
+  for (const auto& [name, spread] : found.statistics) names.insert(name);
+  if (found.result.sps) names.insert("SPS");
+  ForEachIteration(attempt.metrics(), [&](const Iteration& line) {
+    for (const MetricValue& one : MetricSeries(line)) names.insert(one.name);
+  });
+  return {names.begin(), names.end()};
 }
 
 void MetricFollower::Read(const std::function<bool(uint64_t, double)>& use) {

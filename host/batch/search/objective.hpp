@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/results_folder.hpp"
 
@@ -14,6 +15,9 @@ namespace backplane {
 // The objective of an attempt that ended: the mean in its result, or else the last finite value. It is absent if the metric
 // diverged (record/finite_tail.hpp). Absent: there is none. Such a trial counts as failed, as Optuna does with a NaN.
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
+
+// The names of all metrics that an attempt recorded, finite or not, sorted.
+std::vector<std::string> RecordedMetrics(const AttemptFolder& attempt);
 
 // Reads on in the metrics of a trial's attempts, one after the other, where it stopped.
 class MetricFollower {

@@ -133,7 +133,14 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
 
 bool Distribution::ReadStep(const Node& node, const std::string& path, Errors* errors) {
   step_ = ReadNumber(node).value_or(0);
-  const bool whole = kind_ == "uniform" || kind_ == "log_uniform" || step_ == std::floor(step_);
+  const bool whole = kind_ == "uniform" || step_ == std::floor(step_);
+  if (kind_.starts_with("log_")) {
+    errors->Add(node.mark,
+                fmt::format("{}: expected no step with {}, whose values are not spaced evenly, got {}; use {} or leave "
+                            "out the step",
+                            path, kind_, step_, kind_ == "log_int" ? "int" : "uniform"));
+    return false;
+  }
   if (step_ > 0 && whole && kind_ != "choice") return true;
   errors->Add(node.mark, fmt::format("{}: {}", path,
                                      kind_ == "choice" ? "choice has no step"

@@ -25,12 +25,22 @@ std::string MetricPlaceOf(const ExperimentText& text) {
   return Place(metric ? metric->mark : text.compare->mark);
 }
 
-void AddNotes(const std::vector<std::string>& sets, const Errors& errors, const std::string& preset_note, Plan* plan) {
-  const bool sets_seed = std::any_of(sets.begin(), sets.end(), [](const std::string& set) { return set.starts_with("seed="); });
-  if (sets_seed && plan->seeds.is_object())
-    plan->notes.push_back(
-        fmt::format("note: seed changes nothing where sweep.seeds has the seeds ({} from {} on): sweep.seeds.first does",
-                    plan->seeds["n"].get<uint64_t>(), plan->seeds["first"].get<uint64_t>()));
+// sweep.seeds replaces the seed, so another value has no effect. Generated files repeat the first one.
+void RejectUnusedSeed(const ExperimentText& text, const Sweep& sweep, Errors* errors) {
+  if (!sweep.seeds) return;
+  const auto check = [&](const Node& seed) {
+    const json value = PlainJson(seed);
+    if (value == json(sweep.seeds->first)) return;
+    errors->Add(seed.mark, fmt::format("seed: expected none next to sweep.seeds, which sets the seeds from {} on, got {}; set "
+                                       "sweep.seeds.first instead",
+                                       sweep.seeds->first, value.dump()));
+  };
+  const auto set = std::ranges::find(text.set, "seed", &Override::path);
+  if (set != text.set.end()) return check(set->value);
+  if (const Entry* seed = FindEntry(text.root, "seed")) check(seed->value);
+}
+
+void AddNotes(const Errors& errors, const std::string& preset_note, Plan* plan) {
   plan->notes.insert(plan->notes.begin(), errors.notes().begin(), errors.notes().end());
   if (!preset_note.empty()) plan->notes.insert(plan->notes.begin(), preset_note);
 }
@@ -81,6 +91,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   if (compare)
     sweep.passes = (options.looks > 0 ? options.looks : compare->looks.max) * SeedsOfALook(*compare, sweep.list.size());
   sweep.given_seeds = options.seeds;
+  RejectUnusedSeed(*text, sweep, &errors);
   const std::string note = text->preset.note;
   std::optional<Entry> stage_section = std::move(text->stages);
   Stages stages = ReadStages(stage_section ? &*stage_section : nullptr, text->set_in_stages, &errors);
@@ -100,7 +111,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   plan.search_section = section_text;
   if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;
-  AddNotes(options.set, errors, note, &plan);
+  AddNotes(errors, note, &plan);
   return {std::move(plan), {}};
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "kinds/ab_text.hpp"
 #include "kinds/figure_rows.hpp"
 #include "statistics/bootstrap.hpp"
+#include "statistics/student.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
@@ -140,6 +142,11 @@ std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<Co
   return tasks;
 }
 
+statistics::Interval CompleteImprovement(double improvement, size_t pairs) {
+  const double least = std::pow(1 - statistics::kUpperTail, 1 / static_cast<double>(pairs));
+  return improvement == 1 ? statistics::Interval{least, 1} : statistics::Interval{0, 1 - least};
+}
+
 OverTasks Together(const std::vector<JudgedTask>& tasks) {
   OverTasks out;
   const size_t looks = LooksOf(tasks), arms = tasks.front().scores.arms.size();
@@ -160,8 +167,15 @@ OverTasks Together(const std::vector<JudgedTask>& tasks) {
     for (size_t second = first + 1; second < arms; ++second) {
       statistics::Tasks both = out.arms[first].scores;
       both.insert(both.end(), out.arms[second].scores.begin(), out.arms[second].scores.end());
-      out.pairs.push_back({first, second, ImprovementOf(both),
-                           statistics::StratifiedBootstrap(both, ImprovementOf, kSeedOfTasks, statistics::kRepeatsOfProfiles)});
+      const double improvement = ImprovementOf(both);
+      size_t pairs = 0;
+      for (size_t task = 0; task < tasks.size(); ++task)
+        pairs += std::min(out.arms[first].scores[task].size(), out.arms[second].scores[task].size());
+      const bool is_complete = (improvement == 0 || improvement == 1) && pairs > 0;
+      out.pairs.push_back(
+          {first, second, improvement,
+           is_complete ? std::optional(CompleteImprovement(improvement, pairs))
+                       : statistics::StratifiedBootstrap(both, ImprovementOf, kSeedOfTasks, statistics::kRepeatsOfProfiles)});
     }
   }
   return out;

@@ -49,6 +49,10 @@ struct OverTasks {
 };
 OverTasks Together(const std::vector<JudgedTask>& tasks);
 
+// The exact 95 % interval (Clopper and Pearson) of an improvement of 1 or 0 in `pairs` independent pairs of scores. There a
+// bootstrap has no width.
+statistics::Interval CompleteImprovement(double improvement, size_t pairs);
+
 // As VerdictOfArms and StandingOfArms: what is known of each pair on how many tasks leads.
 std::vector<std::string> VerdictOfTasks(const std::vector<JudgedTask>& tasks);
 std::string StandingOfTasks(const std::vector<JudgedTask>& tasks);

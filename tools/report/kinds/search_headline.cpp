@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 
 #include "results/option_importance.hpp"
 #include "statistics/difference.hpp"
+#include "statistics/student.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
@@ -38,7 +39,41 @@ std::string Answer(const SearchParts& parts) {
                      study.maximize ? "the highest of" : "the lowest of", complete, complete == 1 ? "trial" : "trials");
 }
 
-// Of the lead that the best of the search had over the second how much was luck. Empty: it can not be said.
+std::string Capital(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// The lead of `a` over `b` with fresh seeds; the intervals of so many pairs hold together in 95 % of all cases. Absent:
+// too few seeds, or no spread.
+struct FreshLead {
+  double value = 0, low = 0, high = 0;
+};
+std::optional<FreshLead> LeadWithFreshSeeds(const SearchParts& parts, const ConfirmedSetting& a, const ConfirmedSetting& b,
+                                            size_t pairs) {
+  const auto difference = statistics::WelchDifference(a.values, b.values);
+  if (!difference) return std::nullopt;
+  const double tail = (1 - statistics::kUpperTail) / static_cast<double>(pairs),
+               half = statistics::StudentQuantile(1 - tail, difference->degrees_of_freedom) * difference->standard_error,
+               value = parts.Lead(difference->value, 0);
+  return FreshLead{value, value - half, value + half};
+}
+
+std::string IntervalText(const FreshLead& lead, const std::string& of = "") {
+  return fmt::format("95 % interval {} to {}{}", Gap(lead.low), Gap(lead.high), of);
+}
+
+// The share of the lead in the search that fresh seeds do not show. Empty: its interval excludes nothing, or there was no lead.
+std::string ShareOfLuck(double led, const FreshLead& lead) {
+  if (!(led > 0)) return "";
+  const auto luck_pct = [&](double leads) { return 100 * std::clamp(1 - leads / led, 0.0, 1.0); };
+  const double low = luck_pct(lead.high), high = luck_pct(lead.low);
+  if (low <= 0 && high >= 100) return " How much of the lead in the search was luck is unknown.";
+  return fmt::format(" Of the lead in the search, {:.0f} % was luck (95 % interval {:.0f} to {:.0f} %).", luck_pct(lead.value),
+                     low, high);
+}
+
+// The lead that the best of the search had over the second, and how much of it is left. Empty: no setting was confirmed.
 std::string LuckOf(const SearchParts& parts) {
   std::vector<const ConfirmedSetting*> order;
   for (const ConfirmedSetting& one : parts.confirmed)
@@ -47,32 +82,44 @@ std::string LuckOf(const SearchParts& parts) {
                    [&](const auto* a, const auto* b) { return parts.study.IsBetter(*a->trial->value, *b->trial->value); });
   if (order.empty()) return "";
   const ConfirmedSetting& first = *order[0];
-  const auto mean = [](const ConfirmedSetting& one) { return Mean(one.values, "seeds").value; };
-  const std::string scores = fmt::format("{} {} scores {} ({} in the search)", Seeds(first.values.size()),
-                                         NumberName(*first.trial), parts.Value(first), parts.Value(*first.trial->value));
-  if (order.size() < 2) return fmt::format("With {}.", scores);
+  const std::string one = NumberName(*first.trial);
+  if (order.size() < 2)
+    return fmt::format("With {}, {} scores {} ({} in the search).", Seeds(first.values.size()), one, parts.Value(first),
+                       parts.Value(*first.trial->value));
   const ConfirmedSetting& second = *order[1];
-  const double led = parts.Lead(*first.trial->value, *second.trial->value), leads = parts.Lead(mean(first), mean(second));
-  const std::string share = leads <= 0 ? "All" : leads >= led ? "None" : FormatNumber(Reading(1 - leads / led), 2);
-  const std::string lead =
-      led > 0 ? fmt::format("{} of the {} by which {} led {} in the search was luck", share, Gap(led), NumberName(*first.trial),
-                            NumberName(*second.trial))
-              : fmt::format("In the search {} and {} were level", NumberName(*first.trial), NumberName(*second.trial));
-  return fmt::format("{}: with {}, {} {} ({}).", lead, scores, NumberName(*second.trial), parts.Value(second),
-                     parts.Value(*second.trial->value));
+  const double led = parts.Lead(*first.trial->value, *second.trial->value);
+  const std::string other = NumberName(*second.trial),
+                    in_search = led > 0 ? fmt::format("In the search, {} led {} by {}.", one, other, Gap(led))
+                                        : fmt::format("In the search, {} and {} had equal scores.", one, other);
+  const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, first, second, 1);
+  if (!lead) return in_search;
+  return fmt::format("{} With {} each, its lead is {} ({}).{}", in_search, Seeds(first.values.size()), Gap(lead->value),
+                     IntervalText(*lead), ShareOfLuck(led, *lead));
 }
 
-// Of the best two by fresh seeds.
+// Compares the best two by fresh seeds, which were chosen from all pairs.
 std::string OrderOf(const SearchParts& parts) {
-  if (parts.confirmed.size() < 2 || !parts.confirmed[1].is_eligible()) return "";
+  const auto eligible = static_cast<size_t>(std::ranges::count_if(parts.confirmed, &ConfirmedSetting::is_eligible));
+  if (eligible < 2) return "";
   const ConfirmedSetting &a = parts.confirmed[0], &b = parts.confirmed[1];
-  const auto difference = statistics::WelchDifference(a.values, b.values);
-  const std::string pair = fmt::format("{} before {}", NumberName(*a.trial), NumberName(*b.trial));
-  if (!difference) return fmt::format("Whether the order is certain ({}) can not be said: too few seeds, or no spread.", pair);
-  const double low = parts.study.maximize ? difference->low : -difference->high,
-               high = parts.study.maximize ? difference->high : -difference->low;
-  return fmt::format("The order of the best two ({}) is {}certain: they differ by {}, 95 % interval {} to {}.", pair,
-                     low > 0 ? "" : "not ", Gap(std::abs(difference->value)), Gap(low), Gap(high));
+  const std::string one = NumberName(*a.trial), other = NumberName(*b.trial);
+  const size_t pairs = eligible * (eligible - 1) / 2;
+  const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, a, b, pairs);
+  if (!lead)
+    return fmt::format("Whether {} is better than {} is unknown: the fresh seeds are too few or have no spread.", one, other);
+  const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", all {} pairs together", pairs) : "");
+  if (lead->low > 0)
+    return Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval));
+  return Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).", one, other,
+                             Gap(lead->value), interval));
+}
+
+// The best of several means is biased, fresh seeds or not.
+std::string Chosen(const SearchParts& parts) {
+  const auto eligible = std::ranges::count_if(parts.confirmed, &ConfirmedSetting::is_eligible);
+  if (eligible < 2) return "";
+  return fmt::format("{} was chosen from {} settings by these fresh seeds, so its value is too {} on average.",
+                     Capital(NumberName(*parts.Best())), eligible, parts.study.maximize ? "high" : "low");
 }
 
 // Settings that cannot be the best because a run has no score.
@@ -90,16 +137,19 @@ std::string Counts(const SearchParts& parts) {
   std::vector<std::string> counts;
   for (const StudyState state :
        {StudyState::kComplete, StudyState::kPruned, StudyState::kFailed, StudyState::kRunning, StudyState::kWaiting})
-    if (const size_t count = study.Count(state); count > 0)
-      counts.push_back(state == StudyState::kPruned ? PrunedText(study) : fmt::format("{} {}", count, Word(state)));
+    if (const size_t count = study.Count(state); count > 0) counts.push_back(fmt::format("{} {}", count, Word(state)));
   if (counts.empty()) return "Nothing has been suggested yet.";
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });
   if (no_point > 0) counts.push_back(fmt::format("of these {} left out by `where`", no_point));
   const std::string what = study.method.empty() ? "point" : "suggestion",
                     by = study.method.empty() ? "" : " by " + study.method;
-  return fmt::format("{} {}{}{}: {}.", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
-                     fmt::join(counts, ", "));
+  const size_t at_end = study.CountPrunedAtEnd();
+  return fmt::format("{} {}{}{}: {}.{}", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
+                     fmt::join(counts, ", "),
+                     at_end == 0   ? ""
+                     : at_end == 1 ? " 1 trial came to its end after the search had pruned it."
+                                   : fmt::format(" {} trials came to their end after the search had pruned them.", at_end));
 }
 
 void AddEdges(const SearchParts& parts, std::vector<std::string>* sentences) {
@@ -123,7 +173,7 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const Study& study = parts.study;
   std::vector<std::string> sentences = {Answer(parts)};
   if (parts.is_confirmed) {
-    for (std::string sentence : {LuckOf(parts), OrderOf(parts), Excluded(parts)})
+    for (std::string sentence : {LuckOf(parts), OrderOf(parts), Chosen(parts), Excluded(parts)})
       if (!sentence.empty()) sentences.push_back(std::move(sentence));
   } else if (parts.confirms) {
     size_t over = 0, seeds = 0;

@@ -72,14 +72,6 @@ const ConfirmedSetting* SearchParts::Confirmed(const StudyTrial& trial) const {
   return nullptr;
 }
 
-std::optional<double> SearchParts::ScoreAtEnd(const StudyTrial& trial) const {
-  for (const CombinedTrial& one : combined.trials) {
-    const bool is_one = std::find(trial.trials.begin(), trial.trials.end(), one.data.trial_id) != trial.trials.end();
-    if (is_one && one.data.usable()) return ScoreOf(one.data, metric);
-  }
-  return std::nullopt;
-}
-
 std::string SearchParts::Value(double value) const { return FormatNumber(Reading(value), metric.digits); }
 std::string SearchParts::Value(const ConfirmedSetting& one) const {
   return FormatNumber(Mean(one.values, "seeds"), metric.digits);
@@ -97,6 +89,20 @@ std::string SearchParts::Setting(const StudyTrial& trial) const {
     if (trial.params.contains(option.path))
       words.push_back(names.at(option.path) + " " + Said(option.path, trial.params.at(option.path)));
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+void CountTrialsAtTheirEnd(const Combined& combined, Study* study) {
+  const std::optional<MeasureSpec> metric = MeasureOfText(study->metric);
+  for (StudyTrial& trial : study->trials) {
+    if (!trial.came_to_end || !metric) continue;
+    for (const CombinedTrial& one : combined.trials) {
+      if (std::ranges::find(trial.trials, one.data.trial_id) == trial.trials.end() || !one.data.usable()) continue;
+      const std::optional<double> score = ScoreOf(one.data, *metric);
+      if (!score || !std::isfinite(*score)) continue;
+      trial.state = StudyState::kComplete;
+      trial.value = score;
+    }
+  }
 }
 
 SearchParts PartsOf(const Study& study, const Combined& combined) {

@@ -37,8 +37,6 @@ struct SearchParts {
   const StudyTrial* Best() const;
   // NULL: it was not run again, or came to no score.
   const ConfirmedSetting* Confirmed(const StudyTrial& trial) const;
-  // The objective where its trial ended, whatever the search was told. Absent: it has none.
-  std::optional<double> ScoreAtEnd(const StudyTrial& trial) const;
   double Lead(double a, double b) const { return study.maximize ? a - b : b - a; }  // of a
 
   std::string Value(double value) const;                 // "443"
@@ -46,6 +44,9 @@ struct SearchParts {
   std::string Said(const std::string& path, const nlohmann::json& value) const;
   std::string Setting(const StudyTrial& trial) const;  // "lr 0.0012, num_epochs 7"
 };
+
+// A trial that the search pruned too late to stop it is complete, with the objective at its end.
+void CountTrialsAtTheirEnd(const Combined& combined, Study* study);
 
 // Both outlive the result. Throws std::runtime_error: the objective is no measure.
 SearchParts PartsOf(const Study& study, const Combined& combined);

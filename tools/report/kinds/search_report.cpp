@@ -80,8 +80,9 @@ Section Results(const Document& document, const SearchParts& parts, const Report
 
 Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
   const ResultSet& set = SearchedSet(sets);
-  const Study study = StudyOf(set);
+  Study study = StudyOf(set);
   const Combined combined = CombinedOf(set, study);
+  CountTrialsAtTheirEnd(combined, &study);
   const SearchParts parts = PartsOf(study, combined);
   const std::vector<OptionImportance> importances = ImportanceOfOptions(study);
   Document document = StartReport("search", "Search", combined, context);

@@ -39,11 +39,10 @@ std::vector<const StudyTrial*> BestFirst(const Study& study) {
   return order;
 }
 
-// A trial that ended before it could be stopped, or was let go on, is COMPLETED in every other table.
 std::string Remark(const SearchParts& parts, const StudyTrial& trial) {
   if (!trial.came_to_end) return trial.why;
-  const std::optional<double> score = parts.ScoreAtEnd(trial);
-  return score ? "came to its end: " + parts.Value(*score) : "came to its end";
+  if (trial.steps.empty()) return "pruned, but came to its end";
+  return "pruned at " + parts.Value(trial.steps.back().second) + ", but came to its end";
 }
 
 std::string Joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -91,9 +90,9 @@ std::optional<Table> ConfirmedTable(const SearchParts& parts) {
     table.rows.push_back(std::move(row));
   }
   table.notes = {
-      "The best of many noisy scores was also lucky: its score in the search is too good on average, the mean of seeds that "
-      "the "
-      "search did not see is not."};
+      "The best of many noisy scores was also lucky, so its score in the search is too good on average. The mean of fresh "
+      "seeds "
+      "is not, except for the best of several settings that these seeds chose."};
   return table;
 }
 
@@ -127,12 +126,11 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
     const std::string& name = parts.names.at(option.path);
     table.columns.push_back({name, name, "", option.path, 0, 3});
   }
-  const std::vector<Column> after = {
-      {"steps", "iteration", "", "of the last report to the search", 0, 9},
-      {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
-      {"seeds", "seeds", "", "that the search saw", 0, 9, false},
-      {"why", "remark", "", "of what failed, and of pruned ones that came to their end: the objective there"},
-      {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
+  const std::vector<Column> after = {{"steps", "iteration", "", "of the last report to the search", 0, 9},
+                                     {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
+                                     {"seeds", "seeds", "", "that the search saw", 0, 9, false},
+                                     {"why", "remark", "", "why it failed; or that the search pruned it too late to stop it"},
+                                     {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
   table.columns.insert(table.columns.end(), after.begin(), after.end());
   const StudyTrial* best = parts.Best();
   for (const StudyTrial* shown : BestFirst(parts.study)) {

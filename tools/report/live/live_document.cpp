@@ -107,12 +107,13 @@ class Builder {
 
   // Of a search what a report of it begins with; nothing of another batch.
   std::optional<Section> Search() {
-    const std::optional<Study> study = StudyOfSearch(batch_.plan(), batch_.record());
+    std::optional<Study> study = StudyOfSearch(batch_.plan(), batch_.record());
     if (!study) return std::nullopt;
     // Those that have ended and are still read: the scores of fresh seeds among them.
     ResultSet set = batch_.head();
     set.trials.assign(batch_.ended().begin(), batch_.ended().end());
     const Combined combined = Combine({set});
+    CountTrialsAtTheirEnd(combined, &*study);
     const SearchParts parts = PartsOf(*study, combined);
     const std::vector<std::string> verdict = SearchVerdict(parts);
     document_.verdict.insert(document_.verdict.end(), verdict.begin(), verdict.end());

@@ -39,6 +39,13 @@ TEST_F(GrammarTest, SomePathsAreNoAxes) {
   }
 }
 
+TEST_F(GrammarTest, RejectsASeedThatSweepSeedsReplaces) {
+  EXPECT_THAT(PlanErrors("seed: 3\nsweep: {seeds: {n: 2}}\n"),
+              ElementsAre("5:7 seed: expected none next to sweep.seeds, which sets the seeds from 0 on, got 3; set "
+                          "sweep.seeds.first instead"));
+  EXPECT_THAT(PlanErrors("seed: 3\nsweep: {seeds: {n: 2, first: 3}}\n"), ElementsAre()) << "the same seeds";
+}
+
 TEST_F(GrammarTest, AnAxisIsAListOfValues) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: 2}}\n"),
               ElementsAre(HasSubstr("5:34 env.options.legs: wanted a list of values")));
@@ -120,6 +127,10 @@ TEST_F(GrammarTest, RandomNeedsTrialsAndDistributions) {
   EXPECT_THAT(error_of("{int: [1, 8], step: 0.5}"), ElementsAre(HasSubstr("the step of whole numbers is whole")));
   EXPECT_THAT(error_of("{uniform: [1, 8], step: -1}"), ElementsAre(HasSubstr("a step is a number above 0")));
   EXPECT_THAT(error_of("{choice: [1, 2], step: 1}"), ElementsAre(HasSubstr("choice has no step")));
+  EXPECT_THAT(
+      error_of("{log_int: [1, 8], step: 2}"),
+      ElementsAre(HasSubstr("expected no step with log_int, whose values are not spaced evenly, got 2; use int or leave")));
+  EXPECT_THAT(error_of("{log_uniform: [1, 8], step: 2}"), ElementsAre(HasSubstr("expected no step with log_uniform")));
   EXPECT_THAT(error_of("{choice: []}"), ElementsAre(HasSubstr("choice wants a list")));
   EXPECT_THAT(error_of("{int: [1, 2], uniform: [1, 2]}"), ElementsAre(HasSubstr("one distribution, not both")));
   EXPECT_THAT(error_of("{step: 2}"), ElementsAre(HasSubstr("a distribution is one of uniform")));

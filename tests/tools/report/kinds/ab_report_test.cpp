@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "kinds/ab_tasks.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
 
@@ -48,6 +49,15 @@ std::vector<TrialData> Blocks(size_t blocks) {
     }
   }
   return trials;
+}
+
+// By hand: six pairs of scores all won have p^6 = 0.025 at p = 0.5407; one pair has p = 0.025.
+TEST(CompleteImprovement, HasTheExactInterval) {
+  EXPECT_NEAR(CompleteImprovement(1, 6).low, 0.5407, 1e-4);
+  EXPECT_EQ(CompleteImprovement(1, 6).high, 1);
+  EXPECT_EQ(CompleteImprovement(0, 6).low, 0);
+  EXPECT_NEAR(CompleteImprovement(0, 6).high, 0.4593, 1e-4);
+  EXPECT_NEAR(CompleteImprovement(1, 1).low, 0.025, 1e-9);
 }
 
 TEST(AbReport, SaysWhereNoBlockCanBeSetAside) {

@@ -61,20 +61,20 @@ TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
   EXPECT_THAT(ReportOf(MadeSearch()).verdict, Contains("Nothing has been suggested yet."));
 }
 
-// By hand: the lead of 12 over number 1 shrank to 3.
+// By hand: the lead of 12 over number 1 shrank to 3. Its standard error is sqrt(1 / 3 + 1 / 3) = 0.816, with t = 2.776 of 4
+// degrees of freedom the interval is 3 ± 2.27. The shares are 1 - 3 / 12, 1 - 5.27 / 12 and 1 - 0.733 / 12.
 TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
   EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds."));
-  EXPECT_THAT(
-      document.verdict[1],
-      StartsWith(
-          "0.75 of the 12 by which number 0 led number 1 in the search was luck: with 3 fresh seeds number 0 scores 431"));
-  EXPECT_THAT(document.verdict[1], HasSubstr("(443 in the search), number 1 428"));
-  EXPECT_THAT(document.verdict[2],
-              StartsWith("The order of the best two (number 0 before number 1) is certain: they differ by 3"));
+  EXPECT_EQ(document.verdict[1],
+            "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
+            "Of the lead in the search, 75 % was luck (95 % interval 56 to 94 %).");
+  EXPECT_EQ(document.verdict[2], "Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27).");
+  EXPECT_EQ(document.verdict[3],
+            "Number 0 was chosen from 2 settings by these fresh seeds, so its value is too high on average.");
   EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("One seed a point"))));
   const Table& table = TableOf(document, "confirmed");
   EXPECT_EQ(NumberAt(table, 0, "luck"), 12);
@@ -86,12 +86,31 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 410, 420}).Confirm(1, {410, 420, 435});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], HasSubstr("plugin ars (number 1, of 2 trials)"));
-  EXPECT_THAT(
-      document.verdict[1],
-      StartsWith(
-          "All of the 12 by which number 0 led number 1 in the search was luck: with 3 fresh seeds number 0 scores 410"));
-  EXPECT_THAT(document.verdict[2], HasSubstr("is not certain"));
+  EXPECT_THAT(document.verdict[1],
+              StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is "
+                         "-11.7 (95 % interval -"));
+  EXPECT_THAT(document.verdict[2], StartsWith("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
+                                              "11.7 (95 % interval -"));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
+}
+
+// By hand: se = 0.816 as above. Three pairs share 5 %, so each has t = 3.961 (0.0083 of 4 degrees of freedom) and the interval
+// is 3 ± 3.23.
+TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Complete(1e-2, "ars", 420);
+  search.Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429}).Confirm(2, {407, 408, 409});
+  const Document document = ReportOf(search);
+  EXPECT_EQ(
+      document.verdict[2],
+      "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, all "
+      "3 pairs together).");
+}
+
+TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
+  MadeSearch search;
+  search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 430, 460}).Confirm(1, {395, 425, 455});
+  EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("How much of the lead in the search was luck is unknown."));
 }
 
 TEST(SearchReport, UntilAllFreshSeedsHaveEndedTheSearchsBestStands) {
@@ -193,16 +212,17 @@ TEST(SearchReport, EachSuggestionIsARow) {
   EXPECT_THAT(table.emphasised, ElementsAre(0));
 }
 
-TEST(SearchReport, APrunedTrialThatCameToItsEndSaysWhatItScoredThere) {
+TEST(SearchReport, APrunedTrialThatCameToItsEndCounts) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 5).Ended(1e-2, StudyState::kPruned, {{7, 98}}).Ended(1e-2, StudyState::kPruned, {{7, 97}});
   search.CameToEnd(2, 123);
   const Document document = ReportOf(search);
-  EXPECT_THAT(document.verdict, Contains("3 suggestions by tpe: 1 complete, 2 pruned, of which 1 came to its end."));
+  EXPECT_THAT(document.verdict[0], HasSubstr("(number 2): return 123, the highest of 2 complete trials."));
+  EXPECT_THAT(document.verdict, Contains("3 suggestions by tpe: 2 complete, 1 pruned. 1 trial came to its end after the search "
+                                         "had pruned it."));
   const Table& table = TableOf(document, "suggestions");
-  EXPECT_EQ(TextAt(table, 1, "why"), "");
-  EXPECT_EQ(TextAt(table, 2, "why"), "came to its end: 123");
-  EXPECT_EQ(NumberAt(table, 2, "value"), 97) << "what the search was told";
+  EXPECT_EQ(NumberAt(table, 0, "value"), 123);
+  EXPECT_EQ(TextAt(table, 0, "why"), "pruned at 97, but came to its end");
 }
 
 }  // namespace
