@@ -21,7 +21,9 @@ evaluation: {episodes: 10}
 monitors: []
 )";
 const std::string kStays = "  arms: [{name: learns}, {name: stays, learner: {plugin: random}}]\n";
-const std::string kSame = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.0500001}]\n";
+// Scores that differ, and means that do not.
+const std::string kSame = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.052}]\n";
+const std::string kIdentical = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.0500001}]\n";
 
 // The same with a learner that does not learn.
 std::string Uniform() {
@@ -70,6 +72,14 @@ TEST_F(CompareCommand, EqualArmsTakeAllLooksAndStayInconclusive) {
   EXPECT_THAT(compare.out, AllOf(HasSubstr("look 1 of 2: "), HasSubstr("not decided"), HasSubstr("Inconclusive: this and that"),
                                  HasSubstr("It stopped at look 2 of 2, the last one")));
   EXPECT_EQ(Trials("learns"), 20u);
+}
+
+TEST_F(CompareCommand, StopsAtTheFirstLookOfIdenticalArms) {
+  Write("learns.yaml", kLearns + ("compare:\n" + kIdentical + "  looks: {max: 2}\n"));
+  const Finished compare = Run("compare learns.yaml");
+  ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
+  EXPECT_THAT(compare.out, HasSubstr("this and that are identical, to the last bit: each of 5 seeds"));
+  EXPECT_EQ(Trials("learns"), 10u);
 }
 
 TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
@@ -177,15 +187,15 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds each in a look: 20 trials in the first look")) << dry.err;
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays on "), HasSubstr("P(stays improves on learns)"),
-                                 HasSubstr("pole: learns is better than stays by ")));
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns wins over all 2 tasks: learns is better than stays on "),
+                                 HasSubstr("P(stays improves on learns)"), HasSubstr("pole: learns is better than stays by ")));
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page,
               AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
   // The same from the folder, whose file names the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(again.out, StartsWith("learns is better than stays on "));
+  EXPECT_THAT(again.out, StartsWith("learns wins over all 2 tasks: learns is better than stays on "));
   EXPECT_EQ(Starts("learns"), 20u);
 }
 

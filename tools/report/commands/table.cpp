@@ -4,6 +4,7 @@
 #include "base/text_columns.hpp"
 #include "commands/commands.hpp"
 #include "commands/screen_text.hpp"
+#include "kinds/build_report.hpp"
 #include "kinds/final_table.hpp"
 #include "record/report_requests.hpp"
 
@@ -11,11 +12,9 @@ namespace backplane {
 
 int TableCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<TableRequest>(json);
-  size_t eligible = 0;
-  const Table table = FinalTable(ReadResultSet(request.out), request.live, &eligible);
-  if (const std::string best = BestOf(table, eligible); !best.empty())
-    std::fputs((WrapAfter("  ", "    ", best, request.width - 4) + "\n").c_str(), stdout);
-  std::fputs(ScreenText(table, request.width, request.colour).c_str(), stdout);
+  const ResultSet set = ReadResultSet(request.out);
+  std::fputs((WrapAfter("  ", "    ", FirstSentence({set}, "backplane"), request.width - 4) + "\n").c_str(), stdout);
+  std::fputs(ScreenText(FinalTable(set, request.live), request.width, request.colour).c_str(), stdout);
   return 0;
 }
 

@@ -52,6 +52,8 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
                                       {Answer::kEquivalent, "are equivalent"},
                                       {Answer::kInconclusive, "are not shown to differ"},
                                       {Answer::kNotRanked, "are not ranked"},
+                                      {Answer::kIdentical, "are identical, to the last bit,"},
+                                      {Answer::kOneValue, "have one value on every seed"},
                                       {Answer::kInvalid, "cannot be compared"}}) {
     std::vector<std::string> names;
     for (const JudgedTask& one : tasks)
@@ -69,6 +71,22 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
     }
   }
   return text;
+}
+
+std::string PairsOverTasks(const std::vector<JudgedTask>& tasks) {
+  std::vector<std::string> pairs;
+  for (size_t pair = 0; pair < tasks.front().judgement.pairs.size(); ++pair) pairs.push_back(PairOverTasks(tasks, pair));
+  return fmt::format("{}", fmt::join(pairs, "; "));
+}
+
+// "b wins over all 3 tasks: b is better than a on 2 of 3 tasks (x, y); ..."
+std::string WinnerText(const std::vector<JudgedTask>& tasks) {
+  std::vector<ArmsJudgement> judgements;
+  for (const JudgedTask& one : tasks) judgements.push_back(one.judgement);
+  const std::vector<ArmScores>& arms = tasks.front().scores.arms;
+  const std::optional<size_t> winner = WinnerOf(judgements, arms.size());
+  return fmt::format("{} over all {} tasks: {}.", winner ? arms[*winner].name + " wins" : "No arm wins", tasks.size(),
+                     PairsOverTasks(tasks));
 }
 
 std::string Share(double share) { return FormatNumber(Reading(share), 2); }
@@ -195,7 +213,7 @@ std::vector<std::string> VerdictOfTasks(const std::vector<JudgedTask>& tasks) {
   }
   const bool all_begun = std::ranges::all_of(tasks, [](const JudgedTask& one) { return one.judgement.looks > 0; });
   if (!all_begun) return {"Nothing is known yet: the first look has not ended."};
-  for (size_t pair = 0; pair < tasks.front().judgement.pairs.size(); ++pair) text.push_back(PairOverTasks(tasks, pair) + ".");
+  text.push_back(WinnerText(tasks));
   text.push_back(TogetherText(Together(tasks), tasks.size()));
   for (const JudgedTask& one : tasks)
     for (const std::string& sentence : VerdictsOfPairs(one.scores, one.judgement))
@@ -213,10 +231,7 @@ std::string StandingOfTasks(const std::vector<JudgedTask>& tasks) {
   if (tasks.size() == 1) return StandingOfArms(tasks.front().scores, tasks.front().judgement);
   const bool decided = std::ranges::all_of(tasks, [](const JudgedTask& one) { return one.judgement.decided; });
   if (AnyInvalid(tasks) || decided || LooksOf(tasks) == 0) return VerdictOfTasks(tasks).front();
-  std::vector<std::string> pairs;
-  for (size_t pair = 0; pair < tasks.front().judgement.pairs.size(); ++pair) pairs.push_back(PairOverTasks(tasks, pair));
-  return fmt::format("look {} of {}: {}: not decided", LooksOf(tasks), tasks.front().scores.terms.looks,
-                     fmt::join(pairs, "; "));
+  return fmt::format("look {} of {}: {}: not decided", LooksOf(tasks), tasks.front().scores.terms.looks, PairsOverTasks(tasks));
 }
 
 std::vector<Table> TablesOfTasks(const OverTasks& together) {

@@ -53,7 +53,7 @@ OverTasks Together(const std::vector<JudgedTask>& tasks);
 // bootstrap has no width.
 statistics::Interval CompleteImprovement(double improvement, size_t pairs);
 
-// As VerdictOfArms and StandingOfArms: what is known of each pair on how many tasks leads.
+// As VerdictOfArms and StandingOfArms. The first sentence names the winner over all tasks, if there is one.
 std::vector<std::string> VerdictOfTasks(const std::vector<JudgedTask>& tasks);
 std::string StandingOfTasks(const std::vector<JudgedTask>& tasks);
 

@@ -18,13 +18,16 @@ std::string Interval(double low, double high) { return fmt::format("{} to {}", S
 
 std::string Percent(double share) { return fmt::format("{:g} %", std::round(share * 1000) / 10); }
 
-// Of the scores that were judged.
-std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
+// The scores of an arm that the pair was judged by. One look takes all scores, also if one arm has more.
+std::vector<double> JudgedScores(const AbScores& scores, const PairJudgement& pair, size_t arm) {
   const std::vector<double>& all = scores.arms[arm].values;
-  const std::vector<double> judged =
-      scores.terms.speed
-          ? JudgedValues(all, scores.terms, pair.looks)
-          : std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), pair.n)));
+  if (scores.terms.speed) return JudgedValues(all, scores.terms, pair.looks);
+  const size_t count = scores.terms.looks == 1 ? all.size() : std::min(all.size(), pair.n);
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
+  const std::vector<double> judged = JudgedScores(scores, pair, arm);
   if (judged.empty()) return "unknown";
   const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
   return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;
@@ -39,7 +42,9 @@ std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
 }
 
 std::string Counted(const AbScores& scores, const PairJudgement& pair) {
-  return scores.terms.speed ? fmt::format("{} blocks", pair.n) : fmt::format("{} seeds each", pair.n);
+  if (scores.terms.speed) return fmt::format("{} blocks", pair.n);
+  const size_t first = JudgedScores(scores, pair, pair.first).size(), second = JudgedScores(scores, pair, pair.second).size();
+  return first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second);
 }
 
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
@@ -61,6 +66,9 @@ std::string Values(const AbScores& scores, const PairJudgement& pair) {
 
 // By how much the better one leads, above 0 or above 1.
 std::string Lead(const AbScores& scores, const PairJudgement& pair) {
+  if (!pair.difference)
+    return fmt::format("{} on every seed: neither arm has a spread, and the exact test decides",
+                       Short(std::abs(scores.arms[pair.second].values.front() - scores.arms[pair.first].values.front())));
   statistics::Difference d = *pair.difference;
   if (d.value < 0) d = {-d.value, d.standard_error, d.degrees_of_freedom, -d.t, d.p, -d.high, -d.low};
   if (!scores.terms.speed) return fmt::format("{} ({})", Short(d.value), Interval(d.low, d.high));
@@ -99,10 +107,13 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return pair.n == 0
                  ? fmt::format("Invalid: other programs ran beside every block of {} and {}; a quiet machine is wanted.",
                                first.name, second.name)
-                 : fmt::format(
-                       "Invalid: the scores of {} and {} have no spread, so that nothing says how far chance moves "
-                       "them. {}.",
-                       first.name, second.name, values);
+                 : fmt::format("Invalid: the speeds of {} and {} have no spread. {}.", first.name, second.name, values);
+    case Answer::kIdentical:
+      return fmt::format("{} and {} are identical, to the last bit: each of {} seeds has the same {} on both sides. {}.",
+                         first.name, second.name, pair.n, scores.metric.title, values);
+    case Answer::kOneValue:
+      return fmt::format("{}: {} and {} are both {} in all {} seeds: this metric cannot separate them.", scores.metric.title,
+                         first.name, second.name, Short(first.values.front()), pair.n);
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
@@ -122,6 +133,8 @@ std::string PairsText(const AbScores& scores, const ArmsJudgement& judgement) {
                                        {{Answer::kEquivalent}, " are equivalent"},
                                        {{Answer::kInconclusive}, " are not shown to differ"},
                                        {{Answer::kNotRanked}, " are not ranked"},
+                                       {{Answer::kIdentical}, " are identical, to the last bit"},
+                                       {{Answer::kOneValue}, " have one value on every seed"},
                                        {{Answer::kInvalid}, " cannot be compared"}}) {
     std::vector<std::string> pairs;
     for (const PairJudgement& pair : judgement.pairs) {
@@ -138,7 +151,11 @@ std::string PairsText(const AbScores& scores, const ArmsJudgement& judgement) {
 
 std::string RankingText(const AbScores& scores, const ArmsJudgement& judgement) {
   if (scores.arms.size() < 3) return "";
-  if (judgement.ranking.empty()) return "No ranking of all arms: " + PairsText(scores, judgement) + ".";
+  if (judgement.ranking.empty()) {
+    const std::optional<size_t> best = WinnerOf({&judgement, 1}, scores.arms.size());
+    return (best ? scores.arms[*best].name + " is better than every other arm: " : "No arm is better than all others: ") +
+           PairsText(scores, judgement) + ".";
+  }
   std::string names;
   for (const size_t arm : judgement.ranking) names += (names.empty() ? "" : " > ") + scores.arms[arm].name;
   return "Ranking: " + names + ".";

@@ -19,8 +19,9 @@ namespace {
 
 using Scores = std::vector<double>;
 
-constexpr uint64_t kSeed = 20261124;  // of deals and draws: the same scores give the same verdict
-constexpr double kSpreadsApart = 2;   // beyond it a permutation test finds too much, Welch's does not
+constexpr uint64_t kSeed = 20261124;    // of deals and draws: the same scores give the same verdict
+constexpr double kSpreadsApart = 2;     // beyond it a permutation test finds too much, Welch's does not
+constexpr size_t kLooksOfOneValue = 2;  // more looks at scores that are all one value would show nothing else
 
 Scores Part(const Scores& scores, size_t from, size_t count) {
   const auto begin = scores.begin() + static_cast<std::ptrdiff_t>(from);
@@ -107,10 +108,23 @@ class PairJudge {
   }
 
   bool IsDecided() const {
-    return out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless();
+    return out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless() ||
+           out_.answer == Answer::kIdentical || (out_.answer == Answer::kOneValue && out_.looks >= kLooksOfOneValue);
   }
 
-  bool IsConfirmed() const { return terms_.speed || out_.difference->p < 1 - statistics::kLevel; }
+  // Without a spread on either side the test decides alone: Welch's interval is undefined.
+  bool IsConfirmed() const { return terms_.speed || !out_.difference || out_.difference->p < 1 - statistics::kLevel; }
+
+  // Absent: a seed has different scores.
+  std::optional<Answer> SameScores() const {
+    if (terms_.speed) return std::nullopt;
+    const size_t most = adjusted_p_ ? SIZE_MAX : out_.looks * terms_.scores;
+    const Scores a = Part(a_.values, 0, std::min(most, a_.values.size())),
+                 b = Part(b_.values, 0, std::min(most, b_.values.size()));
+    const auto is_first = [&](double value) { return value == a.front(); };
+    if (std::ranges::all_of(a, is_first) && std::ranges::all_of(b, is_first)) return Answer::kOneValue;
+    return a == b ? std::optional(Answer::kIdentical) : std::nullopt;
+  }
 
   double Better(double share) const { return terms_.direction > 0 ? share : 1 - share; }
 
@@ -143,21 +157,26 @@ class PairJudge {
   }
 
   void Conclude() {
+    if (const std::optional<Answer> same = SameScores()) out_.answer = *same;
     out_.decided = IsDecided();
-    if (!out_.difference) {
-      // All scores of both arms are the same, or every block was set aside: nothing says how far chance would move them.
-      out_.answer = Answer::kInvalid;
-      return;
-    }
     if (!terms_.speed && a_.below_floors && b_.below_floors) {
       out_.answer = Answer::kNotRanked;
       return;
     }
+    if (out_.answer == Answer::kIdentical || out_.answer == Answer::kOneValue) return;
+    if (terms_.speed && !out_.difference) {
+      // Every block was set aside, or the speeds have no spread.
+      out_.answer = Answer::kInvalid;
+      return;
+    }
     if (out_.told_apart && IsConfirmed())
-      out_.answer = out_.difference->value * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
+      out_.answer = Lead() * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
     else if (IsEquivalent() && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks))
       out_.answer = Answer::kEquivalent;
   }
+
+  // Second less first.
+  double Lead() const { return out_.difference ? out_.difference->value : b_.values.front() - a_.values.front(); }
 
   const ArmScores &a_, &b_;
   const JudgeTerms& terms_;
@@ -215,6 +234,23 @@ std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, 
 size_t PairsOf(size_t arms) { return arms < 2 ? 0 : arms * (arms - 1) / 2; }
 
 }  // namespace
+
+std::optional<size_t> WinnerOf(std::span<const ArmsJudgement> tasks, size_t arms) {
+  // better[i][j]: arm i is shown to be better than arm j on some task.
+  std::vector<std::vector<char>> better(arms, std::vector<char>(arms, 0));
+  for (const ArmsJudgement& task : tasks) {
+    for (const PairJudgement& pair : task.pairs) {
+      if (pair.answer == Answer::kFirst) better[pair.first][pair.second] = 1;
+      if (pair.answer == Answer::kSecond) better[pair.second][pair.first] = 1;
+    }
+  }
+  for (size_t i = 0; i < arms; ++i) {
+    bool wins = true;
+    for (size_t j = 0; j < arms; ++j) wins = wins && (i == j || (better[i][j] != 0 && better[j][i] == 0));
+    if (wins) return i;
+  }
+  return std::nullopt;
+}
 
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks) {
   const size_t in_looks = std::min(values.size(), (terms.speed ? 2 : 1) * looks * terms.scores);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
 // Of an arm's values in the first `looks` looks those that are judged: of speeds without blocks that are set aside.
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);
 
-enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid };
+// kIdentical: each seed has the same score on both sides, and the seeds differ. kOneValue: all scores of both are one value.
+enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid, kIdentical, kOneValue };
 
 // Two arms. Differences are in the measure's own direction: above 0 the second one has more.
 struct PairJudgement {
@@ -71,6 +73,9 @@ struct ArmsJudgement {
   size_t looks = 0;                  // most of any
   std::vector<size_t> ranking;       // arms, the best first: where every pair has an answer that orders it; empty: none
 };
+
+// The arm that is shown to be better than every other arm on one or more tasks, and worse on none. Absent: there is none.
+std::optional<size_t> WinnerOf(std::span<const ArmsJudgement> tasks, size_t arms);
 
 // Arms that have no score, or fewer than a look, are not judged yet: looks is 0.
 ArmsJudgement Judge(const std::vector<ArmScores>& arms, const JudgeTerms& terms);

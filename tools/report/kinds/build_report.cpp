@@ -14,6 +14,7 @@
 #include "base/json_fields.hpp"
 #include "base/sha256.hpp"
 #include "kinds/ab_report.hpp"
+#include "kinds/comparison_headline.hpp"
 #include "kinds/last_run.hpp"
 #include "kinds/next_steps.hpp"
 #include "kinds/report_builders.hpp"
@@ -219,6 +220,14 @@ BuildReport BuilderOf(const std::string& kind) {
 CompareAnswer JudgeArms(const JudgeRequest& request) {
   const std::vector<ResultSet> sets = ReadSets(request.folders);
   return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare, {}));
+}
+
+std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string& program) {
+  const ReportContext context = ContextOf(sets, program, "", {}, {});
+  // A report on times may begin with a finding about a busy machine, so it is built in full.
+  if (context.report.kind == "comparison" && !context.report.timing) return ComparisonSentence(sets, context);
+  const Document document = BuilderOf(*context.report.kind)(sets, context);
+  return document.verdict.empty() ? "" : document.verdict.front();
 }
 
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out) {

@@ -26,6 +26,10 @@ MadeReport MakeReport(const ReportRequest& request);
 
 // What the trials of a comparison say so far. Throws likewise.
 CompareAnswer JudgeArms(const JudgeRequest& request);
+
+// The sentence that the report of these results begins with, whichever kind they ask for. Throws likewise.
+std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string& program);
+
 // Files and folders of a batch that its page links to.
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out);
 

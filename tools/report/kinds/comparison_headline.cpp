@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "statistics/difference.hpp"
 #include "statistics/welch_verdict.hpp"
 #include "text/format_number.hpp"
 
@@ -14,67 +15,113 @@ namespace {
 
 constexpr size_t kNamed = 4;  // more would be a table
 
-const MeasureSpec* Judged(const ComparisonParts& parts) {
-  if (!parts.spec.selections.empty()) return &parts.spec.selections.front().metric;
-  // A path of the configuration is a column, too, and nothing that was measured.
-  for (const MeasureSpec& column : parts.columns) {
-    if (column.direction != 0) return &column;
-  }
-  return nullptr;
-}
-
 std::string WithUnit(const Number& number, const MeasureSpec& measure) {
   return FormatNumber(number, measure.digits) + (measure.unit.empty() ? "" : " " + measure.unit);
 }
 
-// "better, n = 5"; one seed is said by the verdict itself.
-std::string VerdictWithN(const SeedScores& point, const SeedScores& base, int direction) {
-  const size_t n = std::min(point.values.size(), base.values.size());
-  return VerdictOf(point, base, direction) + (n > 1 ? fmt::format(", n = {}", n) : "");
+std::vector<size_t> PointsIn(const ComparisonParts& parts, size_t group) {
+  std::vector<size_t> points;
+  for (size_t i = 0; i < parts.points.size(); ++i)
+    if (parts.points[i].group == group) points.push_back(i);
+  return points;
 }
 
-// "+12.3 %", or the difference where the baseline is not above zero.
-std::string Gain(const Number& value, const Number& base, const MeasureSpec& measure) {
-  if (base.value <= 0) {
-    const double difference = value.value - base.value;
-    return (difference < 0 ? "" : "+") + WithUnit(Reading(difference), measure);
+// A point next to the baseline of its group.
+struct Compared {
+  size_t point = 0;
+  std::optional<Number> value;
+  SeedScores scores;
+  PointVerdict verdict = PointVerdict::kIncomplete;
+  double lead = 0;  // over the baseline, above 0 for the better one
+
+  bool IsTold() const { return verdict >= PointVerdict::kBetter; }
+};
+
+bool IsAboveZero(const SeedScores& scores) {
+  return std::ranges::all_of(scores.values, [](double value) { return value > 0; });
+}
+
+// "+12.3 ± 4.5 %". Ratios of values around zero mean nothing: then the difference in the measure's unit, with Welch's interval.
+std::string Gain(const Compared& one, const Number& base, const SeedScores& of_base, const MeasureSpec& measure) {
+  Number change = Reading(one.value->value - base.value);
+  if (!(base.low.value_or(base.value) > 0) || !IsAboveZero(one.scores) || !IsAboveZero(of_base)) {
+    if (const auto welch = statistics::WelchDifference(one.scores.values, of_base.values))
+      change.low = welch->low, change.high = welch->high;
+    return (change.value < 0 ? "" : "+") + WithUnit(change, measure);
   }
-  Number change = RatioOf(value, base, 100);
+  change = RatioOf(*one.value, base, 100);
   for (double* part : {&change.value, change.low ? &*change.low : nullptr, change.high ? &*change.high : nullptr})
     if (part) *part -= 100;
-  const bool of_seeds = value.of == "seeds" && base.of == "seeds";
+  const bool of_seeds = one.value->of == "seeds" && base.of == "seeds";
   if (!of_seeds) change.low = change.high = std::nullopt;
   return (change.value < 0 ? "" : "+") + FormatNumber(change, 3) + " %";
 }
 
-std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
-  std::vector<std::string> gains;
-  size_t others = 0;
-  const std::optional<Number> base = parts.scoring.Value(baseline, measure);
-  const SeedScores of_base = parts.scoring.Scores(baseline, measure);
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (i == baseline || parts.points[i].group != parts.points[baseline].group) continue;
-    const std::optional<Number> value = parts.scoring.Value(i, measure);
-    if (!base || !value) continue;
-    if (gains.size() == kNamed) {
-      ++others;
-      continue;
-    }
-    const SeedScores of_point = parts.scoring.Scores(i, measure);
-    gains.push_back(fmt::format("{} {} ({})", parts.points[i].name, Gain(*value, *base, measure),
-                                VerdictWithN(of_point, of_base, measure.direction)));
+std::vector<Compared> CompareWith(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
+  const SeedScores base = parts.scoring.Scores(baseline, measure);
+  const double of_base = parts.scoring.Value(baseline, measure)->value;
+  std::vector<Compared> all;
+  for (const size_t i : PointsIn(parts, parts.points[baseline].group)) {
+    if (i == baseline) continue;
+    Compared one{i, parts.scoring.Value(i, measure), parts.scoring.Scores(i, measure), {}, 0};
+    one.verdict = JudgePoints(one.scores, base, measure.direction);
+    if (one.value) one.lead = (one.value->value - of_base) * (measure.direction < 0 ? -1 : 1);
+    all.push_back(std::move(one));
   }
-  if (gains.empty()) return "";
+  // Points with a verdict, from the best to the worst, then the others in their order.
+  std::ranges::stable_sort(all, [](const Compared& a, const Compared& b) {
+    return a.IsTold() != b.IsTold() ? a.IsTold() : a.IsTold() && a.lead > b.lead;
+  });
+  return all;
+}
+
+// "2 better, 1 worse, 4 not shown to differ"
+std::string CountsOf(const std::vector<Compared>& all) {
+  constexpr std::pair<PointVerdict, const char*> kWords[] = {{PointVerdict::kBetter, "better"},
+                                                             {PointVerdict::kWorse, "worse"},
+                                                             {PointVerdict::kMore, "more"},
+                                                             {PointVerdict::kLess, "less"},
+                                                             {PointVerdict::kNotShown, "not shown to differ"},
+                                                             {PointVerdict::kBelowFloors, "not better than doing nothing"},
+                                                             {PointVerdict::kIdentical, "identical, to the last bit"},
+                                                             {PointVerdict::kOneValue, "with one value on every seed"},
+                                                             {PointVerdict::kOneSeed, "with one seed"},
+                                                             {PointVerdict::kTooFewSeeds, "with too few seeds"},
+                                                             {PointVerdict::kNotFinite, "not finite"},
+                                                             {PointVerdict::kIncomplete, "without a verdict"}};
+  std::vector<std::string> counts;
+  for (const auto& [verdict, words] : kWords)
+    if (const auto n = std::ranges::count(all, verdict, &Compared::verdict); n > 0)
+      counts.push_back(fmt::format("{} {}", n, words));
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
+  const std::optional<Number> base = parts.scoring.Value(baseline, measure);
+  if (!base) return "";
+  const SeedScores of_base = parts.scoring.Scores(baseline, measure);
+  const std::vector<Compared> all = CompareWith(parts, baseline, measure);
+  const bool any_told = std::ranges::any_of(all, &Compared::IsTold);
+  std::vector<std::string> named;
+  for (const Compared& one : all) {
+    if (named.size() == kNamed || !one.value || one.verdict == PointVerdict::kIncomplete || one.IsTold() != any_told) continue;
+    const size_t n = std::min(one.scores.values.size(), of_base.values.size());
+    named.push_back(fmt::format("{} {} ({}{})", parts.points[one.point].name, Gain(one, *base, of_base, measure),
+                                VerdictOf(one.scores, of_base, measure.direction), n > 1 ? fmt::format(", n = {}", n) : ""));
+  }
+  if (all.empty()) return "";
+  if (named.size() < all.size()) named.push_back((named.empty() ? "" : "in total ") + CountsOf(all));
+  const std::string missing = parts.scoring.WithoutScore(PointsIn(parts, parts.points[baseline].group), measure);
   return fmt::format("{} against {} ({}): {}{}", measure.title, parts.points[baseline].name, WithUnit(*base, measure),
-                     fmt::join(gains, "; "), others > 0 ? fmt::format("; and {} more", others) : "");
+                     fmt::join(named, "; "), missing.empty() ? "" : "; " + missing);
 }
 
 // The best eligible point by the measure's own direction. The others go to `excluded`.
-std::optional<size_t> BestPoint(const ComparisonParts& parts, const std::vector<size_t>& with_value, const MeasureSpec& measure,
+std::optional<size_t> BestPoint(const ComparisonParts& parts, const std::vector<size_t>& points, const MeasureSpec& measure,
                                 std::vector<ExcludedPoint>* excluded) {
   std::optional<size_t> best;
   double best_value = 0;
-  for (const size_t i : with_value) {
+  for (const size_t i : points) {
     if (std::string why = parts.scoring.Ineligible(i, measure); !why.empty()) {
       excluded->push_back({i, std::move(why)});
       continue;
@@ -87,26 +134,49 @@ std::optional<size_t> BestPoint(const ComparisonParts& parts, const std::vector<
   return best;
 }
 
+// Every run without a finite score is counted: by points, or of all points together if these are many.
+std::string NotConsidered(const ComparisonParts& parts, size_t group, const MeasureSpec& measure,
+                          const std::vector<ExcludedPoint>& excluded) {
+  if (excluded.size() <= kNamed) return ExcludedText(parts, excluded);
+  return fmt::format("{} points ({})", excluded.size(), parts.scoring.WithoutScore(PointsIn(parts, group), measure));
+}
+
+// "No point is the best by return, because all act at random: from 20.1 (a) to 23.5 (b)"
+std::string OfRandomActions(const ComparisonParts& parts, const std::vector<size_t>& with_value, const MeasureSpec& measure) {
+  const auto value = [&](size_t point) { return parts.scoring.Value(point, measure)->value; };
+  const auto [low, high] = std::ranges::minmax(with_value, {}, value);
+  const auto text = [&](size_t point) {
+    return fmt::format("{} ({})", WithUnit(*parts.scoring.Value(point, measure), measure), parts.points[point].name);
+  };
+  return fmt::format("No point is the best by {}, because all act at random: from {} to {}", measure.title, text(low),
+                     text(high));
+}
+
 std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
+  const std::vector<size_t> all = PointsIn(parts, group);
   std::vector<size_t> with_value;
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    const std::optional<Number> value =
-        parts.points[i].group == group ? parts.scoring.Value(i, measure) : std::optional<Number>();
+  for (const size_t i : all) {
+    const std::optional<Number> value = parts.scoring.Value(i, measure);
     if (value && std::isfinite(value->value)) with_value.push_back(i);
   }
   const auto value_of = [&](size_t point) { return WithUnit(*parts.scoring.Value(point, measure), measure); };
-  if (with_value.size() == 1)
+  if (all.size() == 1 && with_value.size() == 1)
     return fmt::format("{}: {} {}", parts.points[with_value[0]].name, measure.title, value_of(with_value[0]));
+  if (with_value.empty()) {
+    const std::string missing = parts.scoring.WithoutScore(all, measure);
+    return missing.empty() ? "" : fmt::format("No point has a result to compare by {}: {}", measure.title, missing);
+  }
+  if (!parts.question.has_best && with_value.size() > 1) return OfRandomActions(parts, with_value, measure);
   const bool selects = !parts.spec.selections.empty();
   std::vector<ExcludedPoint> excluded;
-  const std::optional<size_t> best =
-      selects ? parts.choices[group].chosen.front() : BestPoint(parts, with_value, measure, &excluded);
-  if (!best && !excluded.empty())
-    return fmt::format("No point can be the best by {}: {}", measure.title, ExcludedText(parts, excluded));
-  if (!best || !parts.scoring.Value(*best, measure)) return "";
+  std::optional<size_t> best = BestPoint(parts, all, measure, &excluded);
+  if (selects) best = parts.choices[group].chosen.front();
+  const std::string left_out = NotConsidered(parts, group, measure, excluded);
+  if (!best || !parts.scoring.Value(*best, measure))
+    return fmt::format("No point {} by {}{}", selects ? "was selected" : "can be the best", measure.title,
+                       left_out.empty() ? "" : ": " + left_out);
   return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
-                     RivalsOf(parts, *best, measure),
-                     excluded.empty() ? "" : "; not considered: " + ExcludedText(parts, excluded));
+                     RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
 
 // Points of the same machine that the chosen one was compared with.
@@ -167,9 +237,9 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
 }
 
 std::string ComparisonHeadline(const ComparisonParts& parts) {
-  const MeasureSpec* measure = Judged(parts);
+  const std::optional<MeasureSpec>& measure = parts.question.measure;
   std::string text;
-  for (size_t group = 0; measure != nullptr && group < parts.choices.size(); ++group) {
+  for (size_t group = 0; measure && group < parts.choices.size(); ++group) {
     const std::optional<size_t> baseline = parts.choices[group].baseline;
     const std::string against = baseline ? Against(parts, *baseline, *measure) : "";
     const std::string answer = against.empty() ? Best(parts, group, *measure) : against;

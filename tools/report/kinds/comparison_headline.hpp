@@ -4,12 +4,17 @@
 #include <string>
 
 #include "kinds/comparison_tables.hpp"
+#include "kinds/report_context.hpp"
 
 namespace backplane {
 
-// Against a baseline: what each point gains, by the measure that selects, else the first column. Without one: the best point,
-// and who is not distinguishable from it.
+// Answers by the measure of the question. Against a baseline: the points with a verdict and their gains, then the number of
+// points with each verdict. Without a baseline: the best point, and the points that are not distinguishable from it. Counts the
+// runs without a finite score.
 std::string ComparisonHeadline(const ComparisonParts& parts);
+
+// The headline of the report of these results, without the rest of it.
+std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportContext& context);
 
 // "a (1 of 3 runs diverged), b (2 of 3 runs failed)"; empty: no point is excluded.
 std::string ExcludedText(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded);

@@ -31,7 +31,7 @@ class ComparisonBuilder {
       : sets_(sets),
         context_(context),
         spec_(Spec(context.report)),
-        combined_(WithReductions(Combine(sets), spec_)),
+        combined_(WithReductions(Combine(sets), sets, spec_)),
         points_(PointsOf(combined_)) {
     // Nobody asked for a default that these trials do not have.
     if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
@@ -42,14 +42,19 @@ class ComparisonBuilder {
       for (MeasureSpec& y : figure.y) AddWhatPluginsSaid(&y);
     }
     for (SelectSpec& select : spec_.selections) AddWhatPluginsSaid(&select.metric);
+    question_ = QuestionOf(sets, combined_, context.report, spec_);
+    if (question_.measure) AddWhatPluginsSaid(&*question_.measure);
+    if (context.report.columns.is_null()) AddAnswer();
     choices_ = ChooseInGroups(combined_, points_, spec_.selections, context.report.baseline);
   }
+
+  std::string Sentence() const { return ComparisonHeadline({combined_, points_, spec_, spec_.columns, choices_, question_}); }
 
   Document Build() {
     Document document = StartReport("comparison", "Comparison", combined_, context_);
     std::vector<MeasureSpec> columns = spec_.columns;
     std::erase_if(columns, [this](const MeasureSpec& column) { return IsLeftOut(column, combined_); });
-    const ComparisonParts parts{combined_, points_, spec_, columns, choices_};
+    const ComparisonParts parts{combined_, points_, spec_, columns, choices_, question_};
     Table results = ComparisonResults(parts);
     ComparisonFigures made = MakeComparisonFigures(parts, results);
     document.figures = std::move(made.figures);
@@ -84,11 +89,21 @@ class ComparisonBuilder {
   }
 
  private:
-  static Combined WithReductions(Combined combined, const ComparisonSpec& spec) {
+  static Combined WithReductions(Combined combined, const std::vector<ResultSet>& sets, const ComparisonSpec& spec) {
     std::vector<std::string> names;
+    if (const auto measure = NamedMeasure(sets, spec)) names = measure->expression.paths();
     for (const NamedAt& one : NamesIn(spec)) names.push_back(one.name);
     AddReductions(names, &combined);
     return combined;
+  }
+
+  // The measure that decides is a column, unless the file chooses the columns.
+  void AddAnswer() {
+    const auto is_it = [&](const MeasureSpec& column) {
+      return column.expression.text() == question_.measure->expression.text();
+    };
+    if (!question_.measure || !IsMeasured(*question_.measure) || std::ranges::any_of(spec_.columns, is_it)) return;
+    spec_.columns.insert(spec_.columns.begin(), *question_.measure);
   }
 
   // Unit and direction of a measure by name, where the file is silent about them.
@@ -215,6 +230,7 @@ class ComparisonBuilder {
   ComparisonSpec spec_;
   const Combined combined_;
   const std::vector<ComparedPoint> points_;
+  Question question_;
   std::vector<GroupChoice> choices_;  // of each group
 };
 
@@ -222,6 +238,10 @@ class ComparisonBuilder {
 
 Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
   return ComparisonBuilder(sets, context).Build();
+}
+
+std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return ComparisonBuilder(sets, context).Sentence();
 }
 
 }  // namespace backplane

@@ -11,7 +11,10 @@
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
+#include "statistics/permutation.hpp"
+#include "statistics/student.hpp"
 #include "statistics/welch_verdict.hpp"
+#include "text/format_number.hpp"
 
 namespace backplane {
 namespace {
@@ -68,28 +71,77 @@ std::optional<double> FloorOf(const TrialData& trial, const Expression& expressi
   }
 }
 
-const char* Word(statistics::Verdict verdict, int direction) {
+bool HasSpread(const std::vector<double>& values) {
+  return std::ranges::any_of(values, [&](double value) { return value != values.front(); });
+}
+
+bool IsIncomplete(const SeedScores& scores) { return scores.incomplete || scores.missing > 0; }
+
+// No point has a spread: Welch's interval is undefined, and the exact test decides.
+statistics::Verdict JudgeWithoutSpread(const SeedScores& point, const SeedScores& base) {
+  if (point.values.front() == base.values.front()) return statistics::Verdict::kUndefined;
+  if (statistics::UnpairedPermutation(point.values, base.values).p > 1 - statistics::kLevel)
+    return statistics::Verdict::kNotShown;
+  return point.values.front() > base.values.front() ? statistics::Verdict::kMore : statistics::Verdict::kLess;
+}
+
+PointVerdict Directed(bool more, int direction) {
+  if (direction == 0) return more ? PointVerdict::kMore : PointVerdict::kLess;
+  return more == (direction > 0) ? PointVerdict::kBetter : PointVerdict::kWorse;
+}
+
+// "both 500 in all 5 seeds: this metric cannot separate them"
+std::string OneValueText(const SeedScores& point, const SeedScores& base) {
+  const size_t n = point.values.size(), m = base.values.size();
+  return fmt::format("both {} in all {} seeds: this metric cannot separate them",
+                     FormatNumber(Reading(point.values.front()), 4),
+                     n == m ? std::to_string(n) : fmt::format("{} and {}", n, m));
+}
+
+std::string Words(PointVerdict verdict) {
   switch (verdict) {
-    case statistics::Verdict::kOne: return "no verdict: one seed";
-    case statistics::Verdict::kTooFew: return "too few seeds";
-    case statistics::Verdict::kUndefined: return "undefined: no spread";
-    case statistics::Verdict::kNotShown: return "no difference shown";
-    case statistics::Verdict::kMore: return direction == 0 ? "more" : direction > 0 ? "better" : "worse";
-    case statistics::Verdict::kLess: break;
+    case PointVerdict::kIncomplete: return "incomplete";
+    case PointVerdict::kNotFinite: return "not finite";
+    case PointVerdict::kOneSeed: return "no verdict: one seed";
+    case PointVerdict::kTooFewSeeds: return "too few seeds";
+    case PointVerdict::kBelowFloors: return "not better than doing nothing";
+    case PointVerdict::kIdentical: return "identical, to the last bit";
+    case PointVerdict::kOneValue: return "one value";
+    case PointVerdict::kNotShown: return "no difference shown";
+    case PointVerdict::kBetter: return "better";
+    case PointVerdict::kWorse: return "worse";
+    case PointVerdict::kMore: return "more";
+    case PointVerdict::kLess: break;
   }
-  return direction == 0 ? "less" : direction > 0 ? "worse" : "better";
+  return "less";
 }
 
 }  // namespace
 
-std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction) {
-  if (point.incomplete || base.incomplete || point.missing > 0 || base.missing > 0) return "incomplete";
+PointVerdict JudgePoints(const SeedScores& point, const SeedScores& base, int direction) {
+  if (IsIncomplete(point) || IsIncomplete(base)) return PointVerdict::kIncomplete;
   const auto finite = [](double value) { return std::isfinite(value); };
   for (const SeedScores* side : {&point, &base})
-    if (!std::all_of(side->values.begin(), side->values.end(), finite)) return "not finite";
-  const statistics::Verdict verdict = statistics::Judge(point.values, base.values);
-  const bool judged = verdict != statistics::Verdict::kOne && verdict != statistics::Verdict::kTooFew;
-  std::string text = judged && point.below_floors ? "not better than doing nothing" : Word(verdict, direction);
+    if (!std::ranges::all_of(side->values, finite)) return PointVerdict::kNotFinite;
+  statistics::Verdict verdict = statistics::Judge(point.values, base.values);
+  if (verdict == statistics::Verdict::kOne) return PointVerdict::kOneSeed;
+  if (point.seeds == base.seeds && point.values == base.values && HasSpread(point.values)) return PointVerdict::kIdentical;
+  if (verdict == statistics::Verdict::kTooFew) return PointVerdict::kTooFewSeeds;
+  if (point.below_floors) return PointVerdict::kBelowFloors;
+  if (verdict == statistics::Verdict::kUndefined) verdict = JudgeWithoutSpread(point, base);
+  if (verdict == statistics::Verdict::kUndefined) return PointVerdict::kOneValue;
+  if (verdict == statistics::Verdict::kNotShown) return PointVerdict::kNotShown;
+  return Directed(verdict == statistics::Verdict::kMore, direction);
+}
+
+std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction) {
+  const PointVerdict verdict = JudgePoints(point, base, direction);
+  if (verdict == PointVerdict::kOneValue) return OneValueText(point, base);
+  std::string text = Words(verdict);
+  if (verdict == PointVerdict::kIncomplete || verdict == PointVerdict::kNotFinite) return text;
+  if (verdict > PointVerdict::kNotShown && !HasSpread(point.values) && !HasSpread(base.values))
+    text += fmt::format(" (exact test, p = {:.2g}: neither side has a spread)",
+                        statistics::UnpairedPermutation(point.values, base.values).p);
   if (point.diverged > 0) text += fmt::format(", {} of {} diverged", point.diverged, point.values.size());
   if (base.diverged > 0) text += fmt::format(", {} of {} of the baseline diverged", base.diverged, base.values.size());
   return text;
@@ -178,21 +230,24 @@ bool Scoring::IsNeverFinite(size_t point, const MeasureSpec& measure) const {
   });
 }
 
-std::string Scoring::Ineligible(size_t point, const MeasureSpec& measure) const {
-  const std::vector<size_t>& trials = points_[point].trials;
+std::string Scoring::WithoutScore(const std::vector<size_t>& points, const MeasureSpec& measure) const {
   std::map<std::string, size_t> counts;
-  for (const size_t t : trials) {
-    const TrialData& trial = combined_.trials[t].data;
-    const std::optional<double> score = ScoreOf(trial, measure.expression);
-    if (Diverged(trial, score)) {
-      ++counts["diverged"];
-    } else if (!trial.usable()) {
-      ++counts[IsFinal(trial.state) && trial.state != TrialState::kSkipped ? "failed" : "were not run to the end"];
-    } else if (!score) {
-      ++counts["have no " + measure.title];
+  size_t runs = 0;
+  for (const size_t point : points) {
+    runs += points_[point].trials.size();
+    for (const size_t t : points_[point].trials) {
+      const TrialData& trial = combined_.trials[t].data;
+      const std::optional<double> score = ScoreOf(trial, measure.expression);
+      if (Diverged(trial, score)) {
+        ++counts["diverged"];
+      } else if (!trial.usable()) {
+        ++counts[IsFinal(trial.state) && trial.state != TrialState::kSkipped ? "failed" : "were not run to the end"];
+      } else if (!score) {
+        ++counts["have no " + measure.title];
+      }
     }
   }
-  return CountsOf(counts, trials.size());
+  return CountsOf(counts, runs);
 }
 
 // A trial that diverged ended early: its speed and its memory are no worse for that.

@@ -19,7 +19,26 @@ struct SeedScores {
   bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
 };
 
-// "worse, 1 of 5 diverged". `direction` as in MeasureSpec.
+// The verdict on a point next to its baseline.
+enum class PointVerdict {
+  kIncomplete = 1,  // a run failed, is missing, or has no score
+  kNotFinite,
+  kOneSeed,
+  kTooFewSeeds,
+  kBelowFloors,  // the point is not shown to be better than doing nothing
+  kIdentical,    // each seed has the same score on both sides, and the seeds differ
+  kOneValue,     // all scores of both points are one value
+  kNotShown,
+  kBetter,
+  kWorse,
+  kMore,  // of a measure without a direction
+  kLess,
+};
+
+// `direction` as in MeasureSpec.
+PointVerdict JudgePoints(const SeedScores& point, const SeedScores& base, int direction);
+
+// "worse, 1 of 5 diverged", "both 500 in all 5 seeds: this metric cannot separate them".
 std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction);
 
 class Scoring {
@@ -34,7 +53,10 @@ class Scoring {
   std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
 
   // The reason against a selection by this measure: "1 of 3 runs diverged". Empty: all runs have a finite score.
-  std::string Ineligible(size_t point, const MeasureSpec& measure) const;
+  std::string Ineligible(size_t point, const MeasureSpec& measure) const { return WithoutScore({point}, measure); }
+
+  // The same for the runs of several points together.
+  std::string WithoutScore(const std::vector<size_t>& points, const MeasureSpec& measure) const;
 
   // True if a run of the point reported the measure, but never a finite value.
   bool IsNeverFinite(size_t point, const MeasureSpec& measure) const;

@@ -360,8 +360,17 @@ std::optional<MeasureSpec> MeasureOfText(const std::string& text) {
 }
 
 ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors) {
-  return {Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
-          Notes(config.notes, errors)};
+  ComparisonSpec spec{Columns(config.columns, errors), FiguresOf(config.figures, errors), Selections(config.select, errors),
+                      Notes(config.notes, errors)};
+  // The direction of a selection is also the direction of its measure.
+  for (SelectSpec& select : spec.selections) {
+    if (!select.says_maximize || select.metric.direction != 0) continue;
+    select.metric.direction = *select.says_maximize ? 1 : -1;
+    for (MeasureSpec& column : spec.columns)
+      if (column.direction == 0 && column.expression.text() == select.metric.expression.text())
+        column.direction = select.metric.direction;
+  }
+  return spec;
 }
 
 }  // namespace backplane

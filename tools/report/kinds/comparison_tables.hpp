@@ -9,6 +9,7 @@
 #include "kinds/comparison_points.hpp"
 #include "kinds/comparison_scores.hpp"
 #include "kinds/comparison_spec.hpp"
+#include "kinds/question.hpp"
 #include "render/document.hpp"
 
 namespace backplane {
@@ -20,6 +21,7 @@ struct ComparisonParts {
   const ComparisonSpec& spec;
   const std::vector<MeasureSpec>& columns;  // those of the spec that are shown
   const std::vector<GroupChoice>& choices;  // of each group
+  const Question& question;
   Scoring scoring = {combined, points};
 };
 

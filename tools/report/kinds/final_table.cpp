@@ -119,34 +119,9 @@ void LeaveOutStates(Table* table) {
   for (auto& row : table->rows) row.erase(row.begin() + 1);
 }
 
-bool ReachesUpTo(const Number* number, double low) { return number && (!number->high || *number->high >= low); }
-
 }  // namespace
 
-std::string BestOf(const Table& table, size_t eligible) {
-  const auto column = std::ranges::find_if(table.columns, [](const Column& c) { return c.key.ends_with("return"); });
-  const auto index = static_cast<size_t>(column - table.columns.begin());
-  const Number* best =
-      column == table.columns.end() || table.rows.size() < 2 || eligible == 0 ? nullptr : NumberAt(table.rows[0], index);
-  if (best == nullptr) return "";
-  std::string text = fmt::format("best by {}: {}", column->title, std::get<std::string>(table.rows[0][0]));
-  eligible = std::min(eligible, table.rows.size());
-  const size_t others = table.rows.size() - eligible;
-  const std::string left_out = others == 0 ? "" : fmt::format("; {} not considered: a run has no finite value", others);
-  if (eligible == 1) return text + left_out;
-  // One run's own interval is of its episodes: another seed may differ by more.
-  if (best->of != "seeds" || !best->low || !best->high)
-    return text + "; with one seed each, the difference may be chance" + left_out;
-  const auto alike = std::count_if(table.rows.begin() + 1, table.rows.begin() + static_cast<ptrdiff_t>(eligible),
-                                   [&](const std::vector<Cell>& row) { return ReachesUpTo(NumberAt(row, index), *best->low); });
-  return text +
-         (alike == 0
-              ? ", beyond the intervals of all others"
-              : fmt::format("; {} {} intervals that reach into its own", alike, alike == 1 ? "other has" : "others have")) +
-         left_out;
-}
-
-Table FinalTable(const ResultSet& set, const std::vector<std::string>& live, size_t* eligible) {
+Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
   Table table{"final", "", {{"point", "point", "", ""}, {"state", "state", "", ""}}, {}, {}, {}};
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, const std::string& title, const std::string& unit) {
@@ -177,7 +152,6 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live, siz
   std::vector<char> may_be_best;
   for (const Point& point : points) may_be_best.push_back(IsEligible(point, learned) ? 1 : 0);
   if (IsMeasured(set, learned)) PutBestFirst(&table, 2, may_be_best);
-  if (eligible != nullptr) *eligible = static_cast<size_t>(std::ranges::count(may_be_best, 1));
   LeaveOutStates(&table);
   return table;
 }

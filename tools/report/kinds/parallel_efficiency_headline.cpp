@@ -65,6 +65,10 @@ std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
   }
   if (text.empty()) text = "no setting has a speed yet";
   if (analysis.series.size() <= 1) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  size_t runs = 0, without_speed = 0;
+  for (const Setting& setting : analysis.settings)
+    runs += setting.trials.size(), without_speed += setting.trials.size() - setting.usable;
+  if (without_speed > 0) text += fmt::format("; {} of {} runs have no speed", without_speed, runs);
   return text + ".";
 }
 

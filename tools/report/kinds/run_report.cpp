@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kinds/question.hpp"
 #include "kinds/report_builders.hpp"
 #include "record/metric_series.hpp"
 #include "text/format_number.hpp"
@@ -53,15 +54,23 @@ std::optional<Table> Learned(const TrialData& trial) {
   return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
 }
 
-std::string Headline(const TrialData& trial) {
+// False if the file asks for speed, or for a measure of its own choice.
+bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report) {
+  std::vector<ReportError> errors;
+  const std::optional<MeasureSpec> named = NamedMeasure(sets, ReadComparisonSpec(report, &errors));
+  return named ? named->title == "return" || named->title == "eval/return" : !report.timing;
+}
+
+std::string Headline(const TrialData& trial, bool asks_for_return) {
   const std::string name = PointName(trial);
   if (!trial.usable())
     return fmt::format("{}: {}{}", name, Word(trial.state), trial.why.empty() ? "." : ", " + trial.why + ".");
+  if (!asks_for_return) return "";
   const Number* evaluated = trial.Find("eval/return");
   const Number* earned = evaluated != nullptr ? evaluated : trial.Find("return");
   if (earned == nullptr) return "";
-  std::string text = fmt::format("{}: {} {} over {} episodes", name, evaluated != nullptr ? "evaluation return" : "return",
-                                 FormatNumber(*earned, 4), earned->n);
+  std::string text = fmt::format("{}: {} {} over {} {}", name, evaluated != nullptr ? "evaluation return" : "return",
+                                 FormatNumber(*earned, 4), earned->n, earned->n == 1 ? "episode" : "episodes");
   for (const auto& [floor, words] :
        {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
     if (const Number* number = trial.Find(floor)) text += fmt::format("; {} {}", words, FormatNumber(*number, 4));
@@ -76,7 +85,7 @@ Document RunReport(const std::vector<ResultSet>& sets, const ReportContext& cont
   document.kind = "run";
   document.name = context.report.name.value_or(document.kind);
   document.title = "Run: " + PointName(trial);
-  if (const std::string headline = Headline(trial); !headline.empty()) {
+  if (const std::string headline = Headline(trial, AsksForReturn(sets, context.report)); !headline.empty()) {
     document.verdict.front() = headline;
     document.is_void = false;
   }

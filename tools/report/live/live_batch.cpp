@@ -71,7 +71,7 @@ bool LiveBatch::Read(size_t most_bytes) {
   for (const TrialProgress& trial : trials_) {
     if (left == 0) break;
     if (trial.attempt > 0 && trial.state != TrialState::kRunning) take(ReadTrial(trial, left));
-    if (IsFinished(trial.state)) take(ReadEnded(trial));
+    if (IsFinal(trial.state)) take(ReadEnded(trial));
   }
   Forget();
   return true;

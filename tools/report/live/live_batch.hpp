@@ -32,6 +32,7 @@ class LiveBatch {
   // Of the trials that have ended the latest, in full: what rules look at.
   const std::deque<TrialData>& ended() const { return ended_; }
   size_t changes() const { return changes_; }  // of `ended`, so far
+  bool HasAllEnded() const { return judged_.size() == ended_.size(); }
 
  private:
   void ReadPlan();

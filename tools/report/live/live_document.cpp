@@ -53,7 +53,7 @@ class Builder {
     order_ = Order();
   }
 
-  void Head() {
+  void Head(const std::string& answer) {
     const ProgressHead& head = batch_.progress();
     document_.kind = "live";
     document_.title = head.experiment;
@@ -67,8 +67,9 @@ class Builder {
     if (const uint64_t failed = count("FAILED")) lead += fmt::format(", {} failed", failed);
     if (head.eta_s) lead += fmt::format("; about {} left", Duration(*head.eta_s));
     document_.verdict = {lead + "."};
-    // Of a search the best is what its objective says, which is told below.
-    const TrialProgress* best = batch_.record().search.open.is_null() ? Best() : nullptr;
+    if (!answer.empty()) document_.verdict.push_back("So far: " + answer);
+    // A search names its best itself.
+    const TrialProgress* best = batch_.record().search.open.is_null() && answer.empty() ? Best() : nullptr;
     if (best != nullptr)
       document_.verdict.push_back(fmt::format("Highest return of a trial so far: {}, {}.", best->name,
                                               FormatNumber(Reading(*best->episode_return), 4)));
@@ -359,10 +360,11 @@ class Builder {
 Document LiveDocument::Of(LiveBatch* batch) {
   Document document;
   Builder builder(batch, &document);
-  builder.Head();
+  Update(*batch);
+  builder.Head(answer_);
   builder.Curves();
   std::optional<Section> search = builder.Search();
-  document.sections = {builder.Trials(), FindingsSection(Findings(*batch)), builder.Further(), builder.Logs()};
+  document.sections = {builder.Trials(), FindingsSection(diagnosis_), builder.Further(), builder.Logs()};
   if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial that has ended has been read yet."}};
   document.sparkline = builder.Spark();
   if (search) document.sections.insert(document.sections.begin(), std::move(*search));
@@ -371,14 +373,16 @@ Document LiveDocument::Of(LiveBatch* batch) {
   return document;
 }
 
-const Diagnosis& LiveDocument::Findings(const LiveBatch& batch) {
-  if (diagnosed_ == batch.changes()) return diagnosis_;
+void LiveDocument::Update(const LiveBatch& batch) {
+  if (diagnosed_ == batch.changes()) return;
   diagnosed_ = batch.changes();
   ResultSet set = batch.head();
   set.trials.assign(batch.ended().begin(), batch.ended().end());
   diagnosis_ = set.trials.empty() ? Diagnosis{} : Diagnose(Combine({set}), nullptr, HelpsOf({set}));
   AddTryCommands({set}, program_, &diagnosis_);
-  return diagnosis_;
+  // A search and a comparison print their own results.
+  const bool asks = batch.record().search.open.is_null() && At(set.config, "compare").is_null();
+  answer_ = asks && batch.HasAllEnded() && !set.trials.empty() ? FirstSentence({set}, program_) : "";
 }
 
 }  // namespace backplane

@@ -13,14 +13,15 @@ class LiveDocument {
  public:
   explicit LiveDocument(std::string program) : program_(std::move(program)) {}
 
-  // Of what the batch has read. Findings are looked for anew when a trial has ended.
+  // Shows the part of the batch that was read. Updates the findings and the answer when a trial has ended.
   Document Of(LiveBatch* batch);
 
  private:
-  const Diagnosis& Findings(const LiveBatch& batch);
+  void Update(const LiveBatch& batch);
 
   std::string program_;
   Diagnosis diagnosis_;
+  std::string answer_;               // the first sentence of a report of the trials that have ended; empty: there is none yet
   std::optional<size_t> diagnosed_;  // LiveBatch::changes() at that time
 };
 

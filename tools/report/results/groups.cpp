@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/json_fields.hpp"
@@ -36,10 +38,22 @@ Traits MachineTraits(const RunInfo& run) {
           {"torch", OrUnknown(run.versions.torch)}};
 }
 
-// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not. The files that a file uses
-// ("env.options.xml_path/references") go by its name.
+// The word at "learner.command.1"; empty: the place is none in a command.
+std::string CommandWord(const TrialData& trial, const std::string& place) {
+  constexpr std::string_view kCommand = "learner.command";
+  const nlohmann::json command = trial.At(std::string(kCommand));
+  if (!place.starts_with(kCommand) || place.size() < kCommand.size() + 2 || !command.is_array()) return "";
+  const size_t index = std::strtoul(place.c_str() + kCommand.size() + 1, nullptr, 10);
+  return index < command.size() ? Text(command[index]) : "";
+}
+
+// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not. A file of a command goes by its
+// own name. The files that a file uses ("env.options.xml_path/references") go by its name.
 std::string FileName(const TrialData& trial, const std::string& place) {
-  return place + " " + OrUnknown(Text(trial.At(place.substr(0, place.find('/')))));
+  const size_t slash = place.find('/');
+  if (const std::string word = CommandWord(trial, place.substr(0, slash)); !word.empty())
+    return word.substr(word.rfind('/') + 1) + (slash == std::string::npos ? "" : place.substr(slash));
+  return place + " " + OrUnknown(Text(trial.At(place.substr(0, slash))));
 }
 
 std::map<std::string, std::set<std::string>> HashesByFile(const std::vector<ResultSet>& sets) {

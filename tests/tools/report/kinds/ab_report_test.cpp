@@ -149,7 +149,8 @@ ReportContext TwoTasks() {
 
 TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
-  EXPECT_EQ(document.verdict[0], "b is better than a on 1 of 2 tasks (steep); on flat they are not shown to differ.");
+  EXPECT_EQ(document.verdict[0],
+            "b wins over all 2 tasks: b is better than a on 1 of 2 tasks (steep); on flat they are not shown to differ.");
   EXPECT_THAT(document.verdict[1], testing::StartsWith("Over 2 tasks, with 95 % intervals: P(b improves on a) 0.7"));
   EXPECT_THAT(document.verdict[1], HasSubstr("IQM of normalised scores: a 0.3"));
   EXPECT_THAT(document.verdict, Contains(testing::StartsWith("steep: b is better than a by 70")));

@@ -21,10 +21,34 @@ TEST(AbText, TheHeadlineOfThreeArmsSaysWhatIsKnownOfPairs) {
   const AbScores scores = Of({{"a", kGood}, {"b", kWorse}, {"c", kAsGood}}, {.looks = 1});
   const std::vector<std::string> verdict = VerdictOfArms(scores, Judge(scores.arms, scores.terms));
   EXPECT_EQ(verdict.front(),
-            "No ranking of all arms: a is better than b, c is better than b; a and c are not shown to differ.");
+            "No arm is better than all others: a is better than b, c is better than b; a and c are not shown to differ.");
   EXPECT_THAT(verdict[1], StartsWith("a is better than b by"));
+  const AbScores won = Of({{"a", {21, 22, 23, 24, 25}}, {"b", kGood}, {"c", kAsGood}}, {.looks = 1});
+  EXPECT_EQ(VerdictOfArms(won, Judge(won.arms, won.terms)).front(),
+            "a is better than every other arm: a is better than b, a is better than c; b and c are not shown to differ.");
   const AbScores all = Of({{"a", kGood}, {"b", kWorse}, {"c", {21, 22, 23, 24, 25}}}, {.looks = 1});
   EXPECT_EQ(VerdictOfArms(all, Judge(all.arms, all.terms)).front(), "Ranking: c > a > b.");
+}
+
+TEST(AbText, ArmsWithoutASpreadAreNotInvalid) {
+  const auto verdict = [](const std::vector<double>& a, const std::vector<double>& b) {
+    const AbScores scores = Of({{"a", a}, {"b", b}}, {.looks = 1});
+    return VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front();
+  };
+  const std::vector<double> solved(5, 500), fell(5, 9.4);
+  EXPECT_EQ(verdict(solved, solved), "eval/return: a and b are both 500 in all 5 seeds: this metric cannot separate them.");
+  // By hand: 500 - 9.4 = 490.6.
+  EXPECT_THAT(verdict(fell, solved),
+              StartsWith("b is better than a by 490.6 on every seed: neither arm has a spread, and the exact test decides."));
+  EXPECT_THAT(verdict(kGood, kGood),
+              StartsWith("a and b are identical, to the last bit: each of 5 seeds has the same eval/return on both sides."));
+}
+
+TEST(AbText, MeansAndVerdictComeFromTheSameSeeds) {
+  const AbScores scores = Of({{"a", {1, 2, 3, 4}}, {"b", {11, 12, 13, 14, 15, 16, 17, 18, 19, 20}}}, {.scores = 4, .looks = 1});
+  // By hand: 3.182 x 1.291 / 2 = 2.05 and 2.262 x 3.028 / sqrt(10) = 2.17.
+  EXPECT_THAT(VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front(),
+              HasSubstr("eval/return: a 2.50 ± 2.05, b 15.50 ± 2.17; 4 and 10 seeds."));
 }
 
 TEST(AbText, WhereItStandsOfThreeArmsIsOfAllPairs) {

@@ -98,7 +98,30 @@ TEST(ArmsJudgement, ArmsThatDoNotBeatDoingNothingAreNotRanked) {
   EXPECT_EQ(judged(true, false), Answer::kSecond);
 }
 
-TEST(ArmsJudgement, NoSpreadIsInvalid) { EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kInvalid); }
+TEST(ArmsJudgement, WithoutASpreadTheExactTestDecides) {
+  EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kSecond);
+  EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {.direction = -1}).answer, Answer::kFirst);
+}
+
+TEST(ArmsJudgement, ArmsOfOneValueAreDecidedAtTheSecondLook) {
+  EXPECT_EQ(JudgePair(Scores(5, 500), Scores(5, 500), {}).answer, Answer::kOneValue);
+  EXPECT_FALSE(JudgePair(Scores(5, 500), Scores(5, 500), {}).decided);
+  EXPECT_TRUE(JudgePair(Scores(10, 500), Scores(10, 500), {}).decided);
+}
+
+TEST(ArmsJudgement, IdenticalArmsAreDecidedAtTheFirstLook) {
+  EXPECT_EQ(JudgePair(kLow, kLow, {}).answer, Answer::kIdentical);
+  EXPECT_TRUE(JudgePair(kLow, kLow, {}).decided);
+  EXPECT_EQ(JudgePair(kLow, {5, 4, 3, 2, 1}, {}).answer, Answer::kInconclusive);
+}
+
+TEST(ArmsJudgement, AWinnerIsWorseOnNoTask) {
+  const auto judged = [](const Scores& a, const Scores& b) { return Judge({{"a", a}, {"b", b}}, {}); };
+  const std::vector<ArmsJudgement> won = {judged(kLow, kHigh), judged(kLow, {2, 1, 3, 4, 5})};
+  EXPECT_EQ(WinnerOf(won, 2), 1u);
+  const std::vector<ArmsJudgement> each = {judged(kLow, kHigh), judged(kHigh, kLow)};
+  EXPECT_EQ(WinnerOf(each, 2), std::nullopt);
+}
 
 TEST(ArmsJudgement, NoLookNoAnswer) {
   const ArmsJudgement judged = Judge({{"a", {1, 2}}, {"b", {3, 4}}}, {});

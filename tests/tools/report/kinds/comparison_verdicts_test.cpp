@@ -105,9 +105,31 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
   EXPECT_TRUE(std::get<Number>(At(TableOf(document_, "results"), 1, "eval_return")).low) << "its own spread is shown";
 }
 
-TEST_F(Verdicts, WithoutASpreadAreUndefined) {
-  Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {600, 600, 600, 600}));
-  EXPECT_EQ("undefined: no spread", Verdict());
+TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
+  // By hand: 2 of C(8, 4) = 70 ways to deal the scores are as far apart.
+  Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {9.4, 9.4, 9.4, 9.4}));
+  EXPECT_EQ("worse (exact test, p = 0.029: neither side has a spread)", Verdict());
+  Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {500, 500, 500, 500, 500}));
+  EXPECT_EQ("both 500 in all 5 and 4 seeds: this metric cannot separate them", Verdict());
+  Compare(Scored(1, {500, 500, 500}), Scored(2, {500, 500, 500}));
+  EXPECT_EQ("too few seeds", Verdict());
+}
+
+TEST_F(Verdicts, IdenticalScoresHaveASpread) {
+  Compare(Scored(1, {1, 2, 3, 4}), Scored(2, {1, 2, 3, 4}));
+  EXPECT_EQ("identical, to the last bit", Verdict());
+  Compare(Scored(1, {1, 2, 3, 4}), Scored(2, {4, 3, 2, 1}));
+  EXPECT_EQ("no difference shown", Verdict()) << "each seed has a score of its own";
+}
+
+TEST_F(Verdicts, KnowTheDirectionThatASelectionNames) {
+  std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
+  for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
+  const Document document =
+      ComparisonReport({Set(all)}, Context("comparison", {{"baseline", "runners=1 envs=1"},
+                                                          {"columns", {"ep/x"}},
+                                                          {"select", {{"metric", "ep/x"}, {"direction", "minimize"}}}}));
+  EXPECT_EQ("worse", TextAt(TableOf(document, "improvement"), 0, "verdict"));
 }
 
 TEST_F(Verdicts, CountSeedsThatDivergedAsTheWorstSeenInAnyPoint) {

@@ -43,7 +43,7 @@ TEST(FinalTable, SeedsOfAPointAreOneRowWithTheIntervalOfTheirMean) {
   EXPECT_NEAR(100 - 4.3027 * 10 / std::sqrt(3), *speed.low, 1e-3);
 }
 
-TEST(FinalTable, TheBestStandsFirstAndIsSaidWithWhatIsAlike) {
+TEST(FinalTable, TheBestIsTheFirstRow) {
   const auto with = [](int runners, int seed, double reached) {
     TrialData trial = Trial(runners, 1, 100, static_cast<uint64_t>(seed));
     trial.measures["eval/return"] = Single(reached);
@@ -54,8 +54,6 @@ TEST(FinalTable, TheBestStandsFirstAndIsSaidWithWhatIsAlike) {
   ASSERT_EQ(3u, table.rows.size());
   EXPECT_DOUBLE_EQ(9.05, std::get<Number>(table.rows[0][1]).value);
   EXPECT_DOUBLE_EQ(1.05, std::get<Number>(table.rows[2][1]).value);
-  EXPECT_THAT(BestOf(table), testing::MatchesRegex("best by eval/return: .*; 1 other has intervals that reach into its own"));
-  EXPECT_EQ("", BestOf(FinalTable(SetOf({with(1, 0, 1)}), {})));
 }
 
 TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
@@ -82,7 +80,7 @@ TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[1][3]));
 }
 
-TEST(FinalTable, TheBestHasAllItsRunsAndFiniteValues) {
+TEST(FinalTable, TheFirstRowHasAllItsRunsAndFiniteValues) {
   const auto with = [](uint64_t runners, uint64_t seed, double value) {
     TrialData trial = Trial(runners, 1, 100, seed);
     trial.measures["return"] = Single(value);
@@ -93,15 +91,10 @@ TEST(FinalTable, TheBestHasAllItsRunsAndFiniteValues) {
   never.not_finite["return"] = {0, 10, false};
   diverged.measures["return"] = Single(NAN);
   failed.state = TrialState::kFailed;
-  size_t eligible = 0;
-  const Table table = FinalTable(
-      SetOf({with(1, 0, 5), with(1, 1, 6), with(2, 0, 900), failed, with(4, 0, 900), diverged, never}), {}, &eligible);
-  EXPECT_EQ(eligible, 1u);
+  const Table table =
+      FinalTable(SetOf({with(1, 0, 5), with(1, 1, 6), with(2, 0, 900), failed, with(4, 0, 900), diverged, never}), {});
   EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "runners=1");
-  EXPECT_THAT(BestOf(table, eligible), testing::StartsWith("best by return: runners=1"));
-  EXPECT_THAT(BestOf(table, eligible), testing::EndsWith("; 3 not considered: a run has no finite value"));
   EXPECT_EQ(std::get<std::string>(table.rows[3][2]), "not finite");
-  EXPECT_EQ(BestOf(table, 0), "");
 }
 
 TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {

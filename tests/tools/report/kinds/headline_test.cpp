@@ -36,6 +36,12 @@ TEST(Headline, OfSpeedsIsTheRatioToTheBaseline) {
             Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
 }
 
+TEST(Headline, CountsRunsWithoutASpeed) {
+  std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}});
+  trials.push_back(test_support::FailedTrial(16, 1, "FAILED", "plugin", "it broke"));
+  EXPECT_TRUE(Contains(Headline(trials), "(1,900 ± 52 steps/s); 1 of 9 runs have no speed.")) << Headline(trials);
+}
+
 TEST(Headline, NamesThoseThatAreNotShownToBeSlower) {
   EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1890}, {4, 1900}, {8, 1200}})),
                        "4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s); it is not shown to be faster than "
@@ -100,12 +106,77 @@ std::string ComparisonHeadlineOf(const std::vector<std::vector<TrialData>>& poin
   return ComparisonReport({Set(all)}, Context("comparison", report)).verdict.at(0);
 }
 
-TEST(Headline, OfAComparisonSaysWhatEachPointGains) {
+const nlohmann::json kAgainstFirst = {{"baseline", "runners=1 envs=1"}};
+
+TEST(Headline, NamesPointsWithAVerdictFirstAndCountsTheRest) {
+  // By hand: each has a variance of 2.5, so a difference of 2.306 x sqrt(2 x 2.5 / 5) = 2.31 is shown.
   const std::string text =
-      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 9, 5)}, {{"baseline", "runners=1 envs=1"}});
-  EXPECT_TRUE(Contains(text, "eval/return against runners=1 envs=1 (10.00 ± 1.96): runners=2 envs=1 +100 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=4 envs=1 +10.0 ± ")) << text;
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 9, 5), Returns(4, 14, 5), Returns(8, 3, 5), Returns(16, 18, 5),
+                            Returns(32, 7, 5), Returns(64, 10, 5), Returns(128, 8.5, 5)},
+                           kAgainstFirst);
+  EXPECT_TRUE(Contains(text, "eval/return against runners=1 envs=1 (10.00 ± 1.96): runners=16 envs=1 +100 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=4 envs=1 +60.0 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=8 envs=1 -50.0 (")) << text;
+  EXPECT_TRUE(Contains(text, " % (worse, n = 5); in total 2 better, 1 worse, 4 not shown to differ.")) << text;
+}
+
+TEST(Headline, NamesGainsWithoutAVerdict) {
+  const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), Returns(4, 9, 5)}, kAgainstFirst);
+  EXPECT_TRUE(Contains(text, "(10.00 ± 1.96): runners=4 envs=1 +10.0 ± ")) << text;
   EXPECT_TRUE(Contains(text, " % (no difference shown, n = 5).")) << text;
+}
+
+TEST(Headline, AroundZeroHasDifferencesInsteadOfRatios) {
+  EXPECT_EQ("eval/return against runners=1 envs=1 (0.00 ± 1.96): runners=2 envs=1 +10.00 ± 2.31 (better, n = 5).",
+            ComparisonHeadlineOf({Returns(1, -2, 5), Returns(2, 8, 5)}, kAgainstFirst));
+}
+
+TEST(Headline, CountsRunsWithoutAScore) {
+  std::vector<TrialData> failed = Returns(2, 18, 5), diverged = Returns(4, 18, 5);
+  failed[0].state = TrialState::kFailed;
+  failed[0].outcome = Outcome::kPlugin;
+  failed[1].measures.erase("eval/return");
+  diverged[0].measures["eval/return"] = Single(NAN);
+  // By hand: 8, 19, 20, 21, 22 have the mean 18; 8 is the worst score of all.
+  const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), failed, diverged}, kAgainstFirst);
+  EXPECT_TRUE(Contains(text, "runners=4 envs=1 +80 (")) << text;
+  EXPECT_TRUE(Contains(text,
+                       "(better, 1 of 5 diverged, n = 5); in total 1 better, 1 without a verdict; "
+                       "1 of 15 runs diverged, 1 of 15 runs failed, 1 of 15 runs have no eval/return."))
+      << text;
+}
+
+TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
+  std::vector<std::vector<TrialData>> points = {Returns(1, 8, 2)};
+  for (const uint64_t runners : {2, 4, 8, 16, 32}) {
+    points.push_back(Returns(runners, 8, 2));
+    points.back()[0].measures["eval/return"] = Single(NAN);
+  }
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf(points, {}), "; not considered: 5 points (5 of 12 runs diverged)."));
+}
+
+TEST(Headline, NamesNoBestOfRandomActions) {
+  std::vector<std::vector<TrialData>> points = {Returns(1, 8, 1), Returns(2, 18, 1), Returns(4, 12, 1)};
+  for (auto& trials : points)
+    for (TrialData& trial : trials) trial.config["learner"]["plugin"] = "random";
+  EXPECT_EQ(
+      "No point is the best by eval/return, because all act at random: from 8 (runners=1 envs=1) to 18 (runners=2 envs=1).",
+      ComparisonHeadlineOf(points, {}));
+}
+
+TEST(Headline, PointsOfOneValueAreNotSeparated) {
+  const auto solved = [](uint64_t runners, double value) {
+    std::vector<TrialData> trials = Returns(runners, 0, 5);
+    for (TrialData& trial : trials) trial.measures["eval/return"] = Single(value);
+    return trials;
+  };
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
+                       "(both 500 in all 5 seeds: this metric cannot separate them, n = 5)."));
+  // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
+                       "(better (exact test, p = 0.0079: neither side has a spread), n = 5)."));
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 8, 5)}, kAgainstFirst),
+                       "(identical, to the last bit, n = 5)."));
 }
 
 TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "results/parallel_efficiency.hpp"
 #include "support/trials.hpp"
@@ -105,6 +106,19 @@ TEST(Combine, TwoPluginsInOneSweepAreNoTwoBuilds) {
   TrialData other = Swept(MakeTrial(1, 1, 20), "env.plugin", "swimmer");
   other.files["env.plugin"] = "dddddddddd";
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10), other})}).groups.size());
+}
+
+TEST(Combine, AFileOfACommandGoesByItsName) {
+  TrialData before = MakeTrial(1, 1, 10);
+  before.config["learner"]["command"] = {"sh", "/folder/t.sh", "{seed}"};
+  before.files["learner.command.1"] = "ce3ff6b9aaaa";
+  TrialData after = before;
+  after.files["learner.command.1"] = "a943525daaaa";
+  after.trial_id += "-after";
+  const Combined combined = Combine({MakeSet({before}, "a"), MakeSet({after}, "b")});
+  ASSERT_EQ(combined.groups.size(), 2u);
+  EXPECT_EQ(std::set<std::string>({combined.groups[0].label, combined.groups[1].label}),
+            std::set<std::string>({"t.sh=a943525d", "t.sh=ce3ff6b9"}));
 }
 
 // All that reports are made of.

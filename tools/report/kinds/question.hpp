@@ -1,0 +1,26 @@
+// The question that an experiment file asks: by which measure the first sentence of its report answers.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kinds/comparison_spec.hpp"
+#include "record/report_section.hpp"
+#include "results/combine.hpp"
+
+namespace backplane {
+
+struct Question {
+  std::optional<MeasureSpec> measure;  // absent: nothing that could decide was measured
+  bool has_best = true;                // false for the returns of random actions
+};
+
+// The measure that the file names: in report.select, as the objective of a search, or as the metric of a comparison.
+std::optional<MeasureSpec> NamedMeasure(const std::vector<ResultSet>& sets, const ComparisonSpec& spec);
+
+// The named measure; else speed if the report is about speed; else the return of the evaluation, else of the training; else
+// the first column of the experiment's own with a direction; else speed. A column with the same expression lends its title.
+Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,
+                    const ComparisonSpec& spec);
+
+}  // namespace backplane
