@@ -1,4 +1,4 @@
-// Which quote, bracket or block scalar has no end, where a parser of YAML reports an error far behind it, or none.
+// Finds the quote, bracket or block scalar that was never closed. The parser reports such an error much later, or not at all.
 #pragma once
 
 #include <yaml-cpp/exceptions.h>

@@ -1,4 +1,4 @@
-// How many items a learner can work on at once: found out by trying, and halved where the device has no memory for so many.
+// Limits how many items a learner works on at once. The limit is found by trying, and halved if the device runs out of memory.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace backplane {
 
 struct Question {
-  std::optional<MeasureSpec> measure;  // absent: nothing that could decide was measured
+  std::optional<MeasureSpec> measure;  // absent: no measure can decide
   bool has_best = true;                // false for the returns of random actions
 };
 
