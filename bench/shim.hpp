@@ -1,4 +1,4 @@
-// What the shim above each trial costs (shim/shim.hpp).
+// Measures the time and memory that the shim above each trial adds (shim/shim.hpp).
 #pragma once
 
 #include <filesystem>

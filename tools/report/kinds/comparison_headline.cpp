@@ -182,7 +182,7 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
 // Points of the same machine that the chosen one was compared with.
 struct Rivals {
   std::vector<std::string> alike, unknown;  // not distinguishable; too few seeds
-  size_t fewest = 0;                        // seeds of a point
+  size_t fewest = 0;                        // seeds of a compared point
   size_t judged = 0;
 };
 
@@ -193,9 +193,8 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   for (size_t i = 0; i < parts.points.size(); ++i) {
     if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
     const SeedScores scores = parts.scoring.Scores(i, measure);
-    if (scores.values.empty()) continue;
+    if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
     rivals.fewest = std::min(rivals.fewest, scores.values.size());
-    if (scores.incomplete || scores.missing > 0) continue;
     const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
     if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
       rivals.unknown.push_back(parts.points[i].name);

@@ -188,6 +188,15 @@ TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
             ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
 
+TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
+  std::vector<TrialData> failed = Returns(4, 30, 2);
+  failed[0].state = TrialState::kFailed;
+  failed[0].outcome = Outcome::kPlugin;
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), failed}, {}),
+                       "every other point is distinguishable from it (5 seeds); not considered: runners=4 envs=1 (1 of 2 runs "
+                       "failed)."));
+}
+
 TEST(Headline, TheBestIsWhatTheFileSelects) {
   const auto select = [](nlohmann::json how) {
     return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
