@@ -1,7 +1,8 @@
-# backplane_add_module(<name> [SMALL] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all
-# sources in its folder but main.cpp and EXCEPT, or of SOURCES. SMALL: as for backplane_precompile.
+# backplane_add_module(<name> [FAST] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all
+# sources in its folder but main.cpp and EXCEPT, or of SOURCES. It is optimized for size as with SMALL of backplane_precompile, unless it is
+# FAST: for what steps, trains, or reads and writes many lines.
 function(backplane_add_module name)
-  cmake_parse_arguments(M "SMALL" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
+  cmake_parse_arguments(M "FAST" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
   if(NOT M_SOURCES)
     file(GLOB M_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
     list(REMOVE_ITEM M_SOURCES main.cpp ${M_EXCEPT})
@@ -10,10 +11,10 @@ function(backplane_add_module name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH folder)
   target_include_directories(backplane_${name} PUBLIC ${folder})
   target_link_libraries(backplane_${name} PUBLIC backplane::sdk ${M_LIBS} PRIVATE backplane_flags)
-  if(M_SMALL)
-    backplane_precompile(backplane_${name} SMALL)
-  else()
+  if(M_FAST)
     backplane_precompile(backplane_${name})
+  else()
+    backplane_precompile(backplane_${name} SMALL)
   endif()
   # Four files at once: half the time of a build from nothing, and a changed file still takes seconds.
   if(BACKPLANE_PRECOMPILE AND NOT CMAKE_UNITY_BUILD)

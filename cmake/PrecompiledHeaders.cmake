@@ -2,7 +2,7 @@
 # of target and not once per file, which halves the time of a build from nothing. Every file still includes what it uses: the preset
 # dev builds without. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
 # Tests are also compiled several files at once and with a light optimizer: most of their code runs once.
-# SMALL optimizes for size, which takes a quarter less time: for code that prints, asks and reads options.
+# SMALL optimizes for size, which takes a quarter less time.
 option(BACKPLANE_PRECOMPILE "Precompile the headers of the standard library and of dependencies" ON)
 
 set(_test_optimizer $<$<CONFIG:RelWithDebInfo>:-O1>)
