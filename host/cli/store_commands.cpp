@@ -1,19 +1,14 @@
 // store rebuild and export: the results in other forms.
 #include <cstdio>
 
-#include "base/files.hpp"
-#include "base/json_fields.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "input/report_program.hpp"
 #include "log/log.hpp"
+#include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
-#include "store/csv.hpp"
 #include "store/database.hpp"
-#include "store/optuna_export.hpp"
 #include "store/out_folder.hpp"
-#include "store/tb_export.hpp"
-#include "yaml/errors.hpp"
-#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -37,64 +32,6 @@ bool IsResultsFolder(const std::filesystem::path& out) {
   return false;
 }
 
-int ExportCsv(const ExportArgs& args) {
-  const ResultsFolder folder{args.out};
-  const std::string text = FormatCsv(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()));
-  if (args.to.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  } else {
-    WriteFileAtomic(args.to, text);
-  }
-  return kOk;
-}
-
-int ExportTb(const ExportArgs& args) {
-  const ResultsFolder folder{args.out};
-  const std::filesystem::path to = args.to.empty() ? args.out / "tb" : args.to;
-  const size_t trials = ExportTensorBoard(folder, ReadPlanFile(folder.plan()), ReadBatchRecord(folder.events()), to);
-  if (trials == 0) {
-    LogError("backplane: nothing to export: no trial of {} has finished an iteration", args.out.string());
-    return kFailed;
-  }
-  std::printf("%s: %zu trials; tensorboard --logdir %s shows them\n", to.c_str(), trials, to.c_str());
-  return kOk;
-}
-
-int ExportSqlite(const ExportArgs& args) {
-  CopyDatabase(args.out, args.to);
-  std::printf("%s: a copy of %s\n", args.to.c_str(), ResultsFolder{args.out}.database().c_str());
-  return kOk;
-}
-
-nlohmann::json ConfigOf(const ResultsFolder& folder) {
-  const std::string text = ReadFile(folder.config()).value_or("");
-  Errors errors;
-  const std::optional<Node> root = ParseDocument(text, MakeSource(folder.config().string(), "", text, 0), &errors);
-  return root && errors.empty() ? PlainJson(*root) : nlohmann::json();
-}
-
-// Of a sweep without a search by the metric that its report selects by, if that is one.
-int ExportOptuna(const ExportArgs& args) {
-  const ResultsFolder folder{args.out};
-  const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
-  const BatchRecord record = ReadBatchRecord(folder.events());
-  std::optional<Study> study = StudyOfSearch(plan, record);
-  if (!study) {
-    const nlohmann::json config = ConfigOf(folder);
-    const nlohmann::json& selects = At(At(config, "report"), "select");
-    const nlohmann::json& select = selects.is_array() && !selects.empty() ? selects.front() : selects;
-    const std::string direction = Text(At(select, "direction"));
-    study = StudyOfSweep(folder, plan, record, Text(At(select, "metric")),
-                         direction.empty() ? std::nullopt : std::optional(direction == "maximize"));
-    study->name = Text(At(config, "experiment"), "experiment");
-  }
-  const std::filesystem::path to = args.to.empty() ? args.out / "optuna.journal" : args.to;
-  WriteFileAtomic(to, FormatOptunaJournal(*study, folder, record));
-  std::printf("%s: %zu trials by %s; optuna-dashboard %s shows them (pip install optuna-dashboard)\n", to.c_str(),
-              study->trials.size(), study->metric.c_str(), to.c_str());
-  return kOk;
-}
-
 int StoreRebuildCommand(const RebuildArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
@@ -115,11 +52,14 @@ int ExportCommand(const ExportArgs& args) {
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
-  const int code = args.format == "tb"       ? ExportTb(args)
-                   : args.format == "sqlite" ? ExportSqlite(args)
-                   : args.format == "optuna" ? ExportOptuna(args)
-                                             : ExportCsv(args);
   const ResultsFolder folder{args.out};
+  int code = kOk;
+  if (args.format == "sqlite") {
+    CopyDatabase(args.out, args.to);
+    std::printf("%s: a copy of %s\n", args.to.c_str(), folder.database().c_str());
+  } else {
+    code = ReportProgram().Show("--export", ToJson(ExportRequest{args.out, args.format, args.to}));
+  }
   const bool damaged = SayDamage(DamageIn(folder, ReadBatchRecord(folder.events()), ReadPlanFile(folder.plan())));
   return damaged ? static_cast<int>(kFailed) : code;
 }

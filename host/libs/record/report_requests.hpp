@@ -61,6 +61,18 @@ struct ExplainRequest {
   static void Fields(auto& self, auto&& visit) { visit("id", self.id); }
 };
 
+// --export: writes the results of a folder in another form, and prints where to. Exit code 1: there is nothing to export.
+struct ExportRequest {
+  std::string out, format;  // format: csv, tb or optuna
+  std::string to;           // empty: standard output for csv, OUT/tb, OUT/optuna.journal
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("out", self.out);
+    visit("format", self.format);
+    visit("to", self.to);
+  }
+};
+
 // --film: writes a film in the form that the name's ending says, and says so.
 struct FilmRequest {
   std::string film, title, to;  // a file that holds a Film (record/film.hpp); what stands below it; the file to be written

@@ -1,5 +1,4 @@
-// A search as its trials tell it: what was suggested, how it ended and what it scored. Points of another sweep are read the
-// same way, as if they had been suggested in the plan's order.
+// A search as its trials tell it: what was suggested, how it ended and what it scored.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,6 @@
 
 #include "record/batch_record.hpp"
 #include "record/plan_line.hpp"
-#include "record/results_folder.hpp"
 #include "record/search_space.hpp"
 
 namespace backplane {
@@ -63,9 +61,5 @@ std::string PrunedText(const Study& study);
 
 // Absent: nothing was searched.
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record);
-
-// Of a sweep without a search, by means over seeds. `metric` empty: eval/return where it was measured, else return.
-Study StudyOfSweep(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record,
-                   const std::string& metric, std::optional<bool> maximize);
 
 }  // namespace backplane

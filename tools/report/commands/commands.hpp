@@ -16,6 +16,7 @@ int MeasuresCommand(const nlohmann::json& request);
 int JudgeCommand(const nlohmann::json& request);
 int GateCommand(const nlohmann::json& request);
 int ExplainCommand(const nlohmann::json& request);
+int ExportCommand(const nlohmann::json& request);
 int FilmCommand(const nlohmann::json& request);
 // Without a request, and without an end: whoever started it ends it. `program`: as a person types it.
 [[noreturn]] int LiveCommand(const std::filesystem::path& out, const std::string& program);

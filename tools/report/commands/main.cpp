@@ -30,6 +30,7 @@ constexpr Command kCommands[] = {
     {"--judge", "what the trials of a comparison say so far", backplane::JudgeCommand},
     {"--gate", "on which side of its limits a change from a baseline lies", backplane::GateCommand},
     {"--explain", "what a finding means", backplane::ExplainCommand},
+    {"--export", "results as a table, for TensorBoard or for Optuna", backplane::ExportCommand},
     {"--film", "from an episode's pictures to one SVG", backplane::FilmCommand},
 };
 

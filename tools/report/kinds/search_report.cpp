@@ -12,6 +12,7 @@
 #include "kinds/sections.hpp"
 #include "record/plan_file.hpp"
 #include "results/reduction.hpp"
+#include "results/study_of_sweep.hpp"
 #include "rules/try_command.hpp"
 #include "yaml/recommended_file.hpp"
 

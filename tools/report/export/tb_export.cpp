@@ -1,4 +1,4 @@
-#include "store/tb_export.hpp"
+#include "export/tb_export.hpp"
 
 #include <algorithm>
 #include <cmath>

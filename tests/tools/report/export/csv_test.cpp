@@ -1,4 +1,4 @@
-#include "store/csv.hpp"
+#include "export/csv.hpp"
 
 #include "support/batch_fixture.hpp"
 

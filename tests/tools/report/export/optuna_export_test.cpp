@@ -1,9 +1,10 @@
-#include "store/optuna_export.hpp"
+#include "export/optuna_export.hpp"
 
 #include <gmock/gmock.h>
 
 #include <sstream>
 
+#include "results/study_of_sweep.hpp"
 #include "support/result_folder.hpp"
 
 namespace backplane {

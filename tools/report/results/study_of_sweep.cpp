@@ -1,3 +1,5 @@
+#include "results/study_of_sweep.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -5,7 +7,6 @@
 
 #include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
-#include "record/study.hpp"
 
 namespace backplane {
 namespace {

@@ -1,4 +1,4 @@
-#include "store/optuna_export.hpp"
+#include "export/optuna_export.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
