@@ -1,4 +1,4 @@
-// What a batch writes down of itself before it starts: enough to run it again anywhere, and to know what ran.
+// The files that a batch writes before it starts. They are enough to run it again on any machine.
 #pragma once
 
 #include "batch/batch.hpp"

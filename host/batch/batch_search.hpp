@@ -1,4 +1,4 @@
-// The search of a batch: which suggestion is which point, what of its trials the search is told, and what it is asked.
+// The search of a batch: maps suggestions to points, reports results of trials to the search, and asks it for more.
 #pragma once
 
 #include <filesystem>

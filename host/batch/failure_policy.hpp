@@ -1,4 +1,4 @@
-// What follows from an ended attempt: the trial's state, another try, or a stop of the whole batch. No clock, no files.
+// Decides what follows an ended attempt: a state of the trial, another try, or a stop of the batch. No clock, no files.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
-// Processes that trials have started and that nobody could end: where shim and supervisor were killed together, a process
-// that had left its trial's session lives on.
+// Processes that trials left behind. If shim and supervisor are killed together, a process that left its trial's session
+// survives.
 #pragma once
 
 #include <sys/types.h>

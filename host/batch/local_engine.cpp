@@ -63,7 +63,7 @@ struct LocalEngine::Job {
     report->CloseWriter();
   }
 
-  // A shim that somebody stopped neither ends its trial nor reports its end.
+  // A stopped shim neither ends its trial nor reports its end.
   void WakeShim() {
     if (wake_every.count() <= 0 || Clock::now() - woken < wake_every) return;
     woken = Clock::now();

@@ -10,9 +10,9 @@
 
 namespace backplane {
 
-// While it exists, this process is what orphans are given to (a subreaper), so that what a trial has started can be ended also
-// when its shim was killed. Other child processes must be there before a trial is started, or wait until it has ended: one
-// that comes meanwhile would be taken for an orphan.
+// While it exists, this process is a subreaper: it becomes the parent of orphans. So it can end the processes of a trial even
+// if the shim was killed. Start other child processes before the first trial or after the last one; in between they would be
+// mistaken for orphans.
 // [all calls from the thread that made it, which has to live as long as the trials: the kernel ends shims with their thread]
 class LocalEngine : public Engine {
  public:

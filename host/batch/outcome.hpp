@@ -1,4 +1,4 @@
-// How an attempt ended, told from its exit, its result and what the supervisor did to it. The one place that knows the table.
+// Derives the outcome of an attempt from its exit, its result and the actions of the supervisor. Only this file has the table.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What an earlier session left in the results folder, brought to where this one can go on. For the holder of the folder's lock:
-// nobody else is at it then, so an attempt without an end has none any more.
+// Brings a results folder that an earlier session left into a state from which this one can resume. The caller holds the
+// folder's lock, so no process still runs an attempt without an end.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Who may use which core and which GPU, and how much memory. Every core belongs to one trial at a time, a GPU to one trial or
-// in shares to several; memory counts where a trial has a limit of it.
+// Grants cores, GPUs and memory to trials. Every core belongs to one trial at a time, a GPU to one trial or in shares to
+// several. Memory counts only for trials with a limit.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// How long a batch will still take, from what it took so far.
+// Estimates the remaining time of a batch from the time used so far.
 #pragma once
 
 #include <cstddef>

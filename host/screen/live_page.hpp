@@ -1,5 +1,4 @@
-// OUT/index.html while a batch runs: a process beside it that writes the page. It is started, started again where it dies, and
-// never waited for.
+// The process that writes OUT/index.html while a batch runs. If it dies, it is restarted. The batch never waits for it.
 #pragma once
 
 #include <chrono>

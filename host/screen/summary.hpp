@@ -1,4 +1,4 @@
-// What a person reads when a trial has ended.
+// The text that `run` prints at the end of a trial.
 #pragma once
 
 #include <filesystem>

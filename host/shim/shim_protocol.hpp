@@ -1,4 +1,4 @@
-// What an engine and a shim say to each other: an order on the command line of backplane-shim, lines of text on a pipe
+// The messages between an engine and a shim: an order on the command line of backplane-shim, and lines of text on a pipe
 // back.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The trial process: `backplane-trial run-trial trial.json`. The only place that loads plugins.
+// The trial process: `backplane-trial run-trial trial.json`. It loads the plugins.
 #pragma once
 
 #include <cstdint>

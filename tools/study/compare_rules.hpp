@@ -1,5 +1,4 @@
-// A comparison goes on under the rules that it began with: who changes them after having looked has another error than they
-// say.
+// A comparison resumes only with the rules that it started with. Changing them after a look would change the error rate.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What --fail-if says: "eval/return < -5%".
+// Parses --fail-if: "eval/return < -5%".
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `gate save`: what later states are held against.
+// `gate save`: saves the baseline that later versions are compared with.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Trials look after look, until their judge knows the answer.
+// Runs a comparison look by look until the verdict is known.
 #pragma once
 
 #include <filesystem>

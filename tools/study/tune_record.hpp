@@ -1,4 +1,4 @@
-// What a tuning leaves beside the batches it ran: OUT/tune.json, read by programs and by the same command when it goes on.
+// The record of a tuning, OUT/tune.json. Programs read it, and the same command reads it to resume.
 #pragma once
 
 #include <filesystem>

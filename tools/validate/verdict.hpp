@@ -1,4 +1,4 @@
-// What comes of one case of `backplane plugin validate`.
+// The result of one case of `backplane plugin validate`.
 #pragma once
 
 #include <string>

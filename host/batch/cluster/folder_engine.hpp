@@ -1,5 +1,5 @@
-// What the engines of clusters have in common: the supervisor's side of a work folder (work_folder.hpp). How workers come to be
-// on the nodes, and whether they still live, the engine of each cluster knows.
+// The common part of the engines of clusters: the supervisor's side of a work folder (work_folder.hpp). The engine of each
+// cluster starts the workers on the nodes and checks that they live.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ namespace backplane {
 namespace {
 
 constexpr double kMinute_s = 60, kMiB = 1 << 20;
-// Of a worker and its shims: a trial is to meet its shim's limit before Slurm ends them all.
+// Memory for the worker and its shims. With it, a trial reaches its shim's limit before Slurm ends the whole job.
 constexpr double kOwnMemory_mib = 128;
 
 // The words of squeue's %T. A state in no list has an unknown meaning, as in another version of Slurm.

@@ -1,4 +1,4 @@
-// What a trial came to, and while it runs: the measure that a search looks for.
+// The measure that a search optimizes: its value for an ended trial, and for a running one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A search that is asked, told, and written down: every message is in the events before anything follows from it, so that a
-// later session can bring another process to the same state.
+// A search whose messages are recorded: every message is in the events before anything follows from it, so a later session
+// can bring a new process into the same state.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Whether the files of finished trials still are what the events say of them.
+// Compares the files of finished trials with the sizes and checksums in the events.
 #pragma once
 
 #include <filesystem>

@@ -19,9 +19,9 @@ enum class LockFor {
   kUpkeep,     // the file stays empty: no batch runs, and `stop` has nobody to signal
 };
 
-// Held by one process at a time: the file `lock`, which says by which supervisor (base/process.hpp, as JSON), and the folder
-// itself, for a file can be removed and made anew. The descriptors are passed on to the shims of the trials, so trials that
-// outlive a killed supervisor still keep the folder: two processes never write the same checkpoint.
+// Held by one process at a time: the file `lock`, which names the supervisor (base/process.hpp, as JSON), and the folder
+// itself, because a file can be deleted and created again. The descriptors are passed on to the shims of the trials, so trials
+// that outlive a killed supervisor still keep the folder: two processes never write the same checkpoint.
 class OutLock {
  public:
   using Say = std::function<void(const std::string& sentence)>;

@@ -1,4 +1,4 @@
-// One value of one type: read whole, checked against its range, refused with what was wanted and what was found.
+// A value of one type: parses all of it and checks its range. Errors contain the expected and the found value.
 #pragma once
 
 #include <nlohmann/json.hpp>
