@@ -1,4 +1,4 @@
-// A search as its trials tell it: what was suggested, how it ended and what it scored.
+// The trials of a search as a study: suggestions, their ends and their scores.
 #pragma once
 
 #include <cstdint>

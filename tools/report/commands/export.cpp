@@ -51,7 +51,7 @@ nlohmann::json ConfigOf(const ResultsFolder& folder) {
   return root && errors.empty() ? PlainJson(*root) : nlohmann::json();
 }
 
-// Of a sweep without a search by the metric that its report selects by, if that is one.
+// A sweep without a search counts as a study of the metric that its report selects by.
 int ExportOptuna(const Results& results, const std::string& to) {
   const auto& [folder, plan, record] = results;
   std::optional<Study> study = StudyOfSearch(plan, record);
