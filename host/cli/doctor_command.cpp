@@ -139,10 +139,11 @@ Check ForSome(const char* name, const std::string& there, const std::string& why
 
 std::vector<Check> SearchAndEngines() {
   std::vector<Check> checks = {ForSome("search", "Optuna in " + FindPython(), WhyNoSearch(""))};
-  for (const char* kind : {"slurm", "ray"}) {
+  for (const std::string& kind : EngineKinds()) {
+    if (kind == kLocalEngine) continue;
     EngineConfig config;
     config.kind = kind;
-    checks.push_back(ForSome(kind, "engine.kind: " + config.kind, WhyNoEngine(config)));
+    checks.push_back(ForSome(kind.c_str(), "engine.kind: " + kind, WhyNoEngine(config)));
   }
   return checks;
 }

@@ -112,11 +112,11 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Add("--apply", "FINDING", &args->apply,
            "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try");
   add->Add("--jobs", "N", &args->jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
-  add->Add("--engine", "KIND", "Where trials run: local, slurm or ray; as engine.kind in the file",
-           [args](const std::string& text) {
-             args->input.set.push_back("engine.kind=" + text);
-             return std::string();
-           });
+  const std::string where = fmt::format("Where trials run: {}; as engine.kind in the file", fmt::join(EngineKinds(), ", "));
+  add->Add("--engine", "KIND", where.c_str(), [args](const std::string& text) {
+    args->input.set.push_back("engine.kind=" + text);
+    return std::string();
+  });
   add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
            [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
   add->Flag("--plan", &args->plan, "The file is a plan that a program wrote").Hidden();

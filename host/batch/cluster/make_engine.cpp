@@ -40,6 +40,7 @@ struct EngineKind {
   std::string (*why_not)(const EngineConfig& config);
 };
 
+// A new one: its row here, and its word in the range of `engine.kind` (contract/schema.cpp).
 constexpr EngineKind kEngines[] = {{kLocalEngine, MakeLocal, LocalIsThere},
                                    {"slurm", MakeOf<SlurmEngine>, SlurmEngine::WhyNot},
                                    {"ray", MakeOf<RayEngine>, RayEngine::WhyNot}};
@@ -64,6 +65,12 @@ MadeEngine MakeEngine(const EngineRequest& request) {
   for (const EngineKind& kind : kEngines)
     if (kind.name == request.config.kind) return kind.make(request);
   throw std::runtime_error("there is no engine '" + request.config.kind + "'");
+}
+
+std::vector<std::string> EngineKinds() {
+  std::vector<std::string> kinds;
+  for (const EngineKind& kind : kEngines) kinds.emplace_back(kind.name);
+  return kinds;
 }
 
 std::string WhyNoEngine(const EngineConfig& config) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "batch/engine.hpp"
 #include "cluster/engine_needs.hpp"
@@ -17,6 +18,9 @@ struct MadeEngine {
 
 // Throws std::runtime_error with a sentence if there is no such cluster here.
 MadeEngine MakeEngine(const EngineRequest& request);
+
+// The words of `engine.kind`, this machine's first.
+std::vector<std::string> EngineKinds();
 
 // Why an engine would not start here as far as its programs and packages are concerned, and what to do; empty: they are there,
 // or it is the local one. Asks no cluster.

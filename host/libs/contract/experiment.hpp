@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "contract/plain_keys.hpp"
 #include "record/chunk_rows.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_section.hpp"
@@ -147,11 +148,10 @@ struct Experiment {
   OnFailure on_failure;
   StopSweep stop_sweep;
   EngineConfig engine;
-  std::string output_dir;                                // default outputs/<name>
-  std::optional<std::string> report_dir, progress_file;  // absent: inside output_dir
-  bool page = true;                                      // keep output_dir/index.html
-  bool fingerprints = true;                              // of each iteration, in the attempt's folder
-  std::vector<std::string> live;                         // measures that are shown while trials run, at most kMaxLive
+  std::string output_dir;  // default outputs/<name>
+#define BACKPLANE_MEMBER(type, member, initially, ...) type member = initially;
+  BACKPLANE_PLAIN_KEYS(BACKPLANE_MEMBER)
+#undef BACKPLANE_MEMBER
   std::vector<std::string> plugin_path;
 
   bool HasCommand() const { return !command.words.empty(); }

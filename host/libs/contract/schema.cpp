@@ -51,6 +51,8 @@ std::optional<json> PlaceIf(bool stands, const std::optional<double>& value) {
 
 #define MEMBER(name) \
   [](auto& e) -> auto& { return e.name; }
+#define PLAIN_KEY(cpp_type, member, initially, path, scope, type, ...) \
+  Key(path, scope, Type::type, __VA_ARGS__, MEMBER(member)),
 
 const std::vector<HostKey>& Table() {
   using enum Scope;
@@ -171,17 +173,7 @@ const std::vector<HostKey>& Table() {
           MEMBER(engine.shared)),
       Key("output.dir", kBatch, Type::kText, "", "outputs/<experiment>", "=output_dir,logdir,log_dir,save_dir",
           "the results folder", MEMBER(output_dir)),
-      Key("output.report_dir", kBatch, Type::kText, "", nullptr, "", "where the report goes instead of DIR/report",
-          MEMBER(report_dir)),
-      Key("output.progress_file", kBatch, Type::kText, "", nullptr, "", "where progress is written instead",
-          MEMBER(progress_file)),
-      Key("output.page", kBatch, Type::kFlag, "", "true", "", "keep DIR/index.html, a page that is rewritten while trials run",
-          MEMBER(page)),
-      Key("output.fingerprints", kBatch, Type::kFlag, "", "true", "",
-          "keep hashes of each iteration's observations, actions, rewards and weights, for `compare --bits` and `replay`",
-          MEMBER(fingerprints)),
-      Key("output.live", kBatch, Type::kMeasureList, "", "[]", "",
-          "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME", MEMBER(live)),
+      BACKPLANE_PLAIN_KEYS(PLAIN_KEY)  // each with its comma
       Key("plugin_path", kBatch, Type::kPathList, "", "[]", "plugin_dirs", "folders searched for plugins", MEMBER(plugin_path)),
       Unbound("sweep", Type::kSweep, "many trials from one file"),
       Unbound("stages", Type::kStages,
@@ -249,6 +241,7 @@ const std::vector<HostKey>& Table() {
   return table;
 }
 
+#undef PLAIN_KEY
 #undef MEMBER
 
 }  // namespace
