@@ -1,17 +1,18 @@
-"""docs/performance.md: one row a goal, from stored records."""
+"""docs/performance.md: one row per goal, from stored records."""
 import string
 
 HEAD = """# Performance
 
-What each goal is measured against, and what was found. `scripts/bench` measures, `scripts/bench --page` writes this page of what was measured;
-no figure here is written by hand. [bench/README.md](../bench/README.md) says what each part is and how it is measured.
+Compare Backplane's speed with other programs and with the goals of this project. `scripts/bench` measures every figure and `scripts/bench --page`
+writes this page; no figure is written by hand. [bench/README.md](../bench/README.md) explains each part.
 
-- A ratio is ours over the peer's, or the peer's time over ours: above 1 we are faster. Both sides run in turn, with the same nets, settings and cores.
-- Figures are medians, with their range and number. `~`: other programs took more than 5 % of the machine's CPU time. A ratio then shows nothing,
-  as the peer may have suffered more, and its verdict is "disturbed"; so is that of a figure of our own that missed its bar beside them.
-- The floor is what the project promises on this kind of machine, the target what it aims at.
-- Compare figures of one row only: those of different machines or days say nothing about each other.
-- `scripts/bench --only PART` measures a row again; beside peers that are installed with `--peers`. Machines have their letters at the end.
+- A ratio is our speed over the peer's, so above 1 Backplane is faster. A ratio of times is inverted. Both sides run in turn, with the same
+  nets, settings and cores.
+- Figures are medians, with their range and the number of measurements (n).
+- `~` marks figures during which other programs used more than 5 % of the machine's CPU time. Because the peer may have suffered more, the
+  verdict of such a ratio is "disturbed". One of our own figures is "disturbed" only if it also missed its bar.
+- The floor is the speed that the project guarantees on this kind of machine. The target is its aim.
+- Compare figures within a row only, because rows differ in machine and day. A letter stands for each [machine](#machines).
 
 ![Ratios to peers on a logarithmic axis, with a line at 1](images/performance.svg)
 """
@@ -53,7 +54,7 @@ def described(machine):
 
 
 def rows_of(parts, records, peers):
-    """(goal, row, record) of what was measured, and (goal, part) of what was not; with peers or without."""
+    """(goal, row, record) of measured goals and (goal, part) of the others, with peers or without."""
     measured, absent = [], []
     for part in parts:
         record = records.get(part.name)
@@ -89,12 +90,15 @@ def not_measured(absent):
 
 
 KEPT_BY_TESTS = """
-## Kept by tests
+## Guaranteed by tests
 
-Not timed, so they hold on any machine: the costs of the host, of envs and of products in instructions (`ctest -L gate`,
-[tests/gates](../tests/gates)), no heap allocation per env step (`Gate.allocations`), no copy of a transition after the env wrote it (tests on
-pointers), the same bits for any number of threads, rows and chunks (`ctest -R SameBits`), and the quick form of every part above
-(`ctest -R Bench`).
+Tests check these without a clock, so they hold on any machine:
+
+- the costs of the host, of envs and of products, in instructions (`ctest -L gate`, [tests/gates](../tests/gates))
+- no heap allocation per env step (`Gate.allocations`)
+- no copy of a transition after the env wrote it (tests on pointers)
+- the same bits for any number of threads, rows and chunks (`ctest -R SameBits`)
+- the quick form of every part above (`ctest -R Bench`)
 """
 
 
@@ -102,12 +106,12 @@ def page(parts, records):
     machines = []
     with_peers, absent = rows_of(parts, records, True)
     alone, more = rows_of(parts, records, False)
-    tables = ["## Beside peers\n", table(with_peers, machines, True), "\n## Our own figures\n", table(alone, machines, False)]
+    tables = ["## Compared with peers\n", table(with_peers, machines, True), "\n## Our own figures\n", table(alone, machines, False)]
     if absent or more:
         tables += ["\n## Not measured here\n", not_measured([*absent, *more])]
     tables += [KEPT_BY_TESTS, "## Machines\n", *(f"- {string.ascii_uppercase[i]}: {described(machine)}" for i, machine in enumerate(machines))]
-    tables += ["\n## Again\n", "```sh\nscripts/bench --list              # every part, what it needs and how long it takes\n"
-               "scripts/bench                     # all that need no peer's packages\n"
-               "scripts/bench --peers             # and those that do: makes their Pythons first, 9 GB\n"
-               "scripts/bench --only train/s64 --peers\nscripts/bench --page              # this page, of what was measured\n```"]
+    tables += ["\n## Measure again\n", "```sh\nscripts/bench --list              # every part, its needs and its duration\n"
+               "scripts/bench                     # the parts without peers\n"
+               "scripts/bench --peers             # all parts; installs the peers first, 9 GB\n"
+               "scripts/bench --only train/s64 --peers\nscripts/bench --page              # this page, from the stored results\n```"]
     return HEAD + "\n" + "\n".join(tables) + "\n"

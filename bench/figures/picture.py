@@ -57,7 +57,7 @@ def picture(measured):
     width, height = LEFT + WIDTH + RIGHT, bottom + BOTTOM
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
              'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>',
-             text(width / 2, 20, "Speed beside peers", "middle", 15),
+             text(width / 2, 20, "Speed compared with peers", "middle", 15),
              text(width / 2, 38, "median and range of pairs in turn; open: other programs ran beside it; red: the target", "middle", 11, GREY),
              *grid(axis, bottom)]
     for i, (goal, row) in enumerate(measured):
