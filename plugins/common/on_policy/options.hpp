@@ -65,7 +65,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("kl_target", &Options::kl_target, "[0,)", "An update ends early above 1.5 times this KL; 0: off",
             {.aliases = "target_kl"}),
     bp::Opt("hidden", &Options::hidden, "[1,)", "Sizes of the actor's hidden layers", {.aliases = "fcnet_hiddens"}),
-    bp::Opt("vf_hidden", &Options::vf_hidden, "[1,)", "Sizes of the critic's hidden layers; empty: those of hidden"),
+    bp::Opt("vf_hidden", &Options::vf_hidden, "[1,)", "Sizes of the critic's hidden layers; empty: the same as hidden"),
     bp::Opt("activation", &Options::activation, "Function between layers", {.aliases = "fcnet_activation"}),
     bp::Opt("ortho_init", &Options::ortho_init, "Orthogonal first weights; false: uniform"),
     bp::Opt("update_path", &Options::update_path,

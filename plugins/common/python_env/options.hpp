@@ -47,12 +47,11 @@ inline constexpr bp::OptionTable kOptionsOfAll{
             "Files that the env uses, whose content belongs to the identity; left out: all `*.py` below the folder of `file`.",
             {.flags = BP_PARAM_DATA | BP_PARAM_LATER}),
     bp::Opt("kwargs", &Options::kwargs, "mapping", "Arguments the env is made with."),
-    bp::Opt(
-        "wrappers", &Options::wrappers, "list",
-        "What it is wrapped in, the innermost first: each a name or `{name: {argument: value}}`; `module:Class`, or a class of "
-        "`file` or of the library's own wrappers."),
+    bp::Opt("wrappers", &Options::wrappers, "list",
+            "Wrappers, the innermost first: each a name or `{name: {argument: value}}`. Names: `module:Class`, a class of "
+            "`file`, or a wrapper of the library."),
     bp::Opt("python", &Options::python,
-            "Interpreter of the worker processes; empty: that of the active virtual environment, else python3."),
+            "Interpreter of the env processes; empty: the active virtual environment's, else python3."),
     bp::Opt("timeout", &Options::timeout, "(0,86400]",
             "The longest that a reset or a step of all rows may take; a start has 120 s at least.", {.unit = "s"}),
 };

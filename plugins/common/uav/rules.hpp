@@ -60,7 +60,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("grid_size", &Options::grid_size, kGridSizes, "Cells along each side of the square grid", {.unit = "cells"}),
     bp::Opt("n_uavs", &Options::n_uavs, kNumbersOfUavs, "UAVs of a row; more than 256 need others: patches",
             {.aliases = "num_uavs"}),
-    bp::Opt("n_obstacles", &Options::n_obstacles, "[0,1048576]", "Cells that no UAV may enter, drawn anew for each episode",
+    bp::Opt("n_obstacles", &Options::n_obstacles, "[0,1048576]", "Cells that no UAV may enter, redrawn for each episode",
             {.aliases = "num_obstacles"}),
     bp::Opt("max_steps", &Options::max_steps, "[1,)", "The host cuts an episode after so many steps",
             {.aliases = "max_episode_steps"}),

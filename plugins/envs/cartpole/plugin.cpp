@@ -17,7 +17,8 @@ class CartPole {
     int64_t max_episode_steps = 500;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("sutton_barto_reward", &Options::sutton_barto_reward, "Pay 0 a step and -1 for the fall, in place of 1 a step."),
+      bp::Opt("sutton_barto_reward", &Options::sutton_barto_reward,
+              "Pay 0 per step and -1 for the fall, instead of 1 per step."),
       bp::Opt("max_episode_steps", &Options::max_episode_steps, "[1,)",
               "The host ends an episode after so many steps; 200 gives CartPole-v0."),
   };

@@ -12,10 +12,10 @@ struct Gymnasium : PythonEnv {
   static constexpr bp::OptionTable kOptions{
       bp::Opt("id", &Options::id,
               "Name of a registered env, `LunarLander-v3`, or with the module that registers it, `ale_py:ALE/Pong-v5`."),
-      bp::Opt("file", &Options::file,
-              "Python file with an env of your own, a class like `gymnasium.Env`, in place of `id`; its content belongs to the "
-              "identity.",
-              {.flags = BP_PARAM_DATA | BP_PARAM_PYTHON}),
+      bp::Opt(
+          "file", &Options::file,
+          "Python file with your own env, a class like `gymnasium.Env`, instead of `id`; its content belongs to the identity.",
+          {.flags = BP_PARAM_DATA | BP_PARAM_PYTHON}),
       kOptionsOfAll};
 
   Gymnasium(const bp_host* host, const Options& options, uint64_t rows)

@@ -13,8 +13,8 @@ struct PettingZoo : PythonEnv {
   static constexpr bp::OptionTable kOptions{
       bp::Opt("id", &Options::id, "Module with `parallel_env`: `pettingzoo.sisl.pursuit_v5`."),
       bp::Opt("file", &Options::file,
-              "Python file with an env of your own, a class like `pettingzoo.ParallelEnv`, in place of `id`; its content "
-              "belongs to the identity.",
+              "Python file with your own env, a class like `pettingzoo.ParallelEnv`, instead of `id`; its content belongs to "
+              "the identity.",
               {.flags = BP_PARAM_DATA | BP_PARAM_PYTHON}),
       kOptionsOfAll};
 

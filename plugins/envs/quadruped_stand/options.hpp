@@ -26,7 +26,7 @@ struct Options : NumberOptions {
 
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("phase", &Options::phase, "[1,2]",
-            "Sets every number below that is given as `phase`: 2 is stricter and goes on from 1."),
+            "Sets every number below that is given as `phase`: 2 is stricter and continues phase 1."),
     bp::Opt("obs", &Options::obs, "Joints and all speeds: 22 numbers; or all positions and speeds: 29."),
     bp::Opt("up_shape", &Options::up_shape,
             "Reward for uprightness: `band` pays most at a tilt of 27 degrees and 0 when upright, `ramp` most when upright."),

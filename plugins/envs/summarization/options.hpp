@@ -53,14 +53,13 @@ struct Options {
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("data", &Options::data, "File of documents and summaries in UTF-8, read whole when the trial starts.",
             {.flags = BP_PARAM_REQUIRED | BP_PARAM_DATA, .aliases = "train_file,validation_file"}),
-    bp::Opt("format", &Options::format, "How the file is written; auto goes by its extension."),
-    bp::Opt("source_key", &Options::source_key, "Column of what is to be summarised.", {.aliases = "text_column"}),
+    bp::Opt("format", &Options::format, "Format of the file; auto: by its extension."),
+    bp::Opt("source_key", &Options::source_key, "Column of the documents.", {.aliases = "text_column"}),
     bp::Opt("target_key", &Options::target_key,
             "Column of the summary; several, separated by commas: the first is learned, all are scored against.",
             {.aliases = "summary_column"}),
     bp::Opt("id_key", &Options::id_key, "Column that names rows in messages; empty: none."),
-    bp::Opt("bad_rows", &Options::bad_rows,
-            "What follows from a row that cannot be used: an error, or a row less and a warning."),
+    bp::Opt("bad_rows", &Options::bad_rows, "Action for an unusable row: an error, or a skip with a warning."),
     bp::Opt("max_items", &Options::max_items, "[0,)", "Rows to use, from the first; 0: all. For quick trials.",
             {.aliases = "max_train_samples,max_eval_samples"}),
     bp::Opt("tokenizer", &Options::tokenizer, "SentencePiece model with <s>, </s> and <pad>.",
@@ -72,12 +71,12 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("max_generated_length", &Options::max_generated_length, "[0,65536]",
             "Tokens a generated summary may have; 0: as max_target_length.",
             {.aliases = "generation_max_length,generate_max_length"}),
-    bp::Opt("rouge_impl", &Options::rouge_impl, "Whose ROUGE: rouge_score's, or that of PyPI's rouge. Never compare the two."),
+    bp::Opt("rouge_impl", &Options::rouge_impl, "ROUGE implementation: rouge_score, or PyPI's rouge. Never compare the two."),
     bp::Opt("rouge_tokenizer", &Options::rouge_tokenizer,
             "Words of ROUGE: a-z and 0-9 alone (google), by whitespace, or single characters; auto: as the impl does."),
     bp::Opt("rouge_stem", &Options::rouge_stem, "Compares stems of words instead of words, for English.",
             {.aliases = "use_stemmer"}),
-    bp::Opt("rouge_multi_ref", &Options::rouge_multi_ref, "Of several references the best score, or the mean."),
+    bp::Opt("rouge_multi_ref", &Options::rouge_multi_ref, "Score with several references: the best, or the mean."),
 };
 
 }  // namespace backplane::summarization

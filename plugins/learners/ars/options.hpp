@@ -53,7 +53,7 @@ inline constexpr bp::OptionTable kOptions{
             {.unit = "episodes", .aliases = "num_envs,n_eval_episodes"}),
     bp::Opt("episode_length", &Options::episode_length, "[0,)", "Most steps of a candidate's episode; 0: the env's own limit",
             {.unit = "steps", .aliases = "rollout_length"}),
-    bp::Opt("shift", &Options::shift, "Taken off every step's reward in training: what the env pays for being alive"),
+    bp::Opt("shift", &Options::shift, "Subtracted from every step's reward in training, for example the env's alive bonus"),
     bp::Opt("alive_bonus_offset", &Options::alive_bonus_offset,
             "Instead of shift, as sb3-contrib has it: added, so of the opposite sign"),
     bp::Opt(
@@ -66,8 +66,8 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("squash_output", &Options::squash, "Actions by tanh into their bounds; false: cut off at them"),
     bp::Opt("init_std", &Options::init_std, "[0,)",
             "Deviation of the last layer's first weights; hidden layers start with 1 / sqrt(inputs), offsets with 0"),
-    bp::Opt("shaping", &Options::shaping, "What directions are weighed by; ranks ignore how far returns differ"),
-    bp::Opt("optimizer", &Options::optimizer, "How the weighed directions become a step"),
+    bp::Opt("shaping", &Options::shaping, "Weights of the directions; ranks ignore how far returns differ"),
+    bp::Opt("optimizer", &Options::optimizer, "Optimizer that turns the weighted directions into a step"),
     bp::Opt("weight_decay", &Options::weight_decay, "[0,)", "Share of the weights taken off the weighed directions",
             {.aliases = "l2coeff"}),
 };

@@ -59,12 +59,11 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("normalize_advantages", &Options::normalize_advantages,
             "Advantages get mean 0 and deviation 1 in each minibatch, or once per iteration"),
     bp::Opt("critic", &Options::critic,
-            "What the critic sees: an agent's observation and the state, or the observation alone (independent PPO)"),
+            "Input of the critic: an agent's observation and the state, or only the observation (independent PPO)"),
     bp::Opt("device", &Options::device, "Where LibTorch's update runs; auto: where the env keeps its channels"),
-    bp::Opt(
-        "use_amp", &Options::use_amp,
-        "Mixed precision of the update (bf16; float32 master weights); a CPU needs avx512_bf16 for it; auto: on a GPU where a "
-        "short probe is faster, off on a CPU"),
+    bp::Opt("use_amp", &Options::use_amp,
+            "Mixed precision of the update (bf16; float32 master weights). A CPU needs avx512_bf16. auto: off on a CPU, on if "
+            "a short probe on the GPU is faster"),
     // Names of the field for what is the host's.
     bp::Unread("num_workers", 1, "[1,)", "Blocks of rows", {.aliases = "rollout.num_env_runners"}),
     bp::Unread("episodes_per_worker", 1, "[1,)", "Rows of a block, each with an episode at a time",

@@ -12,29 +12,29 @@ struct IgnoredName {
   std::variant<const char*, bool, int64_t, double> def;  // its type is the option's
   const char* why;
   const char *range = nullptr, *aliases = nullptr;
-  std::string doc() const { return std::string("Ignored, as ") + why; }
+  std::string doc() const { return std::string("Ignored, because ") + why; }
 };
 
 inline constexpr IgnoredName kIgnored[] = {
     {"train_sampling_strategy", "random", "items come in random order, and sort_within_update sorts within an update",
      "random|group_by_length"},
     {"report_to", "", "monitors are named under monitors"},
-    {"logging_dir", "", "results lie in output.dir"},
+    {"logging_dir", "", "results are in output.dir"},
     {"logging_strategy", "", "every update is recorded"},
     {"logging_steps", 0.0, "every update is recorded", "[0,)"},
     {"eval_strategy", "", "evaluation.every_iterations decides", nullptr, "evaluation_strategy"},
     {"save_strategy", "", "checkpoint.every_iterations decides"},
     {"save_total_limit", int64_t{0}, "the last two checkpoints are kept", "[0,)"},
-    {"metric_for_best_model", "", "report.select names a measure"},
+    {"metric_for_best_model", "", "report.select names a metric"},
     {"greater_is_better", true, "report.select has a direction"},
-    {"overwrite_output_dir", false, "a run goes on where it was left, and run --fresh begins anew"},
+    {"overwrite_output_dir", false, "a run resumes by itself, and run --fresh restarts it"},
     {"predict_with_generate", true, "an evaluation always generates"},
     {"auto_find_batch_size", false, "on_failure.device_oom: shrink decides"},
     {"group_by_length", false, "sort_within_update sorts within an update, which changes no gradient"},
     {"dataloader_num_workers", int64_t{0}, "texts are tokenised once, when the trial starts", "[0,)"},
-    {"torch_compile", false, "there is no compiler of graphs here"},
-    {"fp16_backend", "", "fp16 is refused"},
-    {"use_cpu", false, "device: cpu says so here", nullptr, "no_cuda"},
+    {"torch_compile", false, "there is no graph compiler"},
+    {"fp16_backend", "", "fp16 is rejected"},
+    {"use_cpu", false, "device: cpu has this effect", nullptr, "no_cuda"},
 };
 
 // They as rows of an option table: a host accepts what a table declares.

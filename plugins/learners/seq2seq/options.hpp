@@ -54,18 +54,18 @@ struct Options : ModelOptions, NetworkOptions, GenerationConfig {
 };
 
 inline constexpr bp::OptionTable kOptions{
-    bp::Opt("effective_batch_size", &Options::effective_batch_size, "[0,)",
-            "Items of an update; two of this and the next two give the third; 0: what they give", {.unit = "items"}),
+    bp::Opt("effective_batch_size", &Options::effective_batch_size, "[0,)", "Items per update; 0: from the next two options",
+            {.unit = "items"}),
     bp::Opt("per_device_train_batch_size", &Options::per_device_train_batch_size, "auto|[0,)",
-            "Items computed at once; auto: the most that fit; 0: what the other two give, else 8. Memory grows with it",
+            "Items per micro-batch; auto: the most that fit; 0: from the other two, else 8. Memory grows with it",
             {.aliases = "micro_batch", .helps = "ram_near_limit-,out_of_memory-"}),
     bp::Opt("gradient_accumulation_steps", &Options::gradient_accumulation_steps, "[0,)",
-            "Micro-batches of an update; 0: what the other two give, else 1"),
-    bp::Opt("per_device_eval_batch_size", &Options::eval_batch_size, "[1,)", "Texts generated for at once",
+            "Micro-batches per update; 0: from the other two, else 1"),
+    bp::Opt("per_device_eval_batch_size", &Options::eval_batch_size, "[1,)", "Texts generated at the same time",
             {.unit = "items", .aliases = "eval_batch_size"}),
     bp::Opt("loss_normalization", &Options::loss_normalization,
-            "What a label token counts: the same in all of the update (token), so that the cut changes nothing, or by its "
-            "micro-batch, as the mean of their means"),
+            "Weight of a label token: equal in the whole update (token), or by micro-batch, as the mean of their means "
+            "(microbatch_mean)"),
     bp::Opt("sort_within_update", &Options::sort,
             "Items of an update are cut by length: less padding where texts are padded, the same gradient"),
     bp::Opt("parallel_microbatches", &Options::workers, "[1,64]",
@@ -86,7 +86,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("gradient_checkpointing", &Options::recompute,
             "Layers are computed again for their gradient: less memory, more time", {.helps = "ram_near_limit,out_of_memory"}),
     bp::Opt("bf16", &Options::bf16, "Layers in bfloat16; a CPU needs avx512_bf16 or AMX for it"),
-    bp::Opt("fp16", &Options::fp16, "Layers in float16; refused: needs a scaled loss"),
+    bp::Opt("fp16", &Options::fp16, "Layers in float16; rejected, because it needs a scaled loss"),
     bp::Opt("device", &Options::wanted_device, "Where all is computed; auto: on the trial's GPU, if it was granted one"),
 
     bp::Opt("model_name_or_path", &Options::pretrained,
@@ -116,8 +116,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("generation_num_beams", &Options::num_beams, "auto|[1,64]", "Beams; 1: greedy; auto: the folder's, else 1",
             {.aliases = "num_beams"}),
     bp::Opt("generation_max_length", &Options::max_length, "auto|[0,)",
-            "Most tokens of a text, the start token included; 0: what the env takes; auto: the folder's, as far as the env "
-            "takes it",
+            "Most tokens of a text, including the start token; 0: the env's limit; auto: the folder's, up to the env's limit",
             {.unit = "tokens", .aliases = "generate_max_length"}),
     bp::Opt("length_penalty", &Options::length_penalty, "auto|(,)",
             "Exponent of the length that a beam's score is divided by; auto: the folder's, else 1"),
@@ -129,22 +128,22 @@ inline constexpr bp::OptionTable kOptions{
             "When beam search ends, as in transformers; auto: the folder's, else false"),
 
     // Names of the field for what is the host's.
-    bp::Unread("max_steps", 1, "[1,)", "Updates in all", {.aliases = "budget.iterations"}),
+    bp::Unread("max_steps", 1, "[1,)", "Updates in total", {.aliases = "budget.iterations"}),
     bp::Unread("num_train_epochs", 1, "[1,)", "Passes over the data", {.aliases = "budget.epochs"}),
     bp::Unread("eval_steps", 0, "[0,)", "Updates from one evaluation to the next", {.aliases = "evaluation.every_iterations"}),
     bp::Unread("eval_on_start", false, "An evaluation before the first update", {.aliases = "evaluation.at_start"}),
     bp::Unread("save_steps", 0, "[0,)", "Updates from one checkpoint to the next", {.aliases = "checkpoint.every_iterations"}),
     bp::Unread("output_dir", "", "The results folder", {.aliases = "output.dir"}),
-    bp::Unread("on_oom", "shrink", "shrink|fail", "What follows where an update does not fit",
+    bp::Unread("on_oom", "shrink", "shrink|fail", "Action if an update does not fit into memory",
                {.aliases = "on_failure.device_oom"}),
     bp::Unread("memory_budget_mb", 0.0, "[0,)", "Memory of the device the CPU behaves as",
                {.unit = "MB", .aliases = "resources.device_memory"}),
 
     // Of other trainers: what this one does always, refuses or ignores.
     bp::Unread("optim", "adamw_torch", "adamw_torch|adamw_torch_fused|adamw_hf", "All of them are the AdamW that there is"),
-    bp::Opt("load_best_model_at_end", &Options::load_best_model_at_end, "Refused where true: the last weights are kept"),
-    bp::Opt("data_seed", &Options::data_seed, "", "Refused: the data's order follows the experiment's seed"),
-    bp::Opt("resume_from_checkpoint", &Options::resume_from_checkpoint, "Refused: a run goes on by itself"),
+    bp::Opt("load_best_model_at_end", &Options::load_best_model_at_end, "Rejected if true, because the last weights are kept"),
+    bp::Opt("data_seed", &Options::data_seed, "", "Rejected, because the data order follows the experiment's seed"),
+    bp::Opt("resume_from_checkpoint", &Options::resume_from_checkpoint, "Rejected, because a run resumes by itself"),
     IgnoredNames(),
 };
 

@@ -31,11 +31,10 @@ struct Options {
 };
 constexpr bp::OptionTable kOptions{
     bp::Opt("policy", &Options::policy,
-            "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs at once"),
+            "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs together"),
     bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
-    bp::Opt("grid_size", &Options::grid_size, "[0,1024]", "Cells along each side; 0: as the map in STATE tells",
-            {.unit = "cells"}),
-    bp::Opt("goal_radius", &Options::goal_radius, "(0,)", "That of the env, for the planner: STATE does not tell it",
+    bp::Opt("grid_size", &Options::grid_size, "[0,1024]", "Cells along each side; 0: from the map in STATE", {.unit = "cells"}),
+    bp::Opt("goal_radius", &Options::goal_radius, "(0,)", "The env's goal_radius, for the planner; STATE does not contain it",
             {.unit = "cells"}),
 };
 

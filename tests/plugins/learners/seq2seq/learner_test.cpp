@@ -108,7 +108,7 @@ TEST(Seq2seq, SaysWhichOptionsItIgnores) {
     const auto declared = std::find_if(plugin.params, plugin.params + plugin.n_params,
                                        [&](const bp_param& p) { return std::string_view(p.path) == each.name; });
     ASSERT_NE(declared, plugin.params + plugin.n_params) << each.name;
-    EXPECT_TRUE(std::string_view(declared->doc).starts_with("Ignored, as ")) << each.name;
+    EXPECT_TRUE(std::string_view(declared->doc).starts_with("Ignored, because ")) << each.name;
     Trial trial(Tiny({{each.name, "true"}}));
     EXPECT_EQ(trial.status, BP_OK) << trial.error();
     EXPECT_THAT(trial.logged(), HasSubstr(std::string(each.name) + ": " + declared->doc + "\n"));
