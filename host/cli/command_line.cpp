@@ -33,8 +33,7 @@ int Main(int argc, char** argv) {
   line.version = BACKPLANE_VERSION;
   line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };
   line.meant_by_command = MeantByCommand;
-  line.answer_to_option = AnswerToOption;
-  line.meant_by_option = MeantByOption;
+  line.names_to_set = NamesToSet;
   line.values = OfferValues;
   return RunCommandLine(line);
 }
