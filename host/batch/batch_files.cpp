@@ -7,8 +7,10 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/process.hpp"
+#include "contract/schema.hpp"
 #include "plugin/loader.hpp"
 #include "record/host_info.hpp"
+#include "record/list_sweep.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/run_info.hpp"
@@ -74,21 +76,26 @@ bool ChoosesPlugin(const std::string& path) {
   return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin" || path == "learner.command";
 }
 
+struct PluginSections {
+  nlohmann::json env, learner;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("env", self.env);
+    visit("learner", self.learner);
+  }
+};
+
 // A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only
 // what belongs to the identity of every point is written; the rest is swept by its own path or not at all. In a comparison the
 // budget is the file's or the task's, and no arm's own.
-nlohmann::json WholePoint(const LoadedExperiment& loaded, bool compared) {
-  const nlohmann::json config = ToJson(loaded.experiment);
-  nlohmann::json entry = {{"env", config.at("env")}, {"learner", config.at("learner")}};
-  for (const std::string section : {"budget", "evaluation"}) {
-    if (compared && section == "budget") continue;
-    for (const auto& [key, value] : config.at(section).items()) {
-      if (!value.is_null() && !value.is_object()) entry[section + "." + key] = value;
-    }
-  }
-  entry["evaluation.env.options"] = loaded.experiment.evaluation.env_options;
-  for (const char* key : {"num_env_runners", "num_envs_per_env_runner", "chunk_rows"}) {
-    entry[std::string("rollout.") + key] = config.at("rollout").at(key);
+nlohmann::json WholePoint(const Experiment& experiment, bool compared) {
+  nlohmann::json entry = ToJson(RecordFromJson<PluginSections>(ToJson(experiment)));
+  entry.update({{"evaluation.env.options", experiment.evaluation.env_options}});
+  for (const HostKey& key : HostKeys()) {
+    const std::string section = key.path.substr(0, key.path.find('.'));
+    const bool written = section == "evaluation" || section == "rollout" || (section == "budget" && !compared);
+    if (!written || key.scope != Scope::kIdentity || key.type == ValueType::kPluginOptions) continue;
+    if (nlohmann::json value = key.get(key, experiment); !value.is_null()) entry[key.path] = std::move(value);
   }
   return entry;
 }
@@ -144,17 +151,18 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
   }
 }
 
-// The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
-nlohmann::json CompleteConfig(const Plan& plan) {
-  nlohmann::json config = ToJson(plan.base.experiment);
-  config.erase("preset");  // its values stand here, and some may have been replaced
-  if (!plan.stages.empty()) config["stages"] = CompleteStages(plan);
-  if (!plan.swept) return config;
-  if (plan.search) {
-    config["sweep"] = plan.search_section;
-    return config;
+// The name of a point in the list.
+struct EntryName {
+  std::string name, task;  // task: empty: of no arm on a task
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("task", LeftOutIfEmpty(self.task));
   }
-  nlohmann::json list = nlohmann::json::array();
+};
+
+std::vector<nlohmann::json> ListOfPoints(const Plan& plan) {
+  std::vector<nlohmann::json> list;
   std::set<size_t> seen;
   for (const PlannedTrial& trial : plan.trials) {
     const PlannedPoint& last = plan.points[trial.point];
@@ -163,27 +171,51 @@ nlohmann::json CompleteConfig(const Plan& plan) {
     const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
     const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
-    nlohmann::json entry = whole ? WholePoint(plan.Load(trial), plan.compare.has_value()) : nlohmann::json::object();
-    entry["name"] = NameWithoutStage(last.name, last.stage);
+    nlohmann::json entry = whole ? WholePoint(plan.Load(trial).experiment, plan.compare.has_value()) : nlohmann::json::object();
+    const std::string name = NameWithoutStage(last.name, last.stage);
+    const bool on_task = plan.compare && !plan.compare->tasks.empty();  // whose values are among the arm's own
+    const ArmOnTask arm = on_task ? SplitOnTask(name) : ArmOnTask{name, ""};
+    Overwrite(EntryName{arm.arm, arm.task}, &entry);
     AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }
-  if (plan.compare) {
-    config["compare"] = ToJson(*plan.compare);
-    if (!plan.compare->tasks.empty()) {
-      // Each arm of one task, whose values are among its own.
-      for (nlohmann::json& entry : list) {
-        const ArmOnTask name = SplitOnTask(entry["name"]);
-        entry["name"] = name.arm;
-        entry["task"] = name.task;
-      }
-    }
-    config["compare"]["arms"] = std::move(list);
-    return config;
+  return list;
+}
+
+struct ComparisonSection : CompareTerms {
+  std::vector<nlohmann::json> arms;
+
+  static void Fields(auto& self, auto&& visit) {
+    CompareTerms::Fields(self, visit);
+    visit("arms", self.arms);
   }
-  config["sweep"] = {{"list", list}};
-  if (!plan.seeds.is_null()) config["sweep"]["seeds"] = plan.seeds;
-  if (!plan.memory_axes.empty()) config["sweep"]["memory_axes"] = plan.memory_axes;
+};
+
+// The sections that a plan adds to its experiment.
+struct SweepSections {
+  nlohmann::json stages, sweep, compare;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("stages", LeftOutIfEmpty(self.stages));
+    visit("sweep", LeftOutIfEmpty(self.sweep));
+    visit("compare", LeftOutIfEmpty(self.compare));
+  }
+};
+
+// The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
+nlohmann::json CompleteConfig(const Plan& plan) {
+  SweepSections sections;
+  if (!plan.stages.empty()) sections.stages = CompleteStages(plan);
+  if (plan.search) {
+    sections.sweep = plan.search_section;
+  } else if (plan.compare) {
+    sections.compare = ComparisonSection{*plan.compare, ListOfPoints(plan)};
+  } else if (plan.swept) {
+    sections.sweep = ListSweep{ListOfPoints(plan), plan.seeds, plan.memory_axes};
+  }
+  nlohmann::json config = ToJson(plan.base.experiment);
+  config.erase("preset");  // its values stand here, and some may have been replaced
+  Overwrite(sections, &config);
   return config;
 }
 

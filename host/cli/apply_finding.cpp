@@ -31,19 +31,40 @@ std::filesystem::path NumbersOf(const Experiment& experiment, const std::filesys
   return newest.empty() ? folder / ("comparison" + ending) : newest;
 }
 
-// Throws std::runtime_error or nlohmann::json::exception where the file is no report of this version.
-std::vector<Proposal> ProposalsIn(const nlohmann::json& report) {
-  if (const nlohmann::json& schema = report.at("schema_version"); schema != kDocumentSchema)
-    throw std::runtime_error(fmt::format("its schema_version is {}, this program reads {}", schema.dump(), kDocumentSchema));
-  for (const nlohmann::json& section : report.at("sections")) {
-    for (const nlohmann::json& block : section.at("blocks")) {
-      if (block.at("block") != "findings") continue;
-      std::vector<Proposal> proposals;
-      for (const nlohmann::json& finding : block.at("diagnosis").at("findings"))
-        proposals.push_back(RecordFromJson<Proposal>(finding));
-      return proposals;
-    }
+// The proposals in NAME_results.json.
+struct FoundProposals {
+  std::vector<Proposal> findings;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("findings", self.findings); }
+};
+struct ReportBlock {
+  std::optional<FoundProposals> diagnosis;  // of a block of findings
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("diagnosis", self.diagnosis); }
+};
+struct ReportSectionBlocks {
+  std::vector<ReportBlock> blocks;
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("blocks", self.blocks); }
+};
+struct ReportNumbers {
+  nlohmann::json schema_version;
+  std::vector<ReportSectionBlocks> sections;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("schema_version", self.schema_version);
+    if (self.schema_version != kDocumentSchema)
+      throw RecordError(
+          fmt::format("its schema_version is {}, this program reads {}", self.schema_version.dump(), kDocumentSchema));
+    visit("sections", self.sections);
   }
+};
+
+// Throws RecordError if the file is no report of this version.
+std::vector<Proposal> ProposalsIn(const nlohmann::json& report) {
+  for (const ReportSectionBlocks& section : RecordFromJson<ReportNumbers>(report).sections)
+    for (const ReportBlock& block : section.blocks)
+      if (block.diagnosis) return block.diagnosis->findings;
   return {};
 }
 

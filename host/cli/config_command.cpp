@@ -62,16 +62,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     LogInfo("note: the plugins were not asked, as the trials could not start here: {}", error.what());
     return std::nullopt;
   }
-  const PluginsAsked asked = AskPlugins(plan, &resource_pool);
-  if (asked.interrupted) {
-    std::fputs(kStoppedWhileChecking, stderr);
-    return kInterrupted;
-  }
-  for (const std::string& note : asked.notes) LogInfo("note: {}", note);
-  for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
-  if (asked.errors.empty()) return std::nullopt;
-  Complain(asked.errors, file);
-  return asked.all_config ? kUsage : kFailed;
+  return RejectedByPlugins(plan, file, &resource_pool);
 }
 
 int ConfigCheckCommand(const CheckArgs& args) {

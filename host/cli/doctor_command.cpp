@@ -10,6 +10,7 @@
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "cli/commands.hpp"
+#include "cli/tools.hpp"
 #include "cluster/make_engine.hpp"
 #include "machine/cpu.hpp"
 #include "machine/gpus.hpp"
@@ -155,6 +156,15 @@ Check ProgramFor(const char* what, const char* name, const std::string& without)
   return {what, Health::kFail, "no " + file.string(), without + ": install all programs into one folder"};
 }
 
+// A program that `backplane` runs commands with, next to it or on PATH.
+Check ToolFor(const char* what, const std::string& tool, const std::string& without) {
+  const std::filesystem::path file = FindTool(tool, ToolFolders());
+  if (!file.empty()) return {what, Health::kOk, file.string(), ""};
+  const std::string program = "backplane-" + tool;
+  return {what, Health::kWarn, fmt::format("no {} next to this program or on PATH", program),
+          without + ": " + InstallHint(program)};
+}
+
 std::vector<Check> Plugins(PluginSearch* search) {
   const Catalog& catalog = search->All();
   std::string folders;
@@ -201,6 +211,8 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       ProgramFor("trial", kTrialProgram, "no trial can be started"),
       ProgramFor("reports", "backplane-report", "nothing can be reported"),
       Figures(),
+      ToolFor("validate", "validate", "plugins cannot be validated"),
+      ToolFor("studies", "study", "bench, tune, compare and gate cannot run"),
       Disk(),
   };
   for (Check& check : SearchAndEngines()) checks.push_back(std::move(check));

@@ -1,10 +1,46 @@
+#include <algorithm>
 #include <csignal>
 #include <string_view>
 
+#include "arguments/parse.hpp"
 #include "base/standard_descriptors.hpp"
-#include "cli/command_line.hpp"
+#include "cli/commands.hpp"
+#include "cli/tools.hpp"
 #include "cluster/worker.hpp"
+#include "input/complete.hpp"
+#include "input/other_names.hpp"
 #include "plugin/installation.hpp"
+
+namespace backplane {
+namespace {
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  backplane run configs/quickstart.yaml                       start the experiment, or resume it\n"
+    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
+    "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
+    "`backplane help COMMAND` describes a command.";
+
+bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
+
+int RunCommand(int argc, char** argv) {
+  CommandLine line;
+  line.program = argc > 0 ? argv[0] : "backplane";
+  line.words = TypedWords(argc, argv);
+  line.commands = AllCommands();
+  if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
+  line.about = "Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.";
+  line.examples = kExamples;
+  line.version = BACKPLANE_VERSION;
+  line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };
+  line.meant_by_command = MeantByCommand;
+  line.names_to_set = NamesToSet;
+  line.values = OfferValues;
+  return RunCommandLine(line);
+}
+
+}  // namespace
+}  // namespace backplane
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
@@ -14,5 +50,5 @@ int main(int argc, char** argv) {
     return backplane::Work({argv + 2, argv + argc});
   }
   backplane::OwnProgram();
-  return backplane::Main(argc, argv);
+  return backplane::RunCommand(argc, argv);
 }

@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "arguments/command.hpp"
 #include "base/interrupt.hpp"
 #include "base/json_path.hpp"
 #include "base/scratch_folder.hpp"
 #include "base/suggest.hpp"
 #include "batch/local_engine.hpp"
 #include "input/check_report.hpp"
+#include "input/load_file.hpp"
 #include "log/log.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
@@ -156,7 +159,8 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   return wrong;
 }
 
-PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
+std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::path& file, ResourcePool* resource_pool,
+                                     bool quiet) {
   const ScratchFolder folder;
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
@@ -167,10 +171,21 @@ PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool) {
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }
-  PluginsAsked asked{{}, report.notes, report.warnings, true, report.interrupted};
-  for (SaidOnce& said : SayOnce(plan, report.failed)) asked.errors.push_back(std::move(said.diagnostic));
-  for (const FailedCheck& check : report.failed) asked.all_config = asked.all_config && check.outcome == Outcome::kConfig;
-  return asked;
+  if (report.interrupted) {
+    if (!quiet) std::fputs(kStoppedWhileChecking, stderr);
+    return kInterrupted;
+  }
+  if (!quiet) {
+    for (const std::string& note : report.notes) LogInfo("note: {}", note);
+    for (const std::string& warning : report.warnings) LogWarning("warning: {}", warning);
+  }
+  if (report.failed.empty()) return std::nullopt;
+  std::vector<Diagnostic> errors;
+  for (SaidOnce& said : SayOnce(plan, report.failed)) errors.push_back(std::move(said.diagnostic));
+  Complain(errors, file);
+  // After a crash, for example, a plugin is wrong, not the file.
+  const bool all_config = std::ranges::all_of(report.failed, [](const auto& one) { return one.outcome == Outcome::kConfig; });
+  return all_config ? kUsage : kFailed;
 }
 
 }  // namespace backplane

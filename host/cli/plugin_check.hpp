@@ -1,6 +1,8 @@
 // What plugins say against the options of a plan, told as errors of the experiment file.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "batch/option_check.hpp"
@@ -31,16 +33,9 @@ int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded);
 // After a Ctrl-C, for a person.
 inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
 
-struct PluginsAsked {
-  std::vector<Diagnostic> errors;
-  std::vector<std::string> notes;  // sentences for the user that are no errors
-  std::vector<std::string> warnings;
-  bool all_config = true;  // false after a crash, for example: then a plugin is wrong, not the file
-  bool interrupted = false;
-};
-
 // Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
-// nothing.
-PluginsAsked AskPlugins(const Plan& plan, ResourcePool* resource_pool);
+// nothing. Prints their answers; if `quiet`, only errors. Returns the exit code if they reject `file`.
+std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::path& file, ResourcePool* resource_pool,
+                                     bool quiet = false);
 
 }  // namespace backplane

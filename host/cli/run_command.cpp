@@ -143,15 +143,8 @@ int DryRunOf(const RunArgs& args, RunSession* session) {
   Plan& plan = session->request.plan;
   ResourcePool pool = session->pool();
   if (session->is_elsewhere()) return DryRun(plan, session->request.out, pool, args);
-  const PluginsAsked asked = AskPlugins(plan.Checked(), &pool);
-  if (asked.interrupted) {
-    std::fputs(kStoppedWhileChecking, stderr);
-    return kInterrupted;
-  }
-  for (const std::string& note : asked.notes) LogInfo("note: {}", note);
-  for (const std::string& warning : asked.warnings) LogWarning("warning: {}", warning);
-  if (!asked.errors.empty()) Complain(asked.errors, args.input.file);
-  if (!asked.errors.empty() && !args.skip_invalid) return asked.all_config ? kUsage : kFailed;
+  const std::optional<int> rejected = RejectedByPlugins(plan.Checked(), args.input.file, &pool);
+  if (rejected && (*rejected == kInterrupted || !args.skip_invalid)) return *rejected;
   if (plan.search && !args.fresh) PlanAgain(&plan, session->request.out);
   return DryRun(plan, session->request.out, pool, args);
 }

@@ -75,12 +75,8 @@ class PlanRunner {
     const Plan& plan = session->request.plan;
     ResourcePool pool = session->pool();
     if (!session->is_elsewhere()) {
-      const PluginsAsked asked = AskPlugins(plan, &pool);
-      if (asked.interrupted) return kInterrupted;
-      if (!asked.errors.empty()) {
-        Complain(asked.errors, planned_.file);
-        return asked.all_config ? kUsage : kFailed;
-      }
+      const std::optional<int> rejected = RejectedByPlugins(plan, planned_.file, &pool, /*quiet=*/true);
+      if (rejected) return *rejected;
     }
     return DryRun(plan, planned_.out, pool, args_);
   }

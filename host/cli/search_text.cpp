@@ -61,11 +61,9 @@ std::string ValuesText(const Study& study, const json& params) {
 }
 
 // The objective of a trial that was pruned too late to stop it. Absent: it was stopped, or is no such trial.
-std::optional<double> ScoreAtEnd(const std::optional<Study>& study, uint64_t number, const Plan& plan,
-                                 const ResultsFolder& folder) {
-  if (!study) return std::nullopt;
-  const auto trial = std::ranges::find(study->trials, number, &StudyTrial::number);
-  if (trial == study->trials.end() || !trial->came_to_end) return std::nullopt;
+std::optional<double> ScoreAtEnd(const Study& study, uint64_t number, const Plan& plan, const ResultsFolder& folder) {
+  const auto trial = std::ranges::find(study.trials, number, &StudyTrial::number);
+  if (trial == study.trials.end() || !trial->came_to_end) return std::nullopt;
   const TrialFolder at = folder.trial(trial->trials.front());
   return ObjectiveOf(at.attempt(at.LastAttempt()), plan.search->metric);
 }
@@ -76,8 +74,9 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   const ResultsFolder folder{out};
   const BatchRecord record = ReadBatchRecord(folder.events());
   const SearchRecord& known = record.search;
-  std::map<std::string, size_t> states;
-  const double sign = known.open.value("direction", "") == "minimize" ? -1 : 1;
+  const std::optional<Study> study = StudyOfSearch(ReadPlanFile(folder.plan()), record);
+  if (!study || known.suggestions.empty()) return "";
+  size_t complete = 0, failed = 0, pruned = 0, open = 0, none = 0;
   const std::map<std::string, Confirmed> confirmed = ConfirmedPoints(plan, folder, record);
   const auto confirmed_at = [&](const Suggestion& one) {
     const auto found = confirmed.find(one.point_id);
@@ -85,22 +84,20 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   };
   const Suggestion *best = nullptr, *surest = nullptr;
   uint64_t best_number = 0, surest_number = 0;
-  const std::optional<Study> study = StudyOfSearch(ReadPlanFile(folder.plan()), record);
   double best_value = 0;
   for (const auto& [number, one] : known.suggestions) {
-    ++states[one.point_id.empty() ? "none" : one.state.empty() ? "open" : one.state];
-    const std::optional<double> value = one.state == "complete" ? one.value : ScoreAtEnd(study, number, plan, folder);
+    const bool is_complete = one.state == "complete";
+    ++(one.point_id.empty() ? none : one.state.empty() ? open : is_complete ? complete : one.state == "fail" ? failed : pruned);
+    const std::optional<double> value = is_complete ? one.value : ScoreAtEnd(*study, number, plan, folder);
     if (!value) continue;
-    if (best == nullptr || sign * (*value - best_value) > 0) best = &one, best_number = number, best_value = *value;
+    if (best == nullptr || study->IsBetter(*value, best_value)) best = &one, best_number = number, best_value = *value;
     const auto mean = one.value ? confirmed_at(one) : std::nullopt;
-    if (mean && (surest == nullptr || sign * (*mean - *confirmed_at(*surest)) > 0)) surest = &one, surest_number = number;
+    if (mean && (surest == nullptr || study->IsBetter(*mean, *confirmed_at(*surest)))) surest = &one, surest_number = number;
   }
-  if (known.suggestions.empty()) return "";
   const std::string& metric = plan.search->metric;
-  std::string text = fmt::format("search: {} complete, {}, {} failed", states["complete"],
-                                 study ? PrunedText(*study) : fmt::format("{} pruned", states["pruned"]), states["fail"]);
-  if (states["open"] > 0) text += fmt::format(", {} not at their end", states["open"]);
-  if (states["none"] > 0) text += fmt::format(", {} suggestions that are no point", states["none"]);
+  std::string text = fmt::format("search: {} complete, {}, {} failed", complete, PrunedText(*study), failed);
+  if (open > 0) text += fmt::format(", {} not at their end", open);
+  if (none > 0) text += fmt::format(", {} suggestions that are no point", none);
   text += "\n";
   if (best == nullptr) return text;
   text += fmt::format("  best {}: {:.6g}, by number {}\n", metric, best_value, best_number);
@@ -111,7 +108,7 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
     text += fmt::format(" ({:.6g} while it was searched)\n", *surest->value);
     best = surest;
   }
-  return study ? text + ValuesText(*study, best->params) : text;
+  return text + ValuesText(*study, best->params);
 }
 
 }  // namespace backplane

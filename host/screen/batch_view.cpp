@@ -12,6 +12,7 @@
 #include "base/printable.hpp"
 #include "record/batch_record.hpp"
 #include "record/measurements.hpp"
+#include "record/search_messages.hpp"
 #include "record/trial_names.hpp"
 #include "screen/eta.hpp"
 #include "store/out_folder.hpp"
@@ -225,7 +226,8 @@ std::optional<double> BatchView::TimeLeft() const {
 std::string BatchView::BestSoFar() const {
   const SearchRecord& search = record().search;
   if (!search.open.is_object()) return "";
-  const double sign = search.open.value("direction", "") == "minimize" ? -1 : 1;
+  const auto open = ReadTolerantly<SearchOpening>(search.open);
+  const double sign = open.maximize() ? 1 : -1;
   const Suggestion* best = nullptr;
   uint64_t best_number = 0;
   for (const auto& [number, one] : search.suggestions) {
@@ -235,7 +237,7 @@ std::string BatchView::BestSoFar() const {
   if (best == nullptr) return "";
   const auto point =
       std::find_if(trials_.begin(), trials_.end(), [&](const Trial& trial) { return trial.plan.point_id == best->point_id; });
-  return fmt::format("{} {:.6g}, number {}{}", search.open.value("metric", ""), *best->value, best_number,
+  return fmt::format("{} {:.6g}, number {}{}", open.metric, *best->value, best_number,
                      point == trials_.end() ? "" : ": " + point->plan.name);
 }
 

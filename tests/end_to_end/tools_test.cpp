@@ -101,7 +101,7 @@ TEST_F(Tools, AreSuggestedIfMistyped) {
   AddTool("first", "hello", "echo ran");
   const Finished typo = Run("helo");
   EXPECT_EQ(typo.exit, 2);
-  EXPECT_THAT(typo.err, HasSubstr("unknown command 'helo'; did you mean 'hello'?"));
+  EXPECT_THAT(typo.err, HasSubstr("unknown command 'helo'; did you mean 'hello' or 'help'?"));
   EXPECT_THAT(Run("nwe").err, HasSubstr("did you mean 'new'?"));
 }
 

@@ -16,6 +16,7 @@
 #include "base/json_path.hpp"
 #include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
+#include "contract/schema.hpp"
 #include "input/report_program.hpp"
 #include "input/split_commas.hpp"
 #include "log/log.hpp"
@@ -69,13 +70,12 @@ void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std:
 }
 
 BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
-  const nlohmann::json from = ToJson(plain);
-  nlohmann::json to = ToJson(with_preset);
-  to["resources"]["exclusive"] = from["resources"]["exclusive"];  // as the bench needs it, whatever a preset says
   BenchPoint point{"preset_" + with_preset.preset.value_or("none"), {}};
-  for (const char* section : {"rollout", "resources"}) AddChanges(from[section], to[section], section, &point);
-  for (const char* kind : {"env", "learner"})
-    AddChanges(from[kind]["options"], to[kind]["options"], std::string(kind) + ".options", &point);
+  for (const HostKey& key : HostKeys()) {
+    const bool compared = key.path.starts_with("rollout.") || key.path == "env.options" || key.path == "learner.options" ||
+                          (key.path.starts_with("resources.") && key.path != "resources.exclusive");  // as a bench needs it
+    if (compared) AddChanges(key.get(key, plain), key.get(key, with_preset), key.path, &point);
+  }
   return point;
 }
 

@@ -5,6 +5,7 @@
 #include "base/format_count.hpp"
 #include "base/json_path.hpp"
 #include "machine/resource_measures.hpp"
+#include "record/list_sweep.hpp"
 #include "yaml/recommended_file.hpp"
 #include "yaml/yaml_text.hpp"
 
@@ -65,14 +66,10 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.report.columns = BenchColumns(has_gpu);
   // No `select`: the file that it writes would have this one's budget of seconds and no evaluations. BestFile has its own.
   json file = ToJson(bench);
-  json list = json::array();
-  for (const BenchPoint& point : plan.points) {
-    json entry = {{"name", point.name}};
-    for (const auto& [path, value] : point.values) entry[path] = value;
-    list.push_back(entry);
-  }
-  file["sweep"] = {{"list", list}};
-  if (plan.seeds > 1) file["sweep"]["seeds"] = {{"n", plan.seeds}, {"first", experiment.seed}};
+  ListSweep sweep;
+  for (const BenchPoint& point : plan.points) sweep.Add(point.name, point.values);
+  if (plan.seeds > 1) sweep.seeds = SweepSeeds{plan.seeds, experiment.seed};
+  Overwrite(SweepSection{sweep}, &file);
   return file;
 }
 

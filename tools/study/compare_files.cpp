@@ -12,6 +12,7 @@
 #include "input/load_file.hpp"
 #include "input/preset_places.hpp"
 #include "log/log.hpp"
+#include "record/fields.hpp"
 #include "yaml/yaml_text.hpp"
 
 namespace backplane {
@@ -21,6 +22,31 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr char kTitle[] = "# Which is better: ";  // begins a file that `compare` wrote
+
+// Values in an arm's file that all arms of a comparison share.
+struct SharedTerms {
+  json budget;
+  std::vector<std::string> plugin_path;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("budget", self.budget);
+    visit("plugin_path", self.plugin_path);
+  }
+};
+
+// Values of the comparison, which replace the same keys of its first arm.
+struct ComparisonTerms {
+  std::string experiment;
+  json compare, output;
+  std::vector<std::string> plugin_path;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("experiment", self.experiment);
+    visit("compare", self.compare);
+    visit("output", self.output);
+    visit("plugin_path", self.plugin_path);
+  }
+};
 
 // Of the experiment without its sweep. Absent after errors.
 std::optional<json> ReadArm(const ArmFile& arm, const RunArgs& run, PluginSearch* search) {
@@ -64,38 +90,37 @@ std::string NameOf(const fs::path& file, const std::set<std::string>& taken) {
 
 std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files, const RunArgs& run) {
   PluginSearch search(run.input.plugin_path);
-  json content, arms = json::array();
+  json content, budget, arms = json::array();
   std::set<std::string> names;
+  std::vector<std::string> plugin_path;
   std::string name;
   for (const ArmFile& one : files) {
     const fs::path& file = one.file;
     const std::optional<json> arm = ReadArm(one, run, &search);
     if (!arm) return std::nullopt;
-    if (content.is_null()) content = *arm;
-    if (content.at("budget") != arm->at("budget")) {
+    const auto shared = RecordFromJson<SharedTerms>(*arm);
+    if (content.is_null()) content = *arm, budget = shared.budget;
+    if (budget != shared.budget) {
       LogError(
           "backplane: {} has the budget {}, {} has {}: arms with unequal budgets are no comparison; --set budget.... gives "
           "both one\n"
           "nothing was started",
-          files.front().file.string(), JsonText(content.at("budget")), file.string(), JsonText(arm->at("budget")));
+          files.front().file.string(), JsonText(budget), file.string(), JsonText(shared.budget));
       return std::nullopt;
     }
-    json entry = {{"name", NameOf(file, names)}};
+    const std::string own_name = NameOf(file, names);
+    json entry = {{"name", own_name}};
     for (const char* section : {"env", "learner", "monitors", "rollout", "evaluation", "checkpoint", "resources"}) {
       if (arm->contains(section)) AddDifferences(AtPath(content, section), arm->at(section), section, &entry);
     }
-    for (const json& folder : arm->at("plugin_path")) {
-      json& all = content["plugin_path"];
-      if (std::find(all.begin(), all.end(), folder) == all.end()) all.push_back(folder);
-    }
-    names.insert(entry["name"].get<std::string>());
-    name += (name.empty() ? "" : "_vs_") + entry["name"].get<std::string>();
+    for (const std::string& folder : shared.plugin_path)
+      if (std::ranges::find(plugin_path, folder) == plugin_path.end()) plugin_path.push_back(folder);
+    names.insert(own_name);
+    name += (name.empty() ? "" : "_vs_") + own_name;
     arms.push_back(std::move(entry));
   }
   const fs::path out = run.out.empty() ? fs::path("outputs") / name : FolderName(run.out);
-  content["experiment"] = name;
-  content["compare"] = {{"arms", arms}};
-  content["output"] = {{"dir", out.string()}};
+  Overwrite(ComparisonTerms{name, {{"arms", arms}}, {{"dir", out.string()}}, plugin_path}, &content);
   content.erase("report");
   content.erase("preset");
   const fs::path file = out.string() + ".yaml";

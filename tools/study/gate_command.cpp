@@ -7,7 +7,6 @@
 
 #include "arguments/tool_commands.hpp"
 #include "base/error_words.hpp"
-#include "base/json_path.hpp"
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
@@ -44,6 +43,22 @@ struct GateArgs {
 struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
+};
+
+// Parts of a configuration that must be the same in the baseline.
+struct GatedEnv {
+  std::string plugin = "none";  // a command may have none
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("plugin", self.plugin); }
+};
+struct Comparable {
+  json budget;
+  GatedEnv env;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("budget", self.budget);
+    visit("env", self.env);
+  }
 };
 
 GateAnswer Ask(const GateRequest& request) {
@@ -194,15 +209,12 @@ class GateSession {
   // Why this experiment cannot be compared with the baseline; empty: it can.
   std::string WhyNoSubject(const Plan& plan) const {
     if (plan.points.size() != 1) return fmt::format("expected one configuration, got {}", plan.points.size());
-    const json own = ToJson(plan.base.experiment), &kept = baseline_.config;
-    if (own.at("budget") != kept.value("budget", json()))
+    const auto own = ReadTolerantly<Comparable>(ToJson(plan.base.experiment)),
+               kept = ReadTolerantly<Comparable>(baseline_.config);
+    if (own.budget != kept.budget)
       return fmt::format("expected the budget of the baseline, {}, got {}; with unequal budgets the longer run wins",
-                         JsonText(kept.value("budget", json())), JsonText(own.at("budget")));
-    const auto env_of = [](const json& config) {
-      const json& plugin = AtPath(config, "env.plugin");
-      return plugin.is_string() ? plugin.get<std::string>() : std::string("none");  // a command may have none
-    };
-    const std::string env = env_of(own), before = env_of(kept);
+                         JsonText(kept.budget), JsonText(own.budget));
+    const std::string &env = own.env.plugin, &before = kept.env.plugin;
     const bool is_file = env.find('/') != std::string::npos || before.find('/') != std::string::npos;
     if (!is_file && env != before) return fmt::format("expected the env of the baseline, {}, got {}", before, env);
     return "";

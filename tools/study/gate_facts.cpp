@@ -41,9 +41,7 @@ std::vector<std::string> Changed(const std::map<std::string, std::string>& befor
 
 std::map<std::string, std::string> VersionsOf(const RunVersions& versions) {
   std::map<std::string, std::string> all = versions.plugins;
-  all["backplane"] = versions.backplane;
-  all["its compiler"] = versions.compiler;
-  all["LibTorch"] = versions.torch;
+  all.insert({{"backplane", versions.backplane}, {"its compiler", versions.compiler}, {"LibTorch", versions.torch}});
   return all;
 }
 

@@ -94,7 +94,7 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
           fmt::format("{} is not the {} that was run any more, so that speeds could not be judged; `run` "
                       "it again, or leave the plugins out with --no-plugins",
                       plugin->file.string(), section));
-    config[section]["plugin"] = "./" + plugin->file.filename().string();
+    SetAtPath(&config, place, "./" + plugin->file.filename().string());
   }
   for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
   // Beside the old ones until they are whole: those may be what is copied.

@@ -17,6 +17,7 @@
 #include "base/suggest.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
+#include "record/list_sweep.hpp"
 #include "record/report_requests.hpp"
 #include "study/bench_file.hpp"
 #include "study/host_program.hpp"
@@ -337,10 +338,11 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   check.report.timing = true;
   check.report.baseline = kOriginal;
   check.report.columns = {"SPS", measure};
-  json content = ToJson(check), tuned = {{"name", kTuned}};
-  for (const auto& [path, value] : ValuesOf(kept)) tuned[path] = value;
-  content["sweep"] = {{"list", json::array({json{{"name", kOriginal}}, tuned})},
-                      {"seeds", {{"n", kSeedsOfCheck}, {"first", setup_.experiment.seed}}}};
+  ListSweep sweep{.list = {}, .seeds = SweepSeeds{kSeedsOfCheck, setup_.experiment.seed}};
+  sweep.Add(kOriginal, {});
+  sweep.Add(kTuned, ValuesOf(kept));
+  json content = ToJson(check);
+  Overwrite(SweepSection{sweep}, &content);
   if (!setup_.quiet) {
     std::string values;
     for (const auto& [path, value] : ValuesOf(kept)) values += (values.empty() ? "" : ", ") + path + ": " + value.dump();

@@ -3,10 +3,13 @@
 
 #include "arguments/command.hpp"
 #include "arguments/complete.hpp"
+#include "base/suggest.hpp"
 
 namespace backplane {
 
 Command ValidateCommand();
+// The options of the plugins among the words.
+std::vector<Candidate> OptionsOfPlugin(const std::vector<std::string>& words);
 // Completes FILE and DIR.
 Offers OfferPluginFiles(const std::string& type, const TypedLine& line);
 

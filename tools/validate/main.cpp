@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   line.about = kAbout;
   line.version = BACKPLANE_VERSION;
   line.commands = {{"plugin", "Validate plugins", nullptr}, backplane::ValidateCommand()};
+  line.names_to_set = backplane::OptionsOfPlugin;
   line.values = backplane::OfferPluginFiles;
   return backplane::RunCommandLine(line);
 }

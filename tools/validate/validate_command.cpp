@@ -310,6 +310,22 @@ Command ValidateCommand() {
   return MakeCommand<ValidateArgs>(kPluginValidateCommand.name, kPluginValidateCommand.help, declare, PluginValidateCommand);
 }
 
+std::vector<Candidate> OptionsOfPlugin(const std::vector<std::string>& words) {
+  PluginSearch search({});
+  std::vector<Candidate> names;
+  for (const std::string& word : words) {
+    try {
+      for (const PluginInfo* info : FindSubjects(&search.All(), word))
+        for (const OptionInfo& option : info->options) {
+          names.push_back({option.path, option.path});
+          for (const std::string& alias : option.aliases) names.push_back({alias, option.path});
+        }
+    } catch (const ValidateUsage&) {  // it names no plugin
+    }
+  }
+  return names;
+}
+
 Offers OfferPluginFiles(const std::string& type, const TypedLine& line) {
   using Path = std::filesystem::path;
   if (type.find("DIR") != std::string::npos) return PathOffers(line, [](const Path&) { return false; });

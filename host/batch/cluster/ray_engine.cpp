@@ -18,6 +18,7 @@
 #include "base/scratch_folder.hpp"
 #include "cluster/program_call.hpp"
 #include "log/log.hpp"
+#include "record/fields.hpp"
 
 namespace backplane {
 
@@ -37,21 +38,42 @@ constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
 constexpr double kPingEvery_s = 5;
 constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
 
-// Read a value of a line by the driver; another type is empty or 0.
-std::string TextIn(const nlohmann::json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_string() ? Printable(found->get<std::string>(), kShownSentence) : "";
-}
-double NumberIn(const nlohmann::json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_number() ? found->get<double>() : 0;
-}
-std::optional<JobId> JobIn(const nlohmann::json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_number_unsigned() ? std::optional(found->get<JobId>()) : std::nullopt;
+std::string Shown(const nlohmann::json& text) {
+  return text.is_string() ? Printable(text.get<std::string>(), kShownSentence) : "";
 }
 
+struct RayCluster {
+  std::string job;
+  double cpus = 0, gpus = 0;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("job", self.job);
+    visit("cpus", self.cpus);
+    visit("gpus", self.gpus);
+  }
+};
+
 }  // namespace
+
+// A line that the driver writes.
+struct RayEngine::DriverLine {
+  std::optional<nlohmann::json> ready, error, opened;  // RayCluster, texts
+  std::optional<JobId> lost, done, pong;
+  nlohmann::json why;  // a text, with `lost`
+
+  bool IsReplyToStart() const { return ready || error; }
+  bool IsReplyToOpen() const { return opened.has_value(); }
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("ready", self.ready);
+    visit("error", self.error);
+    visit("opened", self.opened);
+    visit("lost", self.lost);
+    visit("done", self.done);
+    visit("pong", self.pong);
+    visit("why", self.why);
+  }
+};
 
 // The process and the lines between it and us.
 class RayEngine::Driver {
@@ -83,31 +105,28 @@ class RayEngine::Driver {
   }
 
   // What has come since the last call, waiting for it at most so long.
-  std::vector<nlohmann::json> Hear(int timeout_ms) {
+  std::vector<DriverLine> Hear(int timeout_ms) {
     ended_ = peer_.Listen(timeout_ms) == LinePeer::Heard::kEnd || ended_;
-    std::vector<nlohmann::json> lines;
+    std::vector<DriverLine> lines;
     while (const auto text = peer_.Next()) {
-      auto line = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-      if (!line.is_object()) continue;
-      if (const auto pong = JobIn(line, "pong")) ponged_ = *pong;
-      lines.push_back(std::move(line));
+      lines.push_back(ReadTolerantly<DriverLine>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false)));
+      ponged_ = lines.back().pong.value_or(ponged_);
     }
     if (peer_.unread().size() > kMostUnread) Kill();
     return lines;
   }
   bool ended() const { return ended_; }
 
-  // Waits for the line with one of these keys. Null: it ended, the time is over, or a Ctrl-C came.
-  nlohmann::json Await(std::initializer_list<const char*> keys, std::chrono::seconds at_most,
-                       const std::function<void()>& meanwhile = {}) {
+  // Waits for such a line. Absent: it ended, the time is over, or a Ctrl-C came.
+  std::optional<DriverLine> Await(bool (DriverLine::*is_reply)() const, std::chrono::seconds at_most,
+                                  const std::function<void()>& meanwhile = {}) {
     for (const auto until = Clock::now() + at_most; Clock::now() < until && InterruptScope::Count() == 0;) {
       if (meanwhile) meanwhile();
-      for (const nlohmann::json& line : Hear(kLookForReplies_ms))
-        for (const char* key : keys)
-          if (line.contains(key)) return line;
+      for (DriverLine& line : Hear(kLookForReplies_ms))
+        if ((line.*is_reply)()) return std::move(line);
       if (ended_) break;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
  private:
@@ -150,21 +169,20 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   const std::filesystem::path folder = MakeTemporaryFolder("backplane-ray"), log = folder / "driver.log";
   driver_ = std::make_unique<Driver>(python, log);
   driver_->Tell({{"address", request.config.address.value_or("auto")}, {"backplane", request.program}});
-  const nlohmann::json reply = driver_->Await({"ready", "error"}, kJoins);
-  const std::string refused = reply.is_object() ? TextIn(reply, "error") : "";
-  if (reply.is_object() && reply.contains("error") && refused.empty())
-    throw std::runtime_error(fmt::format("engine.kind ray: {} did not join the cluster and gave no reason", python));
-  if (!reply.is_object() || reply.contains("error"))
+  const std::optional<DriverLine> reply = driver_->Await(&DriverLine::IsReplyToStart, kJoins);
+  if (!reply)
+    throw std::runtime_error(fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
+                                         driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
+  if (reply->error) {
+    const std::string why = Shown(*reply->error);
     throw std::runtime_error(
-        reply.is_object() ? refused
-                          : fmt::format("engine.kind ray: {} did not join the cluster{}; see {}", python,
-                                        driver_->ended() ? "" : fmt::format(" within {} s", kJoins.count()), log.string()));
+        why.empty() ? fmt::format("engine.kind ray: {} did not join the cluster and gave no reason", python) : why);
+  }
   std::error_code error;
   std::filesystem::remove_all(folder, error);
-  const nlohmann::json ready = reply["ready"].is_object() ? reply["ready"] : nlohmann::json::object();
-  ray_job_ = TextIn(ready, "job");
+  const auto [job, cpus, gpus] = ReadTolerantly<RayCluster>(*reply->ready);
+  ray_job_ = Shown(job);
   const EngineNeeds& needs = request.needs;
-  const double cpus = NumberIn(ready, "cpus"), gpus = NumberIn(ready, "gpus");
   if (static_cast<double>(needs.cpus) > cpus || needs.gpus > gpus)
     throw std::runtime_error(fmt::format("a trial wants {} cores and {} GPUs; Ray's cluster has {} and {} in all", needs.cpus,
                                          needs.gpus, cpus, gpus));
@@ -190,8 +208,8 @@ std::string RayEngine::Open() {
                    {"token", token()},
                    {"shared", request_.config.shared},
                    {"out", std::filesystem::absolute(out())}}}});
-  const nlohmann::json reply = driver_->Await({"opened"}, kNodesLook, [this] { BeAlive(); });
-  if (reply.is_object() && reply["opened"].is_string()) return TextIn(reply, "opened");
+  const std::optional<DriverLine> reply = driver_->Await(&DriverLine::IsReplyToOpen, kNodesLook, [this] { BeAlive(); });
+  if (reply && reply->opened->is_string()) return Shown(*reply->opened);
   if (driver_->ended()) return "Ray's driver ended when it asked the nodes for the results folder";
   return InterruptScope::Count() > 0
              ? ""
@@ -209,9 +227,9 @@ void RayEngine::Ordered(const WorkOrder& order) {
 }
 
 std::vector<FolderEngine::Lost> RayEngine::FindLost() {
-  for (const nlohmann::json& line : driver_->Hear(0)) {
-    if (const auto job = JobIn(line, "lost")) lost_.push_back({*job, TextIn(line, "why")});
-    if (const auto job = JobIn(line, "done")) done_[*job] = Clock::now();
+  for (const DriverLine& line : driver_->Hear(0)) {
+    if (line.lost) lost_.push_back({*line.lost, Shown(line.why)});
+    if (line.done) done_[*line.done] = Clock::now();
   }
   if (!driver_->ended() && !driver_->Answers(kSilentPings * ClusterPatience())) {
     driver_->Kill();

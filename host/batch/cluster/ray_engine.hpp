@@ -21,6 +21,7 @@ class RayEngine : public FolderEngine {
 
  private:
   class Driver;
+  struct DriverLine;
 
   void Ordered(const WorkOrder& order) override;
   std::vector<Lost> FindLost() override;

@@ -27,7 +27,8 @@ constexpr std::string_view kPending[] = {"PENDING",     "CONFIGURING",  "POWER_U
 constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING",    "DEADLINE",
                                        "FAILED",    "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
                                        "REVOKED",   "STAGE_OUT",     "TIMEOUT"};
-constexpr size_t kMostDigits = 10;  // of a job's number, which Slurm keeps in 32 bits
+constexpr std::string_view kForgotten = "Invalid job id";  // its words for a job that it no longer knows
+constexpr size_t kMostDigits = 10;                         // of a job's number, which Slurm keeps in 32 bits
 constexpr size_t kShownOfAnswer = 100;
 
 template <size_t n>
@@ -137,7 +138,7 @@ std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure) {
     return tasks;
   }
   *failure = end.failure;
-  if (end.err.find("Invalid job id") == std::string::npos) return std::nullopt;
+  if (end.err.find(kForgotten) == std::string::npos) return std::nullopt;
   SlurmTasks none;
   none.forgotten = true;
   return none;

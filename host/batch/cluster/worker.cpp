@@ -21,7 +21,6 @@
 #include "base/process.hpp"
 #include "batch/local_engine.hpp"
 #include "cluster/core_claims.hpp"
-#include "cluster/work_arguments.hpp"
 #include "cluster/work_folder.hpp"
 #include "contract/trial_spec.hpp"
 #include "machine/cpu.hpp"
@@ -42,6 +41,43 @@ constexpr std::chrono::seconds kSupervisorGone{30};
 constexpr std::chrono::seconds kLockPatience{
     40};  // of a worker whose node the cluster has given up, and that still ends its trial
 constexpr std::chrono::seconds kFlushEvery{1};
+
+// The arguments of `backplane work`:
+//   --folder=DIR --token=TEXT   the session's folder, and the content of its file `session`
+//   --worker=NAME               a unique name
+//   --slots=N                   orders that run at the same time
+//   --job=N                     runs only this order; otherwise all until a message ends the worker
+struct WorkArguments {
+  WorkFolder at;
+  std::string token, worker;
+  size_t slots = 1;
+  std::optional<JobId> only;
+};
+
+// Throws std::runtime_error.
+WorkArguments ReadWorkArguments(const std::vector<std::string>& arguments) {
+  WorkArguments read;
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    const std::string key = argument.substr(0, equals), value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    const std::optional<int64_t> number = ParseInteger(value);
+    if (key == "--folder") {
+      read.at.folder = value;
+    } else if (key == "--token") {
+      read.token = value;
+    } else if (key == "--worker") {
+      read.worker = value;
+    } else if (key == "--slots" && number && *number > 0) {
+      read.slots = static_cast<size_t>(*number);
+    } else if (key == "--job" && number && *number > 0) {
+      read.only = static_cast<JobId>(*number);
+    } else {
+      throw std::runtime_error("work: wrong argument '" + argument + "'; this command is for engines only");
+    }
+  }
+  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: wanted --folder=DIR and --worker=NAME");
+  return read;
+}
 
 // Which devices the cluster has given to this process, as it says by the variable that CUDA reads.
 std::vector<std::string> GivenGpus() {

@@ -8,9 +8,9 @@
 
 namespace backplane {
 
-// `arguments`: what follows `backplane work` (work_arguments.hpp).
-// Ends when it is told to, when nothing was to do for a minute, when its parent process dies, and, after what it runs, when the
-// supervisor gives no sign of life. [the main thread of a process with no other thread]
+// `arguments`: the words behind `backplane work`. Returns after a message, after a minute without an order, if the parent process
+// dies, and, once its trials have ended, if the supervisor shows no sign of life. [the main thread of a process with no other
+// thread]
 int Work(const std::vector<std::string>& arguments);
 
 }  // namespace backplane

@@ -9,11 +9,13 @@
 
 #include "base/awake_clock.hpp"
 #include "base/files.hpp"
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "base/memory_file.hpp"
 #include "base/printable.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
+#include "record/search_messages.hpp"
 
 namespace backplane {
 
@@ -78,16 +80,16 @@ void SideProcess::End() {
 json SideProcess::Ask(const json& request) {
   if (!child_) throw SearchError(fmt::format("sweep.search: the side process ({}) was ended", python_));
   LookAround();
-  const std::string op = request.value("op", "");
+  const std::string op = ReadTolerantly<SearchRequest>(request).op;
   const std::string text = Exchange(JsonText(request) + "\n", op);
   last_reply_ = Clock::now();
   json reply = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!reply.is_object())
     Fail(fmt::format("expected a JSON object as the reply to '{}', got {}", op, Printable(text, kShownColumns)));
-  const auto error = reply.find("error");
-  if (error == reply.end()) return reply;
-  const std::string what = Printable(error->is_string() ? error->get<std::string>() : JsonText(*error), kShownColumns);
-  if (reply.contains("missing")) throw SearchError(SayMissing(python_, what));
+  const auto read = ReadTolerantly<SearchReply>(reply);
+  if (read.error.is_null()) return reply;
+  const std::string what = Printable(Text(read.error, JsonText(read.error)), kShownColumns);
+  if (!read.missing.is_null()) throw SearchError(SayMissing(python_, what));
   throw SearchError(fmt::format("sweep.search: Optuna rejects '{}': {}", op, what));
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -11,18 +12,28 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
 #include "base/patient_output.hpp"
-#include "base/suggest.hpp"
+#include "base/shell_argument.hpp"
 #include "log/log.hpp"
 
 namespace backplane {
 namespace {
 
 using Run = std::function<int()>;
+
+// Options of other tools that this program replaces by a default.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
+    {"--resume", "the same command resumes by itself where it stopped"},
+    {"--continue", "the same command resumes by itself where it stopped"},
+    {"--restore", "the same command resumes by itself where it stopped"},
+    {"--overwrite", "--fresh moves old results aside"},
+}};
 
 // What runs where a command is missing.
 Run WhatThereIs(const CLI::App& app) {
@@ -83,19 +94,32 @@ bool TakesNoPlace(const CLI::App& app) {
   return app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
 }
 
+// "--set learner.options.lr=1e-3" for `--lr 1e-3`; empty: no name is near. in_full: only for the same name.
+std::string MeantSetting(std::vector<Candidate> names, const std::string& option, const std::string& value, bool in_full) {
+  std::string key = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  std::ranges::replace(key, '-', '_');
+  if (in_full) std::erase_if(names, [&](const Candidate& name) { return name.word != key; });
+  std::error_code error;
+  const bool is_value = !value.empty() && !std::filesystem::is_regular_file(value, error);
+  std::string text;
+  for (const std::string& name : Nearest(key, names))
+    text += (text.empty() ? "--set " : " or --set ") + ShellArgument(name + "=" + (is_value ? value : "VALUE"));
+  return text;
+}
+
 // An option of another tool is often a value of the experiment.
 std::string ExplainOption(const CommandLine& line, const std::string& name, const std::vector<std::string>& options,
                           size_t at) {
   const std::vector<std::string>& words = line.words;
-  if (const std::string answer = line.answer_to_option ? line.answer_to_option(name) : ""; !answer.empty())
-    return "unknown option '" + name + "'; " + answer;
+  const auto* answer = std::ranges::find(kOtherOptions, name, &std::pair<std::string_view, std::string_view>::first);
+  if (answer != kOtherOptions.end()) return "unknown option '" + name + "'; " + std::string(answer->second);
   const std::vector<std::string> near = Nearest(name, Candidates(options));
   const size_t equals = words[at].find('=');
   const bool next_is_value = at + 1 < words.size() && !words[at + 1].starts_with("--");
   const std::string value = equals != std::string::npos ? words[at].substr(equals + 1) : next_is_value ? words[at + 1] : "";
   const bool is_begun = !near.empty() && near.front().starts_with(name);
-  const bool is_other = !is_begun && line.meant_by_option;
-  const std::string meant = is_other ? line.meant_by_option(name, value, words, /*in_full=*/!near.empty()) : "";
+  const bool is_other = !is_begun && line.names_to_set;
+  const std::string meant = is_other ? MeantSetting(line.names_to_set(words), name, value, /*in_full=*/!near.empty()) : "";
   return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
 }
 
@@ -105,7 +129,8 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
   const CLI::App* at = &root;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    const std::vector<std::string> commands = CommandNames(*at), options = OptionNames(*at);
+    std::vector<std::string> commands = CommandNames(*at);
+    const std::vector<std::string> options = OptionNames(*at);
     const auto known = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
@@ -116,6 +141,7 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty() && (at == &root || TakesNoPlace(*at))) {
       const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
+      if (at == &root) commands.push_back("help");  // TypedWords makes an option of it
       return "unknown command '" + word + "'" +
              (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");
     }

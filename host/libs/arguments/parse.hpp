@@ -7,6 +7,7 @@
 
 #include "arguments/command.hpp"
 #include "arguments/complete.hpp"
+#include "base/suggest.hpp"
 
 namespace backplane {
 
@@ -19,12 +20,8 @@ struct CommandLine {
   std::function<std::vector<Command>()> more_commands;  // called only if none of `commands` was typed
   // Returns "run FILE" for "train"; empty: the word is unknown.
   std::function<std::string(const std::string& word)> meant_by_command;
-  // Returns a sentence about an option of another tool.
-  std::function<std::string(const std::string& name)> answer_to_option;
-  // Returns the argument that an unknown option may mean. in_full: only for the same name.
-  std::function<std::string(const std::string& name, const std::string& value, const std::vector<std::string>& words,
-                            bool in_full)>
-      meant_by_option;
+  // Returns the names that `--set` accepts with these words, for an unknown option that may mean one.
+  std::function<std::vector<Candidate>(const std::vector<std::string>& words)> names_to_set;
   ValueOffers values;
   int usage_code = kUsage;  // exit code of a wrong command line
 };

@@ -1,50 +1,23 @@
 #include "record/search_record.hpp"
 
+#include "base/json_fields.hpp"
+#include "record/search_messages.hpp"
+
 namespace backplane {
-namespace {
-
-// What of requests and replies is folded; the rest is for the side process alone.
-struct Told {
-  std::string op;
-  std::optional<uint64_t> number, step;
-  std::optional<double> value;
-  std::string state;
-
-  static constexpr void Fields(auto& self, auto&& visit) {
-    visit("op", DefaultIfMissing(self.op));
-    visit("number", self.number);
-    visit("step", self.step);
-    visit("value", self.value);
-    visit("state", DefaultIfMissing(self.state));
-  }
-};
-
-struct Answered {
-  std::optional<uint64_t> number;
-  nlohmann::json params;
-  bool prune = false;
-
-  static constexpr void Fields(auto& self, auto&& visit) {
-    visit("number", self.number);
-    visit("params", DefaultIfMissing(self.params));
-    visit("prune", DefaultIfMissing(self.prune));
-  }
-};
-
-}  // namespace
 
 void SearchRecord::Apply(const SearchMessage& message, double t) {
-  const Told told = ReadTolerantly<Told>(message.request);
+  const auto told = ReadTolerantly<SearchRequest>(message.request);
   if (told.op == "open") {
     open = message.request;
     opened = message.reply;
     return;
   }
-  const Answered answered = ReadTolerantly<Answered>(message.reply);
+  auto answered = ReadTolerantly<SearchReply>(message.reply);
   if (told.op == "ask") {
-    if (!answered.number) return;
-    Suggestion& suggestion = suggestions[*answered.number];
-    suggestion.params = answered.params;
+    const std::optional<uint64_t> number = CountOf(answered.number);
+    if (!number) return;
+    Suggestion& suggestion = suggestions[*number];
+    suggestion.params = std::move(answered.params);
     suggestion.asked = t;
     return;
   }
@@ -52,7 +25,7 @@ void SearchRecord::Apply(const SearchMessage& message, double t) {
   Suggestion& suggestion = suggestions[*told.number];
   if (told.op == "report") {
     if (told.step && told.value) suggestion.values.emplace_back(*told.step, *told.value);
-    suggestion.asked_to_stop |= answered.prune;
+    suggestion.asked_to_stop |= answered.prune == true;
   } else if (told.op == "tell") {
     suggestion.state = told.state;
     suggestion.value = told.value;

@@ -70,6 +70,13 @@ std::map<std::string, std::map<std::string, std::string>> NamesInAll(
   return names;
 }
 
+// "env.walk" of "thread 3 (backplane) in env.walk", as trial/crash.cpp writes it; empty: it was in no plugin.
+std::string PluginOfThread(const std::string& line) {
+  constexpr std::string_view kBefore = ") in ";
+  const size_t at = line.rfind(kBefore);
+  return at == std::string::npos ? "" : line.substr(at + kBefore.size());
+}
+
 }  // namespace
 
 std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
@@ -113,10 +120,9 @@ std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const s
   int best = -1;
   for (auto at = stacks.begin(); at != stacks.end();) {
     const auto end = std::find_if(at + 1, stacks.end(), is_thread);
-    const bool is_in_it = !plugin.empty() && at->ends_with(" in " + plugin);
+    const std::string in = PluginOfThread(*at);
     const bool calls_it = std::any_of(at + 1, end, [&](const std::string& call) { return call.ends_with(file); });
-    const bool is_in_any = at->find(") in ") != std::string::npos;
-    const int rank = is_in_it ? 2 + calls_it : is_in_any ? 1 : 0;
+    const int rank = in.empty() ? 0 : in == plugin ? 2 + calls_it : 1;
     if (rank > best) best = rank, shown.assign(at, end);
     at = end;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json_fields.hpp"
+#include "record/search_messages.hpp"
 
 namespace backplane {
 namespace {
@@ -83,14 +83,9 @@ std::string PrunedText(const Study& study) {
 }
 
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record) {
-  const nlohmann::json& open = record.search.open;
-  if (!open.is_object()) return std::nullopt;
-  Study study;
-  study.name = Text(At(open, "name"));
-  study.method = Text(At(open, "method"), "search");
-  study.metric = Text(At(open, "metric"));
-  study.maximize = Text(At(open, "direction")) != "minimize";
-  study.space = ReadSearchSpace(At(open, "space"));
+  if (!record.search.open.is_object()) return std::nullopt;
+  const auto open = ReadTolerantly<SearchOpening>(record.search.open);
+  Study study{open.name, open.method, open.metric, open.maximize(), ReadSearchSpace(open.space), {}};
   OrderAsInPlan(plan, &study.space);
   for (const auto& [number, suggestion] : record.search.suggestions) {
     StudyTrial trial;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "backplane/rng.h"
@@ -16,18 +15,6 @@ double Ways(size_t n, size_t m) {
   return boost::math::binomial_coefficient<double>(static_cast<unsigned>(n + m), static_cast<unsigned>(n));
 }
 
-PermutationTest Exact(uint64_t extreme, uint64_t deals) {
-  return {static_cast<double>(extreme) / static_cast<double>(deals), extreme, deals, true};
-}
-
-// `is_extreme` deals at random.
-PermutationTest Sampled(const std::function<bool()>& is_extreme) {
-  PermutationTest out{.deals = kDeals, .exact = false};
-  for (int deal = 0; deal < kDeals; ++deal) out.extreme += is_extreme();
-  out.p = static_cast<double>(out.extreme + 1) / static_cast<double>(out.deals + 1);
-  return out;
-}
-
 }  // namespace
 
 PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed, Tail tail) {
@@ -38,7 +25,10 @@ PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vec
   };
   if (Ways(a.size(), b.size()) > kMostExact) {
     bp_rng rng{seed, 0};
-    return Sampled([&] { return is_extreme(deal.Redeal(&rng)); });
+    PermutationTest out{.deals = kDeals, .exact = false};
+    for (int i = 0; i < kDeals; ++i) out.extreme += is_extreme(deal.Redeal(&rng));
+    out.p = static_cast<double>(out.extreme + 1) / static_cast<double>(out.deals + 1);
+    return out;
   }
   std::vector<char> picked(a.size() + b.size(), 0);
   std::fill_n(picked.begin(), a.size(), 1);
@@ -47,30 +37,7 @@ PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vec
     extreme += is_extreme(deal.DifferenceOf(picked));
     ++deals;
   } while (std::ranges::prev_permutation(picked).found);
-  return Exact(extreme, deals);
-}
-
-PermutationTest PairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed) {
-  // Scores round as those of a deal do.
-  const double rounding = Deal(a, b).rounding() * static_cast<double>(a.size());
-  std::vector<double> differences;
-  for (size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
-  const double seen = std::accumulate(differences.begin(), differences.end(), 0.0);
-  const auto is_extreme = [&](const auto& is_swapped) {
-    double sum = 0;
-    for (size_t i = 0; i < differences.size(); ++i) sum += is_swapped(i) ? -differences[i] : differences[i];
-    return Deal::AtLeast(sum, seen, rounding);
-  };
-
-  if (std::exp2(static_cast<double>(a.size())) > kMostExact) {
-    bp_rng rng{seed, 0};
-    return Sampled([&] { return is_extreme([&](size_t) { return bp_rng_below(&rng, 2) != 0; }); });
-  }
-  const uint64_t deals = uint64_t{1} << a.size();
-  uint64_t extreme = 0;
-  for (uint64_t swapped = 0; swapped < deals; ++swapped)
-    extreme += is_extreme([&](size_t i) { return (swapped >> i & 1) != 0; });
-  return Exact(extreme, deals);
+  return {static_cast<double>(extreme) / static_cast<double>(deals), extreme, deals, true};
 }
 
 double LeastUnpairedP(size_t n, size_t m, Tail tail) { return (tail == Tail::kBoth && n == m ? 2 : 1) / Ways(n, m); }

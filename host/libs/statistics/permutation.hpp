@@ -24,9 +24,6 @@ struct PermutationTest {
 PermutationTest UnpairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0,
                                     Tail tail = Tail::kBoth);
 
-// Of |mean of a - b| over all ways to swap the two sides of pairs. Both have the same size, at least 1.
-PermutationTest PairedPermutation(const std::vector<double>& a, const std::vector<double>& b, uint64_t seed = 0);
-
 // The least p that samples of these sizes can have: 1 / C(n + m, n) and, for both tails of two of one size, 2 / C(2n, n): 3
 // against 3 give 0.1, or 0.05 of one tail.
 double LeastUnpairedP(size_t n, size_t m, Tail tail = Tail::kBoth);

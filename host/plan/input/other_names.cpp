@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/shell_argument.hpp"
-#include "base/suggest.hpp"
 #include "config/loader.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
@@ -60,14 +59,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherNa
     {"tensorboard", "export tb OUT"},
 }};
 
-// Options that nothing is needed for.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
-    {"--resume", "the same command goes on where it stopped, by itself"},
-    {"--continue", "the same command goes on where it stopped, by itself"},
-    {"--restore", "the same command goes on where it stopped, by itself"},
-    {"--overwrite", "--fresh moves old results aside"},
-}};
-
 // A file among the words: the experiment that an option was meant for.
 std::optional<std::filesystem::path> FileAmong(const std::vector<std::string>& words) {
   std::error_code error;
@@ -109,28 +100,9 @@ std::string MeantByCommand(const std::string& word) {
   return std::filesystem::is_regular_file(word, error) ? "run " + ShellArgument(word) : "";
 }
 
-std::string AnswerToOption(const std::string& name) {
-  const auto* found =
-      std::find_if(kOtherOptions.begin(), kOtherOptions.end(), [&](const auto& option) { return option.first == name; });
-  return found == kOtherOptions.end() ? "" : std::string(found->second);
-}
-
-std::string MeantByOption(const std::string& name, const std::string& value, const std::vector<std::string>& words,
-                          bool in_full) {
+std::vector<Candidate> NamesToSet(const std::vector<std::string>& words) {
   const std::optional<std::filesystem::path> file = FileAmong(words);
-  if (!file) return "";
-  const size_t begin = name.find_first_not_of('-');
-  if (begin == std::string::npos) return "";
-  std::string key = name.substr(begin);
-  std::replace(key.begin(), key.end(), '-', '_');
-  std::vector<Candidate> paths = PathsOf(*file);
-  if (in_full) std::erase_if(paths, [&](const Candidate& path) { return path.word != key; });
-  std::string text;
-  for (const std::string& path : Nearest(key, paths)) {
-    text += text.empty() ? "--set " : " or --set ";
-    text += ShellArgument(path + "=" + (value.empty() || value == file->string() ? "VALUE" : value));
-  }
-  return text;
+  return file ? PathsOf(*file) : std::vector<Candidate>();
 }
 
 }  // namespace backplane

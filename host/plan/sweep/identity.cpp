@@ -8,6 +8,7 @@
 #include "base/sha256.hpp"
 #include "contract/schema.hpp"
 #include "contract/value.hpp"
+#include "record/fields.hpp"
 
 namespace backplane {
 namespace {
@@ -26,6 +27,19 @@ bool SaysMore(const std::string& key, const json& value) {
   if (!key.ends_with(".plugin")) return true;
   return value.is_string() && value.get<std::string>().find('/') != std::string::npos;  // of a command there is none
 }
+
+// Part of the text that is hashed for a point's id. The values of keys are the rest.
+struct PointTerms {
+  std::string after;  // id of the point of the stage before; empty: none
+  int schema = kSchema;
+  std::map<std::string, json> swept = {};
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("after", LeftOutIfEmpty(self.after));
+    visit("schema", self.schema);
+    visit("swept", LeftOutIfEmpty(self.swept));
+  }
+};
 
 void AppendText(const std::string& text, std::string* out) {
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
@@ -67,24 +81,22 @@ std::set<std::string> LeftOutKeys(const std::string& path) {
 }
 
 json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept, const std::string& after) {
-  json identity = json::object();
-  identity["schema"] = kSchema;
+  PointTerms terms{.after = after};
+  for (const auto& [key, value] : swept)
+    if (SaysMore(key, value)) terms.swept.emplace(key, value);
+  json identity = ToJson(terms);
   for (const HostKey& key : HostKeys()) {
     if (key.canonical.empty() || (key.of_command && !loaded.experiment.HasCommand())) continue;
     if (key.type == ValueType::kPluginName) {
       IdentityPlace(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
     } else if (!key.identity) {
-      IdentityPlace(&identity, key.canonical) = key.get(key, loaded.experiment);
+      json& value = IdentityPlace(&identity, key.canonical) = key.get(key, loaded.experiment);
+      if (key.path == "env.options") LeaveOutLater(*loaded.env, &value);
+      if (key.path == "learner.options") LeaveOutLater(*loaded.learner, &value);
     } else if (std::optional<json> value = key.identity(loaded.experiment)) {
       IdentityPlace(&identity, key.canonical) = *std::move(value);
     }
   }
-  LeaveOutLater(*loaded.env, &identity["env"]["options"]);
-  LeaveOutLater(*loaded.learner, &identity["learner"]["options"]);
-  for (const auto& [key, value] : swept) {
-    if (SaysMore(key, value)) identity["swept"][key] = value;
-  }
-  if (!after.empty()) identity["after"] = after;
   return identity;
 }
 

@@ -1,10 +1,13 @@
 #include "sweep/json_schema.hpp"
 
+#include <map>
+#include <set>
+
 #include "config/short_forms.hpp"
 #include "contract/schema.hpp"
 #include "record/report_kinds.hpp"
+#include "sweep/grammar.hpp"
 #include "sweep/schema_terms.hpp"
-#include "sweep/sweep_schema.hpp"
 #include "sweep/value_schema.hpp"
 
 namespace backplane {
@@ -12,25 +15,156 @@ namespace {
 
 using namespace schema;
 
+// A path that can be swept: the host's own sections and the keys inside them.
+std::string PathPattern() {
+  std::set<std::string> tops;
+  for (const HostKey& key : HostKeys()) {
+    if (WhyNoAxis(key.path).empty()) tops.insert(key.path.substr(0, key.path.find('.')));
+  }
+  std::string pattern;
+  for (const std::string& top : tops) pattern += (pattern.empty() ? "^(" : "|") + top;
+  return pattern + ")(\\..+)?$";
+}
+
+// The same of one stage.
+const char* const kPathInStage = R"(^(stages|phases)\..+\..+$)";
+
+json PathName() { return AnyOf({Pattern(PathPattern()), Pattern(kPathInStage)}); }
+json PathOrName() { return AnyOf({Const("name"), PathName()}); }
+
+json PathsTo(json value) { return Keys(PathName(), MapTo(std::move(value))); }
+
+json ExpressionText() { return Only("type", {"string", "number", "boolean"}); }
+
+json Choices() { return AtLeast(1, Type("array")); }
+
+json Numbers(int n) { return AtLeast(n, AtMost(n, List(Type("number")))); }
+
+json ValuesSchema() {
+  return AnyOf({Choices(), Required({"range"}, Closed({{"range", Numbers(3)}, {"when", ExpressionText()}})),
+                Required({"values"}, Closed({{"values", Choices()}, {"when", ExpressionText()}}))});
+}
+
+json DistributionSchema() {
+  std::vector<json> any;
+  for (const char* kind : {"uniform", "log_uniform", "int", "log_int"}) {
+    const json step = With(Type("number"), "exclusiveMinimum", 0);
+    any.push_back(Required({kind}, Closed({{kind, Numbers(2)}, {"step", step}, {"when", ExpressionText()}})));
+  }
+  any.push_back(Required({"choice"}, Closed({{"choice", Choices()}, {"when", ExpressionText()}})));
+  return AnyOf(std::move(any));
+}
+
+json SearchSchema() {
+  const json pruners = Enum({"none", "median", "asha", "hyperband"});
+  const json pruner = Required({"type"}, Closed({{"type", pruners},
+                                                 {"min_resource", Count(1)},
+                                                 {"max_resource", Count(1)},
+                                                 {"reduction", Count(2)},
+                                                 {"startup_trials", Count(0)},
+                                                 {"warmup_steps", Count(0)}}));
+  const json objective =
+      Required({"metric"}, Closed({{"metric", Type("string")}, {"direction", Enum({"maximize", "minimize"})}}));
+  return Required({"trials", "space", "objective"}, Closed({{"method", Enum({"tpe", "gp", "cmaes", "qmc", "random"})},
+                                                            {"trials", Count(1)},
+                                                            {"seed", Count(0)},
+                                                            {"space", NotEmpty(PathsTo(DistributionSchema()))},
+                                                            {"objective", objective},
+                                                            {"pruner", Either(pruners, pruner)},
+                                                            {"confirm", Closed({{"top", Count(1)}, {"seeds", Count(1)}})}}));
+}
+
+json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); }
+
+json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object())))); }
+
+json StagesSchema() {
+  json names =
+      With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin", "learner.command"}));
+  return AtLeast(1, OrNull(List(Required({"name"}, Keys(std::move(names), MapTo(json::object()))))));
+}
+
+json CompareSchema() {
+  const json arm = Required({"name"}, Keys(AnyOf({PathOrName(), Const("task")}), MapTo(json::object())));
+  const json task = Required({"name", "reference"}, Keys(AnyOf({PathOrName(), Const("reference")}), MapTo(json::object())));
+  return OrNull(Required({"arms"}, Closed({{"arms", AtLeast(2, List(arm))},
+                                           {"tasks", AtLeast(2, List(task))},
+                                           {"metric", Type("string")},
+                                           {"direction", Enum({"up", "down"})},
+                                           {"margin", SchemaOf({ValueType::kPercent, ""})},
+                                           {"looks", Closed({{"n", Count(1)}, {"max", Count(1)}})},
+                                           {"alpha", Type("number")}})));
+}
+
+json SweepSchema() {
+  const json texts = List(Type("string"));
+  return OrNull(Closed(
+      {{"grid", PathsTo(ValuesSchema())},
+       {"zip", Zip()},
+       {"list", Points()},
+       {"files", AtLeast(1, texts)},
+       {"random", Required({"trials", "space"},
+                           Closed({{"trials", Count(1)}, {"seed", Count(0)}, {"space", PathsTo(DistributionSchema())}}))},
+       {"search", SearchSchema()},
+       {"derive", Keys(Pattern(PathPattern()), MapTo(ExpressionText()))},
+       {"where", AnyOf({ExpressionText(), List(ExpressionText())})},
+       {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", Type("boolean")}})},
+       {"memory_axes", texts}}));
+}
+
 // {"env": {"plugin": "name"}}, as a condition.
 json Names(const std::string& section, json name, const char* key = "plugin") {
   return Has(section, Has(key, std::move(name)));
 }
+
+// An object of the file, before it is written as a schema.
+struct Section {
+  json types = {"object", "null"};
+  json instead = {};  // null: nothing
+  std::map<std::string, json> keys = {};
+  std::map<std::string, Section> sections = {};
+  std::vector<json> rules = {};  // on several keys together
+
+  Section& Below(const std::string& path) {
+    const size_t dot = path.find('.');
+    Section& section = sections[path.substr(0, dot)];
+    return dot == std::string::npos ? section : section.Below(path.substr(dot + 1));
+  }
+  void Place(const std::string& path, json value) {
+    const size_t dot = path.rfind('.');
+    Section& section = dot == std::string::npos ? *this : Below(path.substr(0, dot));
+    section.keys[path.substr(dot + 1)] = std::move(value);
+  }
+  json Write() const {
+    json properties = keys;
+    for (const auto& [name, section] : sections) properties[name] = section.Write();
+    json schema = With(Closed(std::move(properties)), "type", types);
+    for (const json& rule : rules) AddRule(rule, &schema);
+    return instead.is_null() ? schema : Either(std::move(schema), instead);
+  }
+};
 
 class SchemaWriter {
  public:
   explicit SchemaWriter(const std::vector<const PluginInfo*>& plugins) : plugins_(plugins) {}
 
   json Write() {
-    json schema = Closed(json::object());
-    for (const HostKey& key : HostKeys()) Place(&schema, key.path, KeySchema(key));
-    PlaceAliases(&schema);
-    for (const char* section : {"env", "learner"}) schema["properties"][section]["type"].push_back("string");  // its plugin
-    schema["properties"]["rollout"] = Either(std::move(schema["properties"]["rollout"]), Const("auto"));
+    Section file{.types = "object"};
+    for (const HostKey& key : HostKeys()) {
+      file.Place(key.path, KeySchema(key));
+      if (key.type == ValueType::kStages)
+        file.Place(kOlderNameOfStages, With(KeySchema(key), "$comment", "an older name of stages"));
+    }
+    PlaceAliases(&file);
+    Section &env = file.Below("env"), &learner = file.Below("learner");
+    for (Section* section : {&env, &learner}) section->types.push_back("string");  // its plugin
+    file.Below("rollout").instead = Const("auto");
+    learner.rules.push_back(CommandRule());
+    for (const PluginInfo* info : OfKind(BP_KIND_LEARNER)) learner.rules.push_back(OptionsRule(*info));
     json without_budget = json::array();
     for (const ReportKind& kind : kReportKinds) {
       if (kind.measures_speed) without_budget.push_back(kind.name);
-      AddRule(KindRule(kind), &schema);
+      file.rules.push_back(KindRule(kind));
     }
     // What stands below is given by a base file, by the sweep, by the arms or by the stages, if the file has one of them.
     const json is_command = Names("learner", Type("array"), "command");
@@ -39,20 +173,16 @@ class SchemaWriter {
         {{"env", Has("plugin", Type("string"))}, {"learner", Has("plugin", Type("string"))}, {"budget", NotEmpty()}}));
     with_plugins.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
     json complete = AnyOf({is_command, std::move(with_plugins)});
-    AddRule(CommandRule(), &schema["properties"]["learner"]);
-    AddRule(If(is_command, Properties({{"budget", Properties({{"epochs", Type("null")}})}})), &schema);
+    file.rules.push_back(If(is_command, Properties({{"budget", Properties({{"epochs", Type("null")}})}})));
     std::vector<json> not_alone;
     for (const char* key : {"base", "sweep", "compare", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
     for (const HostKey& key : HostKeys()) {  // another name may stand for the section
       for (const std::string& name : OtherNames(key))
-        if (!FindHostKey(name) && schema["properties"].contains(name)) not_alone.push_back(Required({name.c_str()}));
+        if (!FindHostKey(name) && file.keys.contains(name)) not_alone.push_back(Required({name.c_str()}));
     }
-    AddRule(With(If(AnyOf(std::move(not_alone)), json::object()), "else", std::move(complete)), &schema);
-    for (const PluginInfo* info : OfKind(BP_KIND_ENV)) AddRule(EvaluationRule(*info), &schema);
-    for (const PluginInfo* info : OfKind(BP_KIND_LEARNER)) AddRule(OptionsRule(*info), &schema["properties"]["learner"]);
-    json& older = schema["properties"][kOlderNameOfStages];
-    older = With(schema["properties"]["stages"], "$comment", "an older name of stages");
-    return With(With(std::move(schema), "$schema", "http://json-schema.org/draft-07/schema#"), "title", "Backplane experiment");
+    file.rules.push_back(With(If(AnyOf(std::move(not_alone)), json::object()), "else", std::move(complete)));
+    for (const PluginInfo* info : OfKind(BP_KIND_ENV)) file.rules.push_back(EvaluationRule(*info));
+    return With(With(file.Write(), "$schema", "http://json-schema.org/draft-07/schema#"), "title", "Backplane experiment");
   }
 
  private:
@@ -76,28 +206,15 @@ class SchemaWriter {
                 Properties(std::move(without)));
   }
 
-  // Below the objects that the path's sections stand for.
-  static void Place(json* object, const std::string& path, json value) {
-    const size_t dot = path.find('.');
-    json& properties = (*object)["properties"];
-    const std::string head = path.substr(0, dot);
-    if (dot == std::string::npos) {
-      properties[head] = std::move(value);
-      return;
-    }
-    if (!properties.contains(head)) properties[head] = OrNull(Closed(json::object()));
-    Place(&properties[head], path.substr(dot + 1), std::move(value));
-  }
-
   // Other names of the very same, at the top and in the key's section.
-  void PlaceAliases(json* schema) {
+  void PlaceAliases(Section* file) {
     for (const HostKey& key : HostKeys()) {
       const std::string section = key.path.substr(0, key.path.rfind('.') + 1);
       for (const std::string& name : OtherNames(key)) {
         const json value = With(KeySchema(key), "$comment", "another name of " + key.path);
         if (FindHostKeyByAlias(name) != &key) continue;
-        if (!FindHostKey(name)) Place(schema, name, value);
-        if (!FindHostKey(section + name)) Place(schema, section + name, value);
+        if (!FindHostKey(name)) file->Place(name, value);
+        if (!FindHostKey(section + name)) file->Place(section + name, value);
       }
     }
   }

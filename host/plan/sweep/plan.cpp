@@ -9,7 +9,6 @@
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
 #include "sweep/planner.hpp"
-#include "sweep/report_default.hpp"
 #include "yaml/plain_json.hpp"
 
 namespace backplane {
@@ -23,6 +22,17 @@ std::string MetricPlaceOf(const ExperimentText& text) {
   if (!text.compare) return "";
   const Entry* metric = FindEntry(text.compare->value, "metric");
   return Place(metric ? metric->mark : text.compare->mark);
+}
+
+// A search has a report of kind search, unless the file names a different one. Call it before the sweep is taken out of `text`.
+void SetReportOfSearch(ExperimentText* text) {
+  const Entry* search = text->sweep ? FindEntry(text->sweep->value, "search") : nullptr;
+  if (!search || FindPath(text->root, "report.kind")) return;
+  Node kind;
+  kind.kind = Node::Kind::kScalar;
+  kind.mark = search->mark;
+  kind.text = "search";
+  SetPath(&text->root, "report.kind", search->mark, std::move(kind));
 }
 
 // sweep.seeds replaces the seed, so another value has no effect. Generated files repeat the first one.

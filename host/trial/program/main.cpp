@@ -1,34 +1,111 @@
-// backplane-trial: runs one trial, or plays candidates for one that runs. Batches start it, as `backplane run-trial` does.
+// backplane-trial: runs, checks or films a trial, or plays candidates for one that runs. Batches start it, as
+// `backplane run-trial` does.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arguments/parse.hpp"
+#include "arguments/tool_commands.hpp"
 #include "base/standard_descriptors.hpp"
+#include "command/command_trial.hpp"
 #include "contract/trial_spec.hpp"
+#include "log/log.hpp"
 #include "plugin/installation.hpp"
-#include "program/play.hpp"
-#include "program/run_trial_command.hpp"
+#include "trial/run_trial.hpp"
+#include "trial/run_worker.hpp"
 
+namespace backplane {
 namespace {
 
 constexpr char kAbout[] = "Run one prepared trial";
 
+struct TrialArgs {
+  std::vector<std::filesystem::path> trial_jsons;
+  TrialTask task;
+};
+
+int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
+  if (task.check) return CheckCommands(specs);
+  if (task.film.empty()) return RunCommandTrial(std::move(specs.front()));
+  LogError("a trial by command plays no episode that the host could film");
+  return kExitUsage;
+}
+
+// All of a check are of one sort: their plugins, or none.
+int RunTask(const TrialArgs& args) {
+  std::vector<TrialSpec> specs;
+  try {
+    for (const std::filesystem::path& file : args.trial_jsons) specs.push_back(ReadTrialSpec(file));
+  } catch (const std::runtime_error& e) {
+    LogError("{}", e.what());
+    return kExitUsage;
+  } catch (const std::bad_alloc&) {
+    return kExitHostOom;
+  }
+  if (specs.front().experiment.HasCommand()) return RunCommand(std::move(specs), args.task);
+  return RunTrial(std::move(specs), args.trial_jsons.front(), args.task);
+}
+
+int RunToEnd(const TrialArgs& args) {
+  // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
+  if (std::freopen("/dev/null", "r", stdin) == nullptr) {
+    std::fclose(stdin);
+  }
+  const int code = RunTask(args);
+  std::fflush(nullptr);
+  // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
+  _exit(code);
+}
+
+Command RunTrialCommand() {
+  const auto declare = [](TrialArgs* args, Arguments* add) {
+    add->Add("trial_json", "FILE", &args->trial_jsons, "trial.json of a results folder; several with --check").Required();
+    const Argument check =
+        add->Flag("--check", &args->task.check, "Only try whether the plugins take their options and fit together");
+    const Argument film =
+        add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures, as JSON")
+            .Excludes(check);
+    add->Add("--episode", "N", &args->task.episode, "Which one, from 0").Needs(film);
+    add->Check([args] {
+      const bool several = args->trial_jsons.size() > 1 && !args->task.check;
+      return std::string(several ? "one trial.json at a time, except with --check" : "");
+    });
+  };
+  return MakeCommand<TrialArgs>(kRunTrialCommand.name, kRunTrialCommand.help, declare, RunToEnd);
+}
+
+// A worker of a trial (trial/run_worker.hpp). Started by trials and not by people, so it is no command of the parser.
+[[noreturn]] void Play(const std::vector<std::string>& arguments) {
+  int code = kExitUsage;
+  try {
+    code = RunWorker(WorkerOrderFromArguments(arguments));
+  } catch (const std::runtime_error& e) {
+    LogError("{}", e.what());
+  }
+  std::fflush(nullptr);
+  _exit(code);  // plugins are never unloaded
+}
+
 }  // namespace
+}  // namespace backplane
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
   std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the end of a child cannot be waited for
   backplane::OwnProgram();
-  // Trials start workers; `play` is no command of the parser.
   if (argc > 1 && std::string_view(argv[1]) == "play") backplane::Play({argv + 2, argv + argc});
   backplane::CommandLine line;
   line.program = "backplane";
   line.words = backplane::TypedWords(argc, argv);
-  if (line.words == std::vector<std::string>{"--about"}) return std::puts(kAbout) < 0;
-  line.about = kAbout;
+  if (line.words == std::vector<std::string>{"--about"}) return std::puts(backplane::kAbout) < 0;
+  line.about = backplane::kAbout;
   line.version = BACKPLANE_VERSION;
   line.commands = {backplane::RunTrialCommand()};
   line.usage_code = backplane::kExitUsage;

@@ -32,6 +32,11 @@ T* RequireMade(T* made, const std::string& id) {
   return made;
 }
 
+// True if the plugin repeats the host's error about its own part. The file is then damaged, whatever status the plugin returns.
+bool RepeatsPartError(const HostServices& services, const std::string& reason) {
+  return !services.part_error().empty() && reason.find(services.part_error()) != std::string::npos;
+}
+
 std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}", Layout(*c), c->role) : "none"; }
 
 }  // namespace
@@ -45,8 +50,7 @@ void FailIn(HostServices& services, bp_status status, const std::string& doing) 
   };
   if (status > BP_OK || status < BP_E_INTERNAL)
     broken(fmt::format("wanted a status from {} to 0, found {}", int{BP_E_INTERNAL}, status));
-  // Its own file is not whole, whatever status it gives: that is no matter of its options, or of the env that it is to fit.
-  if (!services.part_error().empty() && reason.find(services.part_error()) != std::string::npos) status = BP_E_INTERNAL;
+  if (RepeatsPartError(services, reason)) status = BP_E_INTERNAL;
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
   throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
 }
