@@ -51,7 +51,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("5 seeds each"),
-                                 HasSubstr("It stopped at look 1 of 5, as the answer was known")));
+                                 HasSubstr("It stopped at look 1 of 5, because the answer was known")));
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.<wbr>plugin"), HasSubstr("compare")));
@@ -219,7 +219,7 @@ TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
     ASSERT_EQ(Run(std::string("run ") + name + ".yaml --quiet --set experiment=" + name).exit, 0);
   const Finished compare = Run("compare outputs/learns outputs/stays --out judged");
   EXPECT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once, at 5 %")));
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once: at most 5 %")));
   EXPECT_TRUE(std::filesystem::exists(dir_ / "judged/ab_report.html"));
   const Finished few = Run("compare outputs/learns outputs/stays --dry-run");
   EXPECT_EQ(few.exit, 2);

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "statistics/sequential.hpp"
+#include "statistics/looks.hpp"
+#include "statistics/looks_interval.hpp"
 
 namespace backplane::statistics {
 namespace {
 
 using Values = std::vector<double>;
-
-Values Part(const Values& values, size_t from, size_t count) {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
-  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
-}
 
 Side SideOf(double difference) { return difference > 0 ? Side::kAbove : Side::kBelow; }
 
@@ -33,18 +29,18 @@ LimitTest OneLook(const Values& a, const Values& b, const LimitPlan& plan) {
   return out;
 }
 
-// Both sides are as likely to leave where the change is the limit: the sides of a deal can be swapped.
+// Both sides are as likely to leave where the change is the limit: the sides of a deal can be swapped. Welch's test may confirm
+// at any later look, so its error is shared among them, too.
 LimitTest ManyLooks(const Values& a, const Values& b, const LimitPlan& plan) {
+  const LooksTaken taken =
+      TakeLooks(b, a, plan.n, {.looks = plan.looks, .alpha = 2 * plan.alpha, .deals = plan.deals, .seed = plan.seed},
+                ShareOfALook(plan.looks, 2 * plan.alpha), plan.looks);
   LimitTest out;
-  const size_t there = std::min({a.size() / plan.n, b.size() / plan.n, plan.looks});
-  GroupSequentialTest test({.looks = plan.looks, .alpha = 2 * plan.alpha, .deals = plan.deals, .seed = plan.seed});
-  while (test.looks() < there && test.Look(Part(b, test.looks() * plan.n, plan.n), Part(a, test.looks() * plan.n, plan.n)))
-    continue;
-  out.looks = test.looks();
-  out.n = out.looks * plan.n;
-  if (out.looks == 0) return out;
-  if (test.different()) out.side = SideOf(test.difference());
-  out.difference = WelchDifference(Part(b, 0, out.n), Part(a, 0, out.n));
+  out.looks = taken.looks;
+  out.n = taken.n;
+  out.difference = taken.difference;
+  out.unconfirmed = taken.told_apart && !taken.confirmed;
+  if (taken.confirmed) out.side = taken.first_is_more ? Side::kAbove : Side::kBelow;
   return out;
 }
 
@@ -54,7 +50,7 @@ LimitTest TestScores(const Values& a, const Values& b, double factor, const Limi
   Values limit = a;
   for (double& value : limit) value *= factor;
   LimitTest out = plan.n == 0 ? OneLook(limit, b, plan) : ManyLooks(limit, b, plan);
-  if (out.side != Side::kNotShown && out.difference && SideOf(*out.difference, plan.alpha) != out.side) {
+  if (plan.n == 0 && out.side != Side::kNotShown && out.difference && SideOf(*out.difference, plan.alpha) != out.side) {
     out.side = Side::kNotShown;
     out.unconfirmed = true;
   }

@@ -7,7 +7,7 @@
 namespace backplane::statistics {
 namespace {
 
-constexpr double kPower = 0.8, kMost = 1e6;
+constexpr double kMost = 1e6;
 constexpr double kNormal = 1e9;  // degrees of freedom
 
 }  // namespace

@@ -8,9 +8,12 @@
 
 namespace backplane::statistics {
 
-// Of each sample, with which a difference like this one of two samples of `n` is found in 80 % of all cases by a two-sided test
-// at `alpha` (normal approximation; one more for Student's heavier tails). Of blocks likewise. Absent: none was seen, or it
-// would take a million.
+// Share of all cases in which the difference is to be found.
+inline constexpr double kPower = 0.8;
+
+// Size of each sample at which a two-sided test at `alpha` finds a difference like this one of two samples of `n` in kPower of
+// all cases (normal approximation; one more for Student's heavier tails). The same for blocks. Absent: no difference was seen,
+// or it needs a million.
 std::optional<size_t> ScoresNeeded(const Difference& seen, size_t n, double alpha);
 
 }  // namespace backplane::statistics

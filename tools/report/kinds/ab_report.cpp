@@ -43,11 +43,21 @@ AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& po
   return scores;
 }
 
+// The order of the command line: Combine sorts folders by their content, and a margin is a share of the first arm's mean.
+void OrderAsGiven(const std::vector<ResultSet>& sets, const Combined& combined, std::vector<ComparedPoint>* points) {
+  std::map<std::string, size_t> first;
+  for (size_t i = 0; i < sets.size(); ++i)
+    for (const TrialData& trial : sets[i].trials) first.try_emplace(trial.trial_id, i);
+  std::ranges::stable_sort(
+      *points, {}, [&](const ComparedPoint& point) { return first.at(combined.trials[point.trials.front()].data.trial_id); });
+}
+
 Arms ArmsOf(const std::vector<ResultSet>& sets, const ReportContext& context) {
   Combined combined = Combine(sets);
   if (const auto measure = MeasureOfText(MetricOf(context.compare.terms, combined)))
     AddReductions(measure->expression.paths(), &combined);
   std::vector<ComparedPoint> points = PointsOf(combined);
+  OrderAsGiven(sets, combined, &points);
   const Diagnosis diagnosis = Diagnose(combined, nullptr, context.option_help);
   std::vector<JudgedTask> tasks;
   std::vector<std::vector<ArmScores>> arms;

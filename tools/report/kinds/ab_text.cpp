@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
+#include "statistics/scores_needed.hpp"
 #include "statistics/student.hpp"
 #include "text/format_number.hpp"
 
@@ -37,8 +39,9 @@ std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm
 std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
   const statistics::Difference& d = *pair.difference;
   if (scores.terms.speed)
-    return fmt::format("{:.3g} times ({:.3g} to {:.3g})", std::exp(d.value), std::exp(d.low), std::exp(d.high));
-  return fmt::format("difference {} ({})", Short(d.value), Interval(d.low, d.high));
+    return fmt::format("{:.3g} times ({:.3g} to {:.3g})", std::exp(d.value), std::exp(pair.interval->low),
+                       std::exp(pair.interval->high));
+  return fmt::format("difference {} ({})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
 }
 
 std::string Counted(const AbScores& scores, const PairJudgement& pair) {
@@ -69,14 +72,50 @@ std::string Lead(const AbScores& scores, const PairJudgement& pair) {
   if (!pair.difference)
     return fmt::format("{} on every seed: neither arm has a spread, and the exact test decides",
                        Short(std::abs(scores.arms[pair.second].values.front() - scores.arms[pair.first].values.front())));
-  statistics::Difference d = *pair.difference;
-  if (d.value < 0) d = {-d.value, d.standard_error, d.degrees_of_freedom, -d.t, d.p, -d.high, -d.low};
-  if (!scores.terms.speed) return fmt::format("{} ({})", Short(d.value), Interval(d.low, d.high));
-  return fmt::format("a factor of {:.3g} ({:.3g} to {:.3g})", std::exp(d.value), std::exp(d.low), std::exp(d.high));
+  double value = pair.difference->value;
+  statistics::Interval interval = *pair.interval;
+  if (value < 0) {
+    value = -value;
+    interval = {-interval.high, -interval.low};
+  }
+  if (!scores.terms.speed) return fmt::format("{} ({})", Short(value), Interval(interval.low, interval.high));
+  return fmt::format("a factor of {:.3g} ({:.3g} to {:.3g})", std::exp(value), std::exp(interval.low), std::exp(interval.high));
 }
 
 std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
-  return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[pair.first].name);
+  return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[scores.terms.speed ? pair.first : 0].name);
+}
+
+std::string SharedText(const AbScores& scores, const PairJudgement& pair) {
+  if (pair.tests == 1) return "";
+  return fmt::format("; all {} pairs share {}", pair.tests, Percent(scores.terms.alpha));
+}
+
+// Why the verdict and the interval or the other test next to it seem to disagree. Empty: they do not.
+std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
+  if (!pair.interval) return "";  // no arm has a spread
+  const size_t looks = scores.terms.looks;
+  const char* decides = scores.terms.speed ? "the test of the blocks" : "the permutation test";
+  const bool holds_0 = pair.interval->low <= 0 && pair.interval->high >= 0;
+  const bool has_winner = pair.answer == Answer::kFirst || pair.answer == Answer::kSecond;
+  if (has_winner && holds_0)
+    return fmt::format(" The interval allows for all {} looks and includes 0; {}, which decides, shows the difference.", looks,
+                       decides);
+  if (has_winner || pair.answer != Answer::kInconclusive) return "";
+  if (pair.told_apart)
+    return fmt::format(
+        " The permutation test shows a difference, but Welch's test does not (p = {:.2g}). A few extreme scores or unequal "
+        "spreads can cause this; a verdict needs both.",
+        pair.difference->p);
+  const std::string p = pair.p && !scores.terms.speed ? fmt::format(" (p = {:.2g})", *pair.p) : "";
+  if (!holds_0)
+    return fmt::format(" The interval is of this pair only and excludes 0, but {}, which decides, shows no difference{}{}.",
+                       decides, p, SharedText(scores, pair));
+  if (pair.difference->p >= 1 - statistics::kLevel || scores.terms.speed) return "";
+  return fmt::format(
+      " Welch's test of a single look would show a difference (p = {:.2g}), but {}, which decides, does not: it "
+      "allows for {} looks{}.",
+      pair.difference->p, decides, looks, SharedText(scores, pair));
 }
 
 std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
@@ -85,8 +124,8 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
   const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
   std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair),
                                  Means(scores, pair) + CpuText(pair));
-  if (pair.equivalence && pair.equivalence->shown())
-    text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
+  text += WhyTheyDiffer(scores, pair);
+  if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
   if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
   return text;
 }
@@ -117,12 +156,10 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
-  if (pair.told_apart)
-    text = fmt::format("Inconclusive: the permutation test tells {} and {} apart, Welch's interval does not. {}.", first.name,
-                       second.name, values);
+  text += WhyTheyDiffer(scores, pair);
   if (pair.scores_needed)
-    text += fmt::format(" An effect of the size seen would take about {} {} in all to be shown.", *pair.scores_needed,
-                        scores.terms.speed ? "blocks" : "seeds an arm");
+    text += fmt::format(" With about {} {}, {} of comparisons would show an effect of the size seen.", *pair.scores_needed,
+                        scores.terms.speed ? "blocks in total" : "seeds per arm", Percent(statistics::kPower));
   return text;
 }
 
@@ -178,11 +215,11 @@ std::vector<Cell> EvidenceRow(const AbScores& scores, const PairJudgement& pair,
   std::vector<Cell> row{fmt::format("{} against {}{}", scores.arms[pair.second].name, scores.arms[pair.first].name,
                                     task.empty() ? "" : ", " + task)};
   const auto at = [&](double value) { return speed ? std::exp(value) : value; };
-  const auto cell = [&](const std::optional<statistics::Difference>& d) {
-    return d ? Cell{Cell95(at(d->value), at(d->low), at(d->high), pair.n, of)} : Cell{};
+  const auto cell = [&](const std::optional<statistics::Difference>& d, double low, double high) {
+    return d ? Cell{Cell95(at(d->value), at(low), at(high), pair.n, of)} : Cell{};
   };
-  row.push_back(cell(pair.difference));
-  if (speed) row.push_back(cell(pair.cpu));
+  row.push_back(pair.interval ? cell(pair.difference, pair.interval->low, pair.interval->high) : Cell{});
+  if (speed) row.push_back(pair.cpu ? cell(pair.cpu, pair.cpu->low, pair.cpu->high) : Cell{});
   row.push_back(Reading(pair.probability));
   row.push_back(MaybeReading(pair.p));
   row.push_back(MaybeReading(pair.iqm_first));
@@ -199,12 +236,26 @@ std::vector<Cell> EvidenceRow(const AbScores& scores, const PairJudgement& pair,
 }  // namespace
 
 std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
-  if (scores.terms.looks == 1) return fmt::format("Judged once, at {} in all.", Percent(scores.terms.alpha));
+  const std::string error = fmt::format("{} of comparisons of equal arms find a difference", Percent(scores.terms.alpha));
+  if (scores.terms.looks == 1) return fmt::format("Judged once: at most {}.", error);
   const std::string at = fmt::format("look {} of {}", judgement.looks, scores.terms.looks);
   if (!judgement.decided) return fmt::format("So far: {}.", at);
-  if (judgement.looks < scores.terms.looks)
-    return fmt::format("It stopped at {}, as the answer was known; {} in all looks together.", at, Percent(scores.terms.alpha));
-  return fmt::format("It stopped at {}, the last one; {} in all looks together.", at, Percent(scores.terms.alpha));
+  const auto has = [&](std::initializer_list<Answer> answers) {
+    return [answers](const PairJudgement& pair) { return std::ranges::find(answers, pair.answer) != answers.end(); };
+  };
+  const bool is_last = judgement.looks >= scores.terms.looks;
+  const bool is_known = std::ranges::none_of(judgement.pairs, has({Answer::kInconclusive, Answer::kInvalid}));
+  std::string text = fmt::format("It stopped at {}{}; with all looks, at most {}.", at,
+                                 is_last    ? ", the last one"
+                                 : is_known ? ", because the answer was known"
+                                            : "",
+                                 error);
+  const auto is_early = [&](const PairJudgement& pair) { return pair.looks < scores.terms.looks; };
+  if (std::ranges::any_of(judgement.pairs, [&](const PairJudgement& pair) {
+        return is_early(pair) && has({Answer::kFirst, Answer::kSecond})(pair);
+      }))
+    text += " A lead at an early stop is biased upwards: expect a smaller one in new runs.";
+  return text;
 }
 
 std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudgement& judgement) {
@@ -266,8 +317,8 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, cons
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
   table.columns = {
       {"pair", "second against first", "", ""},
-      {"difference", speed ? "ratio" : "difference", "", speed ? "second over first, by blocks" : "second less first, Welch", 0,
-       3},
+      {"difference", speed ? "ratio" : "difference", "",
+       speed ? "second over first, by blocks" : "second less first, Welch; 95 % over all looks", 0, 3},
       {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
       {"p", "p", "", speed ? "of the blocks" : "of the permutation test; with several looks there is no one number", 0, 2},
       {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},

@@ -7,11 +7,13 @@
 
 #include "record/compare_terms.hpp"
 #include "statistics/blocks.hpp"
+#include "statistics/contrast.hpp"
+#include "statistics/looks.hpp"
+#include "statistics/looks_interval.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/robust.hpp"
 #include "statistics/sample.hpp"
 #include "statistics/scores_needed.hpp"
-#include "statistics/sequential.hpp"
 #include "statistics/student.hpp"
 
 namespace backplane {
@@ -31,11 +33,17 @@ Scores Part(const Scores& scores, size_t from, size_t count) {
 class PairJudge {
  public:
   // `p`: of the only look, among those of all pairs.
-  PairJudge(const std::vector<ArmScores>& arms, const JudgeTerms& terms, size_t first, size_t second, double alpha,
+  PairJudge(const std::vector<ArmScores>& arms, const JudgeTerms& terms, size_t first, size_t second, size_t tests,
             std::optional<double> p)
-      : a_(arms[first]), b_(arms[second]), terms_(terms), alpha_(alpha), adjusted_p_(p) {
+      : baseline_(arms.front()),
+        a_(arms[first]),
+        b_(arms[second]),
+        terms_(terms),
+        alpha_(terms.alpha / static_cast<double>(tests)),
+        adjusted_p_(p) {
     out_.first = first;
     out_.second = second;
+    out_.tests = tests;
   }
 
   PairJudgement Judge() {
@@ -44,6 +52,7 @@ class PairJudge {
     } else {
       JudgeScores();
     }
+    if (out_.difference) out_.interval = statistics::IntervalAt(*out_.difference, ShareOfThisLook());
     if (out_.looks > 0) Conclude();
     return std::move(out_);
   }
@@ -57,21 +66,28 @@ class PairJudge {
       out_.p = adjusted_p_;
       out_.told_apart = *adjusted_p_ <= terms_.alpha;
       out_.looks = 1;
-      return Describe(a_.values, b_.values);
+      Describe(a_.values, b_.values);
+      out_.confirmed = out_.told_apart && (!out_.difference || out_.difference->p < 1 - statistics::kLevel);
+      return;
     }
-    statistics::GroupSequentialTest test({.looks = terms_.looks, .alpha = alpha_, .seed = kSeed});
-    while (test.looks() < there && test.Look(Part(a_.values, test.looks() * n, n), Part(b_.values, test.looks() * n, n)))
-      continue;
-    out_.looks = test.looks();
-    out_.told_apart = test.different();
-    Describe(Part(a_.values, 0, out_.looks * n), Part(b_.values, 0, out_.looks * n));
+    const statistics::LooksTaken taken =
+        statistics::TakeLooks(a_.values, b_.values, n, {.looks = terms_.looks, .alpha = alpha_, .seed = kSeed});
+    out_.looks = taken.looks;
+    out_.told_apart = taken.told_apart;
+    out_.confirmed = taken.confirmed;
+    Describe(Part(a_.values, 0, taken.n), Part(b_.values, 0, taken.n));
+  }
+
+  double ShareOfThisLook() const {
+    const double alpha = 1 - statistics::kLevel;
+    return terms_.speed ? alpha / static_cast<double>(terms_.looks) : statistics::ShareOfALook(terms_.looks, alpha);
   }
 
   void JudgeSpeed() {
     const size_t n = terms_.scores;
     std::vector<statistics::Block> blocks, cpu;
     Scores a, b;
-    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !IsEquivalent() && !IsHopeless(); ++look) {
+    for (size_t look = 1; look <= terms_.looks && !out_.told_apart && !out_.equivalent && !IsHopeless(); ++look) {
       if (2 * n * look > std::min(a_.values.size(), b_.values.size())) break;
       for (size_t block = (look - 1) * n; block < look * n; ++block) {
         if (IsSetAside(terms_, block)) {
@@ -90,8 +106,9 @@ class PairJudge {
       out_.difference = statistics::BlockDifference(blocks);
       if (!out_.difference) continue;
       out_.p = out_.difference->p;
-      out_.told_apart = out_.difference->p <= alpha_ / static_cast<double>(terms_.looks);
+      out_.told_apart = out_.confirmed = out_.difference->p <= alpha_ / static_cast<double>(terms_.looks);
       if (terms_.margin_pct) out_.equivalence = statistics::TwoOneSided(*out_.difference, std::log1p(*terms_.margin_pct / 100));
+      out_.equivalent = out_.equivalence && out_.equivalence->p < alpha_ / static_cast<double>(terms_.looks);
     }
     if (cpu.size() == blocks.size()) out_.cpu = statistics::BlockDifference(cpu);
     if (!a.empty()) out_.probability = Better(statistics::ProbabilityGreater(b, a));
@@ -102,18 +119,10 @@ class PairJudge {
   // The machine is too busy to go on.
   bool IsHopeless() const { return terms_.speed && out_.n == 0 && out_.looks >= CompareLooks::kMostOfNothing; }
 
-  bool IsEquivalent() const {
-    return out_.equivalence &&
-           out_.equivalence->p < (1 - statistics::kLevel) / static_cast<double>(terms_.speed ? terms_.looks : 1);
-  }
-
   bool IsDecided() const {
-    return out_.told_apart || out_.looks == terms_.looks || (terms_.speed && IsEquivalent()) || IsHopeless() ||
+    return out_.confirmed || out_.looks == terms_.looks || (terms_.speed && out_.equivalent) || IsHopeless() ||
            out_.answer == Answer::kIdentical || (out_.answer == Answer::kOneValue && out_.looks >= kLooksOfOneValue);
   }
-
-  // Without a spread on either side the test decides alone: Welch's interval is undefined.
-  bool IsConfirmed() const { return terms_.speed || !out_.difference || out_.difference->p < 1 - statistics::kLevel; }
 
   // Absent: a seed has different scores.
   std::optional<Answer> SameScores() const {
@@ -142,8 +151,7 @@ class PairJudge {
         kSeed);
     const statistics::Sample of_a = statistics::Summarise(a), of_b = statistics::Summarise(b);
     if (out_.difference) {
-      if (terms_.margin_pct)
-        out_.equivalence = statistics::TwoOneSided(*out_.difference, std::abs(of_a.mean) * *terms_.margin_pct / 100);
+      if (terms_.margin_pct) DescribeEquivalence(a, b);
       out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_);
     }
     const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
@@ -154,6 +162,13 @@ class PairJudge {
           "One arm's scores spread more than twice as far as the other's: the permutation test then finds a difference in "
           "means in up to "
           "7 % of all cases where there is none.");
+  }
+
+  // The looks spend their error on differences, so equivalence is tested only after the last one.
+  void DescribeEquivalence(const Scores& a, const Scores& b) {
+    const Scores of = Part(baseline_.values, 0, std::min(out_.n, baseline_.values.size()));
+    out_.equivalence = statistics::EquivalenceWithinShare(a, b, &baseline_ == &a_ ? a : of, *terms_.margin_pct / 100);
+    out_.equivalent = out_.equivalence && out_.equivalence->p < alpha_;
   }
 
   void Conclude() {
@@ -169,16 +184,16 @@ class PairJudge {
       out_.answer = Answer::kInvalid;
       return;
     }
-    if (out_.told_apart && IsConfirmed())
+    if (out_.confirmed)
       out_.answer = Lead() * terms_.direction > 0 ? Answer::kSecond : Answer::kFirst;
-    else if (IsEquivalent() && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks))
+    else if (out_.equivalent && !out_.told_apart && (terms_.speed || out_.looks == terms_.looks))
       out_.answer = Answer::kEquivalent;
   }
 
   // Second less first.
   double Lead() const { return out_.difference ? out_.difference->value : b_.values.front() - a_.values.front(); }
 
-  const ArmScores &a_, &b_;
+  const ArmScores &baseline_, &a_, &b_;  // the margin is a share of the baseline's mean
   const JudgeTerms& terms_;
   const double alpha_;
   const std::optional<double> adjusted_p_;
@@ -269,14 +284,13 @@ std::vector<ArmsJudgement> JudgeTasks(const std::vector<std::vector<ArmScores>>&
   std::vector<ArmsJudgement> judged;
   for (size_t task = 0; task < tasks.size(); ++task) {
     const std::vector<ArmScores>& arms = tasks[task];
-    const double alpha = terms[task].alpha / static_cast<double>(tests);
     ArmsJudgement out;
     for (size_t first = 0; first < arms.size(); ++first) {
       for (size_t second = first + 1; second < arms.size(); ++second, ++test) {
         const std::string& why = WhyMissing(arms[first], arms[second]);
         out.pairs.push_back(
             why.empty()
-                ? PairJudge(arms, terms[task], first, second, alpha, p.empty() ? std::nullopt : std::optional(p[test])).Judge()
+                ? PairJudge(arms, terms[task], first, second, tests, p.empty() ? std::nullopt : std::optional(p[test])).Judge()
                 : NotJudged(first, second, why));
       }
     }

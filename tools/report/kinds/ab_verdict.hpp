@@ -1,8 +1,9 @@
 // Which of several arms is better, and whether the evidence is enough: the rules, over plain scores.
 //
-// Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; one look alone, by the exact
-// test. Where it tells two arms apart, Welch's interval of all scores so far has to leave out 0, too, or both are shown and
-// nothing is concluded. Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha / looks.
+// Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; a single look by the exact
+// test. If it shows a difference, Welch's test of all scores so far has to agree. Looks continue until it does; at the last
+// one, both tests are shown without a verdict. Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha
+// / looks.
 #pragma once
 
 #include <cstdint>
@@ -53,13 +54,17 @@ struct PairJudgement {
   std::string why_missing = {};                        // of an arm whose runs have no scores; such a pair is not judged
   bool decided = false;                                // no further look is needed, or none is left
   bool told_apart = false;                             // by the test that decides
+  bool confirmed = false;                              // the test that decides shows a difference, and Welch's agrees
   size_t looks = 0;                                    // that were taken
   size_t n = 0;                                        // scores of each arm in them; blocks
   size_t set_aside = 0;                                // blocks
   std::optional<double> p;                             // of the test, where there is one number
   std::optional<statistics::Difference> difference;    // Welch's of all these scores; of speeds of the logarithms' blocks
   std::optional<statistics::Difference> cpu;           // of speeds: of the CPU time of the same blocks, in logarithms
-  std::optional<statistics::Equivalence> equivalence;  // only with a margin
+  std::optional<statistics::Interval> interval;        // 95 % of `difference`, which allows for all looks of the comparison
+  std::optional<statistics::Equivalence> equivalence;  // only with a margin, which is a share of the first arm's mean
+  bool equivalent = false;                             // shown, at this pair's share of alpha
+  size_t tests = 1;                                    // pairs on all tasks, which share alpha
   double probability = 0.5;                            // that a score of the better direction's is the second arm's
   std::optional<double> iqm_first, iqm_second;
   std::optional<statistics::Interval> iqm_difference;

@@ -127,13 +127,14 @@ using BuildReport = Document (*)(const std::vector<ResultSet>&, const ReportCont
 
 namespace {
 
-std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders) {
+// Arms keep the order of the command line; elsewhere the order of folders changes nothing.
+std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders, bool are_arms) {
   std::vector<ResultSet> sets;
   std::set<std::filesystem::path> seen;
   for (const std::string& folder : folders) {
     if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
   }
-  SortCanonically(&sets);
+  if (!are_arms) SortCanonically(&sets);
   return sets;
 }
 
@@ -218,7 +219,7 @@ BuildReport BuilderOf(const std::string& kind) {
 }  // namespace
 
 CompareAnswer JudgeArms(const JudgeRequest& request) {
-  const std::vector<ResultSet> sets = ReadSets(request.folders);
+  const std::vector<ResultSet> sets = ReadSets(request.folders, true);
   return JudgeResults(sets, ContextOf(sets, "backplane", "ab", request.compare, {}));
 }
 
@@ -247,7 +248,7 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
 }
 
 MadeReport MakeReport(const ReportRequest& request) {
-  const std::vector<ResultSet> sets = ReadSets(request.folders);
+  const std::vector<ResultSet> sets = ReadSets(request.folders, request.kind == "ab");
   ReportContext context = ContextOf(sets, request.program, request.kind, request.compare, request.outside_identity);
   MadeReport made;
   made.folder = request.to.empty() ? DefaultReportFolder(sets) : std::filesystem::path(request.to);

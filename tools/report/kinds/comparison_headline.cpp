@@ -7,13 +7,14 @@
 #include <cmath>
 
 #include "statistics/difference.hpp"
-#include "statistics/welch_verdict.hpp"
+#include "statistics/several.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr size_t kNamed = 4;  // more would be a table
+constexpr size_t kNamed = 4;                  // more would be a table
+constexpr uint64_t kSeedOfRivals = 20261129;  // the same scores give the same answer
 
 std::string WithUnit(const Number& number, const MeasureSpec& measure) {
   return FormatNumber(number, measure.digits) + (measure.unit.empty() ? "" : " " + measure.unit);
@@ -31,10 +32,10 @@ struct Compared {
   size_t point = 0;
   std::optional<Number> value;
   SeedScores scores;
-  PointVerdict verdict = PointVerdict::kIncomplete;
+  JudgedPoint judged;
   double lead = 0;  // over the baseline, above 0 for the better one
 
-  bool IsTold() const { return verdict >= PointVerdict::kBetter; }
+  bool IsTold() const { return judged.verdict >= PointVerdict::kBetter; }
 };
 
 bool IsAboveZero(const SeedScores& scores) {
@@ -58,13 +59,12 @@ std::string Gain(const Compared& one, const Number& base, const SeedScores& of_b
 }
 
 std::vector<Compared> CompareWith(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
-  const SeedScores base = parts.scoring.Scores(baseline, measure);
   const double of_base = parts.scoring.Value(baseline, measure)->value;
+  std::vector<JudgedPoint> judged = parts.scoring.VerdictsAgainst(baseline, measure);
   std::vector<Compared> all;
   for (const size_t i : PointsIn(parts, parts.points[baseline].group)) {
     if (i == baseline) continue;
-    Compared one{i, parts.scoring.Value(i, measure), parts.scoring.Scores(i, measure), {}, 0};
-    one.verdict = JudgePoints(one.scores, base, measure.direction);
+    Compared one{i, parts.scoring.Value(i, measure), parts.scoring.Scores(i, measure), std::move(judged[i]), 0};
     if (one.value) one.lead = (one.value->value - of_base) * (measure.direction < 0 ? -1 : 1);
     all.push_back(std::move(one));
   }
@@ -91,7 +91,7 @@ std::string CountsOf(const std::vector<Compared>& all) {
                                                              {PointVerdict::kIncomplete, "without a verdict"}};
   std::vector<std::string> counts;
   for (const auto& [verdict, words] : kWords)
-    if (const auto n = std::ranges::count(all, verdict, &Compared::verdict); n > 0)
+    if (const auto n = std::ranges::count(all, verdict, [](const Compared& one) { return one.judged.verdict; }); n > 0)
       counts.push_back(fmt::format("{} {}", n, words));
   return fmt::format("{}", fmt::join(counts, ", "));
 }
@@ -104,10 +104,11 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
   const bool any_told = std::ranges::any_of(all, &Compared::IsTold);
   std::vector<std::string> named;
   for (const Compared& one : all) {
-    if (named.size() == kNamed || !one.value || one.verdict == PointVerdict::kIncomplete || one.IsTold() != any_told) continue;
+    if (named.size() == kNamed || !one.value || one.judged.verdict == PointVerdict::kIncomplete || one.IsTold() != any_told)
+      continue;
     const size_t n = std::min(one.scores.values.size(), of_base.values.size());
     named.push_back(fmt::format("{} {} ({}{})", parts.points[one.point].name, Gain(one, *base, of_base, measure),
-                                VerdictOf(one.scores, of_base, measure.direction), n > 1 ? fmt::format(", n = {}", n) : ""));
+                                one.judged.text, n > 1 ? fmt::format(", n = {}", n) : ""));
   }
   if (all.empty()) return "";
   if (named.size() < all.size()) named.push_back((named.empty() ? "" : "in total ") + CountsOf(all));
@@ -187,23 +188,34 @@ struct Rivals {
 };
 
 Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
-  const SeedScores best = parts.scoring.Scores(chosen, measure);
+  const double sign = measure.direction < 0 ? -1 : 1;
+  const auto scores_of = [&](size_t point) {
+    SeedScores scores = parts.scoring.Scores(point, measure);
+    for (double& value : scores.values) value *= sign;
+    return scores;
+  };
   Rivals rivals;
-  rivals.fewest = best.values.size();
+  std::vector<std::vector<double>> judged{scores_of(chosen).values};
+  std::vector<std::string> names;
+  rivals.fewest = judged.front().size();
   for (size_t i = 0; i < parts.points.size(); ++i) {
     if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
-    const SeedScores scores = parts.scoring.Scores(i, measure);
+    SeedScores scores = scores_of(i);
     if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
+    if (!std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); })) continue;
     rivals.fewest = std::min(rivals.fewest, scores.values.size());
-    const statistics::Verdict verdict = statistics::Judge(best.values, scores.values);
-    if (verdict == statistics::Verdict::kOne || verdict == statistics::Verdict::kTooFew) {
+    if (std::min(scores.values.size(), judged.front().size()) < statistics::kLeastToJudge) {
       rivals.unknown.push_back(parts.points[i].name);
-      continue;
+    } else {
+      judged.push_back(std::move(scores.values));
+      names.push_back(parts.points[i].name);
     }
-    ++rivals.judged;
-    if (verdict != statistics::Verdict::kMore && verdict != statistics::Verdict::kLess)
-      rivals.alike.push_back(parts.points[i].name);
   }
+  rivals.judged = names.size();
+  if (names.empty()) return rivals;
+  const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
   return rivals;
 }
 

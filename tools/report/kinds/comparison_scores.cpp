@@ -11,9 +11,8 @@
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
-#include "statistics/permutation.hpp"
+#include "statistics/several.hpp"
 #include "statistics/student.hpp"
-#include "statistics/welch_verdict.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
@@ -77,14 +76,6 @@ bool HasSpread(const std::vector<double>& values) {
 
 bool IsIncomplete(const SeedScores& scores) { return scores.incomplete || scores.missing > 0; }
 
-// No point has a spread: Welch's interval is undefined, and the exact test decides.
-statistics::Verdict JudgeWithoutSpread(const SeedScores& point, const SeedScores& base) {
-  if (point.values.front() == base.values.front()) return statistics::Verdict::kUndefined;
-  if (statistics::UnpairedPermutation(point.values, base.values).p > 1 - statistics::kLevel)
-    return statistics::Verdict::kNotShown;
-  return point.values.front() > base.values.front() ? statistics::Verdict::kMore : statistics::Verdict::kLess;
-}
-
 PointVerdict Directed(bool more, int direction) {
   if (direction == 0) return more ? PointVerdict::kMore : PointVerdict::kLess;
   return more == (direction > 0) ? PointVerdict::kBetter : PointVerdict::kWorse;
@@ -116,35 +107,67 @@ std::string Words(PointVerdict verdict) {
   return "less";
 }
 
-}  // namespace
-
-PointVerdict JudgePoints(const SeedScores& point, const SeedScores& base, int direction) {
+// The verdict on a point that no test decides. Absent: it is tested.
+std::optional<PointVerdict> WithoutTest(const SeedScores& point, const SeedScores& base) {
   if (IsIncomplete(point) || IsIncomplete(base)) return PointVerdict::kIncomplete;
   const auto finite = [](double value) { return std::isfinite(value); };
   for (const SeedScores* side : {&point, &base})
     if (!std::ranges::all_of(side->values, finite)) return PointVerdict::kNotFinite;
-  statistics::Verdict verdict = statistics::Judge(point.values, base.values);
-  if (verdict == statistics::Verdict::kOne) return PointVerdict::kOneSeed;
+  const size_t fewer = std::min(point.values.size(), base.values.size());
+  if (fewer < 2) return PointVerdict::kOneSeed;
   if (point.seeds == base.seeds && point.values == base.values && HasSpread(point.values)) return PointVerdict::kIdentical;
-  if (verdict == statistics::Verdict::kTooFew) return PointVerdict::kTooFewSeeds;
-  if (point.below_floors) return PointVerdict::kBelowFloors;
-  if (verdict == statistics::Verdict::kUndefined) verdict = JudgeWithoutSpread(point, base);
-  if (verdict == statistics::Verdict::kUndefined) return PointVerdict::kOneValue;
-  if (verdict == statistics::Verdict::kNotShown) return PointVerdict::kNotShown;
-  return Directed(verdict == statistics::Verdict::kMore, direction);
+  if (fewer < statistics::kLeastToJudge) return PointVerdict::kTooFewSeeds;
+  const bool one_value = !HasSpread(point.values) && !HasSpread(base.values) && point.values.front() == base.values.front();
+  return one_value ? std::optional(point.below_floors ? PointVerdict::kBelowFloors : PointVerdict::kOneValue) : std::nullopt;
 }
 
-std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction) {
-  const PointVerdict verdict = JudgePoints(point, base, direction);
+// " (exact test, p = 0.029: neither side has a spread)", ", p = 0.02 but 0.18 after correction for 9 comparisons"
+std::string EvidenceText(const statistics::Judgement& test, size_t comparisons) {
+  const std::string corrected = comparisons > 1 ? fmt::format(" after correction for {} comparisons", comparisons) : "";
+  if (test.verdict != statistics::Verdict::kNotShown)
+    return test.exact ? fmt::format(" (exact test, p = {:.2g}{}: neither side has a spread)", test.adjusted_p, corrected) : "";
+  if (test.p >= 1 - statistics::kLevel) return "";
+  return fmt::format(", p = {:.2g} but {:.2g}{}", test.p, test.adjusted_p, corrected);
+}
+
+std::string VerdictText(const SeedScores& point, const SeedScores& base, PointVerdict verdict, const std::string& evidence) {
   if (verdict == PointVerdict::kOneValue) return OneValueText(point, base);
-  std::string text = Words(verdict);
+  std::string text = Words(verdict) + evidence;
   if (verdict == PointVerdict::kIncomplete || verdict == PointVerdict::kNotFinite) return text;
-  if (verdict > PointVerdict::kNotShown && !HasSpread(point.values) && !HasSpread(base.values))
-    text += fmt::format(" (exact test, p = {:.2g}: neither side has a spread)",
-                        statistics::UnpairedPermutation(point.values, base.values).p);
   if (point.diverged > 0) text += fmt::format(", {} of {} diverged", point.diverged, point.values.size());
   if (base.diverged > 0) text += fmt::format(", {} of {} of the baseline diverged", base.diverged, base.values.size());
   return text;
+}
+
+}  // namespace
+
+std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const MeasureSpec& measure) const {
+  std::vector<JudgedPoint> judged(points_.size());
+  const SeedScores base = Scores(baseline, measure);
+  std::vector<SeedScores> scores;
+  std::vector<std::vector<double>> values;
+  std::vector<size_t> tested;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    if (i == baseline || points_[i].group != points_[baseline].group) continue;
+    SeedScores point = Scores(i, measure);
+    if (const std::optional<PointVerdict> verdict = WithoutTest(point, base)) {
+      judged[i] = {*verdict, VerdictText(point, base, *verdict, "")};
+      continue;
+    }
+    values.push_back(point.values);
+    scores.push_back(std::move(point));
+    tested.push_back(i);
+  }
+  const std::vector<statistics::Judgement> tests = statistics::JudgeAgainst(values, base.values);
+  for (size_t i = 0; i < tested.size(); ++i) {
+    const bool is_told = tests[i].verdict != statistics::Verdict::kNotShown;
+    PointVerdict verdict =
+        is_told ? Directed(tests[i].verdict == statistics::Verdict::kMore, measure.direction) : PointVerdict::kNotShown;
+    if (scores[i].below_floors) verdict = PointVerdict::kBelowFloors;
+    const std::string evidence = scores[i].below_floors ? "" : EvidenceText(tests[i], tests.size());
+    judged[tested[i]] = {verdict, VerdictText(scores[i], base, verdict, evidence)};
+  }
+  return judged;
 }
 
 SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {

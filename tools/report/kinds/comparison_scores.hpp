@@ -35,11 +35,10 @@ enum class PointVerdict {
   kLess,
 };
 
-// `direction` as in MeasureSpec.
-PointVerdict JudgePoints(const SeedScores& point, const SeedScores& base, int direction);
-
-// "worse, 1 of 5 diverged", "both 500 in all 5 seeds: this metric cannot separate them".
-std::string VerdictOf(const SeedScores& point, const SeedScores& base, int direction);
+struct JudgedPoint {
+  PointVerdict verdict = PointVerdict::kIncomplete;
+  std::string text;  // "worse, 1 of 5 diverged"
+};
 
 class Scoring {
  public:
@@ -51,6 +50,10 @@ class Scoring {
   // What the tables show: over its scores; with one seed that one's own spread, which is of this policy and of no other. Absent
   // if no trial has it.
   std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
+
+  // One entry per point, with a verdict on each other point of the baseline's group; empty text for all others. The tests by
+  // this measure are corrected for their number (Holm).
+  std::vector<JudgedPoint> VerdictsAgainst(size_t baseline, const MeasureSpec& measure) const;
 
   // The reason against a selection by this measure: "1 of 3 runs diverged". Empty: all runs have a finite score.
   std::string Ineligible(size_t point, const MeasureSpec& measure) const { return WithoutScore({point}, measure); }

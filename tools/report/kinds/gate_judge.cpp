@@ -7,9 +7,9 @@
 #include <functional>
 #include <set>
 
-#include "kinds/ab_scores.hpp"
 #include "record/gate_baseline.hpp"
 #include "statistics/limit.hpp"
+#include "statistics/looks_interval.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/scores_needed.hpp"
 #include "text/format_number.hpp"
@@ -125,9 +125,8 @@ class Gate {
       const statistics::Difference& d = *test.difference;
       const size_t n = request_.looks ? test.n : before().size();
       const double of = std::abs(Mean({before().begin(), before().begin() + static_cast<std::ptrdiff_t>(n)}, "").value);
-      const double half = statistics::StudentQuantile(1 - request_.alpha, d.degrees_of_freedom) * d.standard_error;
-      if (of > 0) SetChange([&](double apart) { return condition_.percent + 100 * apart / of; }, d.value, half);
-      out_.needed = statistics::ScoresNeeded(d, test.n, 2 * request_.alpha);
+      if (of > 0) SetChange([&](double apart) { return condition_.percent + 100 * apart / of; }, d);
+      out_.needed = statistics::ScoresNeeded(d, test.n, ShareOfALook());
     }
     AreTheSame(test) ? ConcludeFromNoChange(test) : Conclude(test);
   }
@@ -181,19 +180,25 @@ class Gate {
       out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
     if (test.difference) {
-      const statistics::Difference& d = *test.difference;
-      const double half = statistics::StudentQuantile(1 - request_.alpha, d.degrees_of_freedom) * d.standard_error;
-      SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, d.value, half);
-      out_.needed = statistics::ScoresNeeded(d, test.n, 2 * request_.alpha / static_cast<double>(LooksAtMost()));
+      SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, *test.difference);
+      out_.needed = statistics::ScoresNeeded(*test.difference, test.n, ShareOfALook());
     }
     Conclude(test);
   }
 
-  void SetChange(const auto& percent_of, double apart, double half) {
+  // Two-sided error of one look, so that all looks together keep alpha on each side: of the test, and of the interval next to
+  // it.
+  double ShareOfALook() const {
+    const double both = 2 * request_.alpha;
+    return condition_.speed ? both / static_cast<double>(LooksAtMost()) : statistics::ShareOfALook(LooksAtMost(), both);
+  }
+
+  void SetChange(const auto& percent_of, const statistics::Difference& apart) {
+    const statistics::Interval interval = statistics::IntervalAt(apart, ShareOfALook());
     out_.level_pct = 100 * (1 - 2 * request_.alpha);
-    out_.change_pct = percent_of(apart);
-    out_.low_pct = percent_of(apart - half);
-    out_.high_pct = percent_of(apart + half);
+    out_.change_pct = percent_of(apart.value);
+    out_.low_pct = percent_of(interval.low);
+    out_.high_pct = percent_of(interval.high);
   }
 
   void Conclude(const LimitTest& test) {
@@ -201,7 +206,7 @@ class Gate {
     out_.n = test.n;
     const Side bad = condition_.below ? Side::kBelow : Side::kAbove;
     if (test.side != Side::kNotShown) out_.verdict = test.side == bad ? GateVerdict::kFail : GateVerdict::kPass;
-    out_.decided = test.side != Side::kNotShown || test.unconfirmed || test.looks == LooksAtMost() ||
+    out_.decided = test.side != Side::kNotShown || test.looks == LooksAtMost() ||
                    (test.n == 0 && test.looks >= CompareLooks::kMostOfNothing);
     out_.sentence = Sentence(test);
   }
@@ -217,14 +222,23 @@ class Gate {
       return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
                          test.side == Side::kBelow ? "below" : "above", limit, evidence);
     std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
-    if (test.unconfirmed) return text + " The permutation test names a side, Welch's does not.";
-    if (!test.difference) return text + " Scores without a spread lie at the limit itself: another limit can be judged.";
-    return text + (out_.needed ? fmt::format(" A change of that size would take about {}.", Needed()) : "");
+    if (test.unconfirmed && test.difference)
+      text += fmt::format(
+          " The permutation test finds a side, but Welch's test does not (p = {:.2g}, limit {:.2g}): a few extreme scores or "
+          "unequal spreads can cause this, and both have to agree.",
+          test.difference->p / 2, ShareOfALook() / 2);
+    if (!test.difference)
+      return text + (test.looks < LooksAtMost()
+                         ? " Scores without a spread need all looks."
+                         : " Scores without a spread lie at the limit itself: another limit can be judged.");
+    return text + (out_.needed ? Needed() : "");
   }
 
   std::string Needed() const {
-    return condition_.speed ? fmt::format("{} blocks, or a machine with less noise", *out_.needed)
-                            : fmt::format("{} seeds of each side", *out_.needed);
+    return fmt::format(" With about {}, {:g} % of gates would decide a change of that size.",
+                       condition_.speed ? fmt::format("{} blocks, or on a machine with less noise", *out_.needed)
+                                        : fmt::format("{} seeds per side", *out_.needed),
+                       100 * statistics::kPower);
   }
 
   // "-12.3 % (90 % interval -15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
@@ -266,6 +280,10 @@ CompareTerms TermsOf(const GateRequest& request, const GateCondition& condition)
 
 }  // namespace
 
+GateJudgement JudgeCondition(const GateRequest& request, const GateCondition& condition, AbScores scores, bool same_seeds) {
+  return Gate(request, condition, std::move(scores), same_seeds).Judge();
+}
+
 std::string WhyNoChangeCanBeShown(size_t baseline, size_t now, double alpha) {
   if (baseline == 0 || now == 0) return "";
   // Each side has a test of one tail, and Welch's needs two scores of both.
@@ -299,7 +317,7 @@ GateAnswer JudgeGate(const GateRequest& request) {
     if (!request.runs_baseline && own > 1)
       scores.whys_invalid.insert(scores.whys_invalid.begin(),
                                  fmt::format("{} holds {} points: a gate judges one.", request.folder, own));
-    answer.conditions.push_back(Gate(request, condition, std::move(scores), same_seeds).Judge());
+    answer.conditions.push_back(JudgeCondition(request, condition, std::move(scores), same_seeds));
   }
   return answer;
 }

@@ -4,12 +4,16 @@
 #include <cstddef>
 #include <string>
 
+#include "kinds/ab_scores.hpp"
 #include "record/gate_answer.hpp"
 
 namespace backplane {
 
 // Throws std::runtime_error: no baseline, no results folder, what is no measure.
 GateAnswer JudgeGate(const GateRequest& request);
+
+// One condition, over scores of the baseline and of the change. `same_seeds`: both have the same seeds in the same order.
+GateJudgement JudgeCondition(const GateRequest& request, const GateCondition& condition, AbScores scores, bool same_seeds);
 
 // Of that many scores of each side, judged once, each at `alpha`: why no change between them can ever be shown, however large
 // it is. Empty: one can.

@@ -79,5 +79,67 @@ TEST(AbText, TheMeansOfASpeedAreOfTheBlocksThatCount) {
   EXPECT_THAT(verdict, AllOf(HasSubstr("a 100.0 ± "), HasSubstr("b 50.00 ± "), HasSubstr("2 blocks")));
 }
 
+std::string SentencesOf(const AbScores& scores) {
+  std::string text;
+  for (const std::string& sentence : VerdictOfArms(scores, Judge(scores.arms, scores.terms))) text += sentence + " ";
+  return text;
+}
+
+const std::vector<double> kNearZero = {0, 0.1, 0.2, 0.3, 0.4};
+
+TEST(AbText, AnEarlyStopHasAnIntervalOverLooksAndABiasedLead) {
+  // By hand: 10 +- 3.0503 x sqrt(2.5 / 5 x 2); 3.0503 is Student's quantile at Pocock's share of five looks, 0.0158.
+  EXPECT_EQ(SentencesOf(Of({{"a", kWorse}, {"b", kGood}}, {})),
+            "b is better than a by 10 (6.950 to 13.05). eval/return: a 3.00 ± 1.96, b 13.00 ± 1.96; 5 seeds each. "
+            "It stopped at look 1 of 5, because the answer was known; with all looks, at most 5 % of comparisons of equal arms "
+            "find a difference. A lead at an early stop is biased upwards: expect a smaller one in new runs. "
+            "Below 10 seeds the interval of the IQM is narrower than it says. ");
+}
+
+TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {
+  const std::vector<double> a = {100, 101, 99, 100, 102, 100}, b = {50, 51, 50, 49, 50, 50};
+  const AbScores busy =
+      Of({{"a", a}, {"b", b}}, {.speed = true, .scores = 1, .looks = 3, .disturbed = std::vector<char>(3, 1)});
+  EXPECT_THAT(WhyStopped(busy, Judge(busy.arms, busy.terms)), StartsWith("It stopped at look 2 of 3; with all looks"));
+  const AbScores once = Of({{"a", kWorse}, {"b", kGood}}, {.looks = 1});
+  EXPECT_EQ(WhyStopped(once, Judge(once.arms, once.terms)),
+            "Judged once: at most 5 % of comparisons of equal arms find a difference.");
+}
+
+TEST(AbText, ExplainsTestsThatDisagree) {
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538; 2 of 252 ways to deal are as extreme.
+  EXPECT_THAT(
+      SentencesOf(Of({{"a", kNearZero}, {"b", {1, 1.1, 1.2, 1.3, 100}}}, {.looks = 1})),
+      HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "
+                "unequal spreads can cause this; a verdict needs both. "));
+  // By hand: 2 of C(6, 3) = 20 ways; Welch's interval is 100 +- 2.776 x sqrt(2 / 3).
+  EXPECT_THAT(
+      SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
+      HasSubstr("difference 100 (97.73 to 102.3). The interval is of this pair only and excludes 0, but the permutation "
+                "test, which decides, shows no difference (p = 0.1)."));
+}
+
+TEST(AbText, ExplainsAVerdictNextToAnIntervalWithZero) {
+  // SciPy: p = 0.0421 at the first of two looks. By hand: 0.68 +- 0.7591, at Pocock's share of two looks, 0.0294.
+  const std::string text = SentencesOf(Of({{"a", kNearZero}, {"b", {0.5, 0.6, 0.7, 0.8, 1.8}}}, {.looks = 2}));
+  EXPECT_THAT(text, StartsWith("b is better than a by 0.6800 (-0.0791"));
+  EXPECT_THAT(text, HasSubstr(" The interval allows for all 2 looks and includes 0; the permutation test, which decides, shows "
+                              "the difference. "));
+}
+
+TEST(AbText, SeedsNeededHaveTheirPower) {
+  // By hand: 8 x (1.960 + 0.842)^2 x 2 / 7 = 17.9, rounded up, and one more.
+  const AbScores scores = Of({{"a", {-1, 1, -1, 1, -1, 1, -1, 1}}, {"b", {0, 2, 0, 2, 0, 2, 0, 2}}}, {.scores = 8, .looks = 1});
+  EXPECT_THAT(SentencesOf(scores),
+              HasSubstr(" With about 19 seeds per arm, 80 % of comparisons would show an effect of the size seen. "));
+}
+
+TEST(AbText, AMarginIsAShareOfTheFirstArm) {
+  const std::vector<double> half = {50.1, 50.3, 49.9, 50.2, 49.8}, a = {100, 101, 99, 100.5, 99.5},
+                            b = {100.2, 100.9, 99.3, 100.1, 99.8};
+  EXPECT_THAT(SentencesOf(Of({{"half", half}, {"a", a}, {"b", b}}, {.margin_pct = 5, .looks = 1})),
+              HasSubstr("a and b are equivalent: they differ by less than 5 % of half."));
+}
+
 }  // namespace
 }  // namespace backplane

@@ -81,6 +81,33 @@ TEST(ArmsJudgement, OnlyAMarginMakesArmsEquivalent) {
   EXPECT_EQ(JudgePair(a, b, {.margin_pct = 0.1, .looks = 1}).answer, Answer::kInconclusive);
 }
 
+// One of ten seeds fails on either side: at look 1 only the permutation test shows a difference, at look 2 both do.
+TEST(ArmsJudgement, LooksContinueUntilBothTestsAgree) {
+  Scores a = {0, 0.1, 0.2, 0.3, 0.4}, b = {1, 1.1, 1.2, 1.3, 9};
+  EXPECT_TRUE(JudgePair(a, b, {}).told_apart);
+  EXPECT_FALSE(JudgePair(a, b, {}).decided);
+  EXPECT_EQ(JudgePair(a, b, {}).answer, Answer::kInconclusive);
+  a.insert(a.end(), {0.2, 0.1, 0, 0.4, 0.3, 0.1, 0.2, 0.3, 0, 0.4});
+  b.insert(b.end(), {1.2, 1.1, 1.3, 1, 1.1, 1.3, 1.2, 1, 1.1, 1.2});
+  const PairJudgement both = JudgePair(a, b, {});
+  EXPECT_EQ(both.answer, Answer::kSecond);
+  EXPECT_TRUE(both.decided);
+  EXPECT_GT(both.looks, 1u);
+}
+
+// SciPy: each of three pairs has 5 % / 3. The margin is a share of the first arm's mean, 50.06, and its error counts: for 1 %,
+// p = 0.1742 of a against b.
+TEST(ArmsJudgement, EquivalenceHasTheMarginsErrorAndSharesAlpha) {
+  const std::vector<ArmScores> arms = {
+      {"half", {50.1, 50.3, 49.9, 50.2, 49.8}}, {"a", {100, 101, 99, 100.5, 99.5}}, {"b", {100.2, 100.9, 99.3, 100.1, 99.8}}};
+  const PairJudgement pair = Judge(arms, {.margin_pct = 1, .looks = 1}).pairs.back();
+  EXPECT_NEAR(pair.equivalence->p, 0.17418601236845083, 1e-9);
+  EXPECT_FALSE(pair.equivalent);
+  EXPECT_NEAR(Judge(arms, {.margin_pct = 5, .looks = 1}).pairs.back().equivalence->p, 0.0003582971450477943, 1e-9);
+  EXPECT_TRUE(Judge(arms, {.margin_pct = 5, .looks = 1}).pairs.back().equivalent);
+  EXPECT_FALSE(Judge(arms, {.margin_pct = 5, .looks = 1, .alpha = 0.001}).pairs.back().equivalent) << "a third of 0.1 %";
+}
+
 // Lehr's rule: 16 of each for one standard deviation at 80 %.
 TEST(ArmsJudgement, SaysWhatTheEffectSeenWouldTake) {
   const Scores a = {-1, 1, -1, 1, -1, 1, -1, 1}, b = {0, 2, 0, 2, 0, 2, 0, 2};
@@ -100,6 +127,7 @@ TEST(ArmsJudgement, ArmsThatDoNotBeatDoingNothingAreNotRanked) {
 
 TEST(ArmsJudgement, WithoutASpreadTheExactTestDecides) {
   EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).answer, Answer::kSecond);
+  EXPECT_TRUE(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {}).decided) << "at the first look";
   EXPECT_EQ(JudgePair({5, 5, 5, 5, 5}, {6, 6, 6, 6, 6}, {.direction = -1}).answer, Answer::kFirst);
 }
 

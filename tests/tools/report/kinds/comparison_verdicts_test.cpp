@@ -115,6 +115,27 @@ TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
   EXPECT_EQ("too few seeds", Verdict());
 }
 
+TEST_F(Verdicts, AreCorrectedForTheNumberOfPoints) {
+  // SciPy's ttest_ind(equal_var=False) of the first: p = 0.01707; Holm multiplies the least of three by 3.
+  const std::vector<double> base = {1, 2, 3, 4, 5}, close = {4, 5, 6, 7, 8};
+  std::vector<TrialData> others = Scored(2, close);
+  Compare(Scored(1, base), others);
+  EXPECT_EQ("better", Verdict());
+  for (const auto& [runners, values] : {std::pair<uint64_t, std::vector<double>>{4, {1, 2, 3, 4, 5.5}}, {8, {0, 2, 3, 4, 5}}})
+    for (const TrialData& trial : Scored(runners, values)) others.push_back(trial);
+  Compare(Scored(1, base), others);
+  EXPECT_EQ("no difference shown, p = 0.017 but 0.051 after correction for 3 comparisons", Verdict());
+  EXPECT_NE(std::string::npos, Judged().notes.at(0).find("after correction for the number of points (Holm)"));
+}
+
+TEST_F(Verdicts, WithoutASpreadAreCorrectedToo) {
+  // By hand: 2 of C(8, 4) = 70 ways to deal, times 2.
+  std::vector<TrialData> others = Scored(2, {9.4, 9.4, 9.4, 9.4});
+  for (const TrialData& trial : Scored(4, {9.5, 9.5, 9.5, 9.5})) others.push_back(trial);
+  Compare(Scored(1, {500, 500, 500, 500}), others);
+  EXPECT_EQ("no difference shown, p = 0.029 but 0.057 after correction for 2 comparisons", Verdict());
+}
+
 TEST_F(Verdicts, IdenticalScoresHaveASpread) {
   Compare(Scored(1, {1, 2, 3, 4}), Scored(2, {1, 2, 3, 4}));
   EXPECT_EQ("identical, to the last bit", Verdict());

@@ -21,5 +21,63 @@ TEST(GateJudge, ABaselineOfOneSeedHasNoSpreadHoweverManyStandAgainstIt) {
   EXPECT_THAT(WhyNoChangeCanBeShown(1, 3, 0.05), testing::EndsWith("with 3 or more.")) << "1 / C(6, 3)";
 }
 
+GateJudgement JudgeReturns(std::vector<double> before, std::vector<double> now, GateCondition condition,
+                           std::optional<CompareLooks> looks) {
+  GateRequest request;
+  request.looks = looks;
+  JudgeTerms terms;
+  if (looks) terms.scores = *looks->n, terms.looks = looks->max;
+  return JudgeCondition(request, condition,
+                        {{Expression::OfMeasures("eval/return"), "eval/return", "", 1, 4, false, ""},
+                         terms,
+                         {{"baseline", std::move(before)}, {"now", std::move(now)}},
+                         {},
+                         {}},
+                        false);
+}
+
+const GateCondition kNoLoss{"eval/return", true, 0, false};
+
+TEST(GateJudge, AnIntervalAllowsForAllLooks) {
+  // By hand: 10 +- 2.5562 in percent of 103; 2.5562 is Student's quantile at Pocock's share of five looks at 10 %, 0.0338.
+  const GateJudgement pass = JudgeReturns({101, 102, 103, 104, 105}, {111, 112, 113, 114, 115}, kNoLoss, CompareLooks{5, 5});
+  EXPECT_EQ(
+      pass.sentence,
+      "PASS: the change of eval/return is above 0 %. +9.71 % (90 % interval +7.23 % to +12.2 %); baseline 103.0 ± 2.0, now "
+      "113.0 ± 2.0; 5 seeds each, look 1 of 5.");
+}
+
+TEST(GateJudge, SeedsNeededHaveTheirPower) {
+  // By hand: 5 x (1.645 + 0.842)^2 x 1.24 / 0.2^2 = 958.3, rounded up, and one more.
+  const GateJudgement undecided = JudgeReturns({101, 102, 103, 104, 105}, {101, 103, 102, 104, 106}, kNoLoss, std::nullopt);
+  EXPECT_EQ(undecided.needed, 960u);
+  EXPECT_THAT(undecided.sentence,
+              testing::EndsWith(" With about 960 seeds per side, 80 % of gates would decide a change of that size."));
+}
+
+TEST(GateJudge, ExplainsTestsThatDisagree) {
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538, half of it on one side; 1 of 252 ways to deal is as extreme.
+  const GateJudgement undecided =
+      JudgeReturns({100, 100.1, 100.2, 100.3, 100.4}, {101, 101.1, 101.2, 101.3, 200}, kNoLoss, std::nullopt);
+  EXPECT_EQ(undecided.verdict, GateVerdict::kUndecided);
+  EXPECT_THAT(
+      undecided.sentence,
+      testing::HasSubstr(" The permutation test finds a side, but Welch's test does not (p = 0.18, limit 0.05): a few "
+                         "extreme scores or unequal spreads can cause this, and both have to agree. With about 30 seeds "
+                         "per side, "));
+}
+
+// A task solved in nine of ten seeds: five solved ones of each side have no spread, and decide nothing yet.
+TEST(GateJudge, ScoresWithoutASpreadNeedAllLooks) {
+  const GateCondition limit{"eval/return", true, -5, false};
+  const auto judged = [&](size_t n) {
+    return JudgeReturns(std::vector<double>(n, 500), std::vector<double>(n, 500), limit, CompareLooks{5, 2});
+  };
+  EXPECT_EQ(judged(5).verdict, GateVerdict::kUndecided);
+  EXPECT_FALSE(judged(5).decided);
+  EXPECT_THAT(judged(5).sentence, testing::EndsWith(" Scores without a spread need all looks."));
+  EXPECT_EQ(judged(10).verdict, GateVerdict::kPass);
+}
+
 }  // namespace
 }  // namespace backplane

@@ -188,6 +188,20 @@ TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
             ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
 
+TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
+  const auto solved = [](uint64_t runners, double value) {
+    std::vector<TrialData> trials = Returns(runners, 0, 5);
+    for (TrialData& trial : trials) trial.measures["eval/return"] = Single(value);
+    return trials;
+  };
+  // By hand: 2 of C(10, 5) = 252 ways to deal, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
+  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds).",
+            ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
+  EXPECT_TRUE(
+      Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4), solved(8, 9.4), solved(16, 9.4)}, {}),
+               "not distinguishable from runners=1 envs=1, "));
+}
+
 TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
   std::vector<TrialData> failed = Returns(4, 30, 2);
   failed[0].state = TrialState::kFailed;

@@ -1,0 +1,20 @@
+// The interval of a comparison that may stop after any of several looks: Welch's at one look is too narrow, because a
+// comparison stops where the difference happens to be large.
+#pragma once
+
+#include <cstddef>
+
+#include "statistics/difference.hpp"
+#include "statistics/log_speed.hpp"
+
+namespace backplane::statistics {
+
+// The share of each look such that a z test at every one of `looks` looks of equal size is wrong in `alpha` of all cases
+// (Pocock, 1977): 0.0158 for 5 looks at 0.05.
+double ShareOfALook(size_t looks, double alpha);
+
+// Repeated confidence interval (Jennison and Turnbull, 1989): holds the difference at every look in 95 % of all cases, and so
+// at the look at which the comparison stopped. `share`: two-sided error of this look.
+Interval IntervalAt(const Difference& difference, double share);
+
+}  // namespace backplane::statistics
