@@ -8,9 +8,9 @@
 
 namespace backplane {
 
-// `arguments`: the words behind `backplane work`. Returns after a message, after a minute without an order, if the parent process
-// dies, and, once its trials have ended, if the supervisor shows no sign of life. [the main thread of a process with no other
-// thread]
+// `arguments`: the words behind `backplane work`. Returns after a message, after a minute without an order, if the parent
+// process dies, and, once its trials have ended, if the supervisor shows no sign of life. [the main thread of a process with no
+// other thread]
 int Work(const std::vector<std::string>& arguments);
 
 }  // namespace backplane

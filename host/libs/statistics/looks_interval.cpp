@@ -9,9 +9,8 @@
 namespace backplane::statistics {
 namespace {
 
-constexpr size_t kGrid = 61;     // points of the integral, odd for Simpson's rule
-constexpr double kNormal = 1e9;  // degrees of freedom
-constexpr int kHalvings = 16;    // of a bracket that is less than two wide
+constexpr size_t kGrid = 61;   // points of the integral, odd for Simpson's rule
+constexpr int kHalvings = 16;  // of a bracket that is less than two wide
 
 double Density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
 

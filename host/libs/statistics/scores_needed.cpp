@@ -8,7 +8,6 @@ namespace backplane::statistics {
 namespace {
 
 constexpr double kMost = 1e6;
-constexpr double kNormal = 1e9;  // degrees of freedom
 
 }  // namespace
 
