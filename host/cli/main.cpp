@@ -8,7 +8,7 @@
 #include "cli/tools.hpp"
 #include "cluster/worker.hpp"
 #include "input/complete.hpp"
-#include "input/other_names.hpp"
+#include "input/other_command_names.hpp"
 #include "plugin/installation.hpp"
 
 namespace backplane {

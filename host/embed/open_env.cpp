@@ -8,7 +8,7 @@
 
 #include "base/error_words.hpp"
 #include "base/json_text.hpp"
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 #include "config/options.hpp"
 #include "embed/last_error.hpp"
 #include "rollout/failure.hpp"

@@ -6,7 +6,7 @@
 #include "arguments/parse.hpp"
 #include "base/standard_descriptors.hpp"
 #include "input/complete.hpp"
-#include "input/other_names.hpp"
+#include "input/other_command_names.hpp"
 #include "plugin/installation.hpp"
 #include "study/commands.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/case_process.hpp"

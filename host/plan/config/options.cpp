@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "config/aliases.hpp"
 #include "config/command.hpp"
+#include "config/option_aliases.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
 

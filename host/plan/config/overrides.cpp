@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/suggest.hpp"
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 #include "config/short_forms.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/aliases.hpp"
 #include "config/command.hpp"
 #include "config/host_keys.hpp"
+#include "config/option_aliases.hpp"
 #include "config/resolver.hpp"
 #include "contract/schema.hpp"
 

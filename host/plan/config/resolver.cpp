@@ -6,8 +6,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "config/aliases.hpp"
 #include "config/host_keys.hpp"
+#include "config/option_aliases.hpp"
 #include "config/short_forms.hpp"
 #include "contract/schema.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 #include "contract/schema.hpp"
 #include "contract/value.hpp"
 

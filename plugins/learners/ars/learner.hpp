@@ -8,10 +8,10 @@
 
 #include "backplane/candidate_learner.hpp"
 #include "filter.hpp"
+#include "kept_directions.hpp"
 #include "options.hpp"
 #include "policy.hpp"
 #include "state.hpp"
-#include "step.hpp"
 
 namespace backplane::ars {
 

@@ -65,7 +65,7 @@ TEST_F(ArsDirections, APairIsTheMeanPlusAndMinusTheSame) {
   }
 }
 
-// The returns of the reference case (ars_step_test.cpp): directions 2 and 1 count, r+ - r- is -3 and 4.
+// The returns of the reference case (ars_kept_directions_test.cpp): directions 2 and 1 count, r+ - r- is -3 and 4.
 TEST_F(ArsDirections, AStepGoesAlongTheDirectionsThatWereTried) {
   ReadDirections();
   ASSERT_EQ(trial_.Answer({1, 2, 5, 1, 3, 6}), BP_OK) << trial_.error();

@@ -1,4 +1,4 @@
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 #include "config_fixture.hpp"
 
 namespace backplane {

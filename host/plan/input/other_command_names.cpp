@@ -1,4 +1,4 @@
-#include "input/other_names.hpp"
+#include "input/other_command_names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 
 #include "backplane/rng.h"
 #include "filter.hpp"
+#include "kept_directions.hpp"
 #include "policy.hpp"
-#include "step.hpp"
 
 namespace backplane::ars {
 namespace {

@@ -1,4 +1,4 @@
-#include "step.hpp"
+#include "kept_directions.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "config/aliases.hpp"
+#include "config/option_aliases.hpp"
 
 #include <fmt/format.h>
 
