@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the Python snippets of docs/embedding.md as they stand, each in a process of its own, in a folder with the experiment that they name.
+"""Runs the Python snippets of docs/embedding.md and docs/coming-from, each in its own process, in a folder with the experiment that they name.
 
   snippets_test.py [PACKAGE]    those that import PACKAGE, else all whose packages are there    (BACKPLANE_HOME: the build tree)
 """
@@ -33,10 +33,12 @@ def packages_of(snippet: str) -> set[str]:
 
 
 def main() -> int:
-    snippets = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/embedding.md").read_text(), re.S | re.M)
+    pages = [ROOT / "docs/embedding.md", *sorted(ROOT.glob("docs/coming-from/*.md"))]
+    snippets = [(page.relative_to(ROOT), snippet) for page in pages
+                for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)]
     wanted = set(sys.argv[1:])
     ran = failed = 0
-    for snippet in snippets:
+    for page, snippet in snippets:
         packages = packages_of(snippet)
         if not wanted <= packages or any(importlib.util.find_spec(package) is None for package in packages):
             continue
@@ -47,7 +49,7 @@ def main() -> int:
         ran += 1
         if done.returncode != 0:
             failed += 1
-            print(f"-- this snippet of docs/embedding.md fails:\n{snippet}\n{done.stdout}{done.stderr}")
+            print(f"-- this snippet of {page} fails:\n{snippet}\n{done.stdout}{done.stderr}")
     print(f"{ran - failed} passed, {failed} failed, of {len(snippets)} snippets")
     return failed > 0 or ran == 0
 
