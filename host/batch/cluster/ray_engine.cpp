@@ -44,7 +44,7 @@ std::string Shown(const nlohmann::json& text) {
 
 struct RayCluster {
   std::string job;
-  double cpus = 0, gpus = 0;
+  std::optional<double> cpus, gpus;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("job", self.job);
@@ -180,9 +180,10 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   }
   std::error_code error;
   std::filesystem::remove_all(folder, error);
-  const auto [job, cpus, gpus] = ReadTolerantly<RayCluster>(*reply->ready);
-  ray_job_ = Shown(job);
+  const auto cluster = ReadTolerantly<RayCluster>(*reply->ready);
+  ray_job_ = Shown(cluster.job);
   const EngineNeeds& needs = request.needs;
+  const double cpus = cluster.cpus.value_or(0), gpus = cluster.gpus.value_or(0);
   if (static_cast<double>(needs.cpus) > cpus || needs.gpus > gpus)
     throw std::runtime_error(fmt::format("a trial wants {} cores and {} GPUs; Ray's cluster has {} and {} in all", needs.cpus,
                                          needs.gpus, cpus, gpus));
