@@ -238,5 +238,18 @@ TEST_F(Search, RejectsAnObjectiveThatPluginsDoNotRecord) {
   }
 }
 
+// Python takes 0, 0.0 and False for the same.
+TEST_F(Search, SuggestsEachOfChoicesThatAreEqualInPython) {
+  Write("echo.yaml",
+        "learner: {command: [echo, \"score=1 {x}\"], options: {x: 0}, metrics: {score: \"score=([0-9]+)\"}}\nsweep:\n  search: "
+        "{method: random, seed: 1, trials: 9, objective: {metric: score, direction: maximize},\n    space: {learner.options.x: "
+        "{choice: [0, false, 0.0]}}}\n");
+  const Finished run = Run("run echo.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  std::set<std::string> values;
+  for (const json& line : Trials("echo")) values.insert(line["values"]["learner.options.x"].dump());
+  EXPECT_THAT(values, testing::UnorderedElementsAre("0", "false", "0.0"));
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end
