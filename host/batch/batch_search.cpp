@@ -220,6 +220,7 @@ void BatchSearch::Tell(uint64_t number, size_t point, const Schedule& schedule) 
   const TrialState state = schedule.state(searched.trials.front());
   if (state == TrialState::kPruned || (Known(first).asked_to_stop && state == TrialState::kCompleted)) {
     told["state"] = "pruned";
+    if (const auto mean = MeanOf(searched, schedule)) told["at_end"] = *mean;  // it ended before it could be stopped
   } else if (const auto mean = MeanOf(searched, schedule)) {
     told["state"] = "complete";
     told["value"] = *mean;
@@ -245,7 +246,7 @@ void BatchSearch::AddConfirming(const SearchRecord& known) {
   std::vector<std::pair<double, size_t>> best;  // the smaller, the better
   for (const auto& [point, searched] : points_) {
     const Suggestion& first = known.suggestions.at(searched.numbers.front());
-    if (first.state == "complete" && first.value) best.emplace_back(-sign * *first.value, point);
+    if (first.value) best.emplace_back(-sign * *first.value, point);
   }
   std::sort(best.begin(), best.end());
   for (size_t i = 0; i < std::min<size_t>(best.size(), terms_.confirm_top); ++i)

@@ -191,5 +191,23 @@ TEST_F(SearchFaults, StopsIfATrialEndsWithoutTheObjective) {
   EXPECT_EQ(Run("run quick.yaml --jobs 1 --fresh").exit, 0);
 }
 
+TEST_F(SearchFaults, ConfirmsATrialThatWasPrunedTooLateToStopIt) {
+  setenv("FAULT_OP", "report", 1);
+  Fault("reply['prune'] = True");
+  WriteExperiment("hang_timeout: 2s", "0", ", pruner: median, confirm: {top: 1, seeds: 2}");
+  const Finished run = Run("run quick.yaml --jobs 1");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const auto confirmed = [this] {
+    std::vector<json> values;
+    for (const json& line : Lines(Out("quick") / "plan.jsonl"))
+      if (line.contains("confirms")) values.push_back(line["values"]["learner.options.x"]);
+    return values;
+  };
+  EXPECT_THAT(confirmed(), testing::ElementsAre(0.5, 0.5)) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("the mean of 2 fresh seeds, by number 4"));
+  EXPECT_EQ(Run("run quick.yaml --jobs 1").exit, 0);
+  EXPECT_THAT(confirmed(), testing::ElementsAre(0.5, 0.5)) << "a later session knows it from the record";
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

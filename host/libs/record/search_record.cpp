@@ -7,7 +7,7 @@ namespace {
 struct Told {
   std::string op;
   std::optional<uint64_t> number, step;
-  std::optional<double> value;
+  std::optional<double> value, at_end;
   std::string state;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -15,6 +15,7 @@ struct Told {
     visit("number", self.number);
     visit("step", self.step);
     visit("value", self.value);
+    visit("at_end", self.at_end);
     visit("state", DefaultIfMissing(self.state));
   }
 };
@@ -55,7 +56,7 @@ void SearchRecord::Apply(const SearchMessage& message, double t) {
     suggestion.asked_to_stop |= answered.prune;
   } else if (told.op == "tell") {
     suggestion.state = told.state;
-    suggestion.value = told.value;
+    suggestion.value = told.state == "pruned" ? told.at_end : told.value;
     suggestion.told = t;
   }
 }
