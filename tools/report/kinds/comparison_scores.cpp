@@ -11,6 +11,7 @@
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
+#include "results/same_bits.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/student.hpp"
 #include "statistics/welch_verdict.hpp"
@@ -77,6 +78,12 @@ bool HasSpread(const std::vector<double>& values) {
 
 bool IsIncomplete(const SeedScores& scores) { return scores.incomplete || scores.missing > 0; }
 
+// By the fingerprints of the runs. Without any, equal scores with a spread have to do.
+bool IsIdentical(const SeedScores& point, const SeedScores& base) {
+  if (point.seeds != base.seeds || point.values != base.values) return false;
+  return HaveSameBits(point.runs, base.runs).value_or(HasSpread(point.values));
+}
+
 // No point has a spread: Welch's interval is undefined, and the exact test decides.
 statistics::Verdict JudgeWithoutSpread(const SeedScores& point, const SeedScores& base) {
   if (point.values.front() == base.values.front()) return statistics::Verdict::kUndefined;
@@ -125,7 +132,7 @@ PointVerdict JudgePoints(const SeedScores& point, const SeedScores& base, int di
     if (!std::ranges::all_of(side->values, finite)) return PointVerdict::kNotFinite;
   statistics::Verdict verdict = statistics::Judge(point.values, base.values);
   if (verdict == statistics::Verdict::kOne) return PointVerdict::kOneSeed;
-  if (point.seeds == base.seeds && point.values == base.values && HasSpread(point.values)) return PointVerdict::kIdentical;
+  if (IsIdentical(point, base)) return PointVerdict::kIdentical;
   if (verdict == statistics::Verdict::kTooFew) return PointVerdict::kTooFewSeeds;
   if (point.below_floors) return PointVerdict::kBelowFloors;
   if (verdict == statistics::Verdict::kUndefined) verdict = JudgeWithoutSpread(point, base);
@@ -169,6 +176,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
       continue;
     }
     scores.seeds.push_back(trial.seed);
+    scores.runs.push_back(ResultsFolder{trial.out}.trial(trial.trial_id).folder);
     scores.values.push_back(*score);
   }
   scores.below_floors = IsBelowFloors(point, measure, scores.values);
