@@ -138,6 +138,16 @@ TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
   EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
 }
 
+TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
+  std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
+  for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
+  ResultSet set = Set(all);
+  set.config["compare"] = {{"metric", "ep/x"}, {"direction", "down"}};
+  const Document document =
+      ComparisonReport({set}, Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS", "ep/x"}}}));
+  EXPECT_EQ(-1, TableOf(document, "results").columns.at(2).direction);
+}
+
 TEST_F(Verdicts, KnowTheDirectionThatASelectionNames) {
   std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
   for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
