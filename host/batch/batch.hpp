@@ -58,6 +58,9 @@ struct BatchRequest {
 
 class OutLock;
 
+// After kObjective the same command cannot resume the batch: no trial records the objective of the search.
+enum class PauseReason { kFailures = 1, kSearch, kObjective };
+
 struct BatchReport {
   struct Trial {
     TrialState state = TrialState::kPlanned;
@@ -76,6 +79,8 @@ struct BatchReport {
   bool while_checking = false;      // that was before the first trial, while plugins were asked
   size_t started = 0;               // attempts of this session
   std::shared_ptr<OutLock> lock;    // while it is held, `backplane stop` finds this process
+  // Absent: the batch was not paused.
+  std::optional<PauseReason> pause_reason;
 
   size_t Count(TrialState state) const;
 };

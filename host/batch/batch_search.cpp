@@ -87,10 +87,8 @@ void BatchSearch::Begin(EventLog* log, int direction) {
   std::string word = terms_.direction.value_or(direction == 0 ? "" : direction > 0 ? "maximize" : "minimize");
   if (!known.open.is_null() && word.empty()) word = known.open.value("direction", "");
   if (word.empty())
-    throw SearchError(
-        fmt::format("{}: nobody says whether up or down is better of '{}': wanted "
-                    "sweep.search.objective.direction\nnothing was started",
-                    Place(terms_.metric_mark), terms_.metric));
+    throw SearchError(fmt::format("{}: expected sweep.search.objective.direction, because the direction of '{}' is unknown",
+                                  Place(terms_.metric_mark), terms_.metric));
   if (known.open.is_null()) {
     session_->Open(OpenRequest(word), log_);
   } else if (adopts_) {
@@ -205,10 +203,10 @@ void BatchSearch::RequireObjective(const Searched& searched, const Schedule& sch
     const TrialFolder folder = FolderOf(trial);
     const std::vector<std::string> names = RecordedMetrics(folder.attempt(folder.LastAttempt()));
     if (std::ranges::find(names, terms_.metric) != names.end()) return;
-    throw SearchError(fmt::format(
-        "{}: error: sweep.search.objective: expected a metric that trials record, got '{}'{}\nhint: trial {} recorded {}",
-        Place(terms_.metric_mark), terms_.metric, DidYouMean(Nearest(terms_.metric, Candidates(names))), plan_.trials[trial].id,
-        names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", "))));
+    throw ObjectiveError(fmt::format("{}: error: {}: expected a metric that trials record, got '{}'{} (trial {} recorded {})",
+                                     Place(terms_.metric_mark), kSearchMetric, terms_.metric,
+                                     DidYouMean(Nearest(terms_.metric, Candidates(names))), plan_.trials[trial].id,
+                                     names.empty() ? "no metric" : fmt::format("{}", fmt::join(names, ", "))));
   }
 }
 
@@ -222,6 +220,7 @@ void BatchSearch::Tell(uint64_t number, size_t point, const Schedule& schedule) 
   const TrialState state = schedule.state(searched.trials.front());
   if (state == TrialState::kPruned || (Known(first).asked_to_stop && state == TrialState::kCompleted)) {
     told["state"] = "pruned";
+    if (const auto mean = MeanOf(searched, schedule)) told["at_end"] = *mean;  // it ended before it could be stopped
   } else if (const auto mean = MeanOf(searched, schedule)) {
     told["state"] = "complete";
     told["value"] = *mean;
@@ -247,7 +246,7 @@ void BatchSearch::AddConfirming(const SearchRecord& known) {
   std::vector<std::pair<double, size_t>> best;  // the smaller, the better
   for (const auto& [point, searched] : points_) {
     const Suggestion& first = known.suggestions.at(searched.numbers.front());
-    if (first.state == "complete" && first.value) best.emplace_back(-sign * *first.value, point);
+    if (first.value) best.emplace_back(-sign * *first.value, point);
   }
   std::sort(best.begin(), best.end());
   for (size_t i = 0; i < std::min<size_t>(best.size(), terms_.confirm_top); ++i)

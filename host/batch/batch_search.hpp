@@ -17,6 +17,12 @@
 
 namespace backplane {
 
+// No trial records the objective.
+class ObjectiveError : public SearchError {
+ public:
+  using SearchError::SearchError;
+};
+
 class BatchSearch {
  public:
   // `plan` is that of a search, and grows.
@@ -41,7 +47,7 @@ class BatchSearch {
   // SearchError.
   bool Grow(const Schedule& schedule);
   bool WantsMore() const { return log_ && with_point_ < terms_.trials; }
-  // Reports ended trials to the search, each once. Throws SearchError, also if no trial has recorded the objective.
+  // Reports ended trials to the search, each once. Throws SearchError, and ObjectiveError if no trial records the objective.
   void TellEnded(const Schedule& schedule);
   // Reports what running trials have recorded, and asks those to end that the search has no more use for. Throws SearchError.
   void Look(const JobTable& jobs);

@@ -69,11 +69,12 @@ void BatchState::TakeInNew() {
     if (const TrialRecord* record = RecordOf(i)) schedule.Set(i, record->state);
 }
 
-void BatchState::Pause(const std::string& why) {
+void BatchState::Pause(PauseReason reason, const std::string& why) {
   if (stopping()) return;
   report.paused = why;
+  report.pause_reason = reason;
   log->Append(SweepPaused{why});
-  display.Note("pausing: " + why + "; trials that run come to their end");
+  display.Note((reason == PauseReason::kObjective ? "stopping: " : "pausing: ") + why + "; running trials finish");
 }
 
 void BatchState::FillReport() {

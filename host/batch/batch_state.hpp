@@ -57,7 +57,7 @@ class BatchState {
   // Adds new trials at the end of the plan. Results of an earlier plan count.
   void TakeInNew();
   // Starts no more trials; running ones finish.
-  void Pause(const std::string& why);
+  void Pause(PauseReason reason, const std::string& why);
   // Copies the state of all trials from the record into the report.
   void FillReport();
 

@@ -53,7 +53,7 @@ bool SearchDriver::Begin(int direction) {
     search_->TellEnded(state_.schedule);
     return true;
   } catch (const SearchError& error) {
-    if (!state_.stopping()) RefuseFile(std::string(error.what()) + "\n");
+    if (!state_.stopping()) RefuseFile(std::string(error.what()) + "\nnothing was started\n");
     return false;
   }
 }
@@ -63,8 +63,10 @@ void SearchDriver::AskOrPause(Ask ask) {
   if (!search_) return;
   try {
     ask();
+  } catch (const ObjectiveError& error) {
+    state_.Pause(PauseReason::kObjective, error.what());
   } catch (const SearchError& error) {
-    state_.Pause(error.what());
+    state_.Pause(PauseReason::kSearch, error.what());
   }
 }
 

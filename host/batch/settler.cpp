@@ -71,7 +71,7 @@ void Settler::Settle(size_t trial, unsigned attempt, const AttemptVerdict& verdi
   }
   if (next.state == TrialState::kInfeasible) state_.SetStates(InferredInfeasible(state_.plan, state_.schedule));
   if (next.state != TrialState::kCompleted) SkipWhatNeverCan();
-  if (const auto why = stop_rules_.Ended(next.state, verdict.outcome, state_.Now())) state_.Pause(*why);
+  if (const auto why = stop_rules_.Ended(next.state, verdict.outcome, state_.Now())) state_.Pause(PauseReason::kFailures, *why);
 }
 
 }  // namespace backplane

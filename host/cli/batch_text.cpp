@@ -283,11 +283,14 @@ class BatchText {
   static std::string Nodes(size_t count) { return count == 1 ? "1 node was" : fmt::format("{} nodes were", count); }
 
   void PrintEnd() const {
+    const std::string same = SameCommand(args_, plan_.compare ? "compare" : "run");
+    const bool resumes = report_.pause_reason != PauseReason::kObjective;
+    if (!resumes) LogError("{}\nhint: correct the metric, then run `{} --fresh`", report_.paused, same);
     if (args_.quiet) return;
     fmt::print("  results in {}\n", request_.out.string());
-    if (!report_.paused.empty()) fmt::print(stderr, "  paused: {}; the same command goes on with the rest\n", report_.paused);
-    const std::string same = SameCommand(args_, plan_.compare ? "compare" : "run");
-    if (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted) fmt::print("  go on:  {}\n", same);
+    if (resumes && !report_.paused.empty())
+      fmt::print(stderr, "  paused: {}; the same command resumes with the rest\n", report_.paused);
+    if (resumes && (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted)) fmt::print("  go on:  {}\n", same);
     if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
     if (plan_.search && report_.Count(TrialState::kPruned) > 0)
       fmt::print("  stopped early:  {} --only-pruned lets them go on\n", same);

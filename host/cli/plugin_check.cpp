@@ -1,6 +1,7 @@
 #include "cli/plugin_check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -87,6 +88,12 @@ std::string PointsText(const Plan& plan, const std::vector<size_t>& trials) {
   return fmt::format(" ({} {})", points.size() == 1 ? "point" : "points", names);
 }
 
+std::vector<std::string> NamesOf(const RecordedMeasures& recorded) {
+  std::vector<std::string> names;
+  for (const auto& [name, direction] : recorded) names.push_back(name);
+  return names;
+}
+
 // What arms are compared by, or points searched.
 ComparedMeasure MeasureJudgedBy(const Plan& plan) {
   if (plan.search) return {plan.search->metric, plan.search->direction};
@@ -142,10 +149,11 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
     if (is_path(one.name)) continue;
     may_be_told_later = may_be_told_later || one.path == kComparedMetric;
     if (plan.search && one.path == kComparedMetric) {
-      one.path = kSearchMetric;
-      one.message = fmt::format("{}: nothing records '{}'", kSearchMetric, one.name);
-    }
-    if (one.near.empty()) {
+      // Every trial would fail without it, so no plugin gets the benefit of the doubt.
+      add(kSearchMetric, fmt::format("{}: expected a metric that trials record, got '{}'", kSearchMetric, one.name),
+          one.near.empty() ? fmt::format(" (the plugins record {})", fmt::join(NamesOf(recorded), ", "))
+                           : DidYouMean(one.near));
+    } else if (one.near.empty()) {
       LogInfo("note: {}", one.message);
     } else {
       add(one.path, one.message, DidYouMean(one.near));

@@ -43,6 +43,7 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
     return is_file && report.started == 0 ? kUsage : kFailed;
   }
   if (!report.refused.empty()) return report.refused_file ? kUsage : kFailed;
+  if (report.pause_reason == PauseReason::kObjective) return kFailed;
   if (unfinished > 0 || !report.paused.empty()) return usable > 0 ? kPartial : kFailed;
   return kOk;
 }

@@ -231,7 +231,7 @@ std::string BatchView::BestSoFar() const {
   const Suggestion* best = nullptr;
   uint64_t best_number = 0;
   for (const auto& [number, one] : search.suggestions) {
-    const bool counts = one.state == "complete" && one.value && std::isfinite(*one.value);
+    const bool counts = one.value && std::isfinite(*one.value);
     if (counts && (best == nullptr || sign * (*one.value - *best->value) > 0)) best = &one, best_number = number;
   }
   if (best == nullptr) return "";

@@ -50,12 +50,12 @@ class SearchFaults : public BatchTest {
     unsetenv("FAULT_AT");
   }
 
-  void WriteExperiment(const std::string& resources, const std::string& seconds = "0") {
-    Write("quick.yaml",
-          "learner:\n  command: [python3, trial.py, \"{x}\", \"" + seconds +
-              "\"]\n  options: {x: 0.0}\n  metrics: {score: \"score=([-0-9.e]+)\"}\nresources: {" + resources +
-              "}\noutput: {page: false}\nsweep:\n  search: {trials: 5, objective: {metric: score, direction: maximize}, "
-              "space: {learner.options.x: {uniform: [0, 1]}}}\n");
+  void WriteExperiment(const std::string& resources, const std::string& seconds = "0", const std::string& more = "",
+                       const std::string& metric = "score") {
+    Write("quick.yaml", "learner:\n  command: [python3, trial.py, \"{x}\", \"" + seconds +
+                            "\"]\n  options: {x: 0.0}\n  metrics: {score: \"score=([-0-9.e]+)\"}\nresources: {" + resources +
+                            "}\noutput: {page: false}\nsweep:\n  search: {trials: 5, objective: {metric: " + metric +
+                            ", direction: maximize}, space: {learner.options.x: {uniform: [0, 1]}}" + more + "}\n");
   }
   void Fault(const std::string& python) { Write("fault", python); }
   std::vector<double> Suggested() const {
@@ -170,6 +170,43 @@ TEST_F(SearchFaults, PausesIfSideProcessHangsAtAReport) {
   Fault("pass");
   EXPECT_EQ(Run("run quick.yaml --jobs 1").exit, 0);
   EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5));
+}
+
+TEST_F(SearchFaults, StopsIfATrialEndsWithoutTheObjective) {
+  Fault("pass");
+  WriteExperiment("hang_timeout: 2s", "0", "", "scores");
+  for (const char* quiet : {"", " --quiet"}) {
+    const Finished run = Run(std::string("run quick.yaml --jobs 1 --fresh") + quiet);
+    EXPECT_EQ(run.exit, 1) << run.err;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("quick.yaml:8:43: error: sweep.search.objective.metric: expected a metric that trials "
+                                         "record, got 'scores'; did you mean 'score'? (trial "),
+                               HasSubstr("hint: correct the metric, then run `"), HasSubstr(" --fresh`")));
+    EXPECT_THAT(run.err + run.out, AllOf(Not(HasSubstr("same command")), Not(HasSubstr("go on:"))));
+    EXPECT_THAT(Suggested(), SizeIs(1)) << "no further trial";
+  }
+  const Finished again = Run("run quick.yaml --jobs 1");
+  EXPECT_EQ(again.exit, 2) << again.err;
+  EXPECT_THAT(again.err, AllOf(HasSubstr("did you mean 'score'"), HasSubstr("nothing was started")));
+  WriteExperiment("hang_timeout: 2s");
+  EXPECT_EQ(Run("run quick.yaml --jobs 1 --fresh").exit, 0);
+}
+
+TEST_F(SearchFaults, ConfirmsATrialThatWasPrunedTooLateToStopIt) {
+  setenv("FAULT_OP", "report", 1);
+  Fault("reply['prune'] = True");
+  WriteExperiment("hang_timeout: 2s", "0", ", pruner: median, confirm: {top: 1, seeds: 2}");
+  const Finished run = Run("run quick.yaml --jobs 1");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const auto confirmed = [this] {
+    std::vector<json> values;
+    for (const json& line : Lines(Out("quick") / "plan.jsonl"))
+      if (line.contains("confirms")) values.push_back(line["values"]["learner.options.x"]);
+    return values;
+  };
+  EXPECT_THAT(confirmed(), testing::ElementsAre(0.5, 0.5)) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("the mean of 2 fresh seeds, by number 4"));
+  EXPECT_EQ(Run("run quick.yaml --jobs 1").exit, 0);
+  EXPECT_THAT(confirmed(), testing::ElementsAre(0.5, 0.5)) << "a later session knows it from the record";
 }
 
 }  // namespace

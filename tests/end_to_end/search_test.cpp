@@ -217,5 +217,39 @@ TEST_F(Search, ADryRunSaysHowMuchIsToCome) {
   EXPECT_EQ(Run("config check quick.yaml").exit, 2);
 }
 
+TEST_F(Search, RejectsAnObjectiveThatPluginsDoNotRecord) {
+  const auto search = [this](const std::string& metric) {
+    Write("cart.yaml",
+          "env: cartpole\nlearner: random\nbudget: {iterations: 1}\nevaluation: {episodes: 1}\nsweep:\n  search: {trials: 2, "
+          "method: random, space: {rollout.num_env_runners: {int: [1, 3]}},\n    objective: {metric: " +
+              metric + ", direction: maximize}}\n");
+  };
+  for (const char* dry : {"", " --dry-run"}) {
+    search("eval/retrun");
+    const Finished near = Run(std::string("run cart.yaml") + dry);
+    EXPECT_EQ(near.exit, 2) << near.out;
+    EXPECT_THAT(near.err, AllOf(HasSubstr("cart.yaml:7:25: error: sweep.search.objective.metric: expected a metric that trials "
+                                          "record, got 'eval/retrun'; did you mean 'eval/return'?"),
+                                HasSubstr("nothing was started")));
+    search("foobar");
+    const Finished far = Run(std::string("run cart.yaml") + dry);
+    EXPECT_EQ(far.exit, 2) << far.out;
+    EXPECT_THAT(far.err, AllOf(HasSubstr("got 'foobar' (the plugins record "), HasSubstr("eval/return")));
+  }
+}
+
+// Python takes 0, 0.0 and False for the same.
+TEST_F(Search, SuggestsEachOfChoicesThatAreEqualInPython) {
+  Write("echo.yaml",
+        "learner: {command: [echo, \"score=1 {x}\"], options: {x: 0}, metrics: {score: \"score=([0-9]+)\"}}\nsweep:\n  search: "
+        "{method: random, seed: 1, trials: 9, objective: {metric: score, direction: maximize},\n    space: {learner.options.x: "
+        "{choice: [0, false, 0.0]}}}\n");
+  const Finished run = Run("run echo.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  std::set<std::string> values;
+  for (const json& line : Trials("echo")) values.insert(line["values"]["learner.options.x"].dump());
+  EXPECT_THAT(values, testing::UnorderedElementsAre("0", "false", "0.0"));
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

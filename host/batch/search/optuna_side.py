@@ -26,9 +26,11 @@ def load():
 NEEDS = {"gp": ["scipy", "torch"], "cmaes": ["cmaes"], "qmc": ["scipy"]}
 
 
-def label_of(choice):
-    """What a choice is called: Optuna wants None, a bool, a number or a text."""
-    return choice if choice is None or isinstance(choice, (bool, int, float, str)) else json.dumps(choice, sort_keys=True)
+def labels_of(choices):
+    """Names of choices. Optuna accepts None, a bool, a number or a text, and takes equal ones for the same: 0, 0.0 and False."""
+    texts = [json.dumps(choice, sort_keys=True) for choice in choices]
+    labels = [text if isinstance(choice, (dict, list)) else choice for choice, text in zip(choices, texts)]
+    return labels if len(set(labels)) == len(set(texts)) else texts
 
 
 class Search:
@@ -51,7 +53,7 @@ class Search:
         kinds = self.optuna.distributions
         step = d.get("step")
         if "choice" in d:
-            return kinds.CategoricalDistribution([label_of(value) for value in d["choice"]])
+            return kinds.CategoricalDistribution(labels_of(d["choice"]))
         if "int" in d:
             return kinds.IntDistribution(int(d["int"][0]), int(d["int"][1]), step=int(step or 1))
         if "log_int" in d:
@@ -113,6 +115,10 @@ class Search:
             values[path] = choices[int(self.space[path].to_internal_repr(values[path]))]
         return values
 
+    def label(self, path, value):
+        texts = [json.dumps(choice, sort_keys=True) for choice in self.choices.get(path, [])]
+        return self.space[path].choices[texts.index(json.dumps(value, sort_keys=True))] if texts else value
+
     def trial(self, number):
         if number not in self.trials:
             raise KeyError(f"nothing was suggested as number {number}")
@@ -134,7 +140,7 @@ class Search:
         """A suggestion of an earlier search, as it stands: its number is the next one."""
         states = self.optuna.trial.TrialState
         state = {"complete": states.COMPLETE, "pruned": states.PRUNED, "fail": states.FAIL, "": states.RUNNING}[request["state"]]
-        params = {path: label_of(value) for path, value in request["params"].items()}
+        params = {path: self.label(path, value) for path, value in request["params"].items()}
         self.study.add_trial(
             self.optuna.trial.create_trial(
                 state=state,

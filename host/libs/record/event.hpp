@@ -45,13 +45,13 @@ struct SweepPaused {
   static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
 };
 
-// What the search was told and what it answered, in order: enough to bring another one to the same state. `request.op` is
+// Messages to the search and its replies, in order. A new process that gets them has the same state. `request.op` is
 //   open    {name, method, seed, direction, metric, space, pruner} -> {version, ...}
 //   ask     {} -> {number, params: {path: value}}
 //   report  {number, step, value} -> {prune}
-//   tell    {number, state: complete|pruned|fail, value} -> {}
-//   adopt   {params, state, value, values: [[step, value]]} -> {number}: of an earlier search, state "" while it is not told
-// What stands before the last `open` is of a search that another one has taken the place of, with its suggestions.
+//   tell    {number, state: complete|pruned|fail, value} -> {}; with at_end, the objective, if it was pruned too late
+//   adopt   {params, state, value, values: [[step, value]]} -> {number}: of an earlier search, state "" without a result
+// Messages and suggestions before the last `open` belong to a search that was replaced.
 struct SearchMessage {
   static constexpr char kKind[] = "search.message";
   nlohmann::json request, reply;

@@ -13,7 +13,7 @@ namespace backplane {
 struct SearchRequest {
   std::string op;
   std::optional<uint64_t> number, step;
-  std::optional<double> value;
+  std::optional<double> value, at_end;
   std::string state;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -21,6 +21,7 @@ struct SearchRequest {
     visit("number", self.number);
     visit("step", self.step);
     visit("value", self.value);
+    visit("at_end", self.at_end);
     visit("state", DefaultIfMissing(self.state));
   }
 };

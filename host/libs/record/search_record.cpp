@@ -28,7 +28,7 @@ void SearchRecord::Apply(const SearchMessage& message, double t) {
     suggestion.asked_to_stop |= answered.prune == true;
   } else if (told.op == "tell") {
     suggestion.state = told.state;
-    suggestion.value = told.value;
+    suggestion.value = told.state == "pruned" ? told.at_end : told.value;
     suggestion.told = t;
   }
 }

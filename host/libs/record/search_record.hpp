@@ -17,7 +17,7 @@ struct Suggestion {
   std::string point_id;                             // empty: no point became of it
   std::vector<std::pair<uint64_t, double>> values;  // reported while it ran: step, value; in the order of the reports
   std::string state;                                // complete, pruned, fail; empty: it is not told yet
-  std::optional<double> value;                      // of the objective, where it is complete
+  std::optional<double> value;                      // of the objective: of one that is complete or came to its end
   bool asked_to_stop = false;                       // a report was answered with "prune"
   double asked = 0;                                 // seconds since 1970
   std::optional<double> told;

@@ -204,7 +204,8 @@ Node Distribution::Draw(double uniform) const {
   return NumberNode(step > 0 ? Rounded(value) : value, mark_);
 }
 
-Node Distribution::Given(double value) const { return NumberNode(value, mark_); }
+// Rounds values with a step as in a grid, so that equal points are one.
+Node Distribution::Given(double value) const { return NumberNode(step_ > 0 ? Rounded(value) : value, mark_); }
 
 nlohmann::json Distribution::Json() const {
   nlohmann::json values = nlohmann::json::array();

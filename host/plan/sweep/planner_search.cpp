@@ -120,7 +120,7 @@ AxisValue Planner::Given(const json& params) {
       continue;
     }
     for (const Assigned* choice : searched.choices) {
-      if (PlainJson(choice->override.value) != *found) continue;
+      if (PlainJson(choice->override.value).dump() != found->dump()) continue;  // 0 is not 0.0
       value.assigned.push_back(choice);
       break;
     }

@@ -171,6 +171,9 @@ TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
   tell(2, "complete", 2.75);
   tell(3, "pruned", 1);
   EXPECT_EQ("score 2.25, number 1: " + plan_.points[0].name, BatchView(folder_.out).totals().best);
+  tell(4, "complete", 2.25);
+  log.Append(SearchMessage{{{"op", "tell"}, {"number", 4}, {"state", "pruned"}, {"at_end", 2}}, {}});
+  EXPECT_EQ("score 2, number 4", BatchView(folder_.out).totals().best) << "it was pruned too late to stop it";
 }
 
 TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {

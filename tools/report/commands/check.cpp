@@ -17,8 +17,8 @@ int CheckCommand(const nlohmann::json& json) {
     std::set<std::string> names;
     for (const auto& [name, direction] : *request.recorded) names.insert(name);
     answer.misnamed = FindMisnamed(request.report, request.live, names, request.compared.metric);
-    answer.direction = DirectionOf(request.compared.metric, *request.recorded);
-    answer.undirected = IsUndirected(request.compared, *request.recorded);
+    answer.direction = DirectionOf(request.compared.metric, *request.recorded, request.report);
+    answer.undirected = IsUndirected(request.compared, *request.recorded, request.report);
   } else {
     answer.errors = CheckReport(request.report);
   }

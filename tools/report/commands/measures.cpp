@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/json_fields.hpp"
 #include "base/json_text.hpp"
 #include "commands/commands.hpp"
 #include "kinds/build_report.hpp"
 #include "kinds/host_measures.hpp"
+#include "kinds/question.hpp"
 #include "record/batch_measures.hpp"
 #include "results/combine.hpp"
 
@@ -21,6 +23,7 @@ TrialMeasures MeasuresOf(const TrialData& trial) {
 
 int DirectionOf(const ResultSet& set, const std::string& measure) {
   if (const HostMeasure* known = FindHostMeasure(measure); known != nullptr && known->direction != 0) return known->direction;
+  if (const int given = DirectionInFile(measure, ReadTolerantly<ReportSection>(At(set.config, "report")), {set})) return given;
   for (const TrialData& trial : set.trials) {
     if (const auto found = trial.registered.find(measure); found != trial.registered.end()) return found->second.direction;
   }

@@ -209,8 +209,13 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   const Scoring scoring(combined, points);
   for (size_t i = 0; i < points.size(); ++i) {
     const SeedScores scores = scoring.Scores(i, out.metric);
-    out.arms.push_back(
-        {points[i].name, scores.values, scores.diverged, scores.below_floors, {}, WhyMissing(points[i], scores, metric)});
+    out.arms.push_back({points[i].name,
+                        scores.values,
+                        scores.diverged,
+                        scores.below_floors,
+                        {},
+                        WhyMissing(points[i], scores, metric),
+                        scores.runs});
   }
   SettleMissing(terms, &out);
   if (points.size() >= 2) CheckConditions(combined, points, &out);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "record/compare_terms.hpp"
+#include "results/same_bits.hpp"
 #include "statistics/blocks.hpp"
 #include "statistics/contrast.hpp"
 #include "statistics/looks.hpp"
@@ -124,6 +125,13 @@ class PairJudge {
            out_.answer == Answer::kIdentical || (out_.answer == Answer::kOneValue && out_.looks >= kLooksOfOneValue);
   }
 
+  // Compares the first n runs. Absent: their bits are unknown.
+  std::optional<bool> SameBits(size_t n) const {
+    if (std::min(a_.runs.size(), b_.runs.size()) < n) return std::nullopt;
+    const auto first = [n](const auto& runs) { return std::vector(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(n)); };
+    return HaveSameBits(first(a_.runs), first(b_.runs));
+  }
+
   // Absent: a seed has different scores.
   std::optional<Answer> SameScores() const {
     if (terms_.speed) return std::nullopt;
@@ -131,8 +139,10 @@ class PairJudge {
     const Scores a = Part(a_.values, 0, std::min(most, a_.values.size())),
                  b = Part(b_.values, 0, std::min(most, b_.values.size()));
     const auto is_first = [&](double value) { return value == a.front(); };
-    if (std::ranges::all_of(a, is_first) && std::ranges::all_of(b, is_first)) return Answer::kOneValue;
-    return a == b ? std::optional(Answer::kIdentical) : std::nullopt;
+    const std::optional<bool> same_bits = a == b ? SameBits(a.size()) : std::nullopt;
+    const bool one_value = std::ranges::all_of(a, is_first) && std::ranges::all_of(b, is_first);
+    if (same_bits.value_or(a == b && !one_value)) return Answer::kIdentical;
+    return one_value ? std::optional(Answer::kOneValue) : std::nullopt;
   }
 
   double Better(double share) const { return terms_.direction > 0 ? share : 1 - share; }

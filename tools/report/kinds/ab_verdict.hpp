@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,11 +21,12 @@ namespace backplane {
 
 struct ArmScores {
   std::string name;
-  std::vector<double> values;    // in the order in which they were measured; of speeds two for each block
-  size_t diverged = 0;           // of them, which count as the worst score seen
-  bool below_floors = false;     // not shown to be better than zero or uniform actions
-  std::vector<double> cpu_s;     // of speeds, one per value; other programs disturb it less than wall time
-  std::string why_missing = {};  // a sentence; the arm then has no verdict; empty: all its runs have a score
+  std::vector<double> values;                    // in the order in which they were measured; of speeds two for each block
+  size_t diverged = 0;                           // of them, which count as the worst score seen
+  bool below_floors = false;                     // not shown to be better than zero or uniform actions
+  std::vector<double> cpu_s;                     // of speeds, one per value; other programs disturb it less than wall time
+  std::string why_missing = {};                  // a sentence; the arm then has no verdict; empty: all its runs have a score
+  std::vector<std::filesystem::path> runs = {};  // folders of the trials of `values`; empty: not known
 };
 
 struct JudgeTerms {
@@ -44,7 +46,8 @@ inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
 // Of an arm's values in the first `looks` looks those that are judged: of speeds without blocks that are set aside.
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);
 
-// kIdentical: each seed has the same score on both sides, and the seeds differ. kOneValue: all scores of both are one value.
+// kIdentical: each seed has the same fingerprints on both sides; without fingerprints, the same score, and the scores differ.
+// kOneValue: all scores of both are one value.
 enum class Answer { kFirst = 1, kSecond, kEquivalent, kInconclusive, kNotRanked, kInvalid, kIdentical, kOneValue };
 
 // Two arms. Differences are in the measure's own direction: above 0 the second one has more.

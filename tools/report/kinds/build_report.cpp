@@ -17,6 +17,7 @@
 #include "kinds/comparison_headline.hpp"
 #include "kinds/last_run.hpp"
 #include "kinds/next_steps.hpp"
+#include "kinds/question.hpp"
 #include "kinds/report_builders.hpp"
 #include "kinds/run_report.hpp"
 #include "kinds/sections.hpp"
@@ -204,6 +205,9 @@ ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& p
                         {},      HelpsOf(sets), {outside_identity.begin(), outside_identity.end()}};
   const std::optional<CompareTerms> own = compare ? std::nullopt : TermsOf(sets);
   context.compare = {own ? *own : compare.value_or(CompareTerms{}), own.has_value()};
+  CompareTerms& terms = context.compare.terms;
+  const int direction = terms.metric ? DirectionInFile(*terms.metric, context.report, sets) : 0;
+  if (!terms.direction && direction != 0) terms.direction = direction > 0 ? "up" : "down";
   return context;
 }
 

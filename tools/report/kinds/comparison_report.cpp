@@ -106,9 +106,10 @@ class ComparisonBuilder {
     spec_.columns.insert(spec_.columns.begin(), *question_.measure);
   }
 
-  // Unit and direction of a measure by name, where the file is silent about them.
+  // Adds unit and direction of a measure by name. The file comes first, then the plugins.
   void AddWhatPluginsSaid(MeasureSpec* measure) const {
     const std::string& name = measure->expression.text();
+    if (measure->direction == 0) measure->direction = DirectionInFile(name, context_.report, sets_);
     const auto reduced = measure->IsOneName() ? SplitReducedName(name) : std::nullopt;
     for (const CombinedTrial& trial : combined_.trials) {
       const auto said = trial.data.registered.find(reduced ? reduced->curve : name);

@@ -11,6 +11,7 @@
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "results/reduction.hpp"
+#include "results/same_bits.hpp"
 #include "statistics/several.hpp"
 #include "statistics/student.hpp"
 #include "text/format_number.hpp"
@@ -76,6 +77,12 @@ bool HasSpread(const std::vector<double>& values) {
 
 bool IsIncomplete(const SeedScores& scores) { return scores.incomplete || scores.missing > 0; }
 
+// By the fingerprints of the runs. Without any, equal scores with a spread have to do.
+bool IsIdentical(const SeedScores& point, const SeedScores& base) {
+  if (point.seeds != base.seeds || point.values != base.values) return false;
+  return HaveSameBits(point.runs, base.runs).value_or(HasSpread(point.values));
+}
+
 PointVerdict Directed(bool more, int direction) {
   if (direction == 0) return more ? PointVerdict::kMore : PointVerdict::kLess;
   return more == (direction > 0) ? PointVerdict::kBetter : PointVerdict::kWorse;
@@ -115,7 +122,7 @@ std::optional<PointVerdict> WithoutTest(const SeedScores& point, const SeedScore
     if (!std::ranges::all_of(side->values, finite)) return PointVerdict::kNotFinite;
   const size_t fewer = std::min(point.values.size(), base.values.size());
   if (fewer < 2) return PointVerdict::kOneSeed;
-  if (point.seeds == base.seeds && point.values == base.values && HasSpread(point.values)) return PointVerdict::kIdentical;
+  if (IsIdentical(point, base)) return PointVerdict::kIdentical;
   if (fewer < statistics::kLeastToJudge) return PointVerdict::kTooFewSeeds;
   const bool one_value = !HasSpread(point.values) && !HasSpread(base.values) && point.values.front() == base.values.front();
   return one_value ? std::optional(point.below_floors ? PointVerdict::kBelowFloors : PointVerdict::kOneValue) : std::nullopt;
@@ -192,6 +199,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
       continue;
     }
     scores.seeds.push_back(trial.seed);
+    scores.runs.push_back(ResultsFolder{trial.out}.trial(trial.trial_id).folder);
     scores.values.push_back(*score);
   }
   scores.below_floors = IsBelowFloors(point, measure, scores.values);

@@ -1,6 +1,7 @@
 // The scores of a point by its seeds, verdicts on two points, and the points that may be selected.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct SeedScores {
   bool incomplete = false;     // a trial was not run, or ended for a reason that is not its own: it is to be run again
   size_t missing = 0;          // trials without a score, including these; the point then has no verdict
   bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
+  std::vector<std::filesystem::path> runs = {};  // folders of the trials of `seeds`
 };
 
 // The verdict on a point next to its baseline.
@@ -26,7 +28,7 @@ enum class PointVerdict {
   kOneSeed,
   kTooFewSeeds,
   kBelowFloors,  // the point is not shown to be better than doing nothing
-  kIdentical,    // each seed has the same score on both sides, and the seeds differ
+  kIdentical,    // each seed has the same fingerprints on both sides, or the same score, and the scores differ
   kOneValue,     // all scores of both points are one value
   kNotShown,
   kBetter,

@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "kinds/comparison_spec.hpp"
 #include "kinds/host_measures.hpp"
+#include "kinds/question.hpp"
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
 #include "record/phase_groups.hpp"
@@ -73,13 +74,14 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
   return misnamed;
 }
 
-bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded) {
-  return MeasureOfText(compared.metric) && !compared.direction && DirectionOf(compared.metric, recorded) == 0;
+bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded, const ReportSection& report) {
+  return MeasureOfText(compared.metric) && !compared.direction && DirectionOf(compared.metric, recorded, report) == 0;
 }
 
-int DirectionOf(const std::string& metric, const RecordedMeasures& recorded) {
+int DirectionOf(const std::string& metric, const RecordedMeasures& recorded, const ReportSection& report) {
   const std::optional<MeasureSpec> measure = MeasureOfText(metric);
   if (!measure || measure->direction != 0) return measure ? measure->direction : 0;
+  if (const int direction = DirectionInFile(metric, report)) return direction;
   const auto reduced = measure->IsOneName() ? SplitReducedName(metric) : std::nullopt;
   const std::string curve = reduced ? reduced->curve : metric;
   const auto told = recorded.find(curve);

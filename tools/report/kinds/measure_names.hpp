@@ -16,8 +16,8 @@ namespace backplane {
 std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vector<std::string>& live,
                                    const std::set<std::string>& recorded, const std::string& compared = "");
 
-// Whether neither the file, nor the host, nor a plugin says whether up or down is better of what is compared.
-int DirectionOf(const std::string& metric, const RecordedMeasures& recorded);  // 1 up is better, -1 down, 0 nobody says
-bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded);
+// The direction of a metric, according to the host, `report`, or a plugin: 1 up is better, -1 down, 0 unknown.
+int DirectionOf(const std::string& metric, const RecordedMeasures& recorded, const ReportSection& report = {});
+bool IsUndirected(const ComparedMeasure& compared, const RecordedMeasures& recorded, const ReportSection& report = {});
 
 }  // namespace backplane

@@ -49,17 +49,37 @@ bool IsOfMachine(const MeasureSpec& column) {
   });
 }
 
+// In the order in which they decide.
+std::vector<MeasureSpec> NamedMeasures(const std::vector<ResultSet>& sets, const ComparisonSpec& spec) {
+  std::vector<MeasureSpec> named;
+  const auto add = [&](std::optional<MeasureSpec> measure) {
+    if (measure) named.push_back(*std::move(measure));
+  };
+  for (const SelectSpec& select : spec.selections) named.push_back(select.metric);
+  for (const ResultSet& set : sets)
+    if (set.study && !set.study->method.empty()) add(Directed(set.study->metric, set.study->maximize));
+  for (const ResultSet& set : sets) {
+    const auto terms = ReadTolerantly<CompareTerms>(At(set.config, "compare"));
+    if (terms.metric) add(Directed(*terms.metric, terms.direction ? std::optional(*terms.direction == "up") : std::nullopt));
+  }
+  return named;
+}
+
 }  // namespace
 
 std::optional<MeasureSpec> NamedMeasure(const std::vector<ResultSet>& sets, const ComparisonSpec& spec) {
-  if (!spec.selections.empty()) return spec.selections.front().metric;
-  for (const ResultSet& set : sets)
-    if (set.study && !set.study->method.empty()) return Directed(set.study->metric, set.study->maximize);
-  for (const ResultSet& set : sets) {
-    const auto terms = ReadTolerantly<CompareTerms>(At(set.config, "compare"));
-    if (terms.metric) return Directed(*terms.metric, terms.direction ? std::optional(*terms.direction == "up") : std::nullopt);
-  }
-  return std::nullopt;
+  const std::vector<MeasureSpec> named = NamedMeasures(sets, spec);
+  return named.empty() ? std::nullopt : std::optional(named.front());
+}
+
+int DirectionInFile(const std::string& measure, const ReportSection& report, const std::vector<ResultSet>& sets) {
+  std::vector<ReportError> reported_before;
+  const ComparisonSpec spec = ReadComparisonSpec(report, &reported_before);
+  std::vector<MeasureSpec> known = NamedMeasures(sets, spec);
+  known.insert(known.end(), spec.columns.begin(), spec.columns.end());
+  const auto gives = [&](const MeasureSpec& one) { return one.direction != 0 && one.expression.text() == measure; };
+  const auto found = std::ranges::find_if(known, gives);
+  return found != known.end() ? found->direction : 0;
 }
 
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,

@@ -18,6 +18,10 @@ struct Question {
 // The measure that the file names: in report.select, as the objective of a search, or as the metric of a comparison.
 std::optional<MeasureSpec> NamedMeasure(const std::vector<ResultSet>& sets, const ComparisonSpec& spec);
 
+// The direction of a measure, by any part of the file that gives it: `report.select`, the objective of a search, the metric of
+// a comparison, or a column. 1 up is better, -1 down, 0 unknown.
+int DirectionInFile(const std::string& measure, const ReportSection& report, const std::vector<ResultSet>& sets = {});
+
 // The named measure; else speed if the report is about speed; else the return of the evaluation, else of the training; else
 // the first column of the experiment's own with a direction; else speed. A column with the same expression lends its title.
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <numeric>
 
 #include "results/option_importance.hpp"
 #include "statistics/difference.hpp"
+#include "statistics/sample.hpp"
 #include "statistics/student.hpp"
 #include "text/format_number.hpp"
 
@@ -114,12 +117,28 @@ std::string OrderOf(const SearchParts& parts) {
                              Gap(lead->value), interval));
 }
 
-// The best of several means is biased, fresh seeds or not.
+// The mean of the largest of k standard normal numbers.
+double MeanOfLargest(size_t k) {
+  constexpr double kEnd = 8, kStep = 1.0 / 64;
+  double mean = 0;
+  for (double z = -kEnd; z < kEnd; z += kStep)
+    mean += kStep * ((z >= 0 ? 1 : 0) - std::pow(std::erfc(-(z + kStep / 2) / std::sqrt(2.0)) / 2, static_cast<double>(k)));
+  return mean;
+}
+
+// The bias of the best mean of several settings. It is the largest if they are equal, because the error of the chosen mean is
+// at most the largest error.
 std::string Chosen(const SearchParts& parts) {
-  const auto eligible = std::ranges::count_if(parts.confirmed, &ConfirmedSetting::is_eligible);
-  if (eligible < 2) return "";
-  return fmt::format("{} was chosen from {} settings by these fresh seeds, so its value is too {} on average.",
-                     Capital(NumberName(*parts.Best())), eligible, parts.study.maximize ? "high" : "low");
+  std::vector<double> errors;
+  for (const ConfirmedSetting& one : parts.confirmed)
+    if (one.is_eligible())
+      errors.push_back(statistics::Summarise(one.values).variance / static_cast<double>(one.values.size()));
+  if (errors.size() < 2) return "";
+  const double mean = std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size()),
+               most = MeanOfLargest(errors.size()) * std::sqrt(mean);
+  return fmt::format("{} was chosen from {} settings by these fresh seeds, so its value is too {} on average{}.",
+                     Capital(NumberName(*parts.Best())), errors.size(), parts.study.maximize ? "high" : "low",
+                     most > 0 ? fmt::format(": by {} if the settings are equal, else by less", Gap(most)) : "");
 }
 
 // Settings that cannot be the best because a run has no score.

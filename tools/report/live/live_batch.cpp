@@ -5,13 +5,15 @@
 
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "kinds/question.hpp"
 #include "record/plan_file.hpp"
+#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
 
 // What is kept in memory, whatever a batch has: all data stays in the files.
-constexpr size_t kMostTrials = 400, kMostEnded = 64;
+constexpr size_t kMostTrials = 400, kMostWithCurves = 64;
 // Rules look at these curves alone (rules/), and a trial may have dozens.
 constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
 
@@ -20,11 +22,25 @@ bool IsRuled(const std::string& curve) {
          std::find(std::begin(kCurvesOfRules), std::end(kCurvesOfRules), curve) != std::end(kCurvesOfRules);
 }
 
+std::set<std::string> ReducedCurves(const ResultSet& set) {
+  std::vector<ReportError> reported_before;
+  const ComparisonSpec spec = ReadComparisonSpec(ReadTolerantly<ReportSection>(At(set.config, "report")), &reported_before);
+  std::vector<NamedAt> names = NamesIn(spec);
+  std::erase_if(names, [](const NamedAt& one) { return one.path.empty(); });  // a default column
+  if (const auto measure = NamedMeasure({set}, spec))
+    for (const std::string& name : measure->expression.paths()) names.push_back({name, ""});
+  std::set<std::string> curves;
+  for (const NamedAt& one : names)
+    if (const auto reduced = SplitReducedName(one.name)) curves.insert(reduced->curve);
+  return curves;
+}
+
 }  // namespace
 
 LiveBatch::LiveBatch(const std::filesystem::path& out)
     : folder_{out},
       head_(ReadHeadOfSet(out)),
+      reduced_(ReducedCurves(head_)),
       config_(folder_.config()),
       progress_file_(folder_.progress(Text(At(At(head_.config, "output"), "progress_file")))),
       events_(folder_.events()) {
@@ -46,6 +62,10 @@ void LiveBatch::ReadPlan() {
 LiveTrial* LiveBatch::Find(const std::string& trial_id) {
   const auto found = live_.find(trial_id);
   return found != live_.end() ? &found->second : nullptr;
+}
+
+bool LiveBatch::HasAllEnded() const {
+  return judged_.size() == ended_.size() && (reduced_.empty() || ended_.size() <= kMostWithCurves);
 }
 
 bool LiveBatch::ReadProgress() {
@@ -94,8 +114,10 @@ size_t LiveBatch::ReadEnded(const TrialProgress& trial) {
   judged = trial.attempt;
   std::erase_if(ended_, [&](const TrialData& known) { return known.trial_id == trial.id; });
   ended_.push_back(backplane::ReadTrial(folder_, plan_[line->second], config_, record()));
-  std::erase_if(ended_.back().curves, [](const auto& curve) { return !IsRuled(curve.first); });
-  if (ended_.size() > kMostEnded) ended_.pop_front();
+  std::erase_if(ended_.back().curves,
+                [this](const auto& curve) { return !IsRuled(curve.first) && !reduced_.contains(curve.first); });
+  if (ended_.size() > kMostWithCurves) ended_[ended_.size() - 1 - kMostWithCurves].curves.clear();
+  if (ended_.size() > kMostTrials) ended_.pop_front();
   ++changes_;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(folder_.attempt(trial.id, trial.attempt).metrics(), error);

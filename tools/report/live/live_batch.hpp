@@ -29,10 +29,11 @@ class LiveBatch {
   const BatchRecord& record() const { return events_.record(); }
   const std::vector<PlanLine>& plan() const { return plan_; }
   LiveTrial* Find(const std::string& trial_id);
-  // Of the trials that have ended the latest, in full: what rules look at.
+  // The latest trials that have ended. Only the last 64 have curves.
   const std::deque<TrialData>& ended() const { return ended_; }
   size_t changes() const { return changes_; }  // of `ended`, so far
-  bool HasAllEnded() const { return judged_.size() == ended_.size(); }
+  // Whether `ended` has every trial that has ended, with the curves that the report's measures need.
+  bool HasAllEnded() const;
 
  private:
   void ReadPlan();
@@ -43,6 +44,7 @@ class LiveBatch {
 
   ResultsFolder folder_;
   ResultSet head_;
+  std::set<std::string> reduced_;  // curves behind measures of the report
   BatchConfig config_;
   std::filesystem::path progress_file_;
   std::vector<PlanLine> plan_;

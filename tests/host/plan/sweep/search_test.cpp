@@ -76,6 +76,14 @@ TEST_F(SearchTest, ConfirmsWithSeedsThatWereNotSearched) {
   EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
+// Optuna computes 3 * 0.1 without rounding.
+TEST_F(SearchTest, ASuggestionWithAStepIsThePointOfAGrid) {
+  Plan plan = GoodPlan(Search("learner.options.lr: {uniform: [0.1, 1], step: 0.1}"));
+  plan.Suggest(0, {{"learner.options.lr", 3 * 0.1}});
+  EXPECT_EQ(ValueOf(plan, 0), 0.3);
+  EXPECT_EQ(Ids(plan), Ids(GoodPlan("sweep: {grid: {learner.options.lr: {range: [0.3, 0.3, 0.1]}}}\n")));
+}
+
 // What the plugins are asked before the first suggestion: the middle, and each choice.
 TEST_F(SearchTest, ProbesHaveEachChoiceOnce) {
   const Plan plan = GoodPlan(

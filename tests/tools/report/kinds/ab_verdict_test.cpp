@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "fingerprinted.hpp"
+
 namespace backplane {
 namespace {
 
@@ -135,6 +137,21 @@ TEST(ArmsJudgement, ArmsOfOneValueAreDecidedAtTheSecondLook) {
   EXPECT_EQ(JudgePair(Scores(5, 500), Scores(5, 500), {}).answer, Answer::kOneValue);
   EXPECT_FALSE(JudgePair(Scores(5, 500), Scores(5, 500), {}).decided);
   EXPECT_TRUE(JudgePair(Scores(10, 500), Scores(10, 500), {}).decided);
+}
+
+TEST(ArmsJudgement, FingerprintsDecideWhetherArmsAreIdentical) {
+  test_support::Fingerprinted folders;
+  const auto judge = [&](const Scores& scores, const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+    ArmScores first{"a", scores}, second{"b", scores};
+    first.runs = folders.Runs("a", a), second.runs = folders.Runs("b", b);
+    return Judge({first, second}, {}).pairs.front();
+  };
+  const Scores solved(5, 500);
+  EXPECT_EQ(judge(solved, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}).answer, Answer::kIdentical) << "a score without a spread";
+  EXPECT_TRUE(judge(solved, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}).decided) << "at the first look";
+  EXPECT_EQ(judge(solved, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}).answer, Answer::kOneValue);
+  EXPECT_EQ(judge(kLow, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}).answer, Answer::kInconclusive) << "equal scores, different weights";
+  EXPECT_FALSE(judge(kLow, {1, 2, 3, 4, 5}, {1, 2, 3, 4, 6}).decided);
 }
 
 TEST(ArmsJudgement, IdenticalArmsAreDecidedAtTheFirstLook) {

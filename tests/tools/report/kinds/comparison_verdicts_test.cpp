@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "fingerprinted.hpp"
 #include "kinds/report_builders.hpp"
 #include "report_parts.hpp"
 #include "result_sets.hpp"
@@ -141,6 +142,31 @@ TEST_F(Verdicts, IdenticalScoresHaveASpread) {
   EXPECT_EQ("identical, to the last bit", Verdict());
   Compare(Scored(1, {1, 2, 3, 4}), Scored(2, {4, 3, 2, 1}));
   EXPECT_EQ("no difference shown", Verdict()) << "each seed has a score of its own";
+}
+
+TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
+  const test_support::Fingerprinted folders;
+  const auto verdict = [&](const std::vector<double>& scores, uint64_t last) {
+    std::vector<TrialData> base = Scored(1, scores), point = Scored(2, scores);
+    for (std::vector<TrialData>* side : {&base, &point})
+      for (TrialData& trial : *side) trial.out = folders.out(), folders.Run(trial.trial_id, trial.seed);
+    folders.Run(point.back().trial_id, last);
+    Compare(base, point);
+    return Verdict();
+  };
+  EXPECT_EQ("identical, to the last bit", verdict({500, 500, 500, 500}, 3));
+  EXPECT_EQ("both 500 in all 4 seeds: this metric cannot separate them", verdict({500, 500, 500, 500}, 4));
+  EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
+}
+
+TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
+  std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
+  for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
+  ResultSet set = Set(all);
+  set.config["compare"] = {{"metric", "ep/x"}, {"direction", "down"}};
+  const Document document =
+      ComparisonReport({set}, Context("comparison", {{"baseline", "runners=1 envs=1"}, {"columns", {"SPS", "ep/x"}}}));
+  EXPECT_EQ(-1, TableOf(document, "results").columns.at(2).direction);
 }
 
 TEST_F(Verdicts, KnowTheDirectionThatASelectionNames) {

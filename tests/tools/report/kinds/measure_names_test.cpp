@@ -66,6 +66,9 @@ TEST(MeasureNames, OfWhatIsComparedSomebodySaysWhatIsBetter) {
   for (const char* unknown : {"ep/length", "2 * eval/return", "data/epoch", "zebra/stripes"})
     EXPECT_TRUE(IsUndirected({unknown, {}}, recorded)) << unknown;
   EXPECT_FALSE(IsUndirected({"ep/length", "down"}, recorded));
+  const nlohmann::json columns = {{{"measure", "ep/length"}, {"direction", "down"}}};
+  EXPECT_FALSE(IsUndirected({"ep/length", {}}, recorded, Comparing(columns).report));
+  EXPECT_EQ(-1, DirectionOf("ep/length", recorded, Comparing(columns).report));
 }
 
 TEST(MeasureNames, OtherKindsNameNoMeasures) {

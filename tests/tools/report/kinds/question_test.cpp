@@ -75,6 +75,25 @@ TEST_F(QuestionTest, WithoutAReturnAMeasureOfItsOwnDecidesElseSpeed) {
   EXPECT_EQ("wall_s down", Decides()) << "a command has no SPS";
 }
 
+// A command registers no directions.
+TEST_F(QuestionTest, AnyPartOfTheFileMayGiveADirection) {
+  const auto direction = [this](const nlohmann::json& report = nlohmann::json::object()) {
+    return DirectionInFile("loss", ReadTolerantly<ReportSection>(report), {set_});
+  };
+  EXPECT_EQ(0, direction());
+  EXPECT_EQ(0, direction({{"columns", {"SPS", "loss"}}}));
+  EXPECT_EQ(-1, direction({{"columns", {"SPS", {{"measure", "loss"}, {"direction", "down"}}}}}));
+  EXPECT_EQ(-1, direction({{"select", {{"metric", "loss"}, {"direction", "minimize"}}}}));
+  set_.config["compare"] = {{"metric", "loss"}, {"direction", "down"}};
+  EXPECT_EQ(-1, direction());
+  set_.config["compare"] = nullptr;
+  set_.study.emplace();
+  set_.study->method = "tpe";
+  set_.study->metric = "loss";
+  set_.study->maximize = false;
+  EXPECT_EQ(-1, direction());
+}
+
 TEST_F(QuestionTest, AColumnLendsItsTitle) {
   const ReportSection section = ReadTolerantly<ReportSection>({{"columns", {{{"measure", "return"}, {"title", "score"}}}}});
   std::vector<ReportError> errors;

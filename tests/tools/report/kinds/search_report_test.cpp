@@ -62,7 +62,8 @@ TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
 }
 
 // By hand: the lead of 12 over number 1 shrank to 3. Its standard error is sqrt(1 / 3 + 1 / 3) = 0.816, with t = 2.776 of 4
-// degrees of freedom the interval is 3 ± 2.27. The shares are 1 - 3 / 12, 1 - 5.27 / 12 and 1 - 0.733 / 12.
+// degrees of freedom the interval is 3 ± 2.27. The shares are 1 - 3 / 12, 1 - 5.27 / 12 and 1 - 0.733 / 12. The larger of two
+// standard normal numbers is 1 / sqrt(pi) = 0.564 on average, times sqrt(1 / 3) = 0.326.
 TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
@@ -74,7 +75,8 @@ TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
             "Of the lead in the search, 75 % was luck (95 % interval 56 to 94 %).");
   EXPECT_EQ(document.verdict[2], "Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27).");
   EXPECT_EQ(document.verdict[3],
-            "Number 0 was chosen from 2 settings by these fresh seeds, so its value is too high on average.");
+            "Number 0 was chosen from 2 settings by these fresh seeds, so its value is too high on average: by 0.326 if the "
+            "settings are equal, else by less.");
   EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("One seed a point"))));
   const Table& table = TableOf(document, "confirmed");
   EXPECT_EQ(NumberAt(table, 0, "luck"), 12);
