@@ -115,6 +115,12 @@ class Links(unittest.TestCase):
     def test_every_page_is_reached_from_the_readme(self):
         self.assertEqual([], [page for page in unreached(ROOT) if is_known_to_git(page)])
 
+    def test_the_index_of_decisions_has_a_line_for_each(self):
+        folder = ROOT / "docs" / "decisions"
+        index = re.findall(r"^\| \[(\d+)\]\((\d+)-\S+\.md\)", (folder / "README.md").read_text(encoding="utf-8"), re.M)
+        self.assertEqual([], [pair for pair in index if int(pair[0]) != int(pair[1])])
+        self.assertEqual(sorted(page.name[:4] for page in folder.glob("[0-9]*.md")), sorted(number for _, number in index))
+
     def test_a_page_to_which_nothing_leads_is_found(self):
         files = {"README.md": "[a](docs/a.md#x) [b](docs/all)", "docs/a.md": "[up](../README.md)", "docs/all/b.md": "[c](../c.md)",
                  "docs/c.md": "", "docs/lost.md": "[other](lost_too.md)", "docs/lost_too.md": "[a](a.md)"}
