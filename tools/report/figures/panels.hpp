@@ -55,11 +55,12 @@ struct BarPanel {
 };
 nlohmann::json View(const BarPanel& panel, const Palette& palette);
 
-// Ratios with their intervals and a line at 1, one below the other.
+// Ratios, or differences, with their intervals and a line at the baseline, one below the other.
 struct RatioPanel {
   PanelText text;
   PanelSize size = {380, 24};
   std::vector<std::string> names;
+  double baseline = 1;
 };
 nlohmann::json View(const RatioPanel& panel, const Palette& palette);
 

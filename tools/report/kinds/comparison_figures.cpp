@@ -57,7 +57,8 @@ class Drawer {
   // Without a baseline, or a measure that tells better from worse, there is none.
   void Gains() {
     Figure figure = Empty(kGainsFigure, "Against the baseline");
-    figure.alt = "Each measure as a ratio to the baseline's, with its 95 % interval; dots are single seeds.";
+    figure.alt =
+        "Each measure as a ratio to the baseline's, or minus the baseline's, with its 95 % interval; dots are single seeds.";
     std::vector<const MeasureSpec*> measures;
     for (const MeasureSpec& measure : parts_.columns)
       if (!measure.detail && measure.direction != 0) measures.push_back(&measure);
@@ -68,10 +69,15 @@ class Drawer {
     for (const MeasureSpec* measure : measures) {
       const std::string title = fmt::format("{}: {}", TitleOf(*measure), Better(*measure));
       const size_t before = figure.rows.size();
-      for (size_t i = 0; i < points_.size(); ++i) AddRatio(title, *measure, i, &figure);
+      for (size_t i = 0; i < points_.size(); ++i) AddChange(title, *measure, i, &figure);
       if (figure.rows.size() == before) continue;
-      figure.panels.push_back(
-          View(RatioPanel{{title, "times the baseline", "", kThing}, {layout.width, kRow}, compared}, palette_));
+      const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
+      figure.panels.push_back(View(
+          RatioPanel{{title, measure->in_ratios ? "times the baseline" : "difference from the baseline" + unit, "", kThing},
+                     {layout.width, kRow},
+                     compared,
+                     measure->in_ratios ? 1.0 : 0.0},
+          palette_));
     }
     figure.columns = std::min(layout.columns, std::max<size_t>(figure.panels.size(), 1));
     Keep(std::move(figure), "");
@@ -243,15 +249,16 @@ class Drawer {
     return singles;
   }
 
-  void AddRatio(const std::string& title, const MeasureSpec& measure, size_t point, Figure* figure) const {
+  void AddChange(const std::string& title, const MeasureSpec& measure, size_t point, Figure* figure) const {
     const std::optional<size_t> baseline = BaselineOf(point);
     if (!baseline || *baseline == point) return;
     const auto base = parts_.scoring.Value(*baseline, measure), value = parts_.scoring.Value(point, measure);
-    if (!base || !value || !(base->value > 0)) return;
+    if (!base || !value) return;
     std::vector<Single> singles = Singles(point, measure);
-    for (Single& single : singles) single.value /= base->value;
-    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials), RatioOf(*value, *base), 3, singles, json::object(),
-            figure);
+    for (Single& single : singles) single.value = measure.in_ratios ? single.value / base->value : single.value - base->value;
+    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials),
+            measure.in_ratios ? RatioOf(*value, *base) : DifferenceFrom(parts_, point, *baseline, measure), 3, singles,
+            json::object(), figure);
   }
 
   void AddSpot(const std::string& title, const FigureSpec& spec, size_t measure, size_t point, Figure* figure) const {
