@@ -18,6 +18,9 @@ struct Question {
 // The measure that the file names: in report.select, as the objective of a search, or as the metric of a comparison.
 std::optional<MeasureSpec> NamedMeasure(const std::vector<ResultSet>& sets, const ComparisonSpec& spec);
 
+// False if the file alone shows that speed, or a measure of its own choice, decides.
+bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report);
+
 // The named measure; else speed if the report is about speed; else the return of the evaluation, else of the training; else
 // the first column of the experiment's own with a direction; else speed. A column with the same expression lends its title.
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,

@@ -75,6 +75,15 @@ TEST_F(QuestionTest, WithoutAReturnAMeasureOfItsOwnDecidesElseSpeed) {
   EXPECT_EQ("wall_s down", Decides()) << "a command has no SPS";
 }
 
+TEST_F(QuestionTest, OnlySomeFilesAskForTheReturn) {
+  const auto asks = [&](const nlohmann::json& report) { return AsksForReturn({set_}, ReadTolerantly<ReportSection>(report)); };
+  EXPECT_TRUE(asks(nlohmann::json::object()));
+  EXPECT_FALSE(asks({{"timing", true}}));
+  EXPECT_FALSE(asks({{"kind", "parallel_efficiency"}}));
+  EXPECT_FALSE(asks({{"select", {{"metric", "rss_peak_mb"}}}}));
+  EXPECT_TRUE(asks({{"select", {{"metric", "eval/return"}}}}));
+}
+
 TEST_F(QuestionTest, AColumnLendsItsTitle) {
   const ReportSection section = ReadTolerantly<ReportSection>({{"columns", {{{"measure", "return"}, {"title", "score"}}}}});
   std::vector<ReportError> errors;
