@@ -74,7 +74,7 @@ bool TakesLong(const ResultSet& set) {
 }
 
 // As on the live screen: without what all share.
-TrialNames NamesOf(const std::vector<Point>& points) {
+std::vector<std::string> NamesOf(const std::vector<Point>& points) {
   std::vector<PlanLine> lines(points.size());
   for (size_t i = 0; i < points.size(); ++i) lines[i].name = PointName(*points[i].front());
   return ShortTrialNames(lines);
@@ -142,10 +142,9 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
     add("wall_s", "time", "s");
   }
   const std::vector<Point> points = PointsOf(set);
-  const TrialNames short_names = NamesOf(points);
-  if (short_names.heading != "trial") table.columns[0].title = short_names.heading;
+  const std::vector<std::string> short_names = NamesOf(points);
   for (size_t i = 0; i < points.size(); ++i) {
-    std::vector<Cell> row{short_names.names[i], StateOf(points[i])};
+    std::vector<Cell> row{short_names[i], StateOf(points[i])};
     for (const std::string& name : names) row.push_back(CellOf(points[i], name));
     table.rows.push_back(std::move(row));
   }
