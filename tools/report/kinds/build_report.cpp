@@ -250,6 +250,10 @@ std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string&
   return document.verdict.empty() ? "" : document.verdict.front();
 }
 
+Question DecidingQuestion(const std::vector<ResultSet>& sets) {
+  return AskedQuestion(sets, ContextOf(sets, "backplane", "", {}, {}));
+}
+
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out) {
   const ResultsFolder folder{out};
   std::vector<std::pair<std::string, std::filesystem::path>> files;

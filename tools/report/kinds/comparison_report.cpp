@@ -244,6 +244,10 @@ Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContex
   return ComparisonBuilder(sets, context).Build();
 }
 
+Question AskedQuestion(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return ComparisonBuilder(sets, context).question();
+}
+
 std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportContext& context) {
   return ComparisonBuilder(sets, context).Sentence();
 }

@@ -84,6 +84,13 @@ TEST_F(QuestionTest, OnlySomeFilesAskForTheReturn) {
   EXPECT_TRUE(asks({{"select", {{"metric", "eval/return"}}}}));
 }
 
+TEST_F(QuestionTest, TheFinalTableAsksTheSameQuestion) {
+  set_.config["report"]["select"] = {{"metric", "SPS"}};
+  EXPECT_EQ("SPS", DecidingQuestion({set_}).measure->expression.text());
+  set_.config["report"] = nlohmann::json::object();
+  EXPECT_EQ("return", DecidingQuestion({set_}).measure->expression.text());
+}
+
 TEST_F(QuestionTest, AColumnLendsItsTitle) {
   const ReportSection section = ReadTolerantly<ReportSection>({{"columns", {{{"measure", "return"}, {"title", "score"}}}}});
   std::vector<ReportError> errors;
