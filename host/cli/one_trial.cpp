@@ -34,7 +34,7 @@ std::string TrialsThere(const std::filesystem::path& out, const std::vector<Plan
   constexpr size_t kShown = 8;
   std::vector<std::string> planned, others;
   std::set<std::string> known;
-  const std::vector<std::string> names = ShortTrialNames(plan).names;
+  const std::vector<std::string> names = ShortTrialNames(plan);
   for (const PlanLine& line : plan) {
     if (line.dropped) continue;
     const std::string& name = names[known.size()];
@@ -60,7 +60,7 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
     if (id.starts_with(prefix)) found.push_back(id);
   }
   if (error) throw std::runtime_error(out.string() + " is no results folder: it has no trials/");
-  const std::vector<std::string> names = ShortTrialNames(plan).names;
+  const std::vector<std::string> names = ShortTrialNames(plan);
   for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
     const PlanLine& line = plan[i];
     if (line.dropped) continue;

@@ -52,8 +52,7 @@ void BatchView::TakePlan() {
   for (size_t i = 0; i < trials_.size(); ++i) known[trials_[i].plan.trial_id] = i;
   std::vector<Trial> trials;
   std::vector<BatchRow> rows;
-  const TrialNames names = ShortTrialNames(plan);
-  totals_.heading = Printable(names.heading);
+  const std::vector<std::string> names = ShortTrialNames(plan);
   for (const PlanLine& line : plan) {
     if (line.dropped) continue;
     const auto found = known.find(line.trial_id);
@@ -61,7 +60,7 @@ void BatchView::TakePlan() {
     rows.push_back(found != known.end() ? std::move(rows_[found->second]) : BatchRow{});
     trials.back().plan = line;
     trials.back().point = points.try_emplace(line.point_id, points.size()).first->second;
-    rows.back().name = Printable(names.names[rows.size() - 1]);
+    rows.back().name = Printable(names[rows.size() - 1]);
   }
   trials_ = std::move(trials);
   rows_ = std::move(rows);

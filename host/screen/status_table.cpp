@@ -110,24 +110,21 @@ bool AreDistinct(const std::vector<std::string>& names) {
 // Widths are those of the rows shown, so that a batch of short names has a small table.
 class Table {
  public:
-  Table(std::vector<NumberedRow> rows, std::string heading, const Screen& screen)
+  Table(std::vector<NumberedRow> rows, const Screen& screen)
       // One column less than there is: a full line makes some terminals wrap.
-      : rows_(std::move(rows)),
-        heading_(std::move(heading)),
-        screen_(screen),
-        width_(static_cast<size_t>(std::max(screen.width - 1, 1))) {
+      : rows_(std::move(rows)), screen_(screen), width_(static_cast<size_t>(std::max(screen.width - 1, 1))) {
     for (const NumberedRow& row : rows_) {
       name_ = std::max(name_, Columns(row.row->name));
       state_ = std::max(state_, StateWord(row.row->state).size());
     }
     const size_t taken = ChooseColumns(LeastName());
-    name_ = std::min(std::max(name_, Columns(heading_)), width_ > taken ? width_ - taken : 1);
+    name_ = std::min(name_, width_ > taken ? width_ - taken : 1);
     names_ = NamesWithin(name_);
     if (!AreDistinct(names_)) NumberNames();
   }
 
   std::string Heading() const {
-    std::string line = Left(HeadingWithin(name_), "state");
+    std::string line = Left("trial", "state");
     for (const ScreenColumn& column : columns_) {
       line += std::string(kGap, ' ') + PadLeft(column.heading, column.cells);
     }
@@ -210,22 +207,7 @@ class Table {
     }
   }
 
-  // "num_env_runners x lr": the keys are cut, all to the same length.
-  std::string HeadingWithin(size_t width) const {
-    std::string shortened = heading_;
-    for (size_t length = width; Columns(shortened) > width && length > 1; --length) {
-      shortened.clear();
-      for (size_t from = 0; from <= heading_.size();) {
-        const size_t end = std::min(heading_.find(" x ", from), heading_.size());
-        shortened += (from > 0 ? " x " : "") + CutMiddle(heading_.substr(from, end - from), length, screen_.utf8);
-        from = end + 3;
-      }
-    }
-    return Columns(shortened) > width ? "trial" : shortened;
-  }
-
   std::vector<NumberedRow> rows_;
-  std::string heading_;
   const Screen& screen_;
   size_t width_, name_ = std::string("trial").size(), state_ = std::string("state").size();
   std::vector<std::string> names_;  // of the rows, as they are shown
@@ -268,7 +250,7 @@ std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& to
   const size_t head = best.empty() ? 2 : 3;
   const size_t room = std::max(static_cast<size_t>(std::max(screen.height, 1)), head + 1) - head;
   const size_t shown = ordered.size() <= room ? ordered.size() : room - 1;
-  const Table table({ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(shown)}, totals.heading, screen);
+  const Table table({ordered.begin(), ordered.begin() + static_cast<std::ptrdiff_t>(shown)}, screen);
   std::string text = table.Line(FormatTotals(rows, totals));
   if (!best.empty()) text += table.Line("  " + best);
   text += shown > 0 ? table.Heading() : "";

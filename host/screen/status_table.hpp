@@ -23,10 +23,9 @@ struct BatchRow {
 struct BatchTotals {
   double elapsed_s = 0;  // of all sessions
   std::optional<double> left_s;
-  std::string note;               // "paused: 3 failures in 60 s"; stands behind the figures
-  std::string heading = "trial";  // of the column of names
-  std::string best = {};          // of a search so far: "eval/return 487.3, number 12: lr=0.0021"; a line of its own
-  size_t to_come = 0;             // trials that a search will add, at most; they have no rows yet
+  std::string note;       // "paused: 3 failures in 60 s"; stands behind the figures
+  std::string best = {};  // of a search so far: "eval/return 487.3, number 12: lr=0.0021"; a line of its own
+  size_t to_come = 0;     // trials that a search will add, at most; they have no rows yet
 };
 
 // "12 of 24 done, 2 running, 1 failed   0:42, about 1:10 left". Done are all that need nothing more, however they ended.

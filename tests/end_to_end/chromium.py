@@ -150,12 +150,14 @@ class Chromium:
             self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
     def complaints(self):
-        """What failed or was refused, and every request but for files of this disk."""
+        """Failed scripts and requests, messages on the console, and requests for anything but files of this disk."""
         found = []
         for event in self.events:
             parameters = event.get("params", {})
             if event["method"] == "Runtime.exceptionThrown":
                 found.append(parameters["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+            elif event["method"] == "Runtime.consoleAPICalled":
+                found.append("console: " + " ".join(str(word.get("value", word.get("description"))) for word in parameters["args"]))
             elif event["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
                 found.append(parameters["entry"]["text"])
             elif event["method"] == "Network.requestWillBeSent" and not parameters["request"]["url"].startswith(("file:", "data:", "blob:")):

@@ -36,6 +36,7 @@ PROBE = "const found = {errors: [], texts: []};" + WORDS + r"""
 addEventListener('error', event => found.errors.push(event.message));
 addEventListener('unhandledrejection', event => found.errors.push(String(event.reason)));
 document.addEventListener('securitypolicyviolation', event => found.errors.push('refused: ' + event.blockedURI + ' ' + event.violatedDirective));
+for (const level of ['log', 'info', 'warn', 'error']) { console[level] = (...words) => found.errors.push(`console.${level}: ${words.join(' ')}`); }
 const wait = ms => new Promise(done => setTimeout(done, ms));
 async function probe() {
   for (let i = 0; i < 200 && document.documentElement.dataset.figures !== 'ready'; ++i) { await wait(100); }

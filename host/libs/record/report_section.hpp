@@ -8,8 +8,8 @@
 
 namespace backplane {
 
-// How full of what the machine may be for a setting to be called balanced, in percent; absent: no limit. To fill the machine is
-// the goal, so only memory has one that is on from the start: a machine without memory left stops.
+// The limits of a balanced setting, in percent. Absent: 80 for the core efficiency, else no limit. A full machine is the goal,
+// so processors have none from the start. Memory has one: a machine without memory left stops.
 struct BalancedLimits {
   std::optional<double> efficiency;  // at least; all others at most
   double memory = 80;

@@ -43,28 +43,16 @@ void DropWhatAllShare(std::vector<Name>* names) {
   }
 }
 
-std::vector<std::string> KeysOf(const Name& name) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : name.values) keys.push_back(key);
-  return keys;
-}
-
-std::string Join(const std::vector<std::string>& parts, const char* between) {
+std::string TextOf(const Name& name) {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  for (const std::string& word : name.own) text += (text.empty() ? "" : " ") + word;
+  for (const auto& [key, value] : name.values) text += (text.empty() ? "" : " ") + key + "=" + value;
   return text;
-}
-
-std::string TextOf(const Name& name, bool values_alone) {
-  std::vector<std::string> values, words = name.own;
-  for (const auto& [key, value] : name.values) values.push_back(values_alone ? value : key + "=" + value);
-  if (!values.empty()) words.push_back(Join(values, values_alone ? " x " : " "));
-  return Join(words, " ");
 }
 
 }  // namespace
 
-TrialNames ShortTrialNames(const std::vector<PlanLine>& plan) {
+std::vector<std::string> ShortTrialNames(const std::vector<PlanLine>& plan) {
   const bool several_seeds = HasSeveralSeeds(plan);
   std::vector<Name> parsed;
   std::vector<std::string> whole, seeds;
@@ -75,18 +63,14 @@ TrialNames ShortTrialNames(const std::vector<PlanLine>& plan) {
     seeds.push_back(several_seeds || line.name.empty() ? "seed=" + std::to_string(line.seed) : "");
   }
   DropWhatAllShare(&parsed);
-  const bool alike = std::ranges::all_of(parsed, [&](const Name& name) { return KeysOf(name) == KeysOf(parsed.front()); });
-  TrialNames result;
-  const bool values_alone = alike && !parsed.empty() && parsed.front().values.size() > 1;
-  if (values_alone) result.heading = Join(KeysOf(parsed.front()), " x ");
+  std::vector<std::string> names;
   for (size_t i = 0; i < parsed.size(); ++i) {
-    std::string name = TextOf(parsed[i], values_alone);
+    std::string name = TextOf(parsed[i]);
     if (!seeds[i].empty()) name += (name.empty() ? "" : " ") + seeds[i];
-    result.names.push_back(std::move(name));
+    names.push_back(std::move(name));
   }
-  const std::set<std::string> distinct(result.names.begin(), result.names.end());
-  if (distinct.size() < result.names.size() || distinct.contains("")) return {"trial", std::move(whole)};
-  return result;
+  const std::set<std::string> distinct(names.begin(), names.end());
+  return distinct.size() < names.size() || distinct.contains("") ? whole : names;
 }
 
 }  // namespace backplane

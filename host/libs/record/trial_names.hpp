@@ -8,13 +8,8 @@
 
 namespace backplane {
 
-struct TrialNames {
-  std::string heading = "trial";   // "num_env_runners x lr" where names are values alone: "2 x 0.1"
-  std::vector<std::string> names;  // in the plan's order, without the dropped points; no two are alike
-};
-
-// Without what all names share. A point's own name stands before its axes, a seed last, where there are several. Of one axis
-// the key stays: "lr=0.1".
-TrialNames ShortTrialNames(const std::vector<PlanLine>& plan);
+// In the plan's order, without the dropped points; no two are alike. Without what all names share, each value with its axis:
+// "before lr=0.1 num_epochs=3 seed=1". A point's own name stands first, and a seed last if there are several.
+std::vector<std::string> ShortTrialNames(const std::vector<PlanLine>& plan);
 
 }  // namespace backplane

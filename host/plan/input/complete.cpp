@@ -85,7 +85,7 @@ Offers Trials(const TypedLine& line) {
   const auto out = WordThat(line, HoldsResults);
   if (!out) return offers;
   const std::vector<PlanLine> plan = ReadPlanFile(ResultsFolder{*out}.plan());
-  const std::vector<std::string> names = ShortTrialNames(plan).names;
+  const std::vector<std::string> names = ShortTrialNames(plan);
   for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
     if (plan[i].dropped) continue;
     offers.push_back({plan[i].trial_id, names[trial]});

@@ -32,6 +32,6 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
   return lines;
 }
 
-std::vector<std::string> DisplayNames(const Plan& plan) { return ShortTrialNames(PlanLines(plan)).names; }
+std::vector<std::string> DisplayNames(const Plan& plan) { return ShortTrialNames(PlanLines(plan)); }
 
 }  // namespace backplane

@@ -14,7 +14,7 @@ int TableCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<TableRequest>(json);
   const ResultSet set = ReadResultSet(request.out);
   std::fputs((WrapAfter("  ", "    ", FirstSentence({set}, "backplane"), request.width - 4) + "\n").c_str(), stdout);
-  std::fputs(ScreenText(FinalTable(set, request.live), request.width, request.colour).c_str(), stdout);
+  std::fputs(ScreenText(FinalTable(set, request.live, DecidingQuestion({set})), request.width, request.colour).c_str(), stdout);
   return 0;
 }
 

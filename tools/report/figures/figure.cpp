@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "figures/chart.hpp"
 #include "text/format_number.hpp"
@@ -10,6 +12,14 @@
 namespace backplane {
 
 using nlohmann::json;
+
+bool IsOfOnePoint(const Figure& figure) {
+  std::map<std::string, size_t> means;  // of each panel; the other kinds belong to one
+  for (const json& row : figure.rows)
+    if (const std::string kind = row.at("kind"); kind != "one" && kind != "ideal" && kind != "best" && kind != "end")
+      ++means[row.at("panel")];
+  return !means.empty() && std::ranges::all_of(means, [](const auto& panel) { return panel.second == 1; });
+}
 
 json FiniteOrNull(double value) { return std::isfinite(value) ? json(value) : json(); }
 

@@ -27,6 +27,9 @@ struct Figure {
   Picks picks = Picks::kNone;
 };
 
+// True if no panel has a second mean: such a figure shows less than a cell of a table. Not of tables, which are no plots.
+bool IsOfOnePoint(const Figure& figure);
+
 // The content of NAME.vl.json.
 nlohmann::json Specification(const Figure& figure);
 

@@ -66,7 +66,7 @@ json View(const BarPanel& panel, const Palette& palette) {
 }
 
 json View(const RatioPanel& panel, const Palette& palette) {
-  return FillChart("ratios", {{"row_names", panel.names}},
+  return FillChart("ratios", {{"row_names", panel.names}, {"baseline", panel.baseline}},
                    SharedAnchors(panel.text, ForRows(panel.size, panel.names), palette, /*names_on_axis=*/true));
 }
 

@@ -55,11 +55,12 @@ struct BarPanel {
 };
 nlohmann::json View(const BarPanel& panel, const Palette& palette);
 
-// Ratios with their intervals and a line at 1, one below the other.
+// Ratios, or differences, with their intervals and a line at the baseline, one below the other.
 struct RatioPanel {
   PanelText text;
   PanelSize size = {380, 24};
   std::vector<std::string> names;
+  double baseline = 1;
 };
 nlohmann::json View(const RatioPanel& panel, const Palette& palette);
 
@@ -88,6 +89,8 @@ nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
 
 // Curves with bands, thin ones for single trials, levels ("level": one value, drawn across) and spots ("spot": one value where
 // nothing has a width). The reader smooths all of a figure by its parameter (Smoothing), and zooms.
+inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band: its single seeds say more
+inline constexpr size_t kMostFilled = 4;     // curves of a panel with bands: more would hide each other
 struct CurvePanel {
   PanelText text;
   PanelSize size = {375, 240};

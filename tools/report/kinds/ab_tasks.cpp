@@ -279,7 +279,8 @@ Figure ProfileFigure(const OverTasks& together) {
   for (size_t i = 0; i < names.size(); ++i) {
     const OverTasks::Arm& arm = together.arms[i];
     const std::vector<double> profile = statistics::PerformanceProfile(arm.scores, thresholds);
-    const auto band = statistics::ProfileBand(arm.scores, thresholds, kSeedOfTasks);
+    const bool is_filled = names.size() <= kMostFilled;
+    const auto band = is_filled ? statistics::ProfileBand(arm.scores, thresholds, kSeedOfTasks) : std::nullopt;
     for (size_t k = 0; k < thresholds.size(); ++k) {
       json row = RowOf(title, "mean", names[i], names[i]);
       row["x"] = thresholds[k];

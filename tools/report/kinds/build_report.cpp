@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include "base/json_fields.hpp"
 #include "base/sha256.hpp"
 #include "kinds/ab_report.hpp"
+#include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/last_run.hpp"
 #include "kinds/next_steps.hpp"
@@ -182,6 +184,24 @@ void SayHowToGoOn(const ResultSet& set, const std::string& program, Document* do
   verdict.insert(verdict.begin(), sentences.begin(), sentences.end());
 }
 
+// With a sentence in the limits, as a file may ask for them.
+void LeaveOutOnePoints(Document* document) {
+  std::vector<std::string> names;
+  std::erase_if(document->figures, [&](const Figure& figure) {
+    const bool is_out = IsOfOnePoint(figure) && figure.name != kGainsFigure;  // gains have a second point, the baseline
+    if (is_out) names.push_back(figure.name);
+    return is_out;
+  });
+  if (names.empty()) return;
+  for (Section& section : document->sections)
+    std::erase_if(section.blocks, [&](const Block& block) {
+      const auto* use = std::get_if<FigureUse>(&block);
+      return use != nullptr && std::ranges::find(names, use->name) != names.end();
+    });
+  std::erase_if(document->sections, [](const Section& section) { return section.blocks.empty(); });
+  AddLimit(fmt::format("Left out, because of one point only: {}.", fmt::join(names, ", ")), document);
+}
+
 // Of the trial with the highest return.
 std::string SparklineOf(const std::vector<ResultSet>& sets) {
   const std::vector<CurvePoint>* best = nullptr;
@@ -235,6 +255,10 @@ std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string&
   return document.verdict.empty() ? "" : document.verdict.front();
 }
 
+Question DecidingQuestion(const std::vector<ResultSet>& sets) {
+  return AskedQuestion(sets, ContextOf(sets, "backplane", "", {}, {}));
+}
+
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out) {
   const ResultsFolder folder{out};
   std::vector<std::pair<std::string, std::filesystem::path>> files;
@@ -261,6 +285,7 @@ MadeReport MakeReport(const ReportRequest& request) {
   if (sets.size() == 1) AddLastRun(sets.front(), &made.document);
   for (const ResultSet& set : sets) SayHowToGoOn(set, request.program, &made.document);
   if (const std::string disagreement = DisagreementOf(sets); !disagreement.empty()) AddLimit(disagreement, &made.document);
+  LeaveOutOnePoints(&made.document);
   AddFilms(sets, &made.document);
   for (const ResultSet& set : sets)
     for (auto& file : FilesOf(set.out)) made.results.push_back(std::move(file));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kinds/question.hpp"
 #include "record/compare_answer.hpp"
 #include "record/report_requests.hpp"
 #include "render/document.hpp"
@@ -29,6 +30,9 @@ CompareAnswer JudgeArms(const JudgeRequest& request);
 
 // The sentence that the report of these results begins with, whichever kind they ask for. Throws likewise.
 std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string& program);
+
+// The measure by which that sentence answers. Throws likewise.
+Question DecidingQuestion(const std::vector<ResultSet>& sets);
 
 // Files and folders of a batch that its page links to.
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out);

@@ -57,7 +57,8 @@ class Drawer {
   // Without a baseline, or a measure that tells better from worse, there is none.
   void Gains() {
     Figure figure = Empty(kGainsFigure, "Against the baseline");
-    figure.alt = "Each measure as a ratio to the baseline's, with its 95 % interval; dots are single seeds.";
+    figure.alt =
+        "Each measure as a ratio to the baseline's, or minus the baseline's, with its 95 % interval; dots are single seeds.";
     std::vector<const MeasureSpec*> measures;
     for (const MeasureSpec& measure : parts_.columns)
       if (!measure.detail && measure.direction != 0) measures.push_back(&measure);
@@ -68,10 +69,15 @@ class Drawer {
     for (const MeasureSpec* measure : measures) {
       const std::string title = fmt::format("{}: {}", TitleOf(*measure), Better(*measure));
       const size_t before = figure.rows.size();
-      for (size_t i = 0; i < points_.size(); ++i) AddRatio(title, *measure, i, &figure);
+      for (size_t i = 0; i < points_.size(); ++i) AddChange(title, *measure, i, &figure);
       if (figure.rows.size() == before) continue;
-      figure.panels.push_back(
-          View(RatioPanel{{title, "times the baseline", "", kThing}, {layout.width, kRow}, compared}, palette_));
+      const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
+      figure.panels.push_back(View(
+          RatioPanel{{title, measure->in_ratios ? "times the baseline" : "difference from the baseline" + unit, "", kThing},
+                     {layout.width, kRow},
+                     compared,
+                     measure->in_ratios ? 1.0 : 0.0},
+          palette_));
     }
     figure.columns = std::min(layout.columns, std::max<size_t>(figure.panels.size(), 1));
     Keep(std::move(figure), "");
@@ -114,7 +120,10 @@ class Drawer {
 
   void Curves(const FigureSpec& spec) {
     Figure figure = Empty(spec, "Training curves");
-    figure.alt = figure.title + ": lines are means over seeds, bands their 95 % intervals, thin lines single seeds.";
+    figure.alt =
+        figure.title +
+        ": lines are means over seeds, bands their 95 % intervals, thin lines single seeds. There are no bands of three "
+        "or fewer seeds, and none if more than four curves share a panel.";
     std::vector<std::string> without;
     for (const CurveSpec& curve : spec.curves) {
       const size_t before = figure.rows.size();
@@ -243,15 +252,16 @@ class Drawer {
     return singles;
   }
 
-  void AddRatio(const std::string& title, const MeasureSpec& measure, size_t point, Figure* figure) const {
+  void AddChange(const std::string& title, const MeasureSpec& measure, size_t point, Figure* figure) const {
     const std::optional<size_t> baseline = BaselineOf(point);
     if (!baseline || *baseline == point) return;
     const auto base = parts_.scoring.Value(*baseline, measure), value = parts_.scoring.Value(point, measure);
-    if (!base || !value || !(base->value > 0)) return;
+    if (!base || !value) return;
     std::vector<Single> singles = Singles(point, measure);
-    for (Single& single : singles) single.value /= base->value;
-    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials), RatioOf(*value, *base), 3, singles, json::object(),
-            figure);
+    for (Single& single : singles) single.value = measure.in_ratios ? single.value / base->value : single.value - base->value;
+    AddMean(title, names_[point], IdsOf(combined_, points_[point].trials),
+            measure.in_ratios ? RatioOf(*value, *base) : DifferenceFrom(parts_, point, *baseline, measure), 3, singles,
+            json::object(), figure);
   }
 
   void AddSpot(const std::string& title, const FigureSpec& spec, size_t measure, size_t point, Figure* figure) const {
@@ -275,10 +285,11 @@ class Drawer {
 
   void AddCurves(const CurveSpec& curve, const std::string& panel, Figure* figure) const {
     std::vector<std::vector<std::pair<Place, Number>>> means;
-    size_t longest = 0;
+    size_t longest = 0, lines = 0;
     for (const ComparedPoint& point : points_) {
       means.push_back(MeanCurve(point, curve));
       longest = std::max(longest, means.back().size());
+      lines += means.back().empty() ? 0 : 1;
     }
     for (size_t i = 0; i < points_.size(); ++i) {
       const std::string ids = IdsOf(combined_, points_[i].trials);
@@ -289,18 +300,20 @@ class Drawer {
         figure->rows.push_back(std::move(row));
         continue;
       }
-      AddLine(panel, i, ids, means[i], figure);
-      if (SeveralOf(points_[i], curve)) AddSeeds(curve, panel, i, figure);
+      const size_t seeds = SeedsOf(points_[i], curve);
+      const bool are_few = seeds <= kMostThinLines, may_fill = lines <= kMostFilled;
+      AddLine(panel, i, ids, means[i], may_fill && !are_few, figure);
+      if (seeds > 1 && (may_fill || are_few)) AddSeeds(curve, panel, i, figure);
     }
   }
 
-  bool SeveralOf(const ComparedPoint& point, const CurveSpec& curve) const {
-    return std::count_if(point.trials.begin(), point.trials.end(),
-                         [&](size_t trial) { return combined_.trials[trial].data.curves.contains(curve.name); }) > 1;
+  size_t SeedsOf(const ComparedPoint& point, const CurveSpec& curve) const {
+    return static_cast<size_t>(std::ranges::count_if(
+        point.trials, [&](size_t trial) { return combined_.trials[trial].data.curves.contains(curve.name); }));
   }
 
   void AddLine(const std::string& panel, size_t point, const std::string& ids,
-               const std::vector<std::pair<Place, Number>>& mean, Figure* figure) const {
+               const std::vector<std::pair<Place, Number>>& mean, bool is_filled, Figure* figure) const {
     std::vector<double> values;
     for (const auto& [place, number] : mean) values.push_back(place.y);
     for (const size_t at : Thinned(values)) {
@@ -310,10 +323,9 @@ class Drawer {
                   {"value", FiniteOrNull(place.y)},
                   {"n", fmt::format("{} {}", number.n, number.n == 1 ? "seed" : "seeds")},
                   {"interval", ""}});
-      if (number.low && number.high)
-        row.update({{"low", FiniteOrNull(*number.low)},
-                    {"high", FiniteOrNull(*number.high)},
-                    {"interval", fmt::format("{:.4g} to {:.4g}", *number.low, *number.high)}});
+      if (number.low && number.high) row["interval"] = fmt::format("{:.4g} to {:.4g}", *number.low, *number.high);
+      if (number.low && number.high && is_filled)
+        row.update({{"low", FiniteOrNull(*number.low)}, {"high", FiniteOrNull(*number.high)}});
       figure->rows.push_back(std::move(row));
     }
   }

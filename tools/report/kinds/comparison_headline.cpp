@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kinds/change.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/several.hpp"
 #include "text/format_number.hpp"
@@ -38,21 +39,15 @@ struct Compared {
   bool IsTold() const { return judged.verdict >= PointVerdict::kBetter; }
 };
 
-bool IsAboveZero(const SeedScores& scores) {
-  return std::ranges::all_of(scores.values, [](double value) { return value > 0; });
-}
-
-// "+12.3 ± 4.5 %". Ratios of values around zero mean nothing: then the difference in the measure's unit, with Welch's interval.
+// "+12.3 ± 4.5 %", or the difference in the measure's unit with Welch's interval.
 std::string Gain(const Compared& one, const Number& base, const SeedScores& of_base, const MeasureSpec& measure) {
   Number change = Reading(one.value->value - base.value);
-  if (!(base.low.value_or(base.value) > 0) || !IsAboveZero(one.scores) || !IsAboveZero(of_base)) {
+  if (!measure.in_ratios) {
     if (const auto welch = statistics::WelchDifference(one.scores.values, of_base.values))
       change.low = welch->low, change.high = welch->high;
     return (change.value < 0 ? "" : "+") + WithUnit(change, measure);
   }
-  change = RatioOf(*one.value, base, 100);
-  for (double* part : {&change.value, change.low ? &*change.low : nullptr, change.high ? &*change.high : nullptr})
-    if (part) *part -= 100;
+  change = PercentChange(*one.value, base);
   const bool of_seeds = one.value->of == "seeds" && base.of == "seeds";
   if (!of_seeds) change.low = change.high = std::nullopt;
   return (change.value < 0 ? "" : "+") + FormatNumber(change, 3) + " %";

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <stdexcept>
 
+#include "kinds/change.hpp"
 #include "kinds/comparison_choice.hpp"
 #include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
@@ -46,8 +47,11 @@ class ComparisonBuilder {
     if (question_.measure) AddWhatPluginsSaid(&*question_.measure);
     if (context.report.columns.is_null()) AddAnswer();
     choices_ = ChooseInGroups(combined_, points_, spec_.selections, context.report.baseline);
+    for (MeasureSpec& column : spec_.columns) column.in_ratios = ShowsRatios(combined_, points_, choices_, column);
+    if (question_.measure) question_.measure->in_ratios = ShowsRatios(combined_, points_, choices_, *question_.measure);
   }
 
+  const Question& question() const { return question_; }
   std::string Sentence() const { return ComparisonHeadline({combined_, points_, spec_, spec_.columns, choices_, question_}); }
 
   Document Build() {
@@ -239,6 +243,10 @@ class ComparisonBuilder {
 
 Document ComparisonReport(const std::vector<ResultSet>& sets, const ReportContext& context) {
   return ComparisonBuilder(sets, context).Build();
+}
+
+Question AskedQuestion(const std::vector<ResultSet>& sets, const ReportContext& context) {
+  return ComparisonBuilder(sets, context).question();
 }
 
 std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportContext& context) {

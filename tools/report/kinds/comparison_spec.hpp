@@ -25,8 +25,9 @@ struct MeasureSpec {
   std::string title, unit;
   int direction = 0;  // 1 up is better, -1 down
   int digits = 4;
-  bool detail = false;  // not among the columns of text and figures
-  std::string path;     // where it stands in the file: "report.columns.1"
+  bool detail = false;     // not among the columns of text and figures
+  std::string path;        // where it stands in the file: "report.columns.1"
+  bool in_ratios = false;  // changes against the baseline are ratios (kinds/change.hpp), else differences
   bool IsOneName() const { return expression.paths().size() == 1 && expression.paths().front() == expression.text(); }
 };
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/suggest.hpp"
+#include "kinds/change.hpp"
 #include "kinds/host_measures.hpp"
 #include "kinds/sections.hpp"
 #include "machine/resource_measures.hpp"
@@ -191,6 +192,13 @@ Cell MeasureCell(const ComparisonParts& parts, size_t index, const MeasureSpec& 
 
 }  // namespace
 
+Number DifferenceFrom(const ComparisonParts& parts, size_t point, size_t baseline, const MeasureSpec& measure) {
+  const std::vector<double> values = parts.scoring.Scores(point, measure).values,
+                            base = parts.scoring.Scores(baseline, measure).values;
+  return DifferenceCell(parts.scoring.Value(point, measure)->value - parts.scoring.Value(baseline, measure)->value,
+                        statistics::WelchDifference(values, base), std::min(values.size(), base.size()));
+}
+
 bool IsLeftOut(const MeasureSpec& column, const Combined& combined) {
   const auto& names = column.expression.paths();
   return std::any_of(names.begin(), names.end(),
@@ -233,36 +241,32 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   Table table{"change", fmt::format("Against {}", fmt::join(baselines, ", ")), {{"point", "point", "", ""}}, {}, {}, {}};
   Keys keys;
   for (const MeasureSpec& measure : MainColumns(parts)) {
-    table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
+    if (measure.in_ratios)
+      table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
+    else
+      table.columns.push_back({keys.Of(measure.title + " difference"), measure.title + " minus the baseline's", measure.unit,
+                               "value minus the baseline's, with Welch's 95 % interval", measure.direction, 3});
   }
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
     if (!baseline || i == *baseline) continue;
     std::vector<Cell> row{parts.points[i].name};
     for (const MeasureSpec& measure : MainColumns(parts)) {
-      const auto base = parts.scoring.Value(*baseline, measure);
-      const auto value = parts.scoring.Value(i, measure);
-      row.push_back(base && value && base->value > 0 ? Cell{RatioOf(*value, *base)} : Cell{});
+      const auto base = parts.scoring.Value(*baseline, measure), value = parts.scoring.Value(i, measure);
+      row.push_back(!base || !value     ? Cell{}
+                    : measure.in_ratios ? Cell{RatioOf(*value, *base)}
+                                        : Cell{DifferenceFrom(parts, i, *baseline, measure)});
     }
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes = {
-      "Ratios, 1 = as the baseline; intervals by logarithm, by the spread of the seeds. Where the baseline is not above zero "
-      "there is no ratio."};
+      "Ratios, 1 = as the baseline; intervals by logarithm, by the spread of the seeds. If a value or the baseline's interval "
+      "is not above zero, the column has differences."};
   return table;
 }
 
 namespace {
-
-// 100 x (value / base - 1), if the baseline is above 0.
-Cell ChangePct(const Number& value, const Number& base) {
-  if (!(base.value > 0)) return Cell{};
-  Number change = RatioOf(value, base, 100);
-  for (double* part : {&change.value, change.low ? &*change.low : nullptr, change.high ? &*change.high : nullptr})
-    if (part) *part -= 100;
-  return change;
-}
 
 std::optional<std::vector<Cell>> ImprovementRow(const ComparisonParts& parts, size_t point, size_t baseline,
                                                 const MeasureSpec& measure, const std::string& verdict) {
@@ -278,9 +282,9 @@ std::optional<std::vector<Cell>> ImprovementRow(const ComparisonParts& parts, si
       measure.unit.empty() ? measure.title : fmt::format("{} ({})", measure.title, measure.unit),
       cell(*base),
       cell(*value),
-      DifferenceCell(value->value - base->value, statistics::WelchDifference(of_point.values, of_base.values), fewer),
+      DifferenceFrom(parts, point, baseline, measure),
       paired ? Cell{DifferenceCell(paired->value, paired, static_cast<size_t>(paired->degrees_of_freedom) + 1)} : Cell{},
-      ChangePct(*value, *base),
+      measure.in_ratios ? Cell{PercentChange(*value, *base)} : Cell{},
       fewer > 1 ? Cell{Reading(statistics::ProbabilityGreater(of_point.values, of_base.values))} : Cell{},
       verdict};
 }
@@ -297,7 +301,8 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
        {"value", "value", "", "value of the point"},
        {"difference", "difference", "", "value less that of the baseline, with Welch's 95 % interval", 0, 3, false},
        {"paired_difference", "paired by seed", "", "the same by the seeds that both have: shown, not judged by", 0, 3, false},
-       {"change_pct", "change", "%", "100 x (value / baseline - 1)", 0, 3},
+       {"change_pct", "change", "%", "100 x (value / baseline - 1), if the baseline's interval and all values are above zero",
+        0, 3},
        {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
        {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
       {},
@@ -316,6 +321,8 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
     }
   }
   if (table.rows.empty()) return std::nullopt;
+  // Measures without a ratio need their difference in every output.
+  for (const MeasureSpec& measure : MainColumns(parts)) table.columns[4].in_text |= !measure.in_ratios;
   table.key_columns = 2;
   table.notes = {
       "Better or worse: four or more seeds on each side, and Welch's test shows a difference after correction for the number "

@@ -31,7 +31,10 @@ bool IsLeftOut(const MeasureSpec& column, const Combined& combined);
 
 // "results": a row for each point.
 Table ComparisonResults(const ComparisonParts& parts);
-// "change": ratios to the baseline of the same group. Absent where there is none, or no other point.
+// The point's mean minus the baseline's, with Welch's interval. Both have a value.
+Number DifferenceFrom(const ComparisonParts& parts, size_t point, size_t baseline, const MeasureSpec& measure);
+
+// "change": ratios to the baseline of the same group, or differences. Absent if there is none, or no other point.
 std::optional<Table> ComparisonChanges(const ComparisonParts& parts);
 
 // "improvement": the same in words, a row for each other point and each measure: how much better or worse than the baseline.

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "kinds/comparison_points.hpp"
 #include "record/trial_names.hpp"
+#include "results/reduction.hpp"
 
 namespace backplane {
 namespace {
@@ -16,7 +18,7 @@ constexpr double kLongInSeconds_s = 600;  // what takes longer is given in minut
 
 using Point = std::vector<const TrialData*>;  // its trials
 
-std::vector<Point> PointsOf(const ResultSet& set) {
+std::vector<Point> PointsIn(const ResultSet& set) {
   std::vector<Point> points;
   for (const TrialData& trial : set.trials) {
     const auto same = std::find_if(points.begin(), points.end(),
@@ -74,7 +76,7 @@ bool TakesLong(const ResultSet& set) {
 }
 
 // As on the live screen: without what all share.
-TrialNames NamesOf(const std::vector<Point>& points) {
+std::vector<std::string> NamesOf(const std::vector<Point>& points) {
   std::vector<PlanLine> lines(points.size());
   for (size_t i = 0; i < points.size(); ++i) lines[i].name = PointName(*points[i].front());
   return ShortTrialNames(lines);
@@ -97,11 +99,11 @@ Cell CellOf(const Point& point, const std::string& name) {
 }
 
 // Then the others with a value, then points without one, in the order of the plan.
-void PutBestFirst(Table* table, size_t column, const std::vector<char>& eligible) {
+void PutBestFirst(Table* table, size_t column, int direction, const std::vector<char>& eligible) {
   const auto key = [&](size_t row) {
     const Number* number = NumberAt(table->rows[row], column);
     const bool has_value = number != nullptr && std::isfinite(number->value);
-    return std::tuple(eligible[row] != 0, has_value, has_value ? number->value : 0.0);
+    return std::tuple(eligible[row] != 0, has_value, has_value ? direction * number->value : 0.0);
   };
   std::vector<size_t> order(table->rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -109,6 +111,16 @@ void PutBestFirst(Table* table, size_t column, const std::vector<char>& eligible
   std::vector<std::vector<Cell>> sorted;
   for (const size_t row : order) sorted.push_back(std::move(table->rows[row]));
   table->rows = std::move(sorted);
+}
+
+// An expression, or a reduction of a curve, becomes a measure of each trial.
+void AddToTrials(const MeasureSpec& measure, ResultSet* set) {
+  Combined combined = Combine({*set});
+  AddReductions(measure.expression.paths(), &combined);
+  for (size_t t = 0; t < combined.trials.size(); ++t)
+    if (const auto number = MeasureOf(combined, {"", 0, {t}}, measure.expression))
+      for (TrialData& trial : set->trials)
+        if (trial.trial_id == combined.trials[t].data.trial_id) trial.measures[measure.expression.text()] = *number;
 }
 
 // A column of one word that says that nothing happened.
@@ -121,7 +133,8 @@ void LeaveOutStates(Table* table) {
 
 }  // namespace
 
-Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
+Table FinalTable(ResultSet set, const std::vector<std::string>& live, const Question& question) {
+  if (question.measure) AddToTrials(*question.measure, &set);
   Table table{"final", "", {{"point", "point", "", ""}, {"state", "state", "", ""}}, {}, {}, {}};
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, const std::string& title, const std::string& unit) {
@@ -130,6 +143,11 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
     table.columns.push_back({name, title, unit, ""});
   };
   const std::string learned = Evaluated(set, "return");
+  const std::string decides = question.measure ? question.measure->expression.text() : learned;
+  if (decides == "SPS")
+    add("SPS", "steps/s", "");
+  else if (question.measure)
+    add(decides, question.measure->title, question.measure->unit);
   add(learned, learned, "");
   for (const std::string& asked : live) {
     const std::string name = Evaluated(set, asked);
@@ -141,17 +159,17 @@ Table FinalTable(const ResultSet& set, const std::vector<std::string>& live) {
   } else {
     add("wall_s", "time", "s");
   }
-  const std::vector<Point> points = PointsOf(set);
-  const TrialNames short_names = NamesOf(points);
-  if (short_names.heading != "trial") table.columns[0].title = short_names.heading;
+  const std::vector<Point> points = PointsIn(set);
+  const std::vector<std::string> short_names = NamesOf(points);
   for (size_t i = 0; i < points.size(); ++i) {
-    std::vector<Cell> row{short_names.names[i], StateOf(points[i])};
+    std::vector<Cell> row{short_names[i], StateOf(points[i])};
     for (const std::string& name : names) row.push_back(CellOf(points[i], name));
     table.rows.push_back(std::move(row));
   }
   std::vector<char> may_be_best;
-  for (const Point& point : points) may_be_best.push_back(IsEligible(point, learned) ? 1 : 0);
-  if (IsMeasured(set, learned)) PutBestFirst(&table, 2, may_be_best);
+  for (const Point& point : points) may_be_best.push_back(IsEligible(point, decides) ? 1 : 0);
+  const int direction = question.measure ? question.measure->direction : 1;
+  if (IsMeasured(set, decides) && question.has_best) PutBestFirst(&table, 2, direction, may_be_best);
   LeaveOutStates(&table);
   return table;
 }

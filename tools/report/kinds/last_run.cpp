@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/json_fields.hpp"
+#include "kinds/change.hpp"
 #include "kinds/host_measures.hpp"
 #include "record/results_folder.hpp"
 #include "text/format_number.hpp"
@@ -29,30 +30,26 @@ std::vector<std::string> PointNames(const ResultSet& set) {
   return points;
 }
 
-std::optional<Number> ValueOf(const ResultSet& set, const std::string& point, const char* measure) {
+std::vector<Number> NumbersOf(const ResultSet& set, const std::string& point, const char* measure) {
   std::vector<Number> numbers;
   for (const TrialData& trial : set.trials) {
     const Number* number = trial.point == point && trial.usable() ? trial.Find(measure) : nullptr;
     if (number != nullptr && std::isfinite(number->value)) numbers.push_back(*number);
   }
-  return OverSeeds(numbers);
+  return numbers;
 }
 
 bool HasInterval(const Number& number) { return number.low && number.high; }
 
-// In percent of a value above zero, else as a difference. Its interval is there where both have one.
+// In percent, or as a difference. Its interval is there where both have one.
 struct Change {
   Number number;
   bool in_percent = false;
 };
-Change ChangeOf(const Number& now, const Number& then) {
-  Change change;
-  change.in_percent = now.value > 0 && then.value > 0;
-  if (change.in_percent) {
-    change.number = RatioOf(now, then, 100);
-    for (double* part : {&change.number.value, change.number.low ? &*change.number.low : nullptr,
-                         change.number.high ? &*change.number.high : nullptr})
-      if (part != nullptr) *part -= 100;
+Change ChangeOf(const Number& now, const Number& then, bool in_percent) {
+  Change change{{}, in_percent};
+  if (in_percent) {
+    change.number = PercentChange(now, then);
     return change;
   }
   change.number = Reading(now.value - then.value);
@@ -79,10 +76,11 @@ struct Changes {
   std::vector<std::string> shown, unknown;
 };
 
-void AddChange(const std::string& point, const char* measure, const Number& now, const Number& then, Changes* out) {
+void AddChange(const std::string& point, const char* measure, const Number& now, const Number& then, bool in_percent,
+               Changes* out) {
   const std::string unit = FindHostMeasure(measure)->unit, name = MeasureWords(measure);
   const std::string of_point = point.empty() ? "" : " of " + point;
-  const Change change = ChangeOf(now, then);
+  const Change change = ChangeOf(now, then, in_percent);
   const std::string verdict = VerdictOf(change.number);
   const std::string shown =
       (change.number.value < 0 ? "" : "+") + FormatNumber(change.number, 3) + (change.in_percent ? " %" : "");
@@ -133,10 +131,15 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
     bool has_return = false;
     for (const char* measure : kMeasured) {
       const bool is_return = std::string_view(measure).ends_with("return");
-      const std::optional<Number> value = ValueOf(now, point, measure), before = ValueOf(then, point, measure);
+      const std::vector<Number> of_now = NumbersOf(now, point, measure);
+      const std::vector<Number> of_then = NumbersOf(then, point, measure);
+      const std::optional<Number> value = OverSeeds(of_now), before = OverSeeds(of_then);
       if (!value || !before || (is_return && has_return)) continue;
       has_return |= is_return;
-      AddChange(point, measure, *value, *before, &found);
+      std::vector<double> values;
+      for (const auto* side : {&of_now, &of_then})
+        for (const Number& number : *side) values.push_back(number.value);
+      AddChange(point, measure, *value, *before, MayBeRatios(*before, values), &found);
     }
   }
   if (found.rows.empty()) return std::nullopt;

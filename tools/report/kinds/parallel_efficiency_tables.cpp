@@ -164,7 +164,6 @@ Table ParallelEfficiencyTables::Recommended() const {
           {GoalTitle(advice.goal), name, advice.why, setting ? RecommendedName(analysis_, advice.goal, series) : ""});
     }
   }
-  table.notes.push_back("Balanced: the highest speed with a peak of memory of at most 80 %.");
   return table;
 }
 

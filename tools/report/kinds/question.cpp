@@ -82,6 +82,13 @@ int DirectionInFile(const std::string& measure, const ReportSection& report, con
   return found != known.end() ? found->direction : 0;
 }
 
+bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report) {
+  std::vector<ReportError> errors;
+  const std::optional<MeasureSpec> named = NamedMeasure(sets, ReadComparisonSpec(report, &errors));
+  if (!named) return !report.timing && report.kind != "parallel_efficiency";
+  return named->expression.text() == kReturnOfTraining || named->expression.text() == kReturnOfEvaluation;
+}
+
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,
                     const ComparisonSpec& spec) {
   Question question{NamedMeasure(sets, spec), true};

@@ -22,6 +22,9 @@ std::optional<MeasureSpec> NamedMeasure(const std::vector<ResultSet>& sets, cons
 // a comparison, or a column. 1 up is better, -1 down, 0 unknown.
 int DirectionInFile(const std::string& measure, const ReportSection& report, const std::vector<ResultSet>& sets = {});
 
+// False if the file alone shows that speed, or a measure of its own choice, decides.
+bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report);
+
 // The named measure; else speed if the report is about speed; else the return of the evaluation, else of the training; else
 // the first column of the experiment's own with a direction; else speed. A column with the same expression lends its title.
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,

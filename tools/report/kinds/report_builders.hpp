@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kinds/question.hpp"
 #include "kinds/report_context.hpp"
 #include "record/report_kinds.hpp"
 #include "render/document.hpp"
@@ -14,5 +15,8 @@ namespace backplane {
 #define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
 BACKPLANE_REPORT_KINDS(DECLARED)
 #undef DECLARED
+
+// The measure that decides in a report of any kind, with its registered unit and direction. Throws likewise.
+Question AskedQuestion(const std::vector<ResultSet>& sets, const ReportContext& context);
 
 }  // namespace backplane

@@ -54,13 +54,6 @@ std::optional<Table> Learned(const TrialData& trial) {
   return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
 }
 
-// False if the file asks for speed, or for a measure of its own choice.
-bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report) {
-  std::vector<ReportError> errors;
-  const std::optional<MeasureSpec> named = NamedMeasure(sets, ReadComparisonSpec(report, &errors));
-  return named ? named->title == "return" || named->title == "eval/return" : !report.timing;
-}
-
 std::string Headline(const TrialData& trial, bool asks_for_return) {
   const std::string name = PointName(trial);
   if (!trial.usable())

@@ -84,10 +84,11 @@ bool LiveBatch::Read(size_t most_bytes) {
   } catch (const std::runtime_error&) {  // its last line was not whole yet: the next look reads it
   }
   if (!ReadProgress()) return false;
-  size_t left = most_bytes;
+  size_t left = most_bytes / 2;  // running trials may write more than is read, which must not keep the others waiting
   const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
   for (const TrialProgress& trial : trials_)
     if (left > 0 && trial.state == TrialState::kRunning) take(ReadTrial(trial, left));
+  left += most_bytes - most_bytes / 2;
   for (const TrialProgress& trial : trials_) {
     if (left == 0) break;
     if (trial.attempt > 0 && trial.state != TrialState::kRunning) take(ReadTrial(trial, left));

@@ -31,6 +31,12 @@ constexpr size_t kMostCurveBytes = 1'700'000;  // of a page of 3 MB, in which Ve
 constexpr size_t kMostRows = 1000, kMostPicks = 6, kLogLines = 12, kMostLogs = 4;
 constexpr size_t kPlaces = 42;  // as many series as are told apart (figures/palette.hpp)
 
+// False if no return answers the file's question, as for random actions.
+bool AsksForReturn(const ResultSet& set) {
+  return Text(At(At(set.config, "learner"), "plugin")) != "random" &&
+         AsksForReturn({set}, ReadTolerantly<ReportSection>(At(set.config, "report")));
+}
+
 // A panel of curves: whose names, and over what they go.
 struct Panel {
   std::string name, title, x, y;
@@ -69,7 +75,8 @@ class Builder {
     document_.verdict = {lead + "."};
     if (!answer.empty()) document_.verdict.push_back("So far: " + answer);
     // A search names its best itself.
-    const TrialProgress* best = batch_.record().search.open.is_null() && answer.empty() ? Best() : nullptr;
+    const bool by_return = batch_.record().search.open.is_null() && answer.empty() && AsksForReturn(batch_.head());
+    const TrialProgress* best = by_return ? Best() : nullptr;
     if (best != nullptr)
       document_.verdict.push_back(fmt::format("Highest return of a trial so far: {}, {}.", best->name,
                                               FormatNumber(Reading(*best->episode_return), 4)));
@@ -226,7 +233,9 @@ class Builder {
     const TrialRecord* record = batch_.record().Find(trial.id);
     std::optional<double> elapsed;
     if (record != nullptr && !record->attempts.empty())
-      elapsed = record->attempts.back().ended.value_or(batch_.progress().updated) - record->attempts.back().started;
+      // An attempt may have started after the progress was written.
+      elapsed =
+          std::max(0.0, record->attempts.back().ended.value_or(batch_.progress().updated) - record->attempts.back().started);
     const LiveTrial* live = batch_.Find(trial.id);
     const std::optional<uint64_t> at = live != nullptr ? live->iteration() : std::nullopt;
     return {trial.name,

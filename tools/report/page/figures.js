@@ -34,8 +34,20 @@ const embedding = {actions: false, renderer: 'svg', ast: true, tooltip: {theme: 
 function useLogAxis(panel, values) {
   if (!panel.name?.startsWith('curves')) { return; }
   const own = values.filter(row => row.panel === panel.title && row.value != null);
-  const type = own.every(row => row.value > 0) ? 'log' : 'symlog';
-  for (const layer of panel.layer) { layer.encoding.y.scale = {...layer.encoding.y.scale, type}; }
+  const isLog = own.every(row => row.value > 0 && (row.low == null || row.low > 0));
+  for (const layer of panel.layer) {
+    const {zero, ...scale} = layer.encoding.y.scale;  // a logarithm has no zero to leave out
+    layer.encoding.y.scale = isLog ? {...scale, type: 'log'} : {...scale, zero, type: 'symlog'};
+  }
+}
+
+// A layer without rows has no extent, of which Vega warns. The layer that defines the parameters stays.
+function withoutEmptyLayers(panel, values) {
+  const passes = (row, {filter}) => !filter?.field || (filter.valid ? row[filter.field] != null : (filter.oneOf ?? [filter.equal]).includes(row[filter.field]));
+  const own = values.filter(row => row.panel === panel.title);
+  const hasRows = ({data, transform = []}) => data ? data.values.length : own.some(row => transform.every(step => passes(row, step)));
+  const layer = panel.layer?.filter(one => one.params || hasRows(one));
+  return layer ? {...panel, layer} : panel;
 }
 
 // Panels as specifications of their own. A table is in the page already; it is for those who have the PNG only.
@@ -44,7 +56,7 @@ function panelsOf(specification, log) {
   const values = params.map(({bind, ...rest}) => rest);
   return concat.filter(panel => !panel.name?.startsWith('table')).map(panel => {
     if (log) { useLogAxis(panel, shared.data.values); }
-    return {...shared, ...panel, params: values, autosize: {type: 'fit-x', contains: 'padding'}};
+    return {...shared, ...withoutEmptyLayers(panel, shared.data.values), params: values, autosize: {type: 'fit-x', contains: 'padding'}};
   });
 }
 
@@ -114,6 +126,7 @@ function csvOf(specification) {
 async function wholeView(figure) {
   const {chosen, log} = figure, whole = structuredClone(specificationOf(figure));
   if (log) { for (const panel of whole.concat) { useLogAxis(panel, whole.data.values); } }
+  whole.concat = whole.concat.map(panel => withoutEmptyLayers(panel, whole.data.values));
   const {view} = await vegaEmbed(document.createElement('div'), whole, embedding);
   for (const [name, value] of chosen) { view.signal(name, value); }
   return view.runAsync();

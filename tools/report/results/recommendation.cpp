@@ -8,13 +8,14 @@
 #include <string>
 
 #include "machine/resource_measures.hpp"
+#include "statistics/welch_verdict.hpp"
 
 namespace backplane {
 namespace {
 
 struct Limited {
   const char* name;
-  std::array<const char*, 2> measures;  // each that was measured counts
+  std::array<const char*, 2> measures;  // the first that was measured counts
   bool is_peak;
   bool is_of_gpu;
   std::optional<double> most_pct;
@@ -29,6 +30,8 @@ std::vector<Limited> LimitedBy(const BalancedLimits& limits) {
   return limited;
 }
 
+constexpr double kBalancedEfficiencyPct = 80;  // if report.balanced.efficiency is absent
+
 // How far a setting is from being balanced.
 struct Distance {
   double beyond_pct = -INFINITY;  // of the limit that is broken most; not positive: none is
@@ -42,7 +45,7 @@ class Recommender {
       : settings_(analysis.settings),
         series_(analysis.series[series]),
         combined_(combined),
-        least_efficiency_pct_(balanced.efficiency),
+        least_efficiency_pct_(balanced.efficiency.value_or(kBalancedEfficiencyPct)),
         limited_(LimitedBy(balanced)) {
     for (size_t i = 0; i < settings_.size(); ++i) {
       if (settings_[i].series != series || !settings_[i].efficiency_pct) continue;
@@ -52,6 +55,7 @@ class Recommender {
         excluded_ += fmt::format("{}{} ({})", excluded_.empty() ? "" : ", ", settings_[i].name, settings_[i].failure);
       }
     }
+    FindBestReturn();
   }
 
   Recommendation Throughput() const {
@@ -94,7 +98,7 @@ class Recommender {
     }
     if (found.setting) {
       found.nearest.reset();
-      found.why = "the highest SPS with " + LimitsText();
+      found.why = "the highest SPS with " + LimitsText(settings_[*found.setting]);
     } else if (found.nearest) {
       found.why = fmt::format("none qualifies; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
     }
@@ -139,37 +143,85 @@ class Recommender {
   Distance DistanceOf(size_t i) const {
     const Setting& setting = settings_[i];
     Distance distance;
-    if (least_efficiency_pct_) {
-      const double least = *least_efficiency_pct_;
-      const bool by_cores = setting.judged_by_cores() && setting.core_efficiency_pct;
-      const double own = by_cores ? *setting.core_efficiency_pct : EfficiencyOf(i);
-      distance = {least - own,
-                  fmt::format("its {}efficiency of {} is below {:g} %", by_cores ? "core " : "", Exact(own, least), least), ""};
-    }
+    const double least = least_efficiency_pct_, own = setting.core_efficiency_pct.value_or(EfficiencyOf(i));
+    distance = {least - own,
+                fmt::format("its {}efficiency of {} is below {:g} %", setting.core_efficiency_pct ? "core " : "",
+                            Exact(own, least), least),
+                ""};
     for (const Limited& limited : limited_) {
-      bool measured = false;
-      for (const char* measure : limited.measures) {
-        const std::optional<double> used = UseOf(setting, measure, limited.is_peak);
-        measured = measured || used;
-        if (!used || *used - *limited.most_pct <= distance.beyond_pct) continue;
+      std::optional<double> used;
+      for (const char* measure : limited.measures)
+        if (!used) used = UseOf(setting, measure, limited.is_peak);
+      if (used && *used - *limited.most_pct > distance.beyond_pct) {
         distance.beyond_pct = *used - *limited.most_pct;
         distance.worst = fmt::format("its {} of {} in use, {}, is above {:g} %", limited.is_peak ? "peak" : "mean",
                                      limited.name, Exact(*used, *limited.most_pct), *limited.most_pct);
       }
       // A trial without a GPU needs no limit there.
-      if (!measured && (!limited.is_of_gpu || HasGpu(setting))) {
+      if (!used && (!limited.is_of_gpu || HasGpu(setting))) {
         distance.not_measured += (distance.not_measured.empty() ? "" : ", ") + std::string(limited.name);
       }
+    }
+    if (const std::string worst = ReturnFlaw(setting); !worst.empty()) {
+      distance.beyond_pct = INFINITY;
+      distance.worst = worst;
     }
     return distance;
   }
 
-  // "at most 80 % of RAM in use"
-  std::string LimitsText() const {
-    std::string text = least_efficiency_pct_ ? fmt::format("an efficiency of at least {:g} %", *least_efficiency_pct_) : "";
+  // The finite returns of a setting's seeds.
+  std::vector<double> ReturnsOf(const Setting& setting) const {
+    std::vector<double> returns;
+    for (const size_t i : setting.trials) {
+      const TrialData& trial = combined_.trials[i].data;
+      const Number* number = trial.usable() ? trial.Find(return_) : nullptr;
+      if (number != nullptr && std::isfinite(number->value)) returns.push_back(number->value);
+    }
+    return returns;
+  }
+
+  void FindBestReturn() {
+    for (const CombinedTrial& trial : combined_.trials)
+      if (trial.data.Find("eval/return") != nullptr) return_ = "eval/return";
+    double best = -INFINITY;
+    for (const size_t i : scored_) {
+      const std::vector<double> returns = ReturnsOf(settings_[i]);
+      if (returns.empty() || Mean(returns, "seeds").value <= best) continue;
+      best_return_ = i;
+      best = Mean(returns, "seeds").value;
+    }
+  }
+
+  // Why its return is not balanced; empty: it is, or it was not measured.
+  std::string ReturnFlaw(const Setting& setting) const {
+    const auto diverged = [this](size_t i) {
+      const TrialData& trial = combined_.trials[i].data;
+      const Number* number = trial.Find(return_);
+      return number != nullptr ? !std::isfinite(number->value) : trial.not_finite.contains(return_);
+    };
+    if (const auto n = std::ranges::count_if(setting.trials, diverged); n > 0)
+      return fmt::format("the return of {} of {} seeds is not finite", n, setting.trials.size());
+    if (!best_return_) return "";
+    const Setting& best = settings_[*best_return_];
+    const std::vector<double> own = ReturnsOf(setting), others = ReturnsOf(best);
+    const statistics::Verdict verdict = statistics::Judge(own, others);
+    // Four seeds or more without a spread: the exact test has p < 0.03.
+    const bool is_below =
+        verdict == statistics::Verdict::kLess || (verdict == statistics::Verdict::kUndefined && own.front() < others.front());
+    return is_below ? fmt::format("its return is shown to be below the best ({})", best.name) : "";
+  }
+
+  // "a core efficiency of at least 80 %, at most 80 % of RAM in use, a return not shown to be below the best"
+  std::string LimitsText(const Setting& setting) const {
+    std::string text =
+        fmt::format("{} efficiency of at least {:g} %", setting.core_efficiency_pct ? "a core" : "an", least_efficiency_pct_);
     for (const Limited& limited : limited_)
-      text += fmt::format("{}at most {:g} % of {} in use", text.empty() ? "" : ", ", *limited.most_pct, limited.name);
-    return text;
+      text += fmt::format(", at most {:g} % of {} in use", *limited.most_pct, limited.name);
+    if (!best_return_ || scored_.size() == 1) return text;
+    const size_t seeds = std::min(ReturnsOf(setting).size(), ReturnsOf(settings_[*best_return_]).size());
+    return text + (seeds < statistics::kLeastToJudge
+                       ? fmt::format("; returns are not compared, which needs {} seeds", statistics::kLeastToJudge)
+                       : ", a return not shown to be below the best");
   }
 
   // 79.96 would print as the limit that it misses.
@@ -181,9 +233,11 @@ class Recommender {
   const std::vector<Setting>& settings_;
   const ScoredSeries& series_;
   const Combined& combined_;
-  const std::optional<double> least_efficiency_pct_;
+  const double least_efficiency_pct_;
   const std::vector<Limited> limited_;
-  std::string excluded_;        // settings excluded because of a failed run: "4 x 1 (1 of 3 seeds ...)"
+  std::string excluded_;               // settings excluded because of a failed run: "4 x 1 (1 of 3 seeds ...)"
+  std::optional<size_t> best_return_;  // the setting with the highest mean return
+  std::string return_ = "return";
   std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
 };
 

@@ -55,6 +55,18 @@ TEST(Figure, NumbersThatAreNotFiniteAreNull) {
   EXPECT_EQ("3 seeds", row["n"]);
 }
 
+TEST(Figure, HasOnePointIfEachPanelHasOneMean) {
+  const auto of = [](const char* rows) {
+    Figure figure;
+    figure.rows = json::parse(rows);
+    return IsOfOnePoint(figure);
+  };
+  EXPECT_TRUE(of(R"([{"panel": "A", "kind": "mean"}, {"panel": "A", "kind": "one"}, {"panel": "B", "kind": "mean"}])"));
+  EXPECT_TRUE(of(R"([{"panel": "A", "kind": "trial"}, {"panel": "A", "kind": "best"}, {"panel": "A", "kind": "best"}])"));
+  EXPECT_FALSE(of(R"([{"panel": "A", "kind": "mean"}, {"panel": "A", "kind": "mean"}, {"panel": "B", "kind": "mean"}])"));
+  EXPECT_FALSE(of("[]")) << "a table has no rows of its own";
+}
+
 TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   std::vector<std::string> names;
   for (int i = 0; i < 42; ++i) names.push_back("point " + std::to_string(i));

@@ -76,6 +76,38 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
   EXPECT_TRUE(verdict.at(2).starts_with("So far: ")) << verdict.at(2);
 }
 
+// Bars of the speed of that many points.
+Document BarsOf(size_t points) {
+  ResultFolder results("bars");
+  results.Write("config.yaml",
+                "experiment: walk\nreport: {kind: comparison, figures: [{bars: {file: speeds.png, y: [SPS]}}]}\n");
+  for (size_t i = 0; i < points; ++i) {
+    const std::string id = "t" + std::to_string(i);
+    results.Plan(id, id, nlohmann::json::object());
+    results.Start(id);
+    results.WriteAttempt(id, "result.json", R"({"state":"COMPLETED","sps":1000})");
+    results.End(id, "COMPLETED", "ok");
+  }
+  ReportRequest request;
+  request.folders = {results.out()};
+  request.to = results.out() / "report";
+  request.form = "page";
+  return MakeReport(request).document;
+}
+
+TEST(BuildReportOfOnePoint, LeavesOutItsFigureAndSaysSo) {
+  const auto names = [](const Document& document) {
+    std::string all;
+    for (const Figure& figure : document.figures) all += figure.name + " ";
+    for (const FigureUse& use : BlocksOf<FigureUse>(document, "results")) all += "use of " + use.name + " ";
+    return all;
+  };
+  const Document one = BarsOf(1), two = BarsOf(2);
+  EXPECT_FALSE(Contains(names(one), "speeds")) << names(one);
+  EXPECT_EQ("Left out, because of one point only: speeds.", BlocksOf<BulletList>(one, "limits").at(0).items.back());
+  EXPECT_TRUE(Contains(names(two), "use of speeds")) << names(two);
+}
+
 TEST_F(BuildReport, EachPairHasAFolderOfItsOwn) {
   Put("c", "[SPS]");
   const auto folder = [&](const char* one, const char* other) {

@@ -243,7 +243,7 @@ TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {
 }
 
 TEST_F(Verdicts, RatiosHaveNoNegativeBound) {
-  Compare(Scored(1, {1, 20, 2, 4}), Scored(2, {3, 1, 30, 2}));
+  Compare(Scored(1, {10, 20, 12, 14}), Scored(2, {3, 1, 30, 2}));
   const Number ratio = std::get<Number>(At(TableOf(document_, "change"), 0, "eval_return"));
   EXPECT_GT(*ratio.low, 0);
   EXPECT_GT(*std::get<Number>(At(Judged(), 0, "change_pct")).low, -100);

@@ -56,6 +56,46 @@ TEST(FinalTable, TheBestIsTheFirstRow) {
   EXPECT_DOUBLE_EQ(1.05, std::get<Number>(table.rows[2][1]).value);
 }
 
+Question By(const std::string& measure, int direction, bool has_best = true) {
+  Question question{MeasureOfText(measure), has_best};
+  question.measure->direction = direction;
+  return question;
+}
+
+// Returns 1, 9, 5 and losses 0.3, 0.2, 0.1 of three points.
+ResultSet WithLosses() {
+  std::vector<TrialData> trials;
+  for (uint64_t i = 0; i < 3; ++i) {
+    trials.push_back(Trial(i + 1, 1, 100));
+    trials.back().measures["return"] = Single(std::vector<double>{1, 9, 5}[i]);
+    trials.back().measures["loss"] = Single(std::vector<double>{0.3, 0.2, 0.1}[i]);
+    trials.back().curves["train/kl"] = {{1, 0, 0, std::vector<double>{7, 8, 6}[i]}};
+  }
+  return SetOf(trials);
+}
+
+std::vector<std::string> Order(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table.rows) names.push_back(std::get<std::string>(row[0]));
+  return names;
+}
+
+TEST(FinalTable, IsInTheOrderOfTheMeasureThatDecides) {
+  EXPECT_THAT(Order(FinalTable(WithLosses(), {})), ElementsAre("runners=2", "runners=3", "runners=1")) << "by return";
+  const Table by_loss = FinalTable(WithLosses(), {}, By("loss", -1));
+  EXPECT_THAT(Order(by_loss), ElementsAre("runners=3", "runners=2", "runners=1"));
+  EXPECT_THAT(TitlesOf(by_loss), ElementsAre("point", "loss", "return", "steps/s", "time"));
+  EXPECT_THAT(Order(FinalTable(WithLosses(), {}, By("train/kl@last", 1))), ElementsAre("runners=2", "runners=1", "runners=3"));
+  EXPECT_THAT(Order(FinalTable(WithLosses(), {}, By("return - 100 * loss", 1))),
+              ElementsAre("runners=3", "runners=2", "runners=1"))
+      << "-29, -11, -5";
+}
+
+TEST(FinalTable, KeepsThePlansOrderForRandomActions) {
+  EXPECT_THAT(Order(FinalTable(WithLosses(), {}, By("return", 1, /*has_best=*/false))),
+              ElementsAre("runners=1", "runners=2", "runners=3"));
+}
+
 TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
   TrialData trial = Trial(1, 1, 100);
   trial.measures["ep/success_rate"] = Spread(0.5, 0.1, 20, "episodes");

@@ -47,6 +47,16 @@ TEST(LastRun, ReturnsBelowZeroAreComparedByTheirDifference) {
   EXPECT_EQ("within noise", VerdictOf(*CompareWithLastRun(ResultOf(1000, 40, -115), ResultOf(1000, 40, -120)), "return"));
 }
 
+TEST(LastRun, ReturnsAroundZeroAreComparedByTheirDifference) {
+  // Over episodes 100 +- 5 and 3 +- 5: the interval of the last run holds zero. Half a width: sqrt(5^2 + 5^2) = 7.1.
+  const auto around = CompareWithLastRun(ResultOf(1000, 40, 100), ResultOf(1000, 40, 3));
+  EXPECT_NE(std::string::npos, around->sentence.find("return of runners=1 envs=1 +97.0 ± 7.1, one run each"))
+      << around->sentence;
+  const auto above = CompareWithLastRun(ResultOf(1000, 40, 100), ResultOf(1000, 40, 50));
+  EXPECT_NE(std::string::npos, above->sentence.find("return of runners=1 envs=1 +100")) << above->sentence;
+  EXPECT_NE(std::string::npos, above->sentence.find(" %")) << above->sentence;
+}
+
 TEST(LastRun, AnotherExperimentIsNone) {
   ResultSet other = ResultOf(1000, 40, 100);
   other.experiment = "swim";

@@ -94,6 +94,22 @@ TEST_F(QuestionTest, AnyPartOfTheFileMayGiveADirection) {
   EXPECT_EQ(-1, direction());
 }
 
+TEST_F(QuestionTest, OnlySomeFilesAskForTheReturn) {
+  const auto asks = [&](const nlohmann::json& report) { return AsksForReturn({set_}, ReadTolerantly<ReportSection>(report)); };
+  EXPECT_TRUE(asks(nlohmann::json::object()));
+  EXPECT_FALSE(asks({{"timing", true}}));
+  EXPECT_FALSE(asks({{"kind", "parallel_efficiency"}}));
+  EXPECT_FALSE(asks({{"select", {{"metric", "rss_peak_mb"}}}}));
+  EXPECT_TRUE(asks({{"select", {{"metric", "eval/return"}}}}));
+}
+
+TEST_F(QuestionTest, TheFinalTableAsksTheSameQuestion) {
+  set_.config["report"]["select"] = {{"metric", "SPS"}};
+  EXPECT_EQ("SPS", DecidingQuestion({set_}).measure->expression.text());
+  set_.config["report"] = nlohmann::json::object();
+  EXPECT_EQ("return", DecidingQuestion({set_}).measure->expression.text());
+}
+
 TEST_F(QuestionTest, AColumnLendsItsTitle) {
   const ReportSection section = ReadTolerantly<ReportSection>({{"columns", {{{"measure", "return"}, {"title", "score"}}}}});
   std::vector<ReportError> errors;

@@ -51,22 +51,76 @@ class LimitedTest : public RecommendationTest {
   LimitedTest() { limits_ = {80, 80, 80, 80, 80}; }
 };
 
-TEST_F(RecommendationTest, AFullMachineIsBalancedAsLongAsThereIsMemory) {
-  Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(2, 1, 1500), 100, 80),
-           WithUse(MakeTrial(4, 1, 1600), 100, 81)});
-  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "75 % efficient, both cores in use";
-  EXPECT_EQ("the highest SPS with at most 80 % of RAM in use", Of(kBalanced).why);
-  limits_.memory = 90;
-  Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(4, 1, 1600), 100, 81)});
-  EXPECT_EQ(4u, Parallelism(Of(kBalanced).setting));
+// The seeds of one setting, with these returns.
+std::vector<TrialData> WithReturns(uint64_t runners, double sps, const std::vector<double>& returns) {
+  std::vector<TrialData> trials;
+  for (size_t seed = 0; seed < returns.size(); ++seed)
+    trials.push_back(
+        With(WithUse(MakeTrial(runners, 1, sps, seed), 100, 10), "return", MeanOf(returns[seed], std::nullopt, 1, "episodes")));
+  return trials;
+}
+std::vector<TrialData> Together(std::vector<TrialData> all, const std::vector<TrialData>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
-TEST_F(RecommendationTest, EfficiencyIsThatOfTheCoresWhereRowsExceedThem) {
-  limits_.efficiency = 80;
-  Analyse({MakeTrial(1, 1, 1000), MakeTrial(4, 1, 1700)});
+TEST_F(RecommendationTest, AFullMachineIsBalancedAsLongAsThereIsMemory) {
+  Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(2, 1, 1600), 100, 80),
+           WithUse(MakeTrial(4, 1, 1700), 100, 81)});
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "80 % of two cores, both in use";
+  EXPECT_EQ("the highest SPS with a core efficiency of at least 80 %, at most 80 % of RAM in use", Of(kBalanced).why);
+  limits_.memory = 90;
+  Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(4, 1, 1700), 100, 81)});
   EXPECT_EQ(4u, Parallelism(Of(kBalanced).setting)) << "85 % of two cores, 42.5 % of four rows";
+}
+
+TEST_F(RecommendationTest, CountsMemoryOfTheGrantIfThereIsOne) {
+  TrialData trial = WithUse(MakeTrial(1, 1, 1000), 50, 10);
+  trial.measures["resources/ram_system_pct"] = MeanOf(95, std::nullopt, 10, "samples");
+  Analyse({trial});
+  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "other programs fill the machine, not the grant";
+  trial.measures.erase("resources/memory_limit_pct");
+  Analyse({trial});
+  EXPECT_EQ("none qualifies; 1 x 1 comes closest, but its peak of RAM in use, 95.0 %, is above 80 %", Of(kBalanced).why);
+}
+
+TEST_F(RecommendationTest, BalancedIsByCoreEfficiency) {
   Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1500)});
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "75 %";
+  Analyse({MakeTrial(1, 1, 1000), MakeTrial(1, 2, 1100)});
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "one runner fills one core: 110 % of it, 55 % of two rows";
+  limits_.efficiency = 70;
+  Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1500)});
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting));
+}
+
+// Welch's interval of 400, 410, 390, 400 less 500, 510, 490, 500 is -100 +- 14.1; of 495 more each, it holds 0.
+TEST_F(RecommendationTest, BalancedHasAReturnThatIsNotShownToBeBelowTheBest) {
+  Analyse(Together(WithReturns(1, 1000, {500, 510, 490, 500}), WithReturns(2, 1900, {400, 410, 390, 400})));
+  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting));
+  EXPECT_EQ(
+      "the highest SPS with a core efficiency of at least 80 %, at most 80 % of RAM in use, a return not shown to be below the "
+      "best",
+      Of(kBalanced).why);
+  Analyse(Together(WithReturns(1, 1000, {500, 510, 490, 500}), WithReturns(2, 1900, {495, 505, 485, 495})));
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting));
+  Analyse(Together(WithReturns(1, 1000, {500, 500, 500, 500}), WithReturns(2, 1900, {9, 9, 9, 9})));
+  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "no side has a spread: the exact test, p = 2 / 70";
+  Analyse(Together(WithReturns(1, 1000, {500, 510, 490}), WithReturns(2, 1900, {400, 410, 390})));
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "three seeds show nothing";
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("; returns are not compared, which needs 4 seeds"));
+}
+
+TEST_F(RecommendationTest, ADivergedSeedIsNotBalanced) {
+  limits_.efficiency = 1;
+  std::vector<TrialData> trials = WithReturns(2, 1900, {500, 500, 500, 500});
+  trials[3].measures.erase("return");
+  trials[3].not_finite["return"] = {0, 10, false};
+  Analyse(trials);
+  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but the return of 1 of 4 seeds is not finite", Of(kBalanced).why);
+  trials[3].not_finite.clear();
+  Analyse(trials);
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "no episode ended, which says nothing of the return";
 }
 
 TEST_F(LimitedTest, EachGoalHasItsSetting) {
@@ -97,7 +151,7 @@ TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).nearest));
-  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its efficiency of 79.8 % is below 80 %", Of(kBalanced).why);
+  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency of 79.8 % is below 80 %", Of(kBalanced).why);
 }
 
 TEST_F(LimitedTest, APeakBreaksTheLimitOfMemoryAndAMeanThatOfTheProcessor) {
