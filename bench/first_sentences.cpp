@@ -87,8 +87,8 @@ int main(int argc, char** argv) {
     Bar("2 equal points, " + std::to_string(seeds) + " seeds each: one is ruled out as the best", 0.06, 10'000,
         [&](bp_rng* rng) { return RulesOneOut(rng, seeds); });
   for (const size_t top : {2, 3, 5})
-    Bar("a search of 40 equal settings, " + std::to_string(top) + " confirmed: the share of luck excludes all of it", 0.05, 1'000,
-        [&](bp_rng* rng) { return ExcludesAllLuck(rng, top, 5); });
+    Bar("a search of 40 equal settings, " + std::to_string(top) + " confirmed: the share of luck excludes all of it", 0.05,
+        1'000, [&](bp_rng* rng) { return ExcludesAllLuck(rng, top, 5); });
   std::printf("%d figures are off\n", off);
   return off == 0 ? 0 : 1;
 }

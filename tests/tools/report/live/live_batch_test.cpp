@@ -18,8 +18,9 @@ class LiveBatchTest : public testing::Test {
       folder_.Plan(id, "one", {{"rollout.num_env_runners", 1}}, seed);
       folder_.Start(id);
       folder_.WriteAttempt(id, "result.json", R"({"schema":1,"state":"COMPLETED","outcome":"ok","return":{"mean":1,"n":1}})");
-      folder_.WriteAttempt(id, "metrics.jsonl", R"({"iteration":1,"step":1,"return":{"mean":1,"n":1},"metrics":{"loss":2}})"
-                                                "\n");
+      folder_.WriteAttempt(id, "metrics.jsonl",
+                           R"({"iteration":1,"step":1,"return":{"mean":1,"n":1},"metrics":{"loss":2}})"
+                           "\n");
       folder_.End(id, "COMPLETED", "ok");
       trials.push_back({{"id", id}, {"state", "COMPLETED"}, {"attempt", 1}});
     }
