@@ -14,7 +14,7 @@ namespace backplane {
 // that are not finite do not count.
 bool MayBeRatios(const Number& base, const std::vector<double>& values);
 
-// The same for a measure in all points that have a baseline, so that one figure, table or sentence has one kind of change.
+// Applies this rule to a measure in all points that have a baseline: a figure, table or sentence shows one kind of change.
 bool ShowsRatios(const Combined& combined, const std::vector<ComparedPoint>& points, const std::vector<GroupChoice>& choices,
                  const MeasureSpec& measure);
 

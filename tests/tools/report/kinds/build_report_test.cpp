@@ -95,7 +95,7 @@ Document BarsOf(size_t points) {
   return MakeReport(request).document;
 }
 
-TEST(BuildReportOfOnePoint, LeavesOutItsFigureAndSaysSo) {
+TEST(BuildReportOfOnePoint, NamesTheFigureThatItLeavesOut) {
   const auto names = [](const Document& document) {
     std::string all;
     for (const Figure& figure : document.figures) all += figure.name + " ";

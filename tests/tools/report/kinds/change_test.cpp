@@ -58,7 +58,7 @@ Document Compare(const std::vector<double>& base, const std::vector<double>& poi
 // Three seeds with a standard deviation of 10 on each side: the interval is 2.776 (4 degrees of freedom) x 10 x sqrt(2 / 3).
 constexpr double kHalf = 22.67;
 
-TEST(Change, OfReturnsBelowZeroIsADifferenceInEveryFigureAndTable) {
+TEST(Change, IsADifferenceInEveryFigureAndTableIfReturnsAreBelowZero) {
   const Document document = Compare({-100, -110, -90}, {-50, -60, -40});
   const Figure& gains = FigureOf(document, "gains");
   const auto rows = RowsOf(gains, "return: more is better", "mean");
@@ -77,13 +77,13 @@ TEST(Change, OfReturnsBelowZeroIsADifferenceInEveryFigureAndTable) {
   EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 +50")) << document.verdict[0];
 }
 
-TEST(Change, OfOneValueBelowZeroIsADifferenceToo) {
+TEST(Change, IsADifferenceIfOneValueIsBelowZero) {
   const Document document = Compare({100, 110, 90}, {50, 60, -1});
   EXPECT_EQ("return minus the baseline's", TableOf(document, "change").columns[1].title);
   EXPECT_FALSE(Contains(document.verdict[0], "%")) << document.verdict[0];
 }
 
-TEST(Change, OfValuesAboveZeroIsARatio) {
+TEST(Change, IsARatioIfValuesAreAboveZero) {
   const Document document = Compare({100, 110, 90}, {150, 160, 140});
   const Figure& gains = FigureOf(document, "gains");
   EXPECT_DOUBLE_EQ(1.5, RowsOf(gains, "return: more is better", "mean")[0]["value"]);

@@ -1,4 +1,4 @@
-// Which curves of a panel have bands.
+// Tests which curves of a panel have bands.
 #include <gtest/gtest.h>
 
 #include <set>
