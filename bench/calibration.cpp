@@ -210,9 +210,9 @@ void GateOfReturns() {
       return TestScores(before, draw(lognormal ? 0 : 100 + change), factor, PlanOfGate(repeat)).side == side;
     };
   };
-  Share("gate, return < 0%, no change: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, 0, 1));
-  Share("gate, return < 0%, no change, lognormal: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, 0, 1, true));
-  Share("gate, return < 0%, a loss of 1 s.d. within 25 seeds: fails", 0.95, 0.02, 4'000, ends(Side::kBelow, -10, 1));
+  Share("gate, return < 0%, no change: fails", 0.044, 0.01, 4'000, ends(Side::kBelow, 0, 1));
+  Share("gate, return < 0%, no change, lognormal: fails", 0.032, 0.01, 4'000, ends(Side::kBelow, 0, 1, true));
+  Share("gate, return < 0%, a loss of 1 s.d. within 25 seeds: fails", 0.93, 0.02, 4'000, ends(Side::kBelow, -10, 1));
   Share("gate, return < -5%, a loss of 5 %: fails", 0.05, 0.01, 4'000, ends(Side::kBelow, -5, 0.95));
   Share("gate, return < -5%, a loss of 5 %: passes", 0.05, 0.01, 4'000, ends(Side::kAbove, -5, 0.95));
   Share("gate, return < -10%, no change, s.d. 10 %: passes", 0.96, 0.02, 4'000, ends(Side::kAbove, 0, 0.9));
