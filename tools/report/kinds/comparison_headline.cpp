@@ -171,6 +171,9 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
   if (!best || !parts.scoring.Value(*best, measure))
     return fmt::format("No point {} by {}{}", selects ? "was selected" : "can be the best", measure.title,
                        left_out.empty() ? "" : ": " + left_out);
+  if (all.size() == excluded.size() + 1 && !left_out.empty())
+    return fmt::format("Only {} can be judged: {} {}; not considered: {}", parts.points[*best].name, measure.title,
+                       value_of(*best), left_out);
   return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
