@@ -180,8 +180,12 @@ void SayHowToGoOn(const ResultSet& set, const std::string& program, Document* do
   std::vector<std::string>& verdict = document->verdict;
   const bool any = std::any_of(set.trials.begin(), set.trials.end(), [](const TrialData& trial) { return trial.usable(); });
   if (!any && !verdict.empty()) verdict.erase(verdict.begin());
-  if (any && !verdict.empty()) verdict.front() = "So far: " + verdict.front();
-  verdict.insert(verdict.begin(), sentences.begin(), sentences.end());
+  if (any && !verdict.empty()) {
+    verdict.front() = sentences.front() + " So far: " + verdict.front();
+    verdict.insert(verdict.begin() + 1, sentences.begin() + 1, sentences.end());
+  } else {
+    verdict.insert(verdict.begin(), sentences.begin(), sentences.end());
+  }
 }
 
 // With a sentence in the limits, as a file may ask for them.
@@ -250,7 +254,7 @@ CompareAnswer JudgeArms(const JudgeRequest& request) {
 std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string& program) {
   const ReportContext context = ContextOf(sets, program, "", {}, {});
   // A report on times may begin with a finding about a busy machine, so it is built in full.
-  if (context.report.kind == "comparison" && !context.report.timing) return ComparisonSentence(sets, context);
+  if (context.report.kind == "comparison" && !AskedQuestion(sets, context).IsTimed()) return ComparisonSentence(sets, context);
   const Document document = BuilderOf(*context.report.kind)(sets, context);
   return document.verdict.empty() ? "" : document.verdict.front();
 }

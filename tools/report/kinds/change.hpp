@@ -14,7 +14,8 @@ namespace backplane {
 // that are not finite do not count.
 bool MayBeRatios(const Number& base, const std::vector<double>& values);
 
-// Applies the rule to every point with a baseline. Figures, tables and sentences of a measure then show the same kind of change.
+// Applies the rule to every point with a baseline. Figures, tables and sentences of a measure then show the same kind of
+// change.
 bool ShowsRatios(const Combined& combined, const std::vector<ComparedPoint>& points, const std::vector<GroupChoice>& choices,
                  const MeasureSpec& measure);
 

@@ -68,7 +68,7 @@ class ComparisonBuilder {
     Diagnosis diagnosis = Diagnose(combined_, nullptr, context_.option_help);
     AddTryCommands(sets_, context_.program, &diagnosis);
     MarkVoidRows(diagnosis, &results);
-    document.is_void = context_.report.timing && !diagnosis.why_void.empty();
+    document.is_void = parts.question.IsTimed() && !diagnosis.why_void.empty();
     document.verdict = Verdict(parts, diagnosis, document.is_void);
     Section section{"results", "Results", {}}, against{"against", "Against the baseline", {}},
         more{"figures", "Further figures", {}}, resources{"resources", "Resources", {}};
@@ -160,7 +160,7 @@ class ComparisonBuilder {
   }
 
   std::vector<std::string> Verdict(const ComparisonParts& parts, const Diagnosis& diagnosis, bool is_void) const {
-    std::vector<std::string> sentences = {is_void ? diagnosis.why_void + "." : ComparisonHeadline(parts)};
+    std::vector<std::string> sentences = {AsMeasured(is_void ? diagnosis.why_void : "", ComparisonHeadline(parts))};
     if (is_void) sentences.push_back(HowToTrust(sets_, context_.program));
     for (size_t selection = 0; selection < spec_.selections.size(); ++selection)
       for (size_t group = 0; group < choices_.size(); ++group) sentences.push_back(Selected(parts, selection, group));

@@ -51,6 +51,10 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To go on: " + CommandOf(set, program)};
 }
 
+std::string AsMeasured(const std::string& why_void, const std::string& headline) {
+  return why_void.empty() ? headline : fmt::format("{}. As measured: {}", why_void, headline);
+}
+
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {
   std::vector<std::string> commands;
   for (const ResultSet& set : sets) commands.push_back(CommandOf(set, program) + " --fresh");

@@ -102,8 +102,7 @@ class EfficiencyBuilder {
   }
 
   std::vector<std::string> Verdict() const {
-    std::vector<std::string> sentences = {diagnosis_.why_void.empty() ? ParallelEfficiencyHeadline(analysis_)
-                                                                      : diagnosis_.why_void + "."};
+    std::vector<std::string> sentences = {AsMeasured(diagnosis_.why_void, ParallelEfficiencyHeadline(analysis_))};
     if (!diagnosis_.why_void.empty()) sentences.push_back(HowToTrust(sets_, context_.program));
     for (size_t series = 0; series < analysis_.series.size(); ++series) {
       const std::string prefix = SeveralSeries() ? analysis_.series[series].label + ": " : "";

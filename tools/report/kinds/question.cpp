@@ -89,6 +89,14 @@ bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& repo
   return named->expression.text() == kReturnOfTraining || named->expression.text() == kReturnOfEvaluation;
 }
 
+bool Question::IsTimed() const {
+  constexpr std::string_view kUnits[] = {"1/s", "s", "min"};
+  return measure && std::ranges::any_of(measure->expression.paths(), [&](const std::string& name) {
+           const HostMeasure* host = name == "cpu_s" ? nullptr : FindHostMeasure(name);
+           return host != nullptr && std::ranges::find(kUnits, host->unit) != std::end(kUnits);
+         });
+}
+
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,
                     const ComparisonSpec& spec) {
   Question question{NamedMeasure(sets, spec), true};

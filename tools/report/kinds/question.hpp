@@ -13,6 +13,9 @@ namespace backplane {
 struct Question {
   std::optional<MeasureSpec> measure;  // absent: no measure can decide
   bool has_best = true;                // false for the returns of random actions
+
+  // True for a speed or a time, which other programs on the machine change.
+  bool IsTimed() const;
 };
 
 // The measure that the file names: in report.select, as the objective of a search, or as the metric of a comparison.

@@ -76,6 +76,7 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
     trial.measures["resources/psi_cpu_some_pct"] = test_support::Spread(60, 1, 10, "samples");
   }
   EXPECT_TRUE(Contains(Headline(trials), "Not trustworthy: the machine was busy")) << Headline(trials);
+  EXPECT_TRUE(Contains(Headline(trials), ". As measured: 4 x 1 is 1.9")) << Headline(trials);
   const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
   EXPECT_TRUE(document.is_void);
   const std::vector<std::string>& verdict = document.verdict;
