@@ -70,7 +70,8 @@ def alike(screen):
 
 def rows_of(screen):
     """Names of a table's rows: what stands before the state."""
-    return [m[1] for m in re.finditer(r"^  (\S.*?)  +(?:\x1b\[[0-9;]*m)*(?:completed|failed|planned|running)\b", screen, re.MULTILINE)]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", screen)
+    return [m[1] for m in re.finditer(r"^  (\S.*?)  +(?:completed|failed|planned|running)\b", plain, re.MULTILINE)]
 
 
 def live_bytes(program, folder, env):

@@ -272,7 +272,7 @@ std::string Scoring::WithoutScore(const std::vector<size_t>& points, const Measu
       if (Diverged(trial, score)) {
         ++counts["diverged"];
       } else if (!trial.usable()) {
-        ++counts[IsFinal(trial.state) && trial.state != TrialState::kSkipped ? "failed" : "were not run to the end"];
+        ++counts[IsFinal(trial.state) && trial.state != TrialState::kSkipped ? "failed" : "did not finish"];
       } else if (!score) {
         ++counts["have no " + measure.title];
       }

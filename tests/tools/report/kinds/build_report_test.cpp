@@ -72,7 +72,9 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
   EventLog(ResultsFolder{results.out()}.events()).Append(SessionEnd{"interrupted"});
   const std::vector<std::string> verdict = MakeReport(request).document.verdict;
   EXPECT_TRUE(verdict.at(0).starts_with(
-      "Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started. So far: t1"))
+      "Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started. So far: "
+      "Only t1 can be judged: SPS 1,000 1/s; not considered: t2 (1 of 1 runs did not finish), t3 (1 of 1 runs did not "
+      "finish)."))
       << verdict.at(0);
   EXPECT_EQ("To go on: backplane run " + results.out().string(), verdict.at(1));
 }

@@ -82,9 +82,9 @@ std::vector<Flaw> Flaws(uint64_t runners) {
           {point().Ends("FAILED", "plugin"), "1 of 4 runs failed"},
           {point().Ends("FAILED", "timeout"), "1 of 4 runs failed"},
           {point().Ends("INFEASIBLE", "oom"), "1 of 4 runs failed"},
-          {point().Ends("PLANNED", "killed"), "1 of 4 runs were not run to the end"},
-          {point().Ends("RUNNING", ""), "1 of 4 runs were not run to the end"},
-          {point().Ends("SKIPPED", ""), "1 of 4 runs were not run to the end"},
+          {point().Ends("PLANNED", "killed"), "1 of 4 runs did not finish"},
+          {point().Ends("RUNNING", ""), "1 of 4 runs did not finish"},
+          {point().Ends("SKIPPED", ""), "1 of 4 runs did not finish"},
           {point().Scores(std::nullopt), "1 of 4 runs have no eval/return"},
           {point().IsNeverFinite(), "4 of 4 runs have no eval/return"}};
 }
