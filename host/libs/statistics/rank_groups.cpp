@@ -11,7 +11,7 @@
 namespace backplane::statistics {
 namespace {
 
-constexpr int kDeals = 2000;
+constexpr int kShuffles = 2000;
 
 std::vector<size_t> InOrder(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
@@ -61,7 +61,7 @@ std::optional<Explained> ExplainedByGroups(const std::vector<double>& values, co
   const double share = EpsilonSquared(ranks, group, sizes, static_cast<double>(used));
   bp_rng rng{seed, 0};
   std::vector<double> dealt;
-  for (int deal = 0; deal < kDeals; ++deal) {
+  for (int deal = 0; deal < kShuffles; ++deal) {
     for (size_t i = 0; i + 1 < ranks.size(); ++i) std::swap(ranks[i], ranks[i + bp_rng_below(&rng, ranks.size() - i)]);
     dealt.push_back(EpsilonSquared(ranks, group, sizes, static_cast<double>(used)));
   }
