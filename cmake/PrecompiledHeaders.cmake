@@ -1,7 +1,7 @@
 # backplane_precompile(<target> [TEST] [PLUGIN] [TORCH] [SMALL]): parses the standard library's, fmt's and nlohmann's headers once per kind
-# of target and not once per file, which halves the time of a build from nothing. Every file still includes what it uses: the preset
-# dev builds without. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
-# Tests are also compiled several files at once and with a light optimizer: most of their code runs once.
+# of target and not once per file, which halves the time of a clean build. Every file still includes what it uses; the preset
+# dev builds without precompiled headers. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
+# Tests are also compiled several files at once and with a light optimizer, because most of their code runs once.
 # SMALL optimizes for size, which takes a quarter less time.
 option(BACKPLANE_PRECOMPILE "Precompile the headers of the standard library and of dependencies" ON)
 

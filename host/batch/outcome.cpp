@@ -27,7 +27,7 @@ std::string OverWallTime(const Ending& ending) {
   return "took longer than resources.wall_time" + (ending.wall_time_s ? " (" + FormatDuration(*ending.wall_time_s) + ")" : "");
 }
 
-// "env.ant gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"
+// "env.NAME gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"
 std::string Silent(const Ending& ending) {
   const double times = ending.over_silence ? kSilenceLimits : 1;
   std::string why = ending.plugin.empty() ? "" : ending.plugin + " ";

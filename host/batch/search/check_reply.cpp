@@ -28,7 +28,7 @@ std::string Expected(const std::string& what, const char* key, const json& found
 bool IsOnStep(const json& value, const SearchedOption& option) {
   const auto step = static_cast<int64_t>(option.step.value_or(1));
   // Unsigned: the distance may be larger than an int64_t. The value is known to be at least `low`.
-  const uint64_t distance = value.get<uint64_t>() - static_cast<uint64_t>(static_cast<int64_t>(option.low));
+  const uint64_t distance = value.get<uint64_t>() - static_cast<uint64_t>(option.lowest);
   return step <= 1 || distance % static_cast<uint64_t>(step) == 0;
 }
 

@@ -94,7 +94,7 @@ std::string CutEnd(const std::string& text, size_t width, bool utf8) {
 }
 
 std::string CutName(const std::string& name, size_t width, bool utf8) {
-  constexpr size_t kLongestKey = 40, kShortestKey = 4;
+  constexpr size_t kLongestKey = 40, kShortestKey = 3, kWholeKey = 4;  // "seed" is never cut
   std::string shortened = name;
   for (size_t length = kLongestKey; Columns(shortened) > width && length >= kShortestKey; --length) {
     std::istringstream words(name);
@@ -102,7 +102,9 @@ std::string CutName(const std::string& name, size_t width, bool utf8) {
     for (std::string word; words >> word;) {
       const size_t equals = word.find('=');
       shortened += shortened.empty() ? "" : " ";
-      shortened += equals == std::string::npos ? word : CutMiddle(word.substr(0, equals), length, utf8) + word.substr(equals);
+      const std::string key = word.substr(0, equals);
+      const bool is_cut = equals != std::string::npos && Columns(key) > kWholeKey;
+      shortened += is_cut ? CutMiddle(key, length, utf8) + word.substr(equals) : word;
     }
   }
   return CutMiddle(Columns(shortened) <= width ? shortened : name, width, utf8);

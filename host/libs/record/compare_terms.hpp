@@ -44,7 +44,7 @@ struct CompareTask {
   }
 };
 
-// "ppo on pole": how the point of an arm on a task is called, and back. No task has " on " in its name.
+// Names the point of an arm on a task, "ARM on TASK", and splits such a name. No task has " on " in its name.
 inline constexpr std::string_view kOnTask = " on ";
 inline std::string NameOnTask(const std::string& arm, const std::string& task) { return arm + std::string(kOnTask) + task; }
 struct ArmOnTask {

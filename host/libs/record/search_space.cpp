@@ -29,6 +29,7 @@ std::optional<SearchedOption> ReadOption(const std::string& path, const nlohmann
     option.whole = kind.whole;
     option.log = kind.log;
     option.low = ends[0].get<double>();
+    if (kind.whole && ends[0].is_number_integer()) option.lowest = ends[0].get<int64_t>();
     option.high = ends[1].get<double>();
     option.step = NumberOf(At(said, "step"));
     return option;

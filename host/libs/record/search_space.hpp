@@ -13,6 +13,7 @@ struct SearchedOption {
   bool whole = false;  // whole numbers alone
   bool log = false;    // as likely in each decade
   double low = 0, high = 0;
+  int64_t lowest = 0;  // `low` exactly, if `whole`
   std::optional<double> step;
   std::vector<nlohmann::json> choices = {};  // instead of numbers, where there are any
 
@@ -25,7 +26,7 @@ struct SearchedOption {
 // By path. What is no distribution is left out.
 std::vector<SearchedOption> ReadSearchSpace(const nlohmann::json& space);
 
-// For people: "ppo" of {"plugin": "ppo"}, other values as they are written.
+// For people: "NAME" of {"plugin": "NAME"}, other values as they are written.
 std::string ChoiceWords(const nlohmann::json& value);
 
 }  // namespace backplane

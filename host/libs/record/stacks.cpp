@@ -113,7 +113,7 @@ std::vector<std::string> ReadStacks(const std::filesystem::path& file) {
 
 std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const std::string& plugin) {
   const auto is_thread = [](const std::string& line) { return !line.starts_with(' '); };
-  std::string file = plugin;  // "env.ant" is in env_ant.so
+  std::string file = plugin;  // "env.NAME" is in env_NAME.so
   std::replace(file.begin(), file.end(), '.', '_');
   file = ", " + file + ".so";
   std::vector<std::string> shown;

@@ -14,12 +14,6 @@ struct Name {
   std::vector<std::pair<std::string, std::string>> values;  // of its axes
 };
 
-// Long keys that many sweeps have. Without these words, a narrow terminal would cut names until they look alike.
-std::string Shortened(const std::string& key) {
-  if (key == "num_env_runners") return "runners";
-  return key == "num_envs_per_env_runner" ? "envs" : key;
-}
-
 Name Parse(const std::string& text) {
   constexpr const char* kBlanks = " \t\n\v\f\r";
   Name name;
@@ -31,7 +25,7 @@ Name Parse(const std::string& text) {
     if (equals == std::string::npos || equals == 0)
       name.own.push_back(word);
     else
-      name.values.emplace_back(Shortened(word.substr(0, equals)), word.substr(equals + 1));
+      name.values.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   return name;
 }

@@ -1,4 +1,4 @@
-// What people type who know other tools: the command of this program that does it.
+// Maps commands of other tools to the command of this program that does the same.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// "run FILE" for "train", or a sentence where no one command does it; empty: not known.
+// "run FILE" for "train", or a sentence if it takes more than one command. Empty: the word is unknown.
 std::string MeantByCommand(const std::string& word);
 
 // Every path that `--set` accepts for the experiment file among the words, under each of its names.

@@ -19,13 +19,16 @@ SearchRecord Known() {
                   {"epochs", {{"int", {2, 10}}, {"step", 4}}},
                   {"batch", {{"log_int", {32, 1024}}}},
                   {"far", {{"int", {-9'000'000'000'000'000'000, 9'000'000'000'000'000'000}}, {"step", 5}}},
+                  {"odd", {{"int", {9'007'199'254'740'993, 9'007'199'254'740'999}}, {"step", 2}}},
                   {"sizes", {{"choice", {{64}, {64, 64}, "auto", nullptr, 2}}}}}}};
   known.suggestions[0].state = "complete";
   return known;
 }
 
 json Good() {
-  return {{"number", 1}, {"params", {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"far", 5}, {"sizes", {64, 64}}}}};
+  return {{"number", 1},
+          {"params",
+           {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"far", 5}, {"odd", 9'007'199'254'740'995}, {"sizes", {64, 64}}}}};
 }
 
 // The good reply with another value for a path.
@@ -50,6 +53,7 @@ TEST(ReplyError, RejectsValuesOutsideTheSpace) {
   EXPECT_THAT(ErrorWith("lr", json()), HasSubstr("got null"));
   EXPECT_THAT(ErrorWith("epochs", 11), HasSubstr("got 11"));
   EXPECT_THAT(ErrorWith("epochs", 5), HasSubstr("got 5")) << "between two steps";
+  EXPECT_THAT(ErrorWith("odd", 9'007'199'254'740'996), HasSubstr("got 9007199254740996")) << "no double has the lower bound";
   EXPECT_THAT(ErrorWith("epochs", 6.5), HasSubstr("got 6.5"));
   EXPECT_THAT(ErrorWith("batch", true), HasSubstr("got true"));
   EXPECT_THAT(ErrorWith("sizes", json{64, 128}), HasSubstr("got [64,128]"));

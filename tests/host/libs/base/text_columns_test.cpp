@@ -24,6 +24,7 @@ TEST(TextColumns, CutsLeaveBothEnds) {
 TEST(TextColumns, NamesLoseLettersOfTheirKeysAndNoValue) {
   EXPECT_EQ("num_…ners=8 num_…nner=2 seed=4", CutName("num_env_runners=8 num_envs_per_env_runner=2 seed=4", 30, true));
   EXPECT_EQ("nu...rs=8 lr=1", CutName("num_env_runners=8 lr=1", 14, false));
+  EXPECT_EQ("n…s=8 n…r=2 seed=4", CutName("num_env_runners=8 num_envs_per_env_runner=2 seed=4", 19, true)) << "values stay";
   EXPECT_EQ("num…r=1", CutName("num_env_runners=8 lr=1", 7, true)) << "no room for the values";
   EXPECT_EQ("a lon… name", CutName("a long and plain name", 11, true));
 }

@@ -22,8 +22,6 @@ TEST(TrialNames, NameTheirAxes) {
   EXPECT_THAT(Names({"lr=0.003 num_epochs=6", "lr=0.01 num_epochs=3"}),
               ElementsAre("lr=0.003 num_epochs=6", "lr=0.01 num_epochs=3"));
   EXPECT_THAT(Names({"lr=0.1", "lr=0.2"}), ElementsAre("lr=0.1", "lr=0.2"));
-  EXPECT_THAT(Names({"num_env_runners=1 num_envs_per_env_runner=1", "num_env_runners=2 num_envs_per_env_runner=4"}),
-              ElementsAre("runners=1 envs=1", "runners=2 envs=4"));
 }
 
 TEST(TrialNames, LoseWhatAllShareAndHaveTheirOwnNameFirst) {

@@ -30,10 +30,13 @@ class QuestionTest : public ::testing::Test {
     }
   }
 
-  std::string Decides(const nlohmann::json& report = nlohmann::json::object()) {
+  Question Asked(const nlohmann::json& report) const {
     const ReportSection section = ReadTolerantly<ReportSection>(report);
     std::vector<ReportError> errors;
-    const Question question = QuestionOf({set_}, Combine({set_}), section, ReadComparisonSpec(section, &errors));
+    return QuestionOf({set_}, Combine({set_}), section, ReadComparisonSpec(section, &errors));
+  }
+  std::string Decides(const nlohmann::json& report = nlohmann::json::object()) {
+    const Question question = Asked(report);
     if (!question.measure) return "nothing";
     return question.measure->expression.text() + (question.measure->direction < 0 ? " down" : " up");
   }
@@ -101,6 +104,31 @@ TEST_F(QuestionTest, OnlySomeFilesAskForTheReturn) {
   EXPECT_FALSE(asks({{"kind", "parallel_efficiency"}}));
   EXPECT_FALSE(asks({{"select", {{"metric", "rss_peak_mb"}}}}));
   EXPECT_TRUE(asks({{"select", {{"metric", "eval/return"}}}}));
+}
+
+TEST_F(QuestionTest, IsTimedForMeasuresThatOtherProgramsChange) {
+  const auto timed = [&](const char* metric) {
+    return Asked({{"select", {{"metric", metric}, {"direction", "maximize"}}}}).IsTimed();
+  };
+  for (const char* metric : {"SPS", "wall_s", "100 * return / minutes"}) EXPECT_TRUE(timed(metric)) << metric;
+  for (const char* metric : {"return", "cpu_s", "rss_peak_mb"}) EXPECT_FALSE(timed(metric)) << metric;
+}
+
+TEST_F(QuestionTest, ABusyMachineMakesOnlyTimedAnswersDoubtful) {
+  for (TrialData& trial : set_.trials) {
+    trial.measures["threads"] = trial.measures["learner_threads"] = Single(2);
+    trial.measures["resources/run_queue_wait_pct"] = test_support::Spread(60, 1, 10, "samples");
+    trial.measures["resources/psi_cpu_some_pct"] = test_support::Spread(60, 1, 10, "samples");
+  }
+  const auto first = [&](const char* metric) {
+    ReportContext context = Context("comparison");
+    context.report = ReadTolerantly<ReportSection>(
+        nlohmann::json{{"kind", "comparison"}, {"select", {{"metric", metric}, {"direction", "maximize"}}}});
+    return ComparisonReport({set_}, context).verdict.front();
+  };
+  EXPECT_TRUE(first("SPS").starts_with("Not trustworthy: the machine was busy.")) << first("SPS");
+  EXPECT_NE(std::string::npos, first("SPS").find(". As measured: lr=0.1 has the best SPS: 2,000")) << first("SPS");
+  EXPECT_TRUE(first("return").starts_with("lr=0.01 has the best return: 450")) << first("return");
 }
 
 TEST_F(QuestionTest, TheFinalTableAsksTheSameQuestion) {
