@@ -46,7 +46,7 @@ nlohmann::json Encode(const HostKey& key, const std::optional<T>& v) {
 }
 
 [[noreturn]] inline void Misfit(const HostKey& key, const nlohmann::json& value) {
-  throw std::runtime_error(key.path + ": a saved configuration cannot hold " + value.dump() + " here");
+  throw std::runtime_error(key.path + ": a saved configuration cannot contain " + value.dump() + " here");
 }
 
 inline void Decode(const HostKey& key, const nlohmann::json& j, double* v) {

@@ -78,7 +78,7 @@ class HostKeyReader {
       } else if (entry.value.IsMap()) {
         ReadSection(entry.value, path);
       } else if (!entry.value.IsNull() && !entry.value.reported) {
-        errors_->Add(entry.value.mark, fmt::format("{}: wanted a mapping, found {}", path, Describe(entry.value)));
+        errors_->Add(entry.value.mark, fmt::format("{}: expected a mapping, got {}", path, Describe(entry.value)));
       }
     }
   }
@@ -165,7 +165,7 @@ class HostKeyReader {
   void RequireBudget() {
     std::string limits;
     if (HasBudget(&limits) || IsGiven("report.precision") || IsMisspelt("budget")) return;
-    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits, ErrorCode::kNoBudget);
+    errors_->Add(PathMark(root_, "budget"), "budget: expected at least one limit of " + limits, ErrorCode::kNoBudget);
   }
 
   // What a budget asks for is what is run, no more: precision is on where there is none, or where it is asked for.
@@ -187,7 +187,7 @@ class HostKeyReader {
   void RefuseKeysOfCommands() {
     for (const HostKey& key : HostKeys()) {
       if (key.of_command && StandsAt(key.path))
-        errors_->Add(PathMark(root_, key.path), key.path + ": wanted with learner.command alone, found without one");
+        errors_->Add(PathMark(root_, key.path), key.path + ": this key needs learner.command, which is missing");
     }
   }
 
@@ -197,20 +197,19 @@ class HostKeyReader {
       if (StandsAt(path)) errors_->Add(PathMark(root_, path), path + ": " + why);
     };
     refuse("learner.plugin",
-           "wanted a plugin or a command, found both: learner.command stands at " + Place(PathMark(root_, "learner.command")));
+           "expected a plugin or a command, got both; learner.command is at " + Place(PathMark(root_, "learner.command")));
     refuse("budget.epochs",
-           "only the command knows its passes over data; wanted iterations (its reports), env_steps (the step it reports), "
-           "wall_time, or no limit: until it exits");
-    refuse("report.precision", "how long a command measures is its own to say; wanted a limit in budget, or none");
+           "a command does not report its passes over the data; use budget.iterations (its reports), budget.env_steps (the "
+           "step that it reports), budget.wall_time, or no budget to wait for its exit");
+    refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
     if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))
-      errors_->Add(pattern->mark,
-                   fmt::format("learner.tensorboard: wanted files below the folder in which the command runs, such as "
-                               "\"runs/**\", found '{}'",
-                               pattern->text));
+      errors_->Add(pattern->mark, fmt::format("learner.tensorboard: expected files below the command's working folder, such as "
+                                              "\"runs/**\", got '{}'",
+                                              pattern->text));
     if (IsGiven("evaluation.episodes") && values_->values["evaluation.episodes"] != 0)
       errors_->Note(PathMark(root_, "evaluation.episodes"),
-                    "evaluation is the host's for plugins alone: a trial by command evaluates itself and reports eval/return");
+                    "only plugins are evaluated by the host; a command evaluates itself and reports eval/return");
   }
 
   void RefuseKeysOfOtherKinds() {
@@ -221,7 +220,7 @@ class HostKeyReader {
       for (const std::string_view path : other.keys_of_its_own) {
         if (path.empty() || !IsGiven(path)) continue;
         errors_->Add(PathMark(root_, std::string(path)),
-                     fmt::format("{}: wanted with report.kind: {} alone, found with {}", path, other.name, kind));
+                     fmt::format("{}: expected report.kind: {} for this key, got {}", path, other.name, kind));
       }
     }
   }
@@ -233,10 +232,10 @@ class HostKeyReader {
       return found == values_->values.end() ? nullptr : &found->second;
     };
     if (const uint64_t rows = RowsOf(value_at); rows > RolloutConfig::kMostRows) {
-      errors_->Add(
-          PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
-          fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", CountIn(value_at(kRunners)),
-                      CountIn(value_at(kRowsOfARunner)), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
+      errors_->Add(PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
+                   fmt::format("rollout: {} env runners of {} envs each are {} envs in total, the limit is {}",
+                               CountIn(value_at(kRunners)), CountIn(value_at(kRowsOfARunner)), FormatCount(rows),
+                               FormatCount(RolloutConfig::kMostRows)));
     }
   }
 

@@ -90,7 +90,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
     size_t begin = override.add ? 1 : 0, equals = text.find('=');
     override.mark = Mark{source, 1, static_cast<int>(begin) + 1};
     if (equals == std::string::npos || equals == begin) {
-      errors->Add(override.mark, fmt::format("wanted path=value, found '{}'", text));
+      errors->Add(override.mark, fmt::format("expected path=value, got '{}'", text));
       continue;
     }
     override.path = WithTodaysName(text.substr(begin, equals - begin));
@@ -123,7 +123,7 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
 
 std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, PathWriter* tree, Errors* errors) {
   if (override.path == "base") {
-    errors->Add(override.mark, "base stands in files only");
+    errors->Add(override.mark, "base can only be set in a file");
     return override.path;
   }
   Target target = FindTarget(override.path, slots);
@@ -142,8 +142,9 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   if (target.aliased) NoteAlias(override.mark, override.path, target.path, errors);
   Node value = LongForm(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
   if (!tree->Set(target.path, override.mark, std::move(value))) {
-    errors->Add(override.mark,
-                fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));
+    errors->Add(
+        override.mark,
+        fmt::format("'{}' cannot be set: the value above it is not a mapping, or the path has too many parts", override.path));
   }
   return target.path;
 }

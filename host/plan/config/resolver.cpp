@@ -44,7 +44,7 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
   for (const std::string& set : set_paths) {
     if (set == target || set.starts_with(target + ".")) {
       errors->Add(override.mark,
-                  fmt::format("'{}' is swept here and given by --set too; use --sweep {}=... to replace the axis",
+                  fmt::format("'{}' is swept here and also set by --set; to replace the axis, use --sweep {}=...",
                               override.path, override.path));
     }
   }
@@ -52,8 +52,8 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
   if (others == written.end() || override.replaces) return;
   for (const Override* other : others->second) {
     errors->Add(override.mark, override.path == other->path
-                                   ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
-                                   : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
+                                   ? fmt::format("'{}' is set twice, first at {}", override.path, Place(other->mark))
+                                   : fmt::format("'{}' and '{}' are names of one value, which is set twice (also at {})",
                                                  override.path, other->path, Place(other->mark)));
   }
 }
@@ -98,7 +98,7 @@ std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
 void RefuseOtherName(const Override& set, const Override& before, Errors* errors) {
   if (set.path == before.path) return;
   errors->Add(set.mark,
-              fmt::format("'{}' is another name of '{}', which --set gives too; keep one of them", set.path, before.path));
+              fmt::format("'{}' is another name of '{}', which is also set by --set; keep one of them", set.path, before.path));
 }
 
 // The mapping of options at a path; those of a monitor stand in a list.

@@ -72,7 +72,7 @@ void UseOneSpelling(Node* root, Errors* errors) {
   for (Entry& entry : root->entries) {
     if (entry.key == kOlder && today != nullptr) {
       errors->Add(entry.mark,
-                  fmt::format("'{}' is an older name of '{}', which stands at {}", kOlder, kToday, Place(today->mark)));
+                  fmt::format("'{}' is the older name of '{}', which is set at {}", kOlder, kToday, Place(today->mark)));
     }
     if (entry.key == kOlder) entry.key = kToday;
     entry.value = LongForm(entry.key, std::move(entry.value));

@@ -50,7 +50,7 @@ TEST(LinePattern, WhatIsNoNumberIsNone) {
 
 TEST(LinePattern, SaysWhatIsWrongWithIt) {
   EXPECT_THAT(WhyNot("([0-9]"), HasSubstr("expected a regular expression of RE2, got '([0-9]'"));
-  EXPECT_THAT(WhyNot("[0-9]+"), HasSubstr("expected one group, the number, as in 'return=([-0-9.]+)', got 0"));
+  EXPECT_THAT(WhyNot("[0-9]+"), HasSubstr("expected one group around the number, as in 'return=([-0-9.]+)', got 0"));
   EXPECT_THAT(WhyNot("(a)(b)"), HasSubstr("got 2"));
   EXPECT_THAT(WhyNot(std::string(500000, '(')), HasSubstr("expected a pattern of at most 1000 bytes"));
   EXPECT_THAT(WhyNot("(a{99999}){99999}"), HasSubstr("expected a regular expression"));
@@ -75,7 +75,7 @@ TEST(LinePattern, NamesConstructsThatRe2Lacks) {
   EXPECT_THAT(WhyNot("(?<!a)([0-9])"), HasSubstr("lookaround '(?<!' is not supported"));
   EXPECT_THAT(WhyNot("([0-9])\\1"), HasSubstr("backreference '\\1' is not supported"));
   EXPECT_THAT(WhyNot("([0-9])\\k<n>"), HasSubstr("backreference '\\k' is not supported"));
-  EXPECT_THAT(WhyNot("(?<n>[0-9])"), HasSubstr("a named group is written (?P<name>...)"));
+  EXPECT_THAT(WhyNot("(?<n>[0-9])"), HasSubstr("write a named group as (?P<name>...)"));
 }
 
 // Each would take a backtracking matcher longer than the age of the universe, or its stack.

@@ -135,7 +135,7 @@ TEST_F(ExperimentTest, AnotherShapeIsRefused) {
   less["env"].erase("plugin");
   other["seed"] = "x";
   EXPECT_THAT(refusal(more), HasSubstr("unknown key 'rollout.speed'"));
-  EXPECT_THAT(refusal(less), HasSubstr("lacks 'env.plugin'"));
+  EXPECT_THAT(refusal(less), HasSubstr("missing key 'env.plugin'"));
   EXPECT_THAT(refusal(other), HasSubstr("seed"));
   EXPECT_THAT(refusal(json::array()), HasSubstr("JSON object"));
 }
