@@ -259,7 +259,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   }
   const Finished malformed = Run("compare learns.yaml --metric 'return *'");
   EXPECT_EQ(malformed.exit, 2);
-  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: wanted a measure or an expression of measures, found 'return *'"));
+  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: expected a metric or an expression of metrics, got 'return *'"));
 }
 
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {

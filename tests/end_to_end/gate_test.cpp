@@ -168,7 +168,8 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   const std::string plan = ReadFile(Out("killed") / "plan.jsonl");
   const Finished run = Run("run outputs/killed");
   EXPECT_EQ(run.exit, 2) << run.out;
-  EXPECT_THAT(run.err, AllOf(HasSubstr("results of another command"), HasSubstr("gate kept/base.json alike.yaml --fail-if")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("these results belong to a different command"),
+                             HasSubstr("gate kept/base.json alike.yaml --fail-if")));
   EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
   EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");

@@ -54,7 +54,7 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
     return run.err;
   };
   EXPECT_THAT(seal("helps_nothing"),
-              HasSubstr("env.helps_nothing: option 'gain' helps against 'update_bond', which is no finding; "
+              HasSubstr("env.helps_nothing: option 'gain' names the unknown finding 'update_bond' in `helps`; "
                         "did you mean 'update_bound'?"));
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
@@ -63,7 +63,7 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
               HasSubstr("monitor.range_malformed: option 'first', its range: wanted such as (0,1], [1,) or auto|[1,), found "
                         "'0..9'"));
   EXPECT_THAT(seal("no_kind", "monitor"),
-              HasSubstr("no_kind: the id: wanted 'monitor.NAME', as it is one, found 'no_kind'. Call it 'monitor.no_kind'."));
+              HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }
 
 TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {

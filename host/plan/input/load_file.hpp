@@ -17,7 +17,7 @@ namespace backplane {
 inline void PrintErrors(const std::vector<Diagnostic>& errors) {
   for (size_t i = 0; i < std::min(errors.size(), kShownErrors); ++i) LogError("{}", Format(errors[i]));
   if (errors.size() > kShownErrors) {
-    LogError("and {} more, which are not shown", FormatCount(errors.size() - kShownErrors));
+    LogError("and {} more errors", FormatCount(errors.size() - kShownErrors));
   }
 }
 

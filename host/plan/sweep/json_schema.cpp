@@ -276,7 +276,7 @@ class SchemaWriter {
           // A host key under the option's name takes what the key takes: 4GiB as well as 4096 of the option's unit.
           properties[option.path] = Either(std::move(properties[option.path]), SchemaOf(key->rule()));
         } else if (alias.ends_with(']')) {
-          properties[alias.substr(0, alias.find('['))] = With(Type("array"), "$comment", "each entry an option of its own");
+          properties[alias.substr(0, alias.find('['))] = With(Type("array"), "$comment", "each entry is a separate option");
         } else {
           properties[alias] = With(value, "$comment", "another name of " + option.path);
         }

@@ -32,8 +32,7 @@ class Lent {
 
 Plan Planner::MakeSearched() {
   if (!stages().empty()) {
-    errors_->Add(stages().front().mark,
-                 "stages: wanted none in an experiment with sweep.search, whose points are single trials");
+    errors_->Add(stages().front().mark, "stages: sweep.search does not support stages, because its points are single trials");
     return {};
   }
   if (sweep().space.empty()) return {};  // it was said why
@@ -42,7 +41,7 @@ Plan Planner::MakeSearched() {
   if (!errors_->empty() || !text_is_good_) return {};
   if (probes.plan_.points.empty()) {
     errors_->Add(sweep().search->mark,
-                 fmt::format("sweep.search: the rules leave none of {} settings that were tried; the last one fell to {}",
+                 fmt::format("sweep.search: the rules reject all {} settings that were tried, the last one by {}",
                              probes.plan_.generated, probes.plan_.dropped.back().rule));
     return {};
   }
@@ -50,8 +49,9 @@ Plan Planner::MakeSearched() {
   plan_.base = base ? *std::move(base) : probes.memory_->resolver.Load(probes.memory_->writes.front());
   const SearchTerms& terms = *sweep().search;
   if (const uint64_t seeds = SeedsOf(sweep(), plan_.base.experiment); terms.Prunes() && seeds > 1) {
-    errors_->Add(terms.pruner_mark,
-                 fmt::format("sweep.search.pruner: a pruner stops single trials and wants one seed a point, found {}", seeds));
+    errors_->Add(
+        terms.pruner_mark,
+        fmt::format("sweep.search.pruner: a pruner stops single trials, so it needs one seed per point, got {}", seeds));
     return {};
   }
   plan_.search = terms;

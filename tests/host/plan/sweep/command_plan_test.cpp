@@ -77,7 +77,7 @@ TEST_F(CommandPlan, HasNoStages) {
   const PlanResult result =
       PlanText("experiment: first\n" + kCommand + "stages: [{name: a}, {name: b, learner.options.lr: 2}]\n");
   ASSERT_FALSE(result.plan);
-  EXPECT_THAT(result.errors.at(0).message, HasSubstr("wanted a plugin in an experiment with stages"));
+  EXPECT_THAT(result.errors.at(0).message, HasSubstr("expected a plugin in an experiment with stages"));
 }
 
 TEST_F(CommandPlan, OfAPluginTheIdentitySaysNothingOfCommands) {

@@ -138,11 +138,11 @@ TEST_F(PlanByPlaceTest, AnErrorInTheMiddleIsTheOneOfTheWholeFile) {
               ElementsAre("5:42 learner.options.lr: 2.0 is out of range (0,1]"));
   EXPECT_THAT(
       PlanErrors("rollout: {num_env_runners: 65536}\nsweep: {grid: {rollout.num_envs_per_env_runner: [1, 2, 64, 1024]}}\n"),
-      ElementsAre(HasSubstr("wanted at most 16"), HasSubstr("1024 is out of range [1,64]")));
+      ElementsAre(HasSubstr("the limit is 16"), HasSubstr("1024 is out of range [1,64]")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {rollout.num_envs_per_env_runner: [1, 64, 65]}}\n"),
               ElementsAre(HasSubstr("rollout.num_envs_per_env_runner: 65 is out of range [1,64] of learner.climber's option")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.epochs: [1, 2, x]}}\n"),
-              ElementsAre("5:47 learner.options.epochs: wanted an integer, found 'x'"));
+              ElementsAre("5:47 learner.options.epochs: expected an integer, got 'x'"));
 }
 
 }  // namespace

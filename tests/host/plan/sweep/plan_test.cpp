@@ -90,12 +90,12 @@ TEST_F(PlanTest, StepsOfAZipHaveNamesToo) {
 
 TEST_F(PlanTest, WhatCannotBeVariedIsSaid) {
   EXPECT_THAT(PlanErrors(kTwoLearners, {"befor:env.options.legs=2"}),
-              ElementsAre(HasSubstr("no point is called 'befor'; did you mean 'before'?")));
+              ElementsAre(HasSubstr("unknown point 'befor'; did you mean 'before'?")));
   EXPECT_THAT(PlanErrors(kTwoLearners, {"before:seed=2"}), ElementsAre(HasSubstr("'seed' cannot be swept")));
   EXPECT_THAT(PlanErrors(kTwoLearners, {"before:env.options.legs=2", "before:env.options.legs=3"}),
-              ElementsAre(HasSubstr("'env.options.legs' is given twice")));
+              ElementsAre(HasSubstr("'env.options.legs' is swept twice")));
   EXPECT_THAT(PlanErrors("sweep: {list: [{name: a}], derive: {env.options.legs: \"2 + 1\"}}\n", {"a:env.options.legs=2"}),
-              ElementsAre(HasSubstr("'env.options.legs' is derived at")));
+              ElementsAre(HasSubstr("'env.options.legs' cannot be swept: it is derived at")));
 }
 
 TEST_F(PlanTest, WithoutASweepThereIsOnePoint) {

@@ -123,7 +123,7 @@ TEST_F(ScopeTest, APresetHasNothingOfTheBatchAndNotWhatTheExperimentIsAbout) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
     const bool subject = key.path == "seed" || key.path == "monitors" || key.path.ends_with(".plugin") || key.of_command;
-    EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "is no part of a preset"), subject || key.scope == Scope::kBatch)
+    EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "cannot be in a preset"), subject || key.scope == Scope::kBatch)
         << Nested(key);
   }
 }

@@ -128,23 +128,23 @@ TEST_F(StagesTest, TheBudgetMayStandInTheStagesAlone) {
 }
 
 TEST_F(StagesTest, EveryMistakeHasItsPlace) {
-  EXPECT_THAT(PlanErrors("stages: {name: rise}\n"), ElementsAre(HasSubstr("5:9 stages: wanted a list")));
-  EXPECT_THAT(PlanErrors("stages: []\n"), ElementsAre(HasSubstr("found an empty one")));
-  EXPECT_THAT(PlanErrors("stages: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("a stage lacks 'name'")));
-  EXPECT_THAT(PlanErrors("stages: [{name: a}, {name: a}]\n"), ElementsAre("5:22 stages: two are called 'a'"));
+  EXPECT_THAT(PlanErrors("stages: {name: rise}\n"), ElementsAre(HasSubstr("5:9 stages: expected a list")));
+  EXPECT_THAT(PlanErrors("stages: []\n"), ElementsAre(HasSubstr("got an empty one")));
+  EXPECT_THAT(PlanErrors("stages: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("missing key 'name'")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a}, {name: a}]\n"), ElementsAre("5:22 stages: two stages are named 'a'"));
   EXPECT_THAT(PlanErrors("stages: [{name: a, learner.plugin: hopper}]\n"),
               ElementsAre(HasSubstr("one learner goes through all stages")));
-  EXPECT_THAT(PlanErrors("stages: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all stages of a trial have its seed")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all stages of a trial share its seed")));
   EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.leg: 3}]\n"),
               ElementsAre("5:20 unknown path 'env.options.leg'; did you mean 'env.options.legs'?"));
   EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.legs: 99}]\n"), ElementsAre(HasSubstr("5:38 ")));
   EXPECT_THAT(PlanErrors(kTwo, {}, {"stages.stnd.budget.iterations=2"}),
-              ElementsAre(HasSubstr("no stage is called 'stnd'; did you mean 'stand'?")));
+              ElementsAre(HasSubstr("unknown stage 'stnd'; did you mean 'stand'?")));
   EXPECT_THAT(PlanErrors("", {}, {"stages.stand.budget.iterations=2"}), ElementsAre(HasSubstr("the experiment has no stages")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {stages.up.budget.iterations: [2]}}\n"),
-              ElementsAre(HasSubstr("no stage is called 'up'")));
+              ElementsAre(HasSubstr("unknown stage 'up'")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {env.options.legs: [2, 3]}}\n"),
-              Each(HasSubstr("'env.options.legs' is given twice")));
+              Each(HasSubstr("'env.options.legs' is set twice")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {stages.stand.learner.options.epochs: \"1\"}}\n"),
               Contains(HasSubstr("cannot be derived")));
 }
@@ -166,7 +166,7 @@ TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
   const std::string memory =
       "sweep: {grid: {phases.rise.rollout.num_env_runners: [1, 2]}, memory_axes: [phases.rise.rollout.num_env_runners]}\n";
   EXPECT_EQ(GoodPlan(older + memory).memory_axes.size(), 1u);
-  EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is an older name of 'stages', which stands at")));
+  EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is the older name of 'stages', which is set at")));
 }
 
 }  // namespace
