@@ -184,14 +184,14 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
 TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   SaveBaseline();
   const std::string condition = " pole.yaml --fail-if 'return < 0%'";
-  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: is not there; wanted a baseline"));
+  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: does not exist; expected a baseline"));
   Write("torn.json", ReadFile(dir_ / "kept/base.json").substr(0, 500));
-  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is no JSON object"));
+  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is not a JSON object"));
   nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
   kept["trials"][3]["seed"] = "three";
   Write("wrong.json", kept.dump());
   EXPECT_THAT(Run("gate wrong.json" + condition).err,
-              HasSubstr("wrong.json: \"trials[3].seed\": wanted a whole number from 0 on, found \"three\""));
+              HasSubstr("wrong.json: \"trials[3].seed\": expected a whole number from 0 on, got \"three\""));
   Write("few.yaml", "base: pole.yaml\nexperiment: few\nsweep: {seeds: {n: 3}}\n");
   ASSERT_EQ(Run("run few.yaml --quiet").exit, 0);
   const Finished few = Run("gate save outputs/few --to few.json");

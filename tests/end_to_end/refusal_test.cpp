@@ -229,8 +229,8 @@ budget: {iterations: 1}
   const Finished run = Run("run half.yaml");
   EXPECT_NE(run.exit, 0);
   // A build without LibTorch has a plugin without that part.
-  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is not there; wanted the part 'torch' of 'learner.ppo'"),
-                                      HasSubstr("'learner.ppo' was built without its part 'torch'")));
+  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
+                                      HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
   EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
   EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
 }

@@ -29,9 +29,9 @@ using Run = std::function<int()>;
 
 // Options of other tools that this program replaces by a default.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
-    {"--resume", "the same command resumes by itself where it stopped"},
-    {"--continue", "the same command resumes by itself where it stopped"},
-    {"--restore", "the same command resumes by itself where it stopped"},
+    {"--resume", "the same command resumes the experiment"},
+    {"--continue", "the same command resumes the experiment"},
+    {"--restore", "the same command resumes the experiment"},
     {"--overwrite", "--fresh moves old results aside"},
 }};
 
@@ -143,7 +143,8 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
       const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
       if (at == &root) commands.push_back("help");  // TypedWords makes an option of it
       return "unknown command '" + word + "'" +
-             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");
+             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands)))
+                            : "; use `backplane " + meant + (meant.find('`') == meant.npos ? "`" : ""));
     }
   }
   return "";
@@ -152,7 +153,7 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
 int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLine& line) {
   const std::string typo = ExplainTypo(root, line);
   if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
-  LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
+  LogError("backplane: {}\nhint: `backplane --help` and `backplane COMMAND --help` list commands and options",
            typo.empty() ? error.what() : typo);
   return line.usage_code;
 }

@@ -73,8 +73,8 @@ void EndChildren() {
 constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr suseconds_t kTimeToAnswer_us = 700'000;
 constexpr int kExitInterrupted = 130;
-constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it at once\n";
-constexpr char kEnding[] = "\nbackplane: ended at once\n";
+constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it immediately\n";
+constexpr char kEnding[] = "\nbackplane: ended immediately\n";
 
 // Handlers write these, because they get no argument.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;

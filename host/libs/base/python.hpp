@@ -14,6 +14,6 @@ std::string FindPython();
 std::filesystem::path BesideProgram(const std::string& name);
 
 inline constexpr char kInstallFigures[] =
-    "call scripts/bootstrap, or install the Python wheel vl-convert-python and name its Python in BACKPLANE_PYTHON";
+    "run scripts/bootstrap, or install the Python package vl-convert-python and set BACKPLANE_PYTHON to its Python";
 
 }  // namespace backplane

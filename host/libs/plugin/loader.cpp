@@ -69,8 +69,8 @@ void CheckLive(const bp_module& module, const std::vector<PluginInfo>& sealed, c
   for (const PluginInfo& info : sealed) {
     const bp_descriptor* live = CallModule(file, "descriptor", [&] { return FindDescriptor(module, info.id); });
     if (live && live->kind == info.kind) continue;
-    throw PluginError(file.string() + ": its metadata names the " + KindName(info.kind) + " '" + info.id +
-                      "', its code does not; run `backplane plugin seal` on it again");
+    throw PluginError(file.string() + ": its metadata contains the " + KindName(info.kind) + " '" + info.id +
+                      "', but its code does not; run `backplane plugin seal " + file.string() + "` again");
   }
 }
 
@@ -135,11 +135,11 @@ const bp_descriptor& LoadedModule::descriptor(const std::string& id) const {
 const void* LoadedModule::RawApi(const std::string& id) const {
   const bp_descriptor& about = descriptor(id);
   const void* table = CallModule(file_, "api", [&] { return module_->api(id.c_str()); });
-  if (!table) throw PluginError(file_.string() + ": describes '" + id + "' and gives no function table for it");
+  if (!table) throw PluginError(file_.string() + ": describes '" + id + "' but provides no function table for it");
   const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size stands first in every struct
   if (size < TableBytes(about.kind)) {
-    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short; wanted " +
-                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", found " +
+    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short: expected " +
+                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", got " +
                       std::to_string(size));
   }
   return table;

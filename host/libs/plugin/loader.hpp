@@ -19,8 +19,8 @@ std::string TorchVersionAt(const std::filesystem::path& lib_dir);
 // package torch beside an installation that is a Python package itself. Empty: nowhere.
 std::filesystem::path FindTorchLib();
 inline constexpr char kInstallTorch[] =
-    "scripts/bootstrap installs it, for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB names the folder of "
-    "another libtorch.so";
+    "run scripts/bootstrap, or for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB selects the folder of a "
+    "different libtorch.so";
 
 // Opens the file with RTLD_NOW | RTLD_LOCAL, for ever, and returns its module. Checks nothing before. Throws PluginError.
 const bp_module& OpenModule(const std::filesystem::path& file);

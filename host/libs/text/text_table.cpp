@@ -204,7 +204,7 @@ std::string FormatScreenTable(Table table, size_t width) {
     table.columns[*column].in_text = false;
     left_out = table.columns[*column].title + (left_out.empty() ? "" : ", ") + left_out;
   }
-  if (!left_out.empty()) table.notes.push_back("Left out for want of width: " + left_out + ".");
+  if (!left_out.empty()) table.notes.push_back("Columns left out to fit the width: " + left_out + ".");
   return FormatTextTable(table, width);
 }
 

@@ -46,16 +46,17 @@ TEST(LoadedModule, RefusesMetadataThatTheCodeContradicts) {
   std::string text = Metadata(file);
   text.replace(text.find("env.good"), 8, "env.evil");
   SetMetadata(file, text);
-  EXPECT_THAT(SentenceOf([&] { LoadedModule::Load(file, ""); }), HasSubstr("names the env 'env.evil', its code does not"));
+  EXPECT_THAT(SentenceOf([&] { LoadedModule::Load(file, ""); }),
+              HasSubstr("contains the env 'env.evil', but its code does not"));
 }
 
 TEST(LoadedModule, ReportsAFailedInit) { EXPECT_THAT(Refused("env_init_fails"), HasSubstr("init failed with status -9")); }
 
 TEST(LoadedModule, RefusesAMissingOrShortTable) {
   const auto none = LoadedModule::Load(Fixture("env_no_table"), "");
-  EXPECT_THAT(SentenceOf([&] { none->api<bp_env_api>("env.no_table"); }), HasSubstr("gives no function table"));
+  EXPECT_THAT(SentenceOf([&] { none->api<bp_env_api>("env.no_table"); }), HasSubstr("provides no function table"));
   const auto brief = LoadedModule::Load(Fixture("env_short_table"), "");
-  EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short; wanted 64 bytes"));
+  EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short: expected 64 bytes"));
 }
 
 TEST(LoadedModule, CarriesTheSentenceOfAFailedCreate) {

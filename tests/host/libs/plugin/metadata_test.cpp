@@ -68,7 +68,7 @@ TEST(ReadPlugins, RefusesAnotherMachine) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   Overwrite(file, 18, std::string("\xf3\x00", 2));  // e_machine: EM_RISCV
-  EXPECT_THAT(NotRead(file), testing::AllOf(HasSubstr("another machine"), HasSubstr("found 64-bit riscv")));
+  EXPECT_THAT(NotRead(file), testing::AllOf(HasSubstr("different machine"), HasSubstr("got 64-bit riscv")));
 }
 
 TEST(ReadPlugins, RefusesATruncatedFile) {
@@ -95,7 +95,7 @@ TEST(ReadPlugins, RefusesALibraryWithoutTheEntryPoint) {
 }
 
 TEST(ReadPlugins, RefusesAnotherAbiMajor) {
-  EXPECT_THAT(NotRead(Fixture("env_other_major")), HasSubstr("another ABI major; wanted bp_module_v1, found bp_module_v2"));
+  EXPECT_THAT(NotRead(Fixture("env_other_major")), HasSubstr("different ABI major: expected bp_module_v1, got bp_module_v2"));
 }
 
 TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
@@ -125,11 +125,11 @@ TEST(ReadPlugins, RefusesCorruptMetadata) {
 }
 
 TEST(ReadPlugins, RefusesAnotherBuild) {
-  EXPECT_THAT(RefusedWith("/build/sanitizer", "memory"), HasSubstr("another sanitizer; wanted"));
-  EXPECT_THAT(RefusedWith("/build/cxx11abi", 1 - _GLIBCXX_USE_CXX11_ABI), HasSubstr("another C++ ABI"));
-  EXPECT_THAT(RefusedWith("/bp_meta", 2), HasSubstr("another format; wanted 1, found 2"));
-  EXPECT_THAT(RefusedWith("/abi/0", 2), HasSubstr("another ABI major; wanted 1, found 2"));
-  EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("names no plugin"));
+  EXPECT_THAT(RefusedWith("/build/sanitizer", "memory"), HasSubstr("different sanitizer: expected"));
+  EXPECT_THAT(RefusedWith("/build/cxx11abi", 1 - _GLIBCXX_USE_CXX11_ABI), HasSubstr("different C++ ABI"));
+  EXPECT_THAT(RefusedWith("/bp_meta", 2), HasSubstr("different format: expected 1, got 2"));
+  EXPECT_THAT(RefusedWith("/abi/0", 2), HasSubstr("different ABI major: expected 1, got 2"));
+  EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("one or more plugins in its metadata, got none"));
 }
 
 TEST(ReadPlugins, AsksNoCxxAbiOfAPluginWrittenInC) {
