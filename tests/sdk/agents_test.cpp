@@ -155,7 +155,7 @@ TEST(MultiEnv, MayPayTheTeam) {
   EXPECT_THAT(Of<float>(env, "plain", 1), ElementsAre(8));
   env.At<float>("action", 0)[0] = -1000;
   EXPECT_EQ(env.Step(), BP_E_INTERNAL);
-  EXPECT_EQ(env.error(), "row 0: 'b' of Info() is written in `info`, and by no handle");
+  EXPECT_EQ(env.error(), "row 0: write 'b' of Info() through `info`, not through a handle");
 }
 
 TEST(MultiEnv, NamesTheRowOfAnError) {
@@ -206,8 +206,8 @@ TEST(SingleRows, MayNotWriteInfoThatTheSpecDoesNotDeclare) {
     return env.error();
   };
   harness::Env one(ModuleOf<bp::Env<OneInfoTooMany>>(), 2), agents(ModuleOf<bp::MultiEnv<OneInfoTooManyOfAgents>>(), 2);
-  EXPECT_EQ(step(one), "Step wrote info[1], and the spec declares 1 Info(...): it should declare one for each number");
-  EXPECT_EQ(step(agents), "Step wrote info[2], and the spec declares no Info(...): it should declare one for each number");
+  EXPECT_EQ(step(one), "Step wrote info[1], but the spec declares 1 Info(...); declare one per number");
+  EXPECT_EQ(step(agents), "Step wrote info[2], but the spec declares no Info(...); declare one per number");
 }
 
 // What a spec says of its agents has to fit what the row works with.

@@ -93,7 +93,7 @@ TEST_F(HandlesTest, AreNotGivenToWhatIsNotThere) {
   EXPECT_THAT(SentenceOf([&] { spec_.Get<float>(BP_ROLE_STATE); }), HasSubstr("no channel of role STATE"));
   EXPECT_THAT(SentenceOf([&] { spec_.Get<float>("speed"); }), HasSubstr("no channel 'speed'"));
   EXPECT_THAT(SentenceOf([&] { spec_.Get<int8_t>("terminated"); }),
-              HasSubstr("'terminated' has numbers of type uint8, its handle should not be of int8"));
+              HasSubstr("'terminated' has numbers of type uint8, but its handle is of int8"));
 }
 
 TEST_F(HandlesTest, OfWhatAnEnvOnlyReadsAreConst) {

@@ -293,7 +293,7 @@ impl Options<'_> {
     fn get<T>(&self, path: &str, mut value: T, read: impl FnOnce(*const c_char, &mut T) -> bp_status) -> T {
         let name = CString::new(path).expect("an option's path has no zero byte");
         let status = read(name.as_ptr(), &mut value);
-        assert!(status == BP_OK, "option '{path}' is not declared as it is read");
+        assert!(status == BP_OK, "option '{path}' is declared with a different type");
         value
     }
     pub fn f64(&self, path: &str) -> f64 {
@@ -524,7 +524,7 @@ impl<E: Env> Instance<E> {
                 };
                 if !fits {
                     let name = CStr::from_ptr(wanted.name).to_string_lossy();
-                    return Err((BP_E_INVALID_ARG, format!("the buffer of '{name}' has not its shape or dtype")));
+                    return Err((BP_E_INVALID_ARG, format!("the buffer of '{name}' has the wrong shape or dtype")));
                 }
             }
         }
@@ -536,7 +536,7 @@ impl<E: Env> Instance<E> {
             return Ok(());
         }
         let (slots, rows) = (self.n_frames, self.rows.len());
-        Err((BP_E_INVALID_ARG, format!("slot {slot}, rows [{begin}, {end}): wanted one of {slots} slots and of {rows} rows")))
+        Err((BP_E_INVALID_ARG, format!("slot {slot}, rows [{begin}, {end}): expected one of {slots} slots and of {rows} rows")))
     }
 
     unsafe fn reset(&self, slot: u32, begin: u64, end: u64, mask: *const u8, seeds: *const u64) -> Result<(), (bp_status, String)> {

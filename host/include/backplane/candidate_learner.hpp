@@ -51,7 +51,8 @@ class CandidateLearner : public Learner {
     NextCandidates(&request_);
     if (request_.seeds.size() != request_.candidates * request_.episodes_each)
       throw Error(BP_E_INTERNAL, "an evaluation of " + std::to_string(request_.candidates) + " candidates in " +
-                                     std::to_string(request_.episodes_each) + " episodes each should have as many seeds, got " +
+                                     std::to_string(request_.episodes_each) +
+                                     " episodes each: expected one seed per episode, got " +
                                      std::to_string(request_.seeds.size()));
     out_request->kind = BP_REQ_EVALUATE;
     out_request->u.evaluate = {request_.candidates, request_.episodes_each, request_.chunk, request_.max_steps,
@@ -59,8 +60,8 @@ class CandidateLearner : public Learner {
   }
   void Consume(const Delivery& delivery) override {
     if (delivery.raw().kind != BP_REQ_EVALUATE)
-      throw Error(BP_E_INVALID_ARG, "got a delivery of kind " + std::to_string(delivery.raw().kind) +
-                                        ", it asks for evaluations of candidates alone");
+      throw Error(BP_E_INVALID_ARG,
+                  "expected a delivery of evaluated candidates, got kind " + std::to_string(delivery.raw().kind));
     OnScores(Scores(delivery));
   }
 

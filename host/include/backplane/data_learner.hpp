@@ -49,9 +49,9 @@ class DataLearner : public Learner {
   virtual void OnLimits(const bp_limits& /*limits*/) {}
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {
-    if (!BP_HAS(&limits, iterations_done)) throw Unsupported("needs a host that says how many iterations are done");
+    if (!BP_HAS(&limits, iterations_done)) throw Unsupported("needs a host that reports the number of finished iterations");
     if (limits.items == 0)
-      throw Unsupported("learns from a data set, and the env is none (it does not offer \"bp.env.source/1\")");
+      throw Unsupported("learns from a data set, but the env is not one (it does not offer \"bp.env.source/1\")");
     limits_ = limits;
     const DataRequest request = NextGroup();
     drop_last_ = request.drop_last;
@@ -63,8 +63,7 @@ class DataLearner : public Learner {
   }
   void Consume(const Delivery& delivery) final {
     if (delivery.raw().kind != BP_REQ_DATA)
-      throw Error(BP_E_INVALID_ARG,
-                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", it asks for data alone");
+      throw Error(BP_E_INVALID_ARG, "expected a delivery of data, got kind " + std::to_string(delivery.raw().kind));
     OnMicroBatch(delivery);
   }
 

@@ -107,7 +107,7 @@ struct Pictures {
       std::string picture;
       drawing(instance.batch(), &picture);
       if (!picture.empty() && out->write(out, picture.data(), picture.size()) != BP_OK)
-        throw Error(BP_E_IO, "a picture could not be handed over");
+        throw Error(BP_E_IO, "the host did not accept a picture");
     });
   }
 };

@@ -213,9 +213,9 @@ class SingleRows : public WithOptions<T> {
     float unwritten;
     std::memset(&unwritten, Infos::kUnwritten, sizeof unwritten);
     while (std::memcmp(&infos.values[i], &unwritten, sizeof unwritten) == 0) ++i;
-    throw Error(BP_E_INTERNAL, "Step wrote info[" + std::to_string(i) + "], and the spec declares " +
+    throw Error(BP_E_INTERNAL, "Step wrote info[" + std::to_string(i) + "], but the spec declares " +
                                    (info_.empty() ? "no Info(...)" : std::to_string(info_.size()) + " Info(...)") +
-                                   ": it should declare one for each number");
+                                   "; declare one per number");
   }
   void FindInfos(const Slot& slot, Infos* infos) const {
     std::fill_n(infos->values, info_.size(), 0.f);  // what an env never writes

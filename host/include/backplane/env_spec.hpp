@@ -198,7 +198,7 @@ class EnvSpec {
     constexpr bp_dtype wanted = DtypeOf<std::remove_const_t<T>>();
     if (!SameDtype(channel->dtype, wanted))
       throw Error(BP_E_INTERNAL, "channel '" + channel->name + "' has numbers of type " + DtypeText(channel->dtype) +
-                                     ", its handle should not be of " + DtypeText(wanted));
+                                     ", but its handle is of " + DtypeText(wanted));
     CheckInput(*channel, std::is_const_v<T>);
     return {static_cast<size_t>(channel - channels.data()), detail::HandleKey(*channel)};
   }
@@ -292,14 +292,14 @@ class Slot {
     return views_[index];
   }
   [[noreturn, gnu::cold, gnu::noinline]] void RefuseHandle(size_t index, uint64_t key) const {
-    if (key == 0) throw Error(BP_E_INTERNAL, "a channel was asked for by a handle that no spec gave");
+    if (key == 0) throw Error(BP_E_INTERNAL, "the handle of a channel does not come from a spec");
     const std::string found = index < n_views_ ? "'" + views_[index].channel->name + "'" : "none";
-    throw Error(BP_E_INTERNAL, "a channel was asked for by a handle of another spec: channel " + std::to_string(index) +
+    throw Error(BP_E_INTERNAL, "the handle of a channel comes from a different spec: channel " + std::to_string(index) +
                                    " of this one is " + found);
   }
   [[noreturn, gnu::cold, gnu::noinline]] void RefuseAbsent(const ChannelView& view) const {
     throw Error(BP_E_INTERNAL, "channel '" + view.channel->name + "' has no buffer in slot " + std::to_string(index_) +
-                                   ": ask Has(...) first");
+                                   ": check Has(...) first");
   }
 
   const ChannelView* views_;
@@ -314,9 +314,9 @@ inline ChannelView AbsentView(const Channel& channel) { return {&channel, Handle
 // Compares a tensor with its channel, once per bind, so that the loops need no checks.
 inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows,
                                uint32_t slot) {
-  const auto wrong = [&](const std::string& what, const std::string& wanted, const std::string& got) {
-    return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': " + what +
-                                       " should be " + wanted + ", got " + got);
+  const auto wrong = [&](const std::string& what, const std::string& expected, const std::string& got) {
+    return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': expected " + what + " " +
+                                       expected + ", got " + got);
   };
   const uint64_t per_row = channel.scope == BP_SCOPE_AGENT ? spec.max_agents : 1;
   std::vector<int64_t> shape{static_cast<int64_t>(rows * per_row)};

@@ -81,7 +81,7 @@ class OnPolicy : public Learner {
       tick_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
     } else {
       throw Error(BP_E_INVALID_ARG,
-                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
+                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", which it did not request");
     }
   }
 
@@ -141,13 +141,13 @@ class LearnerPlugin {
     static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
                   "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
     static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
-                  "what a learner has learned should be told by: void Tensors(bp::NamedTensors*) const, public");
+                  "the weights of a learner should be listed by: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
       if constexpr (requires { P::kServesDevices; }) devices = P::kServesDevices;
       if (env->device.type > BP_DEVICE_CPU && !devices)
-        throw Unsupported("works on the CPU, and the env keeps its channels on a device (type " +
+        throw Unsupported("works on the CPU, but the env keeps its channels on a device (type " +
                           std::to_string(env->device.type) + ")");
       *out = reinterpret_cast<bp_learner*>(new P(LearnerSetup{host, Config(config), env, rows, seed}));
     });

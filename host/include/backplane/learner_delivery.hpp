@@ -18,8 +18,8 @@ class View {
   View(const bp_tensor* tensor, const char* name) : tensor_(tensor) {
     using Value = std::remove_const_t<T>;
     if (!SameDtype(tensor->dtype, DtypeOf<Value>())) {
-      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' is of " + DtypeText(tensor->dtype) +
-                                        ", and is read as one of " + DtypeText(DtypeOf<Value>()));
+      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' has type " + DtypeText(tensor->dtype) +
+                                        ", but is read as " + DtypeText(DtypeOf<Value>()));
     }
   }
   int64_t Size(int dim) const { return tensor_->shape[dim]; }
@@ -45,7 +45,7 @@ class Delivery {
   template <class T>
   View<const T> Get(const char* name) const {
     const bp_tensor* tensor = Find(name);
-    if (!tensor) throw Error(BP_E_INVALID_ARG, std::string("the delivery lacks tensor '") + name + "'");
+    if (!tensor) throw Error(BP_E_INVALID_ARG, std::string("the delivery has no tensor '") + name + "'");
     return {tensor, name};
   }
 

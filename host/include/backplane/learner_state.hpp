@@ -53,7 +53,7 @@ class Reader {
   void Expect(uint64_t wanted, const char* what) const {
     const auto found = Get<uint64_t>();
     if (found != wanted) {
-      throw Error(BP_E_INVALID_ARG, std::string("the saved state has another shape: ") + what + " should be " +
+      throw Error(BP_E_INVALID_ARG, std::string("the saved state has a different shape: ") + what + ": expected " +
                                         std::to_string(wanted) + ", got " + std::to_string(found));
     }
   }

@@ -57,7 +57,7 @@ struct MonitorSetup {
   // Which trial this is and where its files go. Its folders may not exist before the first iteration. [control]
   const bp_host_trial_1& Trial() const {
     const auto* const trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
-    if (!trial) throw Unsupported("needs the folder of its trial, and this host tells none (" BP_HOST_TRIAL_1 ")");
+    if (!trial) throw Unsupported("needs the folder of its trial, which this host does not provide (" BP_HOST_TRIAL_1 ")");
     return *trial;
   }
 };
@@ -121,8 +121,8 @@ class MonitorPlugin : public Monitor {
 
   static constexpr void CheckHooks() {
     static_assert(!detail::Names_OnEvent<P> && !detail::Names_Interests<P>,
-                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and says what they should "
-                  "bring by bp::IterationParts Wants() const override");
+                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and requests their "
+                  "parts by bp::IterationParts Wants() const override");
     static_assert(
         requires { static_cast<void (P::*)(const Iteration&)>(&P::OnIteration); },
         "OnIteration of a monitor should be: void OnIteration(const bp::Iteration&) override, public");

@@ -154,7 +154,7 @@ inline std::string FirstWord(const bp_param& row) {
 // What a member of type M is as an option: kType, its default as YAML text, and its value.
 template <class M>
 struct OptionKind {
-  static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) beside it");
+  static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) next to it");
   static_assert(std::is_enum_v<M>,
                 "an option is a double, an integer, a bool, a std::string, a std::filesystem::path, an enum with words, a "
                 "std::vector of double or int64_t, a bp::AnyValue, or a std::optional of double, int64_t, bool or an enum");

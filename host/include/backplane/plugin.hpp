@@ -26,12 +26,12 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
 template <class Table>
 const Table& OpenPart(const bp_host* host, const char* name) {
   const auto* parts = static_cast<const bp_host_part_1*>(host->get_extension(host, BP_HOST_PART_1));
-  if (!parts) throw Unsupported("needs its part '" + std::string(name) + "', and this host opens none");
+  if (!parts) throw Unsupported("needs its part '" + std::string(name) + "', but this host does not support parts");
   const char* why_not = "";
   const void* table = parts->open(host, name, &why_not);
   if (!table) throw Unsupported(why_not);
   if (*static_cast<const uint32_t*>(table) < sizeof(Table))
-    throw Unsupported("its part '" + std::string(name) + "' is older than it");
+    throw Unsupported("its part '" + std::string(name) + "' is older than the plugin");
   return *static_cast<const Table*>(table);
 }
 
