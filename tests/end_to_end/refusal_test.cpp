@@ -59,9 +59,10 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
               testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
-  EXPECT_THAT(seal("range_malformed", "monitor"),
-              HasSubstr("monitor.range_malformed: option 'first', its range: wanted such as (0,1], [1,) or auto|[1,), found "
-                        "'0..9'"));
+  EXPECT_THAT(
+      seal("range_malformed", "monitor"),
+      HasSubstr("monitor.range_malformed: option 'first', its range: expected a range such as (0,1], [1,) or auto|[1,), got "
+                "'0..9'"));
   EXPECT_THAT(seal("no_kind", "monitor"),
               HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }

@@ -130,7 +130,7 @@ TEST_F(Typing, RowsLeftOutAreTheEnvs) {
 }
 
 TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
-  EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("wanted an integer, found 1.5"));
+  EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("expected an integer, got 1.5"));
   EXPECT_THAT(Run("config check tiny.yaml seed=-1").err, HasSubstr("seed: -1 is out of range [0,)"));
   EXPECT_THAT(Run("config check tiny.yaml seed=18446744073709551616").err, HasSubstr("does not fit into 64 bits"));
 }

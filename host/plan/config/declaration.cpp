@@ -72,7 +72,8 @@ std::optional<DeclarationError> WrongRange(const OptionInfo& option) {
     return DeclarationError{place, "a type BP_PARAM_*", fmt::format("{}", option.type), ""};
   if (const auto wrong = WhatIsWrong(option.range.value_or(""), option.type))
     return DeclarationError{place + ", its range",
-                            IsOfNumbers(option.type) ? "such as (0,1], [1,) or auto|[1,)" : "such as a|b", *wrong, ""};
+                            IsOfNumbers(option.type) ? "a range such as (0,1], [1,) or auto|[1,)" : "words such as a|b", *wrong,
+                            ""};
   return std::nullopt;
 }
 

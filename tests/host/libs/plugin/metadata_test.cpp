@@ -101,7 +101,7 @@ TEST(ReadPlugins, RefusesAnotherAbiMajor) {
 TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
 
 TEST(ReadPlugins, RefusesAPluginForANewerHost) {
-  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("wants ABI 1.99 or newer, this host has 1.0"));
+  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("expected ABI 1.99 or newer, got 1.0"));
 }
 
 TEST(ReadPlugins, RefusesUnknownNeeds) {

@@ -59,7 +59,7 @@ TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
 TEST_F(PartTest, IsSealedWithIsBesideItAndHasItsName) {
   const auto refused = [&](const std::filesystem::path& part) { return SentenceOf([&] { DescribePart(plugin_, part); }); };
   EXPECT_THAT(refused(folder_.Copy("env_unsealed")),
-              HasSubstr("wanted " + (plugin_.parent_path() / "env_good_NAME.so").string()));
+              HasSubstr("expected " + (plugin_.parent_path() / "env_good_NAME.so").string()));
   EXPECT_THAT(refused(Fixture("env_good_half")), HasSubstr("is not a part of "));
   const std::filesystem::path env = plugin_.parent_path() / "env_good_env.so";
   std::filesystem::copy_file(plugin_, env);

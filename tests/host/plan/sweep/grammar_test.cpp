@@ -180,7 +180,7 @@ TEST_F(GrammarTest, TooManyPointsAreRefused) {
 }
 
 TEST_F(GrammarTest, TheShortFormHasPlaces) {
-  EXPECT_THAT(PlanErrors("", {"env.options.legs"}), ElementsAre(HasSubstr("--sweep env.options.legs wanted path=value")));
+  EXPECT_THAT(PlanErrors("", {"env.options.legs"}), ElementsAre(HasSubstr("--sweep env.options.legs expected path=value")));
   PlanResult result = PlanText(kMinimal, {"env.options.legs=2,99"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),
