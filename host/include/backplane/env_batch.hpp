@@ -1,5 +1,5 @@
 // bp::EnvBatch<B>: the function table, the bound buffers and the snapshots around a batch of rows. Part of env.hpp, which
-// authors include and which says what B offers.
+// authors include and which lists the members of B.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Pictures of rows ("bp.env.render/1") and how long a step is in them ("bp.env.clock/1"). Part of env.hpp, which authors
-// include and which says what a batch or a row offers.
+// Pictures of rows ("bp.env.render/1") and the duration of a step in them ("bp.env.clock/1"). Part of env.hpp, which authors
+// include and which lists the members of a batch or a row.
 #pragma once
 
 #include <cstdarg>

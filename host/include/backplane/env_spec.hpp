@@ -1,4 +1,5 @@
-// What an env declares (EnvSpec) and what the host binds for it (Slot). Part of env.hpp, which authors include.
+// The declaration of an env (EnvSpec) and the buffers that the host binds for it (Slot). Part of env.hpp, which authors
+// include.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +51,7 @@ inline std::string Text(const int64_t* values, int64_t n) {
   return out + "]";
 }
 
-// Of all that decides what a handle of the channel may be used for; never 0.
+// Hash of all properties that decide the use of a channel's handle; never 0.
 inline uint64_t HandleKey(const Channel& c) {
   const std::string shape = Text(c.shape.data(), static_cast<int64_t>(c.shape.size()));
   const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape;
@@ -97,7 +98,7 @@ class EnvSpec {
   // INFO float32, one number per row. Named "ep/...": the value at the end of an episode counts.
   EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name, .is_listed = true}); }
 
-  // Of rows with several agents: how many, and what each of them sees, does and earns.
+  // For rows with several agents: their number, and the observation, action and reward of each.
   EnvSpec& MaxAgents(uint32_t agents) {
     max_agents = agents;
     return *this;
@@ -126,7 +127,7 @@ class EnvSpec {
                  .scope = action->scope};
     return Add(std::move(mask));
   }
-  // STATE float32 [n] of the row: what a critic for all agents sees.
+  // STATE float32 [n] of the row: the input of a critic for all agents.
   EnvSpec& State(int64_t n) { return Add({.role = BP_ROLE_STATE, .name = "state", .shape = {n}}); }
 
   EnvSpec& Add(Channel channel) {
@@ -143,8 +144,8 @@ class EnvSpec {
     Add(std::move(channel));
     return {channels.size() - 1, detail::HandleKey(channels.back())};
   }
-  // The handle to a channel that was added without: the first of a role, or the one of a name. Throws an Error with a sentence
-  // where there is none, or one of other numbers.
+  // The handle to a channel that was added without one: the first with a role, or the one with a name. Throws an Error if there
+  // is none, or if its numbers have a different type.
   template <class T>
   Handle<T> Get(uint16_t role) const {
     return HandleTo<T>(Find(role), std::string("of role ") + RoleText(role));
@@ -241,8 +242,8 @@ struct ChannelView {
   uint64_t row_stride_bytes = 0, row_elements = 0;
 };
 
-// The rows of one channel in one time slot. A loop over rows takes it once, before: what a row writes might alias the table of
-// views, so that a compiler would read the table again for every row.
+// The rows of one channel in one time slot. Take it once before a loop over rows: the rows' output might alias the table of
+// views, so a compiler would read the table again for every row.
 template <class T>
 class RowsOf {
  public:
@@ -274,7 +275,7 @@ class Slot {
     if (view.data == nullptr) RefuseAbsent(view);
     return {view.data, view.row_stride_bytes, view.row_elements};
   }
-  // False where this slot has no such channel: transition roles in the last slot of a rollout, INFO that nobody wants.
+  // False if this slot has no such channel: transition roles in the last slot of a rollout, or INFO that is not recorded.
   template <class T>
   bool Has(Handle<T> channel) const {
     return Checked(channel.index_, channel.key_).data != nullptr;

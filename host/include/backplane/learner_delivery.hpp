@@ -1,4 +1,4 @@
-// The host's tensors: those of one `act`, and what a request brought. Part of learner.hpp, which authors include.
+// The host's tensors of one `act`, and the deliveries of a request. Part of learner.hpp, which authors include.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class View {
   const bp_tensor* tensor_ = nullptr;
 };
 
-// What a request brought, by name.
+// The tensors of a request's delivery, by name.
 class Delivery {
  public:
   explicit Delivery(const bp_delivery* raw) : raw_(raw) {}

@@ -44,7 +44,7 @@ class Reader {
     Bytes(&value, sizeof value);
     return value;
   }
-  // Refuses another number than `n`, naming `what`.
+  // Rejects a number other than `n`; the error names `what`.
   template <class T>
   void GetAll(T* out, uint64_t n, const char* what) const {
     Expect(n, what);

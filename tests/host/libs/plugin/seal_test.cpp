@@ -54,15 +54,15 @@ TEST(Seal, ReportsACrashIfEndsOfChildrenAreIgnored) {
   std::signal(SIGCHLD, before);
 }
 
-TEST(Seal, RefusesMoreTextThanTheSectionHolds) {
+TEST(Seal, RejectsMoreTextThanTheSectionHolds) {
   EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long"));
 }
 
-TEST(Seal, RefusesALibraryWithoutTheSection) {
+TEST(Seal, RejectsALibraryWithoutTheSection) {
   EXPECT_THAT(NotSealed("env_no_entry"), HasSubstr("expected a section .bp.meta"));
 }
 
-TEST(Seal, RefusesATextFile) { EXPECT_THAT(NotSealed("env_text"), HasSubstr("is not an ELF file")); }
+TEST(Seal, RejectsATextFile) { EXPECT_THAT(NotSealed("env_text"), HasSubstr("is not an ELF file")); }
 
 }  // namespace
 }  // namespace backplane
