@@ -16,7 +16,7 @@ bool IsFile(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-// A word that says by a slash that it is a path is one also where it is a folder, or nothing yet.
+// A word with a slash is a path even if it is a folder or does not exist yet.
 void MakeWordAbsolute(Node* word, bool is_program) {
   const std::string plain = PlainWord(word->text);
   const bool is_path = plain.find('/') != std::string::npos;

@@ -28,7 +28,7 @@ std::optional<double> Bound(const std::string& text, double without) {
   return *stop == '\0' ? std::optional(value) : std::nullopt;
 }
 
-// What the reader of values could make nothing of; absent: the part is a word, or an interval.
+// The part of a range that the reader of values cannot use; absent: the part is a word, or an interval.
 std::optional<std::string> WhatIsWrong(const std::string& part) {
   if (part.empty()) return "an empty part";
   if (std::isalpha(static_cast<unsigned char>(part.front()))) return std::nullopt;

@@ -72,7 +72,7 @@ class HostKeyReader {
         ReadKey(*key, entry);
       } else if (!IsSection(path)) {
         unknown_.push_back(path);
-        if (entry.value.reported) continue;  // an override that has said so
+        if (entry.value.reported) continue;  // an override has reported it
         errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
                                              errors_->WantsHint(entry.mark) ? Hint(section, entry.key, slots_) : ""));
       } else if (entry.value.IsMap()) {
@@ -101,8 +101,8 @@ class HostKeyReader {
     if (auto value = ReadValue(entry.value, key.rule(), key.path, errors_)) values_->Put(key.path, *value, entry.mark);
   }
 
-  // Whether an unknown key is most likely meant as this one, as a section that it stands in, or as a key of it: then that is
-  // the error, and not that this one lacks.
+  // Returns true if an unknown key is probably a misspelling of this one, of a section above it, or of a key below it. Then
+  // only the unknown key is reported.
   bool IsMisspelt(const std::string& path) {
     if (!meant_) {
       meant_.emplace();
@@ -117,12 +117,12 @@ class HostKeyReader {
   void ReportMissing(const HostKey& key) {
     size_t dot = key.path.rfind('.');
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
-    if (section && !section->IsMap() && !section->IsNull()) return;  // its own error says it
-    if (IsMisspelt(key.path)) return;                                // it is misspelt, and an error says so
+    if (section && !section->IsMap() && !section->IsNull()) return;  // it has its own error
+    if (IsMisspelt(key.path)) return;                                // the misspelt key has an error
     errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
   }
 
-  // So many as the env's description says, where nothing else does: the same on every machine, as it belongs to the identity.
+  // Uses the env's declared number if the file sets none. It is the same on every machine, because it belongs to the identity.
   void PutRowsOfTheEnv() {
     const PluginSlot* env = FindSlot(slots_, "env.options");
     const uint64_t rows = env && env->table ? env->table->info().rows : 0;
@@ -147,7 +147,7 @@ class HostKeyReader {
     values_->values.emplace(key.path, value);
   }
 
-  // Whether one of its limits is given; `limits` gets the names of all.
+  // Returns true if one of its limits is set; appends the names of all to `limits`.
   bool HasBudget(std::string* limits) const {
     for (const HostKey& key : HostKeys()) {
       if (!key.path.starts_with("budget.")) continue;
@@ -157,7 +157,7 @@ class HostKeyReader {
     }
     const Node* budget = FindPath(root_, "budget");
     if (!budget || budget->IsNull()) return false;
-    // What is no map, or a key of another name, has an error of its own.
+    // A value that is not a map, or an unknown key, has its own error.
     return !budget->IsMap() || std::any_of(budget->entries.begin(), budget->entries.end(),
                                            [](const Entry& entry) { return !entry.value.IsNull(); });
   }
@@ -168,7 +168,7 @@ class HostKeyReader {
     errors_->Add(PathMark(root_, "budget"), "budget: expected at least one limit of " + limits, ErrorCode::kNoBudget);
   }
 
-  // What a budget asks for is what is run, no more: precision is on where there is none, or where it is asked for.
+  // A budget is run exactly. Precision is on without a budget, or if the file requests it.
   void DecidePrecision() {
     if (!IsGiven("report.kind")) return;
     ReportConfig report;
@@ -191,7 +191,7 @@ class HostKeyReader {
     }
   }
 
-  // What the host does for a learner that is a plugin, a command has to do itself.
+  // A command does the host's work for plugins itself.
   void FitToCommand() {
     const auto refuse = [&](const std::string& path, const std::string& why) {
       if (StandsAt(path)) errors_->Add(PathMark(root_, path), path + ": " + why);

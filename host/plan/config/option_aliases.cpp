@@ -33,7 +33,7 @@ void MoveTo(const std::string& target, Node* root, Entry entry, Errors* errors) 
   }
 }
 
-// Of a list that stands for several options, "healthy_z_range[0]" and "healthy_z_range[1]": how many there are.
+// The number of options that a list sets: 2 for "healthy_z_range[0]" and "healthy_z_range[1]".
 size_t CountEntries(const OptionTable& table, const std::string& key) {
   size_t n = 0;
   while (table.Find(fmt::format("{}[{}]", key, n))) ++n;

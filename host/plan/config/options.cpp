@@ -42,7 +42,7 @@ class OptionReader {
     return result;
   }
 
-  // Completes what was given.
+  // Adds the defaults to the given options.
   void FillIn(json* result) {
     auto& given = result->get_ref<json::object_t&>();
     for (const TableOption& option : table_.options()) {
@@ -94,7 +94,7 @@ class OptionReader {
     const std::string& host_path = known.host_key->path;
     auto found = host_->values.find(host_path);
     const auto value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
-    // What the plugin says of it is to be found in the file.
+    // Messages of the plugin about the option show this place.
     const auto origin = host_->origin.find(host_path);
     if (value && origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
     if (!value || !value->is_number() || !option.range || InRange(*option.range, value->get<double>())) return;

@@ -23,7 +23,7 @@ bool IsBelowFreeForm(const std::string& path) {
   return false;
 }
 
-// Whether it names something inside of an option that is a structure: "kwargs.gravity".
+// Returns true for a path inside an option that is a structure: "kwargs.gravity".
 bool IsBelowStructure(const OptionTable& table, const std::string& name) {
   for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
     const TableOption* option = table.Find(name.substr(0, dot));
@@ -32,7 +32,7 @@ bool IsBelowStructure(const OptionTable& table, const std::string& name) {
   return false;
 }
 
-// Where an override writes: an alias writes at its target, so that it replaces what the file says there.
+// The path that an override writes: an alias writes at its target, so that it replaces the file's value there.
 struct Target {
   std::string path;
   const TableOption* host_alias = nullptr;  // the option that stands for a host key here
@@ -130,7 +130,7 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   if (!target.known && !override.add && !tree->Find(override.path)) {
     const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(override.path, slots)) : "";
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
-    // Seen there, so that nothing is said to lack which is only misspelt.
+    // Marked there, so that a misspelt key is not also reported as missing.
     const size_t dot = override.path.rfind('.');
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {
       Node value = override.value;

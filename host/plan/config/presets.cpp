@@ -21,7 +21,7 @@ constexpr int kOrder = 900;  // after the experiment's files, before --set
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr char kAuto[] = "auto", kNoGpu[] = "none";
 
-// What an experiment is about, the machine it runs on does not change.
+// A preset cannot change the subject of an experiment.
 bool IsOfAPreset(const std::string& path) {
   const HostKey* key = FindHostKey(path);
   const bool is_subject =
@@ -29,7 +29,7 @@ bool IsOfAPreset(const std::string& path) {
   return !is_subject && ScopeAt(path) != Scope::kBatch;
 }
 
-// What a preset says of the devices it is for.
+// The devices for which a preset is meant.
 struct DeviceRule {
   std::string gpu;            // in the device's name, in whichever case; "none": for machines without one
   uint64_t memory_bytes = 0;  // the least
@@ -143,7 +143,7 @@ class PresetReader {
         Flatten(entry, entry.key, "", &preset.values);
       }
     }
-    // What is for one learner counts more than what is for all.
+    // Values for one learner replace values for all.
     std::move(later_.begin(), later_.end(), std::back_inserter(preset.values));
     return preset;
   }
@@ -218,7 +218,7 @@ class PresetReader {
     }
   }
 
-  // Single values, each in the place of what the experiment says under whichever name.
+  // Adds single values; each replaces the experiment's value under any of its names.
   void Flatten(const Entry& entry, const std::string& path, const std::string& learner, std::vector<PresetValue>* values) {
     if (!IsOfAPreset(path)) {
       errors_->Add(entry.mark, fmt::format("'{}' cannot be in a preset, which only sets the use of the machine", path));

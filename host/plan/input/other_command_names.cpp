@@ -68,7 +68,7 @@ std::optional<std::filesystem::path> FileAmong(const std::vector<std::string>& w
   return std::nullopt;
 }
 
-// Every path that the file may set, under each of its names. Without those of plugins where the file has errors.
+// Every path that the file may set, under each of its names. Without plugins' options if the file has errors.
 std::vector<Candidate> PathsOf(const std::filesystem::path& file) {
   std::vector<Candidate> paths;
   PluginSearch search({});

@@ -36,7 +36,7 @@ const std::string* FindOverlap(const std::set<std::string>& paths, const std::st
   return below != paths.end() && below->starts_with(path + ".") ? &*below : nullptr;
 }
 
-// What an arm or a task says of the budget; empty: nothing.
+// The budget of an arm or a task as text; empty: it sets none.
 std::string BudgetText(const Node& item) {
   std::string text;
   const auto add = [&](const Node& node, const auto& self) -> void {
@@ -211,13 +211,13 @@ class CompareReader {
     return reference;
   }
 
-  // Of tasks and arms together.
+  // Checks tasks and arms together.
   void CheckTasks() {
-    if (!arms()) return;  // said with the looks
+    if (!arms()) return;  // CheckLooks reports it
     if (IsOfSpeed(terms_))
       errors_->Add(tasks_->mark,
                    fmt::format("compare.tasks: expected a score of learning, got {}, which is a speed", *terms_.metric));
-    // What is best of a task says which way its scores are better.
+    // The reference of a task gives the better direction of its scores.
     const int direction = terms_.tasks.front().direction();
     if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";
     for (const CompareTask& task : terms_.tasks) {

@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-// Of all axes and of the list.
+// Limit for all axes and the list together.
 constexpr size_t kMaxSweptValues = 500000;
 constexpr size_t kMaxDerived = 1000;
 

@@ -227,7 +227,7 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     built.push_back(Build(&chain[k], stages().empty() ? nullptr : &stages()[k], k > 0 ? built[k - 1].id : ""));
   // The last one's identity holds those before it.
   if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
-    // What is suggested twice is one point with two numbers.
+    // A repeated suggestion is one point with two numbers.
     if (!sweep().search)
       plan_.dropped.push_back({std::move(chain.back().values), "same as another point", plan_.points[known->second].name});
     return known->second;

@@ -1,4 +1,4 @@
-// How the plan of a search begins and grows.
+// Makes and extends the plan of a search.
 #include <fmt/format.h>
 
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Draws at random, where rules take away what lies in the middle.
+// Random draws, in case rules reject the middle of the space.
 constexpr uint64_t kMostDraws = 100;
 // No probe is made after so many with errors: most often all have the same cause.
 constexpr size_t kMaxBadProbes = 20;
@@ -35,7 +35,7 @@ Plan Planner::MakeSearched() {
     errors_->Add(stages().front().mark, "stages: sweep.search does not support stages, because its points are single trials");
     return {};
   }
-  if (sweep().space.empty()) return {};  // it was said why
+  if (sweep().space.empty()) return {};  // an error was added
   Planner probes(std::make_shared<PlanMemory>(memory_->owner), plan_.swept, points_alone_, text_is_good_, errors_);
   probes.AddProbes();
   if (!errors_->empty() || !text_is_good_) return {};
@@ -106,7 +106,7 @@ void Planner::Check(const std::vector<const Assigned*>& values) {
   if (!Resolve({{&value}, 0})) ++bad_points_;
 }
 
-// A suggestion names each path of the space, as it was told of it.
+// A suggestion names each path of the space as the search received it.
 AxisValue Planner::Given(const json& params) {
   AxisValue value;
   for (const SearchedPath& searched : sweep().space) {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
 
-// The batch has its own; but a file finds its plugins where it says.
+// The batch's own keys apply, except that a file keeps its plugin path.
 bool IsNotLookedAt(const std::string& key) { return ScopeAt(key) == Scope::kBatch && key != "plugin_path"; }
 
 uint64_t ReadCount(const Node& node, const char* range, const std::string& name, Errors* errors) {
