@@ -127,7 +127,7 @@ void OnTimeToAnswer(int) {
 void Handle(int signal, void (*handler)(int), struct sigaction* before) {
   struct sigaction action {};
   action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends at once
+  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends immediately
   sigaction(signal, &action, before);
 }
 
@@ -143,7 +143,7 @@ InterruptScope::InterruptScope() {
   Handle(SIGALRM, OnTimeToAnswer, &previous_alarm);
   for (size_t i = 0; i < std::size(kInterrupts); ++i) {
     Handle(kInterrupts[i], OnInterrupt, &previous[i]);
-    // Under nohup the terminal's hang-up is none of ours.
+    // Under nohup the terminal's hang-up is ignored.
     if (kInterrupts[i] == SIGHUP && previous[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &previous[i], nullptr);
   }
 }

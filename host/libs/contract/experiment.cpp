@@ -26,8 +26,8 @@ void RefuseUnknownKeys(const json& object, const std::string& prefix) {
   }
 }
 
-// An older program may have saved the configuration before the key was there. The struct has the same defaults, and what has
-// none is absent.
+// An older program may have saved the configuration before the key was there. The struct has the same defaults, and
+// keys without one are absent.
 bool MayBeMissing(const HostKey& key) {
   return key.def ? std::string_view(key.def).find('<') == std::string_view::npos : !key.required;
 }

@@ -21,7 +21,7 @@ enum class ValueType {
   kPath = BP_PARAM_PATH,
   kNumberList = BP_PARAM_F64_LIST,
   kIntegerList = BP_PARAM_I64_LIST,
-  kStructure = BP_PARAM_ANY,  // a mapping or a list, as the range says
+  kStructure = BP_PARAM_ANY,  // a mapping or a list, by its range
   // Below: types of the host's own keys only.
   kSeed = 100,  // any 64 bits without a sign
   kDuration,    // JSON: text such as "1800s"

@@ -1,4 +1,4 @@
-// Which files may be loaded by this host: everything that can be known without running plugin code.
+// Checks that this host can load a file, as far as possible without running plugin code.
 #include <algorithm>
 
 #include "plugin/elf.hpp"

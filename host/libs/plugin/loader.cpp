@@ -44,7 +44,8 @@ void CheckTorch(const BuildFacts& build, const std::string& torch_version, const
                     (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kInstallTorch);
 }
 
-// A call of a function that the module exports. No exception may leave a plugin; one that does is told with the file's name.
+// A call of a function that the module exports. No exception may leave a plugin; one that does is reported with the file's
+// name.
 template <class Function>
 auto CallModule(const std::filesystem::path& file, const char* name, Function&& function) {
   try {
@@ -64,7 +65,7 @@ const bp_descriptor* FindDescriptor(const bp_module& module, const std::string& 
   return nullptr;
 }
 
-// The metadata was read before the code was loaded; here the code itself is asked.
+// Compares the metadata, read before the code was loaded, with the code.
 void CheckLive(const bp_module& module, const std::vector<PluginInfo>& sealed, const std::filesystem::path& file) {
   for (const PluginInfo& info : sealed) {
     const bp_descriptor* live = CallModule(file, "descriptor", [&] { return FindDescriptor(module, info.id); });

@@ -89,7 +89,7 @@ struct SealedFormat {
 struct Sealed : SealedFormat {
   std::array<uint32_t, 3> abi{};  // major, minor, the oldest minor that it can do with
   std::vector<SealedPlugin> plugins;
-  nlohmann::json build;  // as the build wrote it: a SealedBuild and whatever else it tells
+  nlohmann::json build;  // as the build wrote it: a SealedBuild and further facts
   std::vector<SealedPart> parts;
 
   static constexpr void Fields(auto& self, auto&& visit) {

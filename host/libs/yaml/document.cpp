@@ -31,7 +31,7 @@ size_t FindTab(const std::string& line) {
   return std::string::npos;
 }
 
-// What a parser would drop, or take for the end of the file.
+// Bytes that a parser would drop or read as the end of the file.
 size_t FindControl(const std::string& line) {
   const auto control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
   return static_cast<size_t>(std::find_if(line.begin(), line.end(), control) - line.begin());

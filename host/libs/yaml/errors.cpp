@@ -91,7 +91,7 @@ std::vector<Diagnostic> Errors::Sorted() const {
   for (const Found& found : found_) sorted.push_back(&found);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const Found* a, const Found* b) { return place(*a) < place(*b); });
   std::vector<Diagnostic> result;
-  std::set<std::pair<std::string, std::string_view>> known;  // what is said at one place, or of files without a place
+  std::set<std::pair<std::string, std::string_view>> known;  // messages at one place, or of files without a place
   const Found* before = nullptr;
   for (const Found* f : sorted) {
     if (before && place(*before) != place(*f)) known.clear();

@@ -42,8 +42,8 @@ std::vector<size_t> TreeBuilder::OpenBrackets() const {
 }
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
-  if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
-    // Of a directive the parser's mark may lie behind its line.
+  if (started_ && mark.pos == begin_.pos) {  // no value was found
+    // The parser's mark of a directive may be behind its line.
     const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
     const bool within = line < source_->lines.size() && column < source_->lines[line].size();
     throw Unreadable{At(mark), "not valid YAML: expected a value, got " +
