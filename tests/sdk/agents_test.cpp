@@ -89,7 +89,7 @@ TEST_F(CouriersTest, EndTheEpisodeOfTheirRowTogether) {
   EXPECT_THAT(Of<float>(env_, "reward", 1), ElementsAre(0.875f, 0.875f, -0.125f));
 }
 
-TEST_F(CouriersTest, StartAnEpisodeFromTheSeedOfTheirRowAlone) {
+TEST_F(CouriersTest, StartAnEpisodeOnlyFromTheSeedOfTheirRow) {
   const std::vector<float> first = Of<float>(env_, "state", 0), second = Of<float>(env_, "state", 1);
   EXPECT_NE(first, second);
   const uint8_t only_second[] = {0, 1};
@@ -238,7 +238,7 @@ std::string Refusal() {
   return "none";
 }
 
-TEST(MultiEnv, SaysWhatASpecOfAgentsLacks) {
+TEST(MultiEnv, ReportsMissingPartsOfASpecOfAgents) {
   EXPECT_THAT(Refusal<Lack::kObsOfRow>(), HasSubstr("should declare OBS of float32 per agent, AgentObs(n)"));
   EXPECT_THAT(Refusal<Lack::kRewardOfRow>(), HasSubstr("should declare REWARD of float32 per agent, as Step writes it"));
   EXPECT_THAT(Refusal<Lack::kActionOfNumbers>(), HasSubstr("should declare ACTION of T::Action per agent"));

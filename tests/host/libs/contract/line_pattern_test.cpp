@@ -35,7 +35,7 @@ TEST(LinePattern, FindsTheNumbersOfItsGroup) {
 }
 
 // The beginning by which lines are passed over may be no part of a match.
-TEST(LinePattern, WhatMayBeLeftOutOfItsBeginningNeedNotBeThere) {
+TEST(LinePattern, AllowsTextWithoutAnOptionalBeginning) {
   EXPECT_THAT(Numbers("ab?=([0-9])", "a=1"), ElementsAre(1));
   EXPECT_THAT(Numbers("ab*=([0-9])", "a=1"), ElementsAre(1));
   EXPECT_THAT(Numbers("ab{0,1}=([0-9])", "a=1"), ElementsAre(1));
@@ -43,12 +43,12 @@ TEST(LinePattern, WhatMayBeLeftOutOfItsBeginningNeedNotBeThere) {
   EXPECT_THAT(Numbers("(?:loss|cost)=([0-9])", "cost=1"), ElementsAre(1));
 }
 
-TEST(LinePattern, WhatIsNoNumberIsNone) {
+TEST(LinePattern, ReadsOnlyNumbers) {
   EXPECT_TRUE(std::isnan(Numbers("return=(\\w+)", "return=nan").at(0)));
   EXPECT_TRUE(std::isnan(Numbers("return=(\\S+)", "return=1.2.3").at(0)));
 }
 
-TEST(LinePattern, SaysWhatIsWrongWithIt) {
+TEST(LinePattern, ReportsErrorsOfPatterns) {
   EXPECT_THAT(WhyNot("([0-9]"), HasSubstr("expected a regular expression of RE2, got '([0-9]'"));
   EXPECT_THAT(WhyNot("[0-9]+"), HasSubstr("expected one group around the number, as in 'return=([-0-9.]+)', got 0"));
   EXPECT_THAT(WhyNot("(a)(b)"), HasSubstr("got 2"));

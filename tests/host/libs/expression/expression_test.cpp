@@ -94,7 +94,7 @@ TEST_F(ExpressionTest, Functions) {
   EXPECT_EQ(Value("log2(8)"), 3.0);
 }
 
-TEST_F(ExpressionTest, WhatHasNoValueSaysWhereAndWhy) {
+TEST_F(ExpressionTest, ReportsPlaceAndReasonOfAMissingValue) {
   EXPECT_EQ(Value("1 / (3 - a.b)"), "column 7: 1 / 0: division by zero");
   EXPECT_EQ(Value("2 * a.auto"), "column 9: 'a.auto' is 'auto', not a number");
   EXPECT_EQ(Value("a.b + a.missing"), "column 11: no a.missing");
@@ -104,7 +104,7 @@ TEST_F(ExpressionTest, WhatHasNoValueSaysWhereAndWhy) {
   EXPECT_EQ(Value("log2(0)"), "column 5: log2 of 0 is undefined");
 }
 
-TEST_F(ExpressionTest, MistakesAreRefusedAtTheirColumn) {
+TEST_F(ExpressionTest, RejectsMistakesAtTheirColumn) {
   EXPECT_EQ(Refusal("1 +"), "8 in the expression: expected a value, got the end");
   EXPECT_EQ(Refusal("a.b = 3"), "9 in the expression: expected an operator, got '='");
   EXPECT_EQ(Refusal("(1"), "7 in the expression: expected ')', got the end");

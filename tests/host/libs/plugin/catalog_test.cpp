@@ -56,7 +56,7 @@ TEST(Catalog, TakesAPathToAFile) {
   EXPECT_THAT(why_not, HasSubstr("holds no learner"));
 }
 
-TEST(Catalog, RefusesANameThatTwoFilesHave) {
+TEST(Catalog, RejectsANameOfTwoFiles) {
   const TempFolder one, two;
   one.Copy("env_good");
   two.Copy("env_good");
@@ -73,7 +73,7 @@ TEST(Catalog, RefusesANameThatTwoFilesHave) {
 }
 
 // Both sides of a comparison of two versions: one by its id, one by its file.
-TEST(Catalog, AFileNamedAloneIsNotFoundByItsId) {
+TEST(Catalog, DoesNotFindAFileGivenByPathByItsId) {
   const TempFolder installed, kept;
   installed.Copy("env_good");
   kept.Copy("env_good");
@@ -89,7 +89,7 @@ TEST(Catalog, AFileNamedAloneIsNotFoundByItsId) {
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "good", &why_not), nullptr);
 }
 
-TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
+TEST(Catalog, RejectsOddFilesOfAFolderWithoutWaiting) {
   const TempFolder folder;
   ASSERT_EQ(mkfifo((folder.path() / "pipe.so").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", folder.path() / "device.so");
@@ -107,7 +107,7 @@ TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
                                             HasSubstr("pipe.so: cannot be opened: is a pipe, not a regular file")));
 }
 
-TEST(Catalog, ASectionThatSaysItIsHugeIsNotRead) {
+TEST(Catalog, RejectsASectionWithAHugeSize) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   std::filesystem::resize_file(file, uint64_t{1} << 36);  // with a hole: takes no room

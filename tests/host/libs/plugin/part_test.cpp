@@ -29,7 +29,7 @@ class PartTest : public testing::Test {
   const std::filesystem::path plugin_ = folder_.Copy("env_good"), part_ = folder_.Copy("env_good_half");
 };
 
-TEST_F(PartTest, IsFoundBesideThePluginThatWasSealedWithIt) {
+TEST_F(PartTest, IsFoundNextToThePluginThatWasSealedWithIt) {
   const PluginInfo part = FindPart(Sealed(), "half");
   EXPECT_EQ(part.file, part_);
   EXPECT_EQ(part.id, "part.env_good_half");
@@ -56,7 +56,7 @@ TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
   EXPECT_THAT(Refusal(), HasSubstr("env_good_half.so: is missing; expected the part 'half' of 'env.good'"));
 }
 
-TEST_F(PartTest, IsSealedWithIsBesideItAndHasItsName) {
+TEST_F(PartTest, HasToBeNextToThePluginWithItsName) {
   const auto refused = [&](const std::filesystem::path& part) { return SentenceOf([&] { DescribePart(plugin_, part); }); };
   EXPECT_THAT(refused(folder_.Copy("env_unsealed")),
               HasSubstr("expected " + (plugin_.parent_path() / "env_good_NAME.so").string()));

@@ -48,7 +48,7 @@ TEST_F(CommandKeys, EveryErrorHasItsPlace) {
               ElementsAre(HasSubstr("learner.tensorboard: expected files below")));
 }
 
-TEST_F(CommandKeys, WordsThatAreFilesBesideTheExperimentAreMeant) {
+TEST_F(CommandKeys, WordsNamingFilesNextToTheExperimentAreFiles) {
   Write("train.py", "");
   Write("data/corpus.txt", "");
   const auto words =
@@ -61,7 +61,7 @@ TEST_F(CommandKeys, WordsThatAreFilesBesideTheExperimentAreMeant) {
       << "even before it is there";
 }
 
-TEST_F(CommandKeys, MonitorsAndEvaluationAreLeftToItAndSaid) {
+TEST_F(CommandKeys, NotesSkippedMonitorsAndEvaluation) {
   Add(BP_KIND_MONITOR, "plotter", {});
   const LoadedExperiment loaded = Good("learner: {command: [run]}\nmonitors: [plotter]\nevaluation: {episodes: 5}\n");
   EXPECT_TRUE(loaded.monitors.empty());

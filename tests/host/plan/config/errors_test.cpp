@@ -81,7 +81,7 @@ TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
   EXPECT_THAT(ErrorsOf(kMinimal + "qqqqqqqq: 2\n"), ElementsAre("5:1 unknown key 'qqqqqqqq'"));
 }
 
-TEST_F(ErrorsTest, WrongTypesSayWantedAndFound) {
+TEST_F(ErrorsTest, WrongTypesShowExpectedAndGot) {
   auto error_of = [&](const std::string& line) {
     auto errors = ErrorsOf(kMinimal + line + "\n");
     return errors.size() == 1 ? errors[0] : "not one error";

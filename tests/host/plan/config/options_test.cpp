@@ -39,7 +39,7 @@ TEST_F(OptionsTest, ValuesAreReadByTheirType) {
   EXPECT_EQ(options["data"], (folder_ / "d.csv").string());
 }
 
-TEST_F(OptionsTest, AStructureIsTakenAsItStands) {
+TEST_F(OptionsTest, AStructureIsKeptUnchanged) {
   LearnerOption("kwargs") = Option("kwargs", BP_PARAM_ANY, "{}", "mapping");
   LearnerOption("layers") = Option("layers", BP_PARAM_ANY, "[]");
   json options = Good(WithOptions("kwargs: {a: {b: [1, x, '2']}, c: 0.5}")).experiment.learner.options;
@@ -66,7 +66,7 @@ TEST_F(OptionsTest, AnAliasIsTheOption) {
   EXPECT_EQ(loaded.origin["learner.options.lr"], (folder_ / "e.yaml").string() + ":6:13");
 }
 
-TEST_F(OptionsTest, AnAliasBesideItsTargetIsAnError) {
+TEST_F(OptionsTest, AnAliasNextToItsTargetIsAnError) {
   EXPECT_THAT(ErrorsOf(WithOptions("lr: 0.1, alpha: 0.5")), ElementsAre(HasSubstr("6:22 'alpha' is another name of 'lr'")));
   EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, lr: 0.5")), ElementsAre(HasSubstr("6:13 'alpha' is another name of 'lr'")));
   EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, learning_rate: 0.5")),

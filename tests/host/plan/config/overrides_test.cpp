@@ -91,7 +91,7 @@ TEST_F(OverridesTest, AnOverrideOfAHostAliasWritesTheHostKey) {
   EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 4u);
 }
 
-TEST_F(OverridesTest, AnotherPluginRefusesTheOldOnesOptions) {
+TEST_F(OverridesTest, ADifferentPluginRejectsTheOldOnesOptions) {
   std::string file =
       "experiment: a\nlearner: {plugin: climber}\nbudget: {iterations: 3}\n"
       "env: {plugin: walker, options: {reward: 2, legs: 6}}\n";

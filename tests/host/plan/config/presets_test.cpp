@@ -54,7 +54,7 @@ TEST_F(PresetsTest, ItsValuesStandOverTheFileAndUnderSet) {
   EXPECT_THAT(loaded.origin.at("learner.options.lr"), HasSubstr("presets/wide.yaml:4:"));
 }
 
-TEST_F(PresetsTest, ABudgetReplacesThatOfTheFile) {
+TEST_F(PresetsTest, ABudgetReplacesTheFilesBudget) {
   Write("presets/short.yaml", "budget: {env_steps: 9}\n");
   const std::string file =
       "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\nbudget: {iterations: 3, wall_time: 5s}\n";
@@ -71,7 +71,7 @@ TEST_F(PresetsTest, AKeyOfTheFileNamesOneAndTheCommandLineAnother) {
   EXPECT_FALSE(GoodWith("", kMinimal).experiment.preset);
 }
 
-TEST_F(PresetsTest, ItIsFoundBesideTheFileAboveItOrByPath) {
+TEST_F(PresetsTest, ItIsFoundNextToTheFileAboveItOrByPath) {
   Write("configs/ars/e.yaml", kMinimal);
   Write("configs/presets/near.yaml", "rollout: {num_env_runners: 6}\n");
   Write("elsewhere/mine.yaml", "rollout: {num_env_runners: 9}\n");
@@ -85,7 +85,7 @@ TEST_F(PresetsTest, ItIsFoundBesideTheFileAboveItOrByPath) {
   EXPECT_EQ(GoodWith("", kMinimal + "preset: elsewhere/mine.yaml\n").experiment.preset, "mine");
 }
 
-TEST_F(PresetsTest, AutoChoosesByTheDeviceAndSaysWhy) {
+TEST_F(PresetsTest, AutoChoosesByTheDeviceAndNotesWhy) {
   const auto chosen = [&] {
     const LoadedExperiment loaded = GoodWith("auto", kMinimal);
     EXPECT_THAT(loaded.notes, ElementsAre(HasSubstr("preset: " + loaded.experiment.preset.value_or("") + " (")));

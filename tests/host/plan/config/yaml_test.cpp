@@ -56,14 +56,14 @@ TEST_F(YamlTest, AnErrorBehindAnAliasIsReportedOnce) {
               ElementsAre("4:36 env.walker has no option 'legz'; did you mean 'legs'?"));
 }
 
-TEST_F(YamlTest, MergeKeysAreRefusedWithTheWayAround) {
+TEST_F(YamlTest, RejectsMergeKeysWithAnAlternative) {
   EXPECT_THAT(ErrorsOf(kMinimal + "rollout: &r {threads: 2}\nevaluation: {<<: *r}\n"),
               ElementsAre(HasSubstr("merge keys (<<) are not supported; move the shared part to a file")));
 }
 
 TEST_F(YamlTest, AnAliasThatContainsItselfEnds) { EXPECT_FALSE(ErrorsOf(kMinimal + "rollout: &r {threads: *r}\n").empty()); }
 
-TEST_F(YamlTest, TagsAreRefused) { EXPECT_THAT(ErrorsOf(kMinimal + "seed: !!str 5\n"), ElementsAre(HasSubstr("the tag"))); }
+TEST_F(YamlTest, RejectsTags) { EXPECT_THAT(ErrorsOf(kMinimal + "seed: !!str 5\n"), ElementsAre(HasSubstr("the tag"))); }
 
 TEST_F(YamlTest, WindowsLineEndsAndAByteOrderMarkDoNotMatter) {
   std::string text = "\xEF\xBB\xBF";
@@ -77,12 +77,12 @@ TEST_F(YamlTest, AFileThatIsNotThereIsOneError) {
   EXPECT_THAT(Format(result.errors[0]), HasSubstr("none.yaml: error: cannot read"));
 }
 
-TEST_F(YamlTest, AnEmptyFileListsWhatIsMissing) {
+TEST_F(YamlTest, AnEmptyFileListsMissingKeys) {
   EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
                                         HasSubstr("expected at least one limit of iterations, env_steps, epochs, wall_time")));
 }
 
-TEST_F(YamlTest, TheBudgetOfAFileReplacesThatOfItsBase) {
+TEST_F(YamlTest, TheBudgetOfAFileReplacesItsBasesBudget) {
   Write("base.yaml", "budget: {iterations: 3, wall_time: 5s}\n");
   const std::string file = "base: base.yaml\nexperiment: over\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
   EXPECT_EQ(Good(file).experiment.budget.iterations, 3u);
@@ -105,7 +105,7 @@ TEST_F(YamlTest, ABaseIsMergedDeeplyAndItsListsAreReplaced) {
 }
 
 // Of a base the budget is replaced as a whole, under whichever name it says of it.
-TEST_F(YamlTest, ANewBudgetReplacesWhatABaseSaysOfItByAPluginsName) {
+TEST_F(YamlTest, ABudgetReplacesABasesLimitsUnderPluginNames) {
   OptionInfo passes = Option("num_train_epochs", BP_PARAM_I64, {});
   passes.aliases = {"budget.epochs"};
   OptionInfo saves = Option("save_steps", BP_PARAM_I64, {});

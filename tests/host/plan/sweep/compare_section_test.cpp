@@ -58,13 +58,13 @@ TEST_F(CompareSection, AnArmIsTheTrialThatASweepWouldHave) {
   EXPECT_EQ(ours, theirs);
 }
 
-TEST_F(CompareSection, ThreeSeedsAreRefused) {
+TEST_F(CompareSection, RejectsThreeSeeds) {
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 1}\n"),
               ElementsAre("7:3 compare.looks: 3 seeds can never show a difference at 5 %; set n: 4 or more, or max: 2"));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 2}\n"), SizeIs(0));
 }
 
-TEST_F(CompareSection, WhatIsNoComparison) {
+TEST_F(CompareSection, RejectsInvalidComparisons) {
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: expected two or more")));
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: a, learner.options.lr: 0.01}]}\n"),
               ElementsAre(HasSubstr("compare.arms: two arms are named 'a'")));
@@ -114,7 +114,7 @@ TEST_F(CompareSection, AnArmMayNameItsTask) {
   EXPECT_EQ(Ids(named), Ids(crossed));
 }
 
-TEST_F(CompareSection, WhatAreNoTasks) {
+TEST_F(CompareSection, RejectsInvalidTasks) {
   const auto with = [&](const std::string& tasks, const std::string& arms = kArms) {
     return PlanErrors("compare:\n" + arms + "  tasks: " + tasks + "\n");
   };

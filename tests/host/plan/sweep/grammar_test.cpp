@@ -23,7 +23,7 @@ TEST_F(GrammarTest, EveryPlaceIsReportedOnce) {
                   "5:71 env.options.legs: 99 is out of range [1,8]"));
 }
 
-TEST_F(GrammarTest, SomePathsAreNoAxes) {
+TEST_F(GrammarTest, RejectsPathsThatCannotBeAxes) {
   for (const auto& [path, reason] : std::map<std::string, std::string>{{"experiment", "one results folder"},
                                                                        {"output.dir", "one results folder"},
                                                                        {"plugin_path", "share the plugin path"},
@@ -146,7 +146,7 @@ TEST_F(GrammarTest, DeriveCyclesAreErrors) {
               ElementsAre(HasSubstr("5:18 'learner.plugin' cannot be derived")));
 }
 
-TEST_F(GrammarTest, ExpressionsAreRefusedAtTheirColumn) {
+TEST_F(GrammarTest, RejectsExpressionsAtTheirColumn) {
   EXPECT_THAT(PlanErrors("sweep: {where: [\"env.options.legs >\"]}\n"),
               ElementsAre("5:36 in the expression: expected a value, got the end"));
   EXPECT_THAT(PlanErrors("sweep: {where: [\"env.options.legz > 1\"]}\n"),
@@ -168,12 +168,12 @@ TEST_F(GrammarTest, SeedsAndMemoryAxes) {
               ElementsAre("5:54 memory_axes: this sweep does not set 'env.options.leg'; did you mean 'env.options.legs'?"));
 }
 
-TEST_F(GrammarTest, APlanWithoutPointsSaysWhichRulesTookThem) {
+TEST_F(GrammarTest, APlanWithoutPointsNamesTheRules) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: [2, 3]}, where: [\"env.options.legs > 5\"]}\n"),
               ElementsAre("5:1 sweep: no point is left: 2 generated, dropped 2 by where #1"));
 }
 
-TEST_F(GrammarTest, TooManyPointsAreRefused) {
+TEST_F(GrammarTest, RejectsTooManyPoints) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {env.options.reward: {range: [1, 2000, 1]}, learner.options.micro: {range: [1, 2000, 1]}}}\n"),
       ElementsAre("5:1 sweep: expected at most 100,000 points, got more"));

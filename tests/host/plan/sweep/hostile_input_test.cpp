@@ -39,12 +39,12 @@ class HostileInputTest : public SweepTest {
   void Pipe(const std::string& name) { ASSERT_EQ(mkfifo((folder_ / name).c_str(), 0600), 0); }
 };
 
-TEST_F(HostileInputTest, ALeadingCommaIsNoDocument) {
+TEST_F(HostileInputTest, RejectsALeadingComma) {
   EXPECT_THAT(FileErrors(", " + kMinimal), ElementsAre("1:1 not valid YAML: expected a value, got ','"));
   EXPECT_THAT(FileErrors(kMinimal, {"seed=,"}), ElementsAre("0:6 not valid YAML: expected a value, got ','"));
 }
 
-TEST_F(HostileInputTest, APluginsNameThatIsNoTextIsSaidOnce) {
+TEST_F(HostileInputTest, ReportsAPluginsNameOfTheWrongTypeOnce) {
   const auto with = [&](const std::string& name) {
     return FileErrors("experiment: a\nenv: {plugin: " + name + "}\nlearner: {plugin: climber}\nbudget: {iterations: 1}\n");
   };
@@ -73,7 +73,7 @@ TEST_F(HostileInputTest, NestingEndsAt64) {
   EXPECT_THAT(FileErrors(kMinimal, {"+" + Repeated("a.", 50000) + "b=1"}), ElementsAre(HasSubstr("cannot be set")));
 }
 
-TEST_F(HostileInputTest, AliasesCountAsWhatTheyStandFor) {
+TEST_F(HostileInputTest, AliasesCountAllTheirValues) {
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c <= 'i'; ++c) {
     const std::string before = std::string(", *") + static_cast<char>(c - 1);
@@ -96,7 +96,7 @@ TEST_F(HostileInputTest, OnlyRegularFilesAreRead) {
   EXPECT_THAT(Format(result.errors[0]), HasSubstr("pipe.yaml: error: cannot read"));
 }
 
-TEST_F(HostileInputTest, AnOptionThatNamesAPipeAsDataIsRefused) {
+TEST_F(HostileInputTest, RejectsAPipeAsData) {
   OptionInfo data = Option("corpus", BP_PARAM_PATH, {});
   data.flags = BP_PARAM_DATA;
   plugins_["climber"].options.push_back(data);
@@ -210,7 +210,7 @@ TEST_F(HostileInputTest, PlansHaveASize) {
               ElementsAre(HasSubstr("the section has 20,000 values, the limit is 1,000")));
 }
 
-TEST_F(HostileInputTest, WhatIsNoTextIsNotRead) {
+TEST_F(HostileInputTest, RejectsBytesThatAreNotText) {
   EXPECT_THAT(FileErrors(kMinimal + "seed: 1\x04\nbudget: 2\n"),
               ElementsAre(HasSubstr("5:8 expected text, got the control character \\x04")))
       << "to the parser it is the end of the file";

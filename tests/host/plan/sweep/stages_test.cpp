@@ -45,7 +45,7 @@ TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
-TEST_F(StagesTest, TheFirstIsThePlainTrialAndALaterOneNamesWhatItStartsFrom) {
+TEST_F(StagesTest, TheFirstIsAPlainTrialAndALaterOneNamesItsStart) {
   const Plan plan = GoodPlan(kTwo);
   const Plan first = GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"});
   const Plan last = GoodPlan("", {}, {"env.options.legs=4", "budget.iterations=7"});
@@ -84,12 +84,12 @@ TEST_F(StagesTest, AValueOfOneStageIsAnAxisAndTheBeginningIsTrainedOnce) {
                                         "lr=0.2 stand 0<rise 0", "lr=0.2 stand 1<rise 1"));
 }
 
-TEST_F(StagesTest, ALaterStageIsCalledByWhatTellsItsChainFromOthers) {
+TEST_F(StagesTest, ALaterStageIsNamedByTheValuesOfItsChain) {
   const Plan plan = GoodPlan(kTwo + "sweep: {grid: {stages.rise.learner.options.epochs: [5, 6]}}\n");
   EXPECT_THAT(Names(plan), ElementsAre("epochs=5 rise", "epochs=5 stand", "epochs=6 rise", "epochs=6 stand"));
 }
 
-TEST_F(StagesTest, WhatTheCommandLineSetsHoldsInAllStagesAndWhatItSetsInOneThere) {
+TEST_F(StagesTest, SetAppliesToAllStagesOrToOneStage) {
   const Plan all = GoodPlan(kTwo, {}, {"budget.iterations=2"});
   EXPECT_EQ(all.Load(all.trials[1]).experiment.budget.iterations, 2u);
   const Plan one = GoodPlan(kTwo, {}, {"stages.stand.budget.iterations=2", "stages.stand.learner.options.epochs=3"});
@@ -118,7 +118,7 @@ TEST_F(StagesTest, WhereTimesAreComparedStagesStayInTheirOrder) {
                                         "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
 }
 
-TEST_F(StagesTest, TheBudgetMayStandInTheStagesAlone) {
+TEST_F(StagesTest, TheBudgetMayBeOnlyInTheStages) {
   const PlanResult result = PlanText(
       "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: climber}\n"
       "stages: [{name: a, budget.iterations: 1}, {name: b, budget.env_steps: 9}]\n");
