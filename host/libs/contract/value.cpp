@@ -129,9 +129,16 @@ class ValueReader {
     }
   }
 
-  std::nullopt_t Fail(const Node& node, std::string message) {
-    errors_->Add(node.mark, std::move(message));
+  std::nullopt_t Fail(const Node& node, std::string message, std::string hint = "") {
+    errors_->Add(node.mark, std::move(message), ErrorCode::kOther, std::move(hint));
     return std::nullopt;
+  }
+
+  // "dir: '5'" for the text 5 of `output.dir` in a file.
+  std::string Quoted(const Node& node) const {
+    const std::string key = name_.substr(name_.rfind('.') + 1);
+    const bool in_file = node.mark.source && node.mark.source->is_file && key.find('[') == std::string::npos;
+    return fmt::format("{}'{}'", in_file ? key + ": " : "", node.text);
   }
 
   std::nullopt_t WrongType(const Node& node) {
@@ -207,8 +214,7 @@ class ValueReader {
     bool listed = rule_.type == ValueType::kEnum || !rule_.range.empty();
     if (listed) return Fail(node, fmt::format("{}: expected one of {}, got {}", name_, rule_.range, Describe(node)));
     if (IsOtherThanText(node)) {
-      return Fail(node,
-                  fmt::format("{}: expected {}, got {}; quote it: '{}'", name_, Wanted(rule_.type), node.text, node.text));
+      return Fail(node, fmt::format("{}: expected {}, got {}", name_, Wanted(rule_.type), node.text), Quoted(node));
     }
     if (rule_.type == ValueType::kName && !IsNameText(node.text)) {
       return Fail(node, fmt::format("{}: expected a name of letters, digits, '_', '-' and '.', got '{}'", name_, node.text));
@@ -236,8 +242,8 @@ class ValueReader {
       const Node& word = node.items[i];
       std::string why_not;
       if (!word.IsScalar())
-        return Fail(
-            word, fmt::format("{}[{}]: expected a word, got {}; quote a placeholder: \"{{seed}}\"", name_, i, Describe(word)));
+        return Fail(word, fmt::format("{}[{}]: expected a word, got {}; quote placeholders", name_, i, Describe(word)),
+                    word.IsMap() && word.entries.size() == 1 ? "\"{" + word.entries[0].key + "}\"" : "");
       if (!PlaceholdersIn(word.text, &why_not)) return Fail(word, fmt::format("{}[{}]: {}", name_, i, why_not));
       words.push_back(word.text);
     }

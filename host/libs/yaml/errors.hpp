@@ -18,6 +18,7 @@ struct Diagnostic {
   std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
   std::string source_line;   // the text of that line; empty when there is none, and after the first kShownErrors
   ErrorCode code = ErrorCode::kOther;
+  std::string hint = "";  // a key or a command to paste; empty: none
 };
 // The number of a file's errors that are printed; the others are counted.
 inline constexpr size_t kShownErrors = 50;
@@ -31,7 +32,7 @@ class Errors {
   // For one point of many, for AddNewPlaces of `all`, which outlives it. NULL: only empty() is read.
   static Errors OfOnePoint(const Errors* all) { return Errors(all, all == nullptr); }
 
-  void Add(const Mark& mark, std::string message, ErrorCode code = ErrorCode::kOther);
+  void Add(const Mark& mark, std::string message, ErrorCode code = ErrorCode::kOther, std::string hint = "");
   // Concerns a file as a whole, such as one that cannot be opened.
   void AddFile(const std::string& file, std::string message);
   // A note, which is not an error: printed once, even if it is added repeatedly.
@@ -57,6 +58,7 @@ class Errors {
     std::string file;  // where there is no mark
     std::string message;
     ErrorCode code = ErrorCode::kOther;
+    std::string hint = "";
     int order() const { return !file.empty() ? -1 : mark.source ? mark.source->order : 0; }
   };
   std::vector<Found> found_;

@@ -165,7 +165,8 @@ class HostKeyReader {
   void RequireBudget() {
     std::string limits;
     if (HasBudget(&limits) || IsGiven("report.precision") || IsMisspelt("budget")) return;
-    errors_->Add(PathMark(root_, "budget"), "budget: expected at least one limit of " + limits, ErrorCode::kNoBudget);
+    errors_->Add(PathMark(root_, "budget"), "budget: expected at least one limit of " + limits, ErrorCode::kNoBudget,
+                 "budget: {iterations: 100}");
   }
 
   // A budget is run exactly. Precision is on without a budget, or if the file requests it.

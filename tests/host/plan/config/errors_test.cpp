@@ -30,6 +30,8 @@ TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
   EXPECT_EQ(Format(d), "a.yaml:3:7: error: no\n  seed: x\n        ^");
   EXPECT_EQ(Format({"--set", 0, 6, "no", "seed=x"}), "--set: error: no\n  seed=x\n       ^");
   EXPECT_EQ(Format({"a.yaml", 0, 0, "no", ""}), "a.yaml: error: no");
+  EXPECT_EQ(Format({"a.yaml", 3, 7, "no", "seed: x", ErrorCode::kOther, "seed: 0"}),
+            "a.yaml:3:7: error: no\n  seed: x\n        ^\nhint: seed: 0");
 }
 
 // Its 34 bytes before the column stand as 124 columns: more than are shown, and fewer bytes than are kept of a long line.
@@ -102,7 +104,7 @@ TEST_F(ErrorsTest, WrongTypesShowExpectedAndGot) {
   EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: expected a size such as 512MiB, 4GB or 16GiB, got 16");
   EXPECT_EQ(error_of("resources: {wall_time: 30}"),
             "5:24 resources.wall_time: expected a duration such as 90s, 30m or 1h30m, got 30");
-  EXPECT_EQ(error_of("output: {dir: 5}"), "5:15 output.dir: expected text, got 5; quote it: '5'");
+  EXPECT_EQ(error_of("output: {dir: 5}"), "5:15 output.dir: expected text, got 5");
   EXPECT_EQ(error_of("plugin_path: here"), "5:14 plugin_path: expected a list of paths, got 'here'");
 }
 

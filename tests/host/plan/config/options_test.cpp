@@ -55,7 +55,7 @@ TEST_F(OptionsTest, AllErrorsOfOneTableComeTogether) {
               ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: expected an integer, got 1.5"),
                           HasSubstr("learner.options.hidden[1]: 0 is out of range [1,)"),
                           HasSubstr("learner.options.device: expected one of cpu|cuda, got 'tpu'"),
-                          HasSubstr("learner.options.note: expected text, got 5; quote it"),
+                          HasSubstr("learner.options.note: expected text, got 5"),
                           HasSubstr("learner.climber has no option 'learnin_rate'; did you mean 'lr'?")));
 }
 
