@@ -131,7 +131,7 @@ TEST_F(Tools, CarryOutSubcommands) {
   EXPECT_THAT(Run("plugin --help").out, AllOf(HasSubstr("list"), HasSubstr("Try whether a plugin keeps every rule")));
   EXPECT_EQ(RunCopy("plugin list").exit, 0);
   EXPECT_THAT(Run("help plugin validate").out, HasSubstr("--only-failed"));
-  EXPECT_THAT(Run("complete plugin v").out, testing::StartsWith("validate\tTry whether"));
+  EXPECT_THAT(Run("complete plugin v").out, testing::StartsWith("validate\tCheck a plugin against"));
   EXPECT_THAT(Run("complete plugin validate --only").out, testing::StartsWith("--only-failed\t"));
   EXPECT_THAT(Run("plugin vaildate").err, HasSubstr("did you mean 'validate'?"));
   const Finished cases = Run("plugin validate --cases");

@@ -78,10 +78,12 @@ TEST_F(HandlesTest, FromADifferentSpecAreRejected) {
   const auto shaped_otherwise = bp::EnvSpec().Obs(3).Get<float>(BP_ROLE_OBS);
   const auto beyond = other.Get<uint8_t>(BP_ROLE_TERMINATED);
   EXPECT_THAT(SentenceOf([&] { slot.Row(named_otherwise, 0); }),
-              HasSubstr("by a handle of another spec: channel 0 of this one is 'obs'"));
-  EXPECT_THAT(SentenceOf([&] { slot.Rows(shaped_otherwise); }), HasSubstr("by a handle of another spec"));
+              HasSubstr("the handle of a channel comes from a different spec: channel 0 of this one is 'obs'"));
+  EXPECT_THAT(SentenceOf([&] { slot.Rows(shaped_otherwise); }),
+              HasSubstr("the handle of a channel comes from a different spec"));
   EXPECT_THAT(SentenceOf([&] { (void)slot.Has(beyond); }), HasSubstr("channel 3 of this one is none"));
-  EXPECT_THAT(SentenceOf([&] { slot.Row(bp::Handle<float>(), 0); }), HasSubstr("by a handle that no spec gave"));
+  EXPECT_THAT(SentenceOf([&] { slot.Row(bp::Handle<float>(), 0); }),
+              HasSubstr("the handle of a channel does not come from a spec"));
   EXPECT_THAT(obs_numbers_, ElementsAre(1, 2, 0, 3, 4, 0));
 }
 

@@ -128,7 +128,7 @@ TEST_F(CompareSection, RejectsInvalidTasks) {
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [2, 1]}]"),
               ElementsAre(HasSubstr("reference of 'y': expected [worst, best], where up is better, got [2, 1]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y on z, reference: [0, 1]}]"),
-              ElementsAre(HasSubstr("'y on z' has ' on ' in it")));
+              ElementsAre(HasSubstr("'y on z' contains ' on '")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: on ice, reference: [0, 1]}]"),
               ElementsAre(HasSubstr("'on ice' begins with 'on'")))
       << "'a on on ice' may be the arm 'a on' on the task 'ice'";
