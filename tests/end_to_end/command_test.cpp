@@ -264,17 +264,18 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
     return run.err;
   };
   EXPECT_THAT(refused("{command: [echo, \"{lr}\"], options: {lr: 1, steps: 5}}"),
-              HasSubstr("wrong.yaml:1:53: error: learner.options.steps: wanted a word of learner.command with the placeholder "
-                        "{steps}, found {lr}"));
+              HasSubstr("wrong.yaml:1:53: error: learner.options.steps: expected the placeholder {steps} in "
+                        "learner.command, got {lr}"));
   EXPECT_THAT(refused("{command: [echo, \"{lr}\"]}"),
-              HasSubstr("wrong.yaml:1:27: error: {lr}: wanted a value in learner.options.lr"));
-  EXPECT_THAT(refused("{command: [echo, \"{\"]}"), HasSubstr("wrong.yaml:1:27: error: learner.command[1]: '{' has a '{'"));
+              HasSubstr("wrong.yaml:1:27: error: {lr}: expected a value in learner.options.lr"));
+  EXPECT_THAT(refused("{command: [echo, \"{\"]}"),
+              HasSubstr("wrong.yaml:1:27: error: learner.command[1]: expected a placeholder such as {seed} or {lr} in '{'"));
   EXPECT_THAT(
       refused("{command: [no-such-program]}"),
       AllOf(HasSubstr("wrong.yaml:1:11: error: learner.command: wanted a program on PATH"), HasSubstr("no-such-program")));
   EXPECT_THAT(refused("{command: [python3, trian.py]}"),
               HasSubstr("learner.command[1]: wanted a file beside the experiment file"));
-  EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
+  EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("expected a plugin or a command, got both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
               HasSubstr("wrong.yaml:1:47: error: learner.metrics.return: expected a regular"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"\\\\d(?=a)([0-9])\"}}"),
@@ -286,9 +287,9 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"(a)(?!b)\", loss: \"(a\"}}"),
               AllOf(HasSubstr("wrong.yaml:1:50: error: learner.metrics.return"), HasSubstr("error: learner.metrics.loss")));
   EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: expected a file or a folder"));
-  EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: only the command knows"));
+  EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: a command does not report"));
   EXPECT_THAT(refused("{plugin: random, tensorboard: runs/**}\nenv: cartpole\nbudget: {iterations: 1}"),
-              HasSubstr("learner.tensorboard: wanted with learner.command alone"));
+              HasSubstr("learner.tensorboard: this key needs learner.command"));
 }
 
 TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {

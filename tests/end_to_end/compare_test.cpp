@@ -112,7 +112,7 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
   EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  go on:  "), HasSubstr("backplane compare learns.yaml\n")));
-  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended at once"))) << "that would be the second one";
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "that would be the second one";
   EXPECT_EQ(Events("learns").back()["kind"], "session.end");
 }
 
@@ -259,7 +259,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   }
   const Finished malformed = Run("compare learns.yaml --metric 'return *'");
   EXPECT_EQ(malformed.exit, 2);
-  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: wanted a measure or an expression of measures, found 'return *'"));
+  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: expected a metric or an expression of metrics, got 'return *'"));
 }
 
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {

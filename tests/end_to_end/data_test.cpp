@@ -275,7 +275,7 @@ TEST_F(DataTrials, NeedADataSet) {
   Write("ant.yaml", "experiment: no_data\nenv: {plugin: cartpole}\nlearner: {plugin: adds}\nbudget: {epochs: 1}\n");
   const Finished run = RunFile("ant");
   EXPECT_NE(run.exit, 0);
-  EXPECT_THAT(run.out + run.err, HasSubstr("learns from a data set, and the env is none"));
+  EXPECT_THAT(run.out + run.err, HasSubstr("learns from a data set, but the env is not one"));
 }
 
 }  // namespace

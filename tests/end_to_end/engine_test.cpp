@@ -51,7 +51,7 @@ sweep: {seeds: {n: 2}}
 TEST_F(EngineOption, ThatThereIsNoneOfIsAnErrorWithItsPlace) {
   const Finished option = Run("run two.yaml --engine slurn");
   EXPECT_EQ(option.exit, 2);
-  EXPECT_THAT(option.err, HasSubstr("engine.kind: wanted one of local|slurm|ray, found 'slurn'"));
+  EXPECT_THAT(option.err, HasSubstr("engine.kind: expected one of local|slurm|ray, got 'slurn'"));
   Write("key.yaml", ReadFile(dir_ / "two.yaml") + "engine: {kind: slurm, partitoin: long}\n");
   const Finished key = Run("run key.yaml");
   EXPECT_EQ(key.exit, 2);

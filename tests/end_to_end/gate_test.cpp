@@ -168,7 +168,8 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   const std::string plan = ReadFile(Out("killed") / "plan.jsonl");
   const Finished run = Run("run outputs/killed");
   EXPECT_EQ(run.exit, 2) << run.out;
-  EXPECT_THAT(run.err, AllOf(HasSubstr("results of another command"), HasSubstr("gate kept/base.json alike.yaml --fail-if")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("these results belong to a different command"),
+                             HasSubstr("gate kept/base.json alike.yaml --fail-if")));
   EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
   EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");
@@ -183,14 +184,14 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
 TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   SaveBaseline();
   const std::string condition = " pole.yaml --fail-if 'return < 0%'";
-  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: is not there; wanted a baseline"));
+  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: does not exist; expected a baseline"));
   Write("torn.json", ReadFile(dir_ / "kept/base.json").substr(0, 500));
-  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is no JSON object"));
+  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is not a JSON object"));
   nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
   kept["trials"][3]["seed"] = "three";
   Write("wrong.json", kept.dump());
   EXPECT_THAT(Run("gate wrong.json" + condition).err,
-              HasSubstr("wrong.json: \"trials[3].seed\": wanted a whole number from 0 on, found \"three\""));
+              HasSubstr("wrong.json: \"trials[3].seed\": expected a whole number from 0 on, got \"three\""));
   Write("few.yaml", "base: pole.yaml\nexperiment: few\nsweep: {seeds: {n: 3}}\n");
   ASSERT_EQ(Run("run few.yaml --quiet").exit, 0);
   const Finished few = Run("gate save outputs/few --to few.json");

@@ -54,16 +54,17 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
     return run.err;
   };
   EXPECT_THAT(seal("helps_nothing"),
-              HasSubstr("env.helps_nothing: option 'gain' helps against 'update_bond', which is no finding; "
+              HasSubstr("env.helps_nothing: option 'gain' names the unknown finding 'update_bond' in `helps`; "
                         "did you mean 'update_bound'?"));
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
               testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
-  EXPECT_THAT(seal("range_malformed", "monitor"),
-              HasSubstr("monitor.range_malformed: option 'first', its range: wanted such as (0,1], [1,) or auto|[1,), found "
-                        "'0..9'"));
+  EXPECT_THAT(
+      seal("range_malformed", "monitor"),
+      HasSubstr("monitor.range_malformed: option 'first', its range: expected a range such as (0,1], [1,) or auto|[1,), got "
+                "'0..9'"));
   EXPECT_THAT(seal("no_kind", "monitor"),
-              HasSubstr("no_kind: the id: wanted 'monitor.NAME', as it is one, found 'no_kind'. Call it 'monitor.no_kind'."));
+              HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }
 
 TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
@@ -229,8 +230,8 @@ budget: {iterations: 1}
   const Finished run = Run("run half.yaml");
   EXPECT_NE(run.exit, 0);
   // A build without LibTorch has a plugin without that part.
-  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is not there; wanted the part 'torch' of 'learner.ppo'"),
-                                      HasSubstr("'learner.ppo' was built without its part 'torch'")));
+  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
+                                      HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
   EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
   EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
 }

@@ -74,7 +74,7 @@ TEST_F(Report, ARecommendedFileRuns) {
   const Finished refused = Run(file);
   EXPECT_EQ(2, refused.exit);
   EXPECT_THAT(refused.err,
-              AllOf(HasSubstr("budget: at least one limit is needed"), HasSubstr(file + " --set budget.iterations=100\n")));
+              AllOf(HasSubstr("budget: expected at least one limit"), HasSubstr(file + " --set budget.iterations=100\n")));
   const Finished run = Run(file + " --set budget.iterations=3");
   EXPECT_EQ(0, run.exit) << run.err;
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));

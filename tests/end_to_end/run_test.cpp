@@ -79,7 +79,7 @@ TEST_F(RunCommand, WhatItSaysToTypeNextHasEachSeedOnce) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yml seed=4 seed=1");
   ASSERT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("walk.yml is not there: walk.yaml is read"));
+  EXPECT_THAT(run.err, HasSubstr("walk.yml does not exist; reading walk.yaml"));
   EXPECT_THAT(run.out, HasSubstr("run walk.yaml --set seed=2\n"));
   const Finished swept = Run("run walk.yaml seed=3 --set '+sweep={seeds: {n: 2}}' --dry-run");
   EXPECT_EQ(swept.exit, 2);

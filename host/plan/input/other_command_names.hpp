@@ -1,4 +1,4 @@
-// What people type who know other tools: the command of this program that does it.
+// Commands of this program for words that users of other tools type.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace backplane {
 
-// "run FILE" for "train", or a sentence where no one command does it; empty: not known.
+// "run FILE" for "train", or a sentence if no single command does it; empty: unknown. A text with a backtick closes its own
+// quotes.
 std::string MeantByCommand(const std::string& word);
 
 // Every path that `--set` accepts for the experiment file among the words, under each of its names.

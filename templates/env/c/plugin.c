@@ -37,7 +37,7 @@ static bp_status Create(const bp_host *host, const bp_config *config, uint64_t r
   env->spec = (bp_env_spec){sizeof env->spec, 1, kChannels, N_CHANNELS, 0, {BP_DEVICE_CPU, 0}};
   if (config->f64(config, "dt", &env->dt) || config->f64(config, "reset_range", &env->reset_range) ||
       config->i64(config, "max_episode_steps", &env->spec.max_episode_steps)) {
-    return free(env), host->fail(host, BP_E_INTERNAL, "an option is not declared as it is read");
+    return free(env), host->fail(host, BP_E_INTERNAL, "an option is declared with a different type");
   }
   *out_env = env;
   return BP_OK;

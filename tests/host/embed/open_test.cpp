@@ -66,8 +66,8 @@ TEST(Options, AreCheckedByTheEnvsTable) {
   const std::pair<const char*, const char*> kCases[] = {
       {R"({"max_episode_steps": 0})", "env.options.max_episode_steps: 0 is out of range [1,)"},
       {R"({"max_episode_step": 3})", "env.cartpole has no option 'max_episode_step'; did you mean 'max_episode_steps'?"},
-      {R"({"max_episode_steps": "x"})", "env.options.max_episode_steps: wanted an integer, found the text 'x'"},
-      {R"([1])", "env.options: wanted a mapping, found a list"},
+      {R"({"max_episode_steps": "x"})", "env.options.max_episode_steps: expected an integer, got the text 'x'"},
+      {R"([1])", "env.options: expected a mapping, got a list"},
       {R"({"max_episode_steps": 0, "g": 3})",
        "env.cartpole has no option 'g'\nenv.options.max_episode_steps: 0 is out of range [1,)"},
   };

@@ -123,12 +123,12 @@ TEST(Checkpoint, NoSizeIsTrusted) {
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", ~0ull), part("b", 4)}}}, "abc")), HasSubstr("too large to be true"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1), part("a", 2)}}}, "abc")), HasSubstr("damaged"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 0), part("a", 3)}}}, "abc")), HasSubstr("damaged"));
-  EXPECT_THAT(Refusal(Signed({{"iterations", -1}}, "abc")), HasSubstr("\"iterations\": wanted a whole number from 0 on"));
+  EXPECT_THAT(Refusal(Signed({{"iterations", -1}}, "abc")), HasSubstr("\"iterations\": expected a whole number from 0 on"));
   EXPECT_THAT(Refusal(Signed({{"seconds", -0.5}}, "abc")), HasSubstr("seconds"));
   EXPECT_THAT(Refusal(Signed({{"seconds", nullptr}}, "abc")), HasSubstr("seconds"));
   EXPECT_THAT(Refusal(Signed({{"version", 3}}, "abc")), HasSubstr("version 3, this program reads 2"));
   EXPECT_THAT(Refusal(Signed({{"unwritten", {{"metrics", "text"}}}}, "abc")),
-              HasSubstr("\"unwritten.metrics\": wanted an object"));
+              HasSubstr("\"unwritten.metrics\": expected an object"));
   nlohmann::json deep = 1;
   for (int i = 0; i < 200; ++i) deep = nlohmann::json::array({deep});
   EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested too deeply"));

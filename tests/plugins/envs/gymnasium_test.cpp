@@ -546,7 +546,7 @@ TEST_F(Gymnasium, RowsGoOnFromASavedStateWithAnyNumberOfWorkers) {
   EXPECT_NE(LoadedFrom(other, saved.substr(0, saved.size() - 1)), BP_OK);
   harness::Env fewer(kPlugin, 4, 1, options);
   EXPECT_EQ(LoadedFrom(fewer, saved), BP_E_INVALID_ARG);
-  EXPECT_THAT(fewer.error(), HasSubstr("its number of rows should be 4, got 5"));
+  EXPECT_THAT(fewer.error(), HasSubstr("its number of rows: expected 4, got 5"));
 }
 
 TEST_F(Gymnasium, ARowThatCannotBePickledOffersNoState) {

@@ -178,9 +178,9 @@ TEST(Ars, RefusesAStateOfAnotherShape) {
                     small = ArsTrial(Options{{"hidden", "[8]"}}).Saved();
   ArsTrial trial(Options{}), net(Options{{"hidden", "[16]"}}), plain(Options{{"normalize_obs", "false"}});
   EXPECT_EQ(trial.Load(wide), BP_E_INVALID_ARG);
-  EXPECT_EQ(trial.error(), "the saved state has another shape: observation size should be 3, got 5");
+  EXPECT_EQ(trial.error(), "the saved state has a different shape: observation size: expected 3, got 5");
   EXPECT_EQ(net.Load(small), BP_E_INVALID_ARG);
-  EXPECT_EQ(net.error(), "the saved state has another shape: hidden layer should be 16, got 8");
+  EXPECT_EQ(net.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
   EXPECT_EQ(plain.Load(linear), BP_E_INVALID_ARG);
   EXPECT_THAT(plain.error(), ::testing::HasSubstr("2 normalize_obs"));
   EXPECT_EQ(trial.Load("something else"), BP_E_INVALID_ARG);

@@ -138,7 +138,7 @@ TEST(Mappo, RefusesWhatDoesNotFitTogether) {
 TEST(Mappo, RefusesAStateOfAnotherShape) {
   Trial central(kSmall), independent(With(kSmall, {{"critic", "independent"}}));
   EXPECT_EQ(independent.Load(central.Saved()), BP_E_INVALID_ARG);
-  EXPECT_EQ(independent.error(), "the saved state has another shape: size of the critic's state should be 0, got 7");
+  EXPECT_EQ(independent.error(), "the saved state has a different shape: size of the critic's state: expected 0, got 7");
 }
 
 TEST(Mappo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {

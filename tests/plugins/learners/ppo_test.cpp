@@ -121,7 +121,7 @@ TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
 TEST(Ppo, RefusesAStateOfAnotherShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
   EXPECT_EQ(large.Load(small.Saved()), BP_E_INVALID_ARG);
-  EXPECT_EQ(large.error(), "the saved state has another shape: hidden layer should be 16, got 8");
+  EXPECT_EQ(large.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
 }
 
 // 64 samples in three parts, whether none may be larger than 24 or than 31.

@@ -111,7 +111,7 @@ TEST(ComparisonSpec, SeveralSelectionsHaveFilesOfTheirOwn) {
 
 TEST(ComparisonSpec, MistakesNameTheirEntry) {
   EXPECT_EQ("report.columns: wanted a list of measures, found \"SPS\"", FirstError("columns", "SPS"));
-  EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: a value was expected, found the end",
+  EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: expected a value, got the end",
             FirstError("columns", {"SPS", "SPS +"}));
   EXPECT_EQ("report.columns: entry 1: unknown key 'mesure'; did you mean 'measure'?",
             FirstError("columns", {{{"mesure", "SPS"}}}));
