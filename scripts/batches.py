@@ -150,7 +150,7 @@ def add_common_arguments(parser, kinds, known=KINDS):
     """What every check has. `kinds` are those that it looks at by default, by name."""
     def kinds_of(names):
         if unknown := set(names.split(",")) - set(known):
-            raise argparse.ArgumentTypeError(f"wanted a list of {', '.join(known)}; found {', '.join(sorted(unknown))}")
+            raise argparse.ArgumentTypeError(f"expected a list of {', '.join(known)}; got {', '.join(sorted(unknown))}")
         return [known[name] for name in names.split(",")]
 
     parser.add_argument("--kinds", type=kinds_of, default=kinds, help=f"of experiments: a list of {', '.join(known)} (%(default)s)")
@@ -299,7 +299,7 @@ class Batch:
             return f"{len(completed)} of {wanted} trials completed"
         finished = [p for p in self.out.glob("trials/*/attempt-*/result.json") if json.loads(p.read_text())["state"] == "COMPLETED"]
         if len(finished) != wanted:
-            return f"{len(finished)} attempts completed, wanted {wanted}"
+            return f"{len(finished)} attempts completed, expected {wanted}"
         with contextlib.closing(sqlite3.connect(self.out / "results.sqlite")) as database:
             stored = database.execute("SELECT count(*) FROM trials WHERE state = 'COMPLETED'").fetchone()[0]
         if stored != wanted:

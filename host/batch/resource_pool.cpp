@@ -98,7 +98,7 @@ void ResourcePool::Require(const ResourceConfig& resources) const {
   }
   const double wanted = resources.gpus;
   if (wanted > 1 && wanted != std::floor(wanted)) {
-    throw std::runtime_error(fmt::format("resources.gpus should be a share of one GPU or a whole number; found {}", wanted));
+    throw std::runtime_error(fmt::format("resources.gpus: expected a share of one GPU or a whole number, got {}", wanted));
   }
   if (wanted > static_cast<double>(devices_.size())) {
     std::vector<Gpu> gpus;

@@ -165,7 +165,7 @@ class Dev {
     if (!planned.plan) return Complain(planned.errors, args_.input.file), refuse();
     const Plan& plan = *planned.plan;
     if (plan.base.experiment.HasCommand()) {
-      LogError("{}: its learner is a command, which keeps its own state; wanted a plugin", args_.input.file.string());
+      LogError("{}: its learner is a command, which keeps its own state; expected a plugin", args_.input.file.string());
       return refuse();
     }
     if (!lookup.used()) {

@@ -161,7 +161,7 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   }
   if (answer.undirected && !may_be_told_later)
     add(plan.search ? kSearchMetric : kComparedMetric,
-        fmt::format("nobody says whether up or down is better of '{}': wanted {}", compared.metric,
+        fmt::format("nobody says whether up or down is better of '{}': expected {}", compared.metric,
                     plan.search ? "sweep.search.objective.direction" : "compare.direction"),
         "");
   return wrong;

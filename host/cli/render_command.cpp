@@ -67,7 +67,7 @@ Episode Choose(const OneTrial& trial, const std::string& which) {
       throw std::runtime_error(
           "--episode " + which + ": trial " + trial.name +
           (episodes == 0 ? " has no evaluation (evaluation.episodes); a number from 0 films the start that one would have"
-                         : ": wanted the returns of its evaluation's episodes, found none in " + attempt.result().string() +
+                         : ": expected the returns of its evaluation's episodes, got none in " + attempt.result().string() +
                                ": it has not ended, or an older version ran it; --episode 0 to " +
                                std::to_string(episodes - 1) + " films one of them"));
     chosen.number = OfRank(which, returns);
@@ -76,7 +76,7 @@ Episode Choose(const OneTrial& trial, const std::string& which) {
     chosen.number = Number(which).value();
     if (episodes > 0 && chosen.number >= episodes)
       throw std::runtime_error("--episode: trial " + trial.name + " evaluates " + std::to_string(episodes) +
-                               " episodes: wanted 0 to " + std::to_string(episodes - 1) + ", found " + which);
+                               " episodes: expected 0 to " + std::to_string(episodes - 1) + ", got " + which);
   }
   chosen.name = "episode " + std::to_string(chosen.number) + chosen.name;
   if (chosen.number < returns.size()) chosen.recorded = returns[chosen.number];
@@ -105,20 +105,20 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
 // What is wrong with the arguments.
 std::string WhyNotFilmed(const RenderArgs& args) {
   if (!IsRank(args.episode) && !Number(args.episode))
-    return "--episode: wanted best, worst, median or a number from 0, found '" + args.episode + "'";
+    return "--episode: expected best, worst, median or a number from 0, got '" + args.episode + "'";
   std::string endings;
   for (const char* ending : kFilmEndings) {
     if (args.to.empty() || args.to.extension() == ending) return "";
     endings += (endings.empty() ? "" : ", ") + std::string(ending);
   }
-  return "--to: wanted a name that ends in one of " + endings + ", found '" + args.to.string() + "'";
+  return "--to: expected a name that ends in one of " + endings + ", got '" + args.to.string() + "'";
 }
 
 int RenderCommand(const RenderArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
   if (trial.spec.experiment.HasCommand())
     throw std::runtime_error("trial " + trial.name +
-                             " is one by command: wanted a plugin, of whose episodes the host can make pictures");
+                             " is one by command: expected a plugin, of whose episodes the host can make pictures");
   const Episode episode = Choose(trial, args.episode);
   const std::filesystem::path to = args.to.empty() ? trial.folder.film(episode.number) : args.to;
   const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));

@@ -95,7 +95,7 @@ def log(values, step=None):
             report["step"] = int(step)
         line = (json.dumps(report) + "\n").encode()
     except Exception as error:
-        _say(f"a report is left out: wanted a mapping of names to numbers and a whole step, found {values!r:.80} at {step!r:.40} ({error})")
+        _say(f"a report is left out: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
         return False
     if not numbers:
         return False

@@ -65,7 +65,7 @@ unsigned EmbeddedEnv::ThreadsFor(unsigned asked) const {
   if (env_.on_device())
     throw TrialFailure(BP_E_UNSUPPORTED, env_.id(),
                        "keeps its channels on a device, and only those in the host's memory can be lent");
-  if (asked > kMaxThreads) throw Misuse(fmt::format("threads: wanted 0 to {}, found {}", kMaxThreads, asked));
+  if (asked > kMaxThreads) throw Misuse(fmt::format("threads: expected 0 to {}, got {}", kMaxThreads, asked));
   if (env_.resets_itself() || (env_.flags() & BP_FLAG_ROWS_CONCURRENT) == 0) return 1;
   return static_cast<unsigned>(std::min<uint64_t>(asked == 0 ? GrantedCores() : asked, env_.rows()));
 }
@@ -85,7 +85,7 @@ void EmbeddedEnv::SetAutoreset(Autoreset mode) {
   RequireRest();
   if (mode != Autoreset::kSameStep && mode != Autoreset::kNextStep && mode != Autoreset::kDisabled)
     throw Misuse(
-        fmt::format("autoreset: wanted 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), found {}", static_cast<int32_t>(mode)));
+        fmt::format("autoreset: expected 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), got {}", static_cast<int32_t>(mode)));
   if (mode != Autoreset::kSameStep && env_.resets_itself())
     throw TrialFailure(
         BP_E_UNSUPPORTED, env_.id(),

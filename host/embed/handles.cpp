@@ -50,7 +50,7 @@ bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
     if (free) return reinterpret_cast<bp_embed*>(handle);
   }
   throw TrialFailure(BP_E_OOM_HOST, "",
-                     "wanted fewer than " + std::to_string(kSlots) + " open envs, found as many; bp_embed_close ends one");
+                     "expected fewer than " + std::to_string(kSlots) + " open envs, got as many; bp_embed_close ends one");
 }
 
 HandleUse::HandleUse(const bp_embed* handle) noexcept {
@@ -58,7 +58,7 @@ HandleUse::HandleUse(const bp_embed* handle) noexcept {
   Slot& slot = slots[number % kSlots];
   const auto is_open = [&] { return number != 0 && slot.handle.load(std::memory_order_acquire) == number; };
   if (!is_open()) {
-    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was never opened, or is closed");
+    SayError(BP_E_INVALID_ARG, "expected the handle of an open env, got one that was never opened, or is closed");
   } else if (slot.pid != getpid()) {
     SayError(BP_E_INVALID_ARG, "the env was opened before fork(), by another process; open one of your own in the child");
   } else if (!Take(slot)) {
@@ -66,7 +66,7 @@ HandleUse::HandleUse(const bp_embed* handle) noexcept {
   } else if (slot_ = &slot; is_open()) {
     env_ = slot.env;
   } else {
-    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was closed just now");
+    SayError(BP_E_INVALID_ARG, "expected the handle of an open env, got one that was closed just now");
   }
 }
 

@@ -32,7 +32,7 @@ PluginInfo LookUp(const char* so, const char* id) {
     catalog.AddFile(file);
     found = catalog.Find(BP_KIND_ENV, id && !catalog.plugins().empty() ? name : file, &why_not);
   } else {
-    if (!id) throw NotFound("wanted a plugin file or an env's id, found neither");
+    if (!id) throw NotFound("expected a plugin file or an env's id, got neither");
     AddPluginFolders(&catalog);
     found = catalog.Find(BP_KIND_ENV, name, &why_not);
   }

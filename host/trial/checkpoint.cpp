@@ -34,7 +34,7 @@ class Bytes {
   }
   std::string TakeText(uint64_t n, const char* what) {
     if (n > left_)
-      Refuse(std::string(what) + " is cut off: " + std::to_string(n) + " bytes wanted, " + std::to_string(left_) + " found");
+      Refuse(std::string(what) + " is cut off: " + std::to_string(n) + " bytes expected, " + std::to_string(left_) + " found");
     std::string text(n, '\0');
     Take(text.data(), n, what);
     return text;
@@ -68,11 +68,11 @@ void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std:
   if (header.version != kCheckpointVersion)
     Refuse("version " + std::to_string(header.version) + ", this program reads " + std::to_string(kCheckpointVersion));
   if (header.trial_id != trial_id)
-    Refuse("it belongs to another trial: wanted " + trial_id + ", found " + nlohmann::json(header.trial_id).dump());
-  if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": wanted a number from 0 on");
+    Refuse("it belongs to another trial: expected " + trial_id + ", got " + nlohmann::json(header.trial_id).dump());
+  if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": expected a number from 0 on");
   if (header.warm_up && (header.warm_up->env_steps > header.env_steps || !(header.warm_up->seconds >= 0) ||
                          !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs)))
-    Refuse("its header: \"warm_up\": wanted a part of the trial's steps and seconds, found more");
+    Refuse("its header: \"warm_up\": expected a part of the trial's steps and seconds, got more");
   uint64_t sum = 0;
   for (const CheckpointPart& part : header.parts) {
     if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts are too large to be true");
@@ -155,7 +155,7 @@ void NeedBytes(const char* part, uint64_t found, uint64_t each, uint64_t rows) {
   uint64_t wanted = 0;
   if (!__builtin_mul_overflow(each, rows, &wanted) && wanted == found) return;
   throw CheckpointError(std::string("its part \"") + part + "\" should be " + std::to_string(each) + " bytes for each of " +
-                        std::to_string(rows) + " rows, found " + std::to_string(found));
+                        std::to_string(rows) + " rows, got " + std::to_string(found));
 }
 
 }  // namespace
@@ -177,8 +177,8 @@ void CheckUnwritten(const CheckpointHeader& header) {
   if (!header.unwritten) return;
   const Iteration& line = *header.unwritten;
   if (line.iteration != header.iterations || line.step != header.env_steps || !line.time.sps || std::isnan(*line.time.sps))
-    throw CheckpointError("\"unwritten\": wanted the line of iteration " + std::to_string(header.iterations) +
-                          ", found another");
+    throw CheckpointError("\"unwritten\": expected the line of iteration " + std::to_string(header.iterations) +
+                          ", got another");
 }
 
 }  // namespace backplane

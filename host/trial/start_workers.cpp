@@ -27,7 +27,7 @@ std::optional<std::string> RayCluster() {
   const char* const place = std::getenv("BACKPLANE_WORKERS");
   if (place == nullptr || *place == '\0') return std::nullopt;
   if (!std::string_view(place).starts_with(kRay))
-    throw TrialFailure(BP_E_CONFIG, "", fmt::format("BACKPLANE_WORKERS: wanted ray:ADDRESS, found {}", place));
+    throw TrialFailure(BP_E_CONFIG, "", fmt::format("BACKPLANE_WORKERS: expected ray:ADDRESS, got {}", place));
   return place + kRay.size();
 }
 

@@ -271,9 +271,9 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
   EXPECT_THAT(refused("{command: [echo, \"{\"]}"), HasSubstr("wrong.yaml:1:27: error: learner.command[1]: '{' has a '{'"));
   EXPECT_THAT(
       refused("{command: [no-such-program]}"),
-      AllOf(HasSubstr("wrong.yaml:1:11: error: learner.command: wanted a program on PATH"), HasSubstr("no-such-program")));
+      AllOf(HasSubstr("wrong.yaml:1:11: error: learner.command: expected a program on PATH"), HasSubstr("no-such-program")));
   EXPECT_THAT(refused("{command: [python3, trian.py]}"),
-              HasSubstr("learner.command[1]: wanted a file beside the experiment file"));
+              HasSubstr("learner.command[1]: expected a file beside the experiment file"));
   EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
               HasSubstr("wrong.yaml:1:47: error: learner.metrics.return: expected a regular"));

@@ -245,7 +245,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
       const Finished compare = Run(std::string("compare learns.yaml") + dry);
       EXPECT_EQ(compare.exit, 2) << compare.out;
       EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
-                                         "': wanted compare.direction"));
+                                         "': expected compare.direction"));
       EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
     }
   }

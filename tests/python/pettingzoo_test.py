@@ -91,7 +91,7 @@ class UavGrid(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "reset begins an episode"):
             env.step({"agent_0": 0})
         env.reset(seed=0)
-        with self.assertRaisesRegex(ValueError, "wanted one for each of agent_0, .*found none"):
+        with self.assertRaisesRegex(ValueError, "expected one for each of agent_0, .*got none"):
             env.step({})
         with self.assertRaisesRegex(TypeError, "gymnasium.make steps it"):
             backplane.pettingzoo.parallel_env("ant")

@@ -157,7 +157,7 @@ class Driver:
             seen = self.ask_nodes(folder, token)
             blind = [node for node, sees in seen.items() if not sees]
             return "" if not blind else (
-                f"Ray's node {blind[0]} does not see {folder}; wanted a results folder that all nodes share under the same name, "
+                f"Ray's node {blind[0]} does not see {folder}; expected a results folder that all nodes share under the same name, "
                 "or engine.shared: false, with which results travel through Ray")
         self.apart = self.ray.remote(num_cpus=0)(Relay).remote()
         return ""

@@ -40,7 +40,7 @@ SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.ou
   if (const std::string why = WhyNot(request.config); !why.empty()) throw std::runtime_error(why);
   if (request_.needs.gpus != std::floor(request_.needs.gpus))
     throw std::runtime_error(fmt::format(
-        "resources.gpus {}: Slurm gives whole devices; wanted a whole number, or engine.kind ray, which counts parts",
+        "resources.gpus {}: Slurm gives whole devices; expected a whole number, or engine.kind ray, which counts parts",
         request_.needs.gpus));
   const uint64_t wanted = request_.jobs ? *request_.jobs : request_.config.nodes;
   at_once_ = std::max<size_t>(1, std::min<size_t>(wanted, request_.needs.trials));

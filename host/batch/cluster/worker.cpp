@@ -75,7 +75,7 @@ WorkArguments ReadWorkArguments(const std::vector<std::string>& arguments) {
       throw std::runtime_error("work: wrong argument '" + argument + "'; this command is for engines only");
     }
   }
-  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: wanted --folder=DIR and --worker=NAME");
+  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: expected --folder=DIR and --worker=NAME");
   return read;
 }
 

@@ -156,7 +156,7 @@ void AddDamage(const ResultsFolder& folder, const TrialRecord& trial, std::vecto
 }  // namespace
 
 std::string SentenceOf(const Damage& damage) {
-  return damage.file.string() + ": wanted " + damage.wanted + ", found " + damage.found;
+  return damage.file.string() + ": expected " + damage.wanted + ", got " + damage.found;
 }
 
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial) {

@@ -36,7 +36,7 @@ def find_home() -> Path:
         if (home / _LIBRARY).exists():
             return home
     looked = ", ".join(str(home / _LIBRARY) for home in homes)
-    raise ImportError(f"wanted Backplane's library, found no file {looked}; the environment variable BACKPLANE_HOME names an installation")
+    raise ImportError(f"expected Backplane's library, got no file {looked}; the environment variable BACKPLANE_HOME names an installation")
 
 
 def _declarations(home: Path) -> str:
@@ -44,7 +44,7 @@ def _declarations(home: Path) -> str:
     for header in (home / _HEADER, sources / _HEADER):
         if header.exists():
             return header.read_text().split("// <embed>")[1].split("// </embed>")[0]
-    raise ImportError(f"wanted the header {home / _HEADER}, which describes the library beside it, found none")
+    raise ImportError(f"expected the header {home / _HEADER}, which describes the library beside it, got none")
 
 
 home = find_home()

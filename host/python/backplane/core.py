@@ -90,7 +90,7 @@ class EmbeddedEnv:
     def set_autoreset(self, mode: str) -> None:
         """When a row's next episode begins. Another mode than before ends all episodes; :meth:`reset` comes next."""
         if mode not in _MODES:
-            raise ValueError(f"autoreset: wanted one of {', '.join(_MODES)}, found {mode!r}")
+            raise ValueError(f"autoreset: expected one of {', '.join(_MODES)}, got {mode!r}")
         check(lib.bp_embed_autoreset(self._handle, _MODES.index(mode)))
 
     def check_actions(self, on: bool) -> None:
@@ -193,7 +193,7 @@ def end(adapter: Any, *calls: str) -> None:
 
 
 def _refuse_closed(*_: Any, **__: Any) -> NoReturn:
-    raise BackplaneError("wanted an open env, found one that is closed", -1)
+    raise BackplaneError("expected an open env, got one that is closed", -1)
 
 
 def refuse_pickle(env: object) -> NoReturn:
@@ -206,22 +206,22 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"options: wanted numbers, texts, lists and dicts, found {type(value).__name__}")
+    raise TypeError(f"options: expected numbers, texts, lists and dicts, got {type(value).__name__}")
 
 
 def _natural(name: str, value: Any, bits: int = 64) -> int:
     number = int(value)
     if number != value or not 0 <= number < 1 << bits:
-        raise ValueError(f"{name}: wanted an integer from 0 to 2**{bits} - 1, found {value!r}")
+        raise ValueError(f"{name}: expected an integer from 0 to 2**{bits} - 1, got {value!r}")
     return number
 
 
 def _of_rows(name: str, values: npt.ArrayLike, rows: int, dtype: Any) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.shape != (rows,):
-        raise ValueError(f"{name}: wanted the shape ({rows},), found {array.shape}")
+        raise ValueError(f"{name}: expected the shape ({rows},), got {array.shape}")
     if dtype == np.uint64 and (array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any())):
-        raise ValueError(f"{name}: wanted integers from 0 to 2**64 - 1, found {values!r}")
+        raise ValueError(f"{name}: expected integers from 0 to 2**64 - 1, got {values!r}")
     return np.ascontiguousarray(array, dtype)
 
 

@@ -29,7 +29,7 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str], cancelled: bool = False) -> None:
         self.folder, self.cancelled = Path(folder), cancelled
         if not (self.folder / "events.jsonl").exists():
-            raise FileNotFoundError(f"{self.folder}: wanted a results folder, found no events.jsonl in it")
+            raise FileNotFoundError(f"{self.folder}: expected a results folder, got no events.jsonl in it")
 
     @property
     def trials(self) -> pandas.DataFrame:

@@ -128,7 +128,7 @@ class VecEnv(_VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         if method_name not in ("state", "set_state"):
-            raise AttributeError(f"{method_name}: wanted state or set_state, which are the methods of a row")
+            raise AttributeError(f"{method_name}: expected state or set_state, which are the methods of a row")
         return [getattr(self, method_name)(row, *method_args, **method_kwargs) for row in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:

@@ -36,7 +36,7 @@ def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
     """The channel of this role, where an adapter has room for one."""
     found = env.of_role(role)
     if len(found) != 1:
-        raise TypeError(f"{env.spec['id']}: wanted one channel of the role {role}, found {len(found)}; "
+        raise TypeError(f"{env.spec['id']}: expected one channel of the role {role}, got {len(found)}; "
                         "backplane.EmbeddedEnv lends them all")
     return found[0]
 
@@ -48,7 +48,7 @@ def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
 
 def require_one_agent(env: EmbeddedEnv) -> None:
     if env.agents != 1 or only(env, "obs")["scope"] != "row":
-        raise TypeError(f"{env.spec['id']}: wanted an env of one agent, found {env.agents}; "
+        raise TypeError(f"{env.spec['id']}: expected an env of one agent, got {env.agents}; "
                         "backplane.pettingzoo.parallel_env steps them")
 
 
@@ -56,7 +56,7 @@ def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:
     """Copies actions into their channel: their shape exactly, and no number that its type would bend."""
     given = np.asarray(actions)
     if given.shape != channel.shape:
-        raise ValueError(f"actions: wanted the shape {channel.shape}, found {given.shape}")
+        raise ValueError(f"actions: expected the shape {channel.shape}, got {given.shape}")
     if given.dtype.kind not in ("fiub" if channel.dtype.kind == "f" else "iub"):
-        raise ValueError(f"actions: wanted numbers of the type {channel.dtype}, found {given.dtype}")
+        raise ValueError(f"actions: expected numbers of the type {channel.dtype}, got {given.dtype}")
     channel[...] = given

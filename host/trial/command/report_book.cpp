@@ -150,8 +150,8 @@ bool ReportBook::Takes(const std::string& name) {
   };
   const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (name.empty() || name.size() > kMostNameBytes || !is_line)
-    return refuse(fmt::format("wanted the name of a measure, one line of 1 to {} bytes", kMostNameBytes));
-  if (IsOfTheHost(name)) return refuse("the host itself measures what it calls so; wanted another name");
+    return refuse(fmt::format("expected the name of a measure, one line of 1 to {} bytes", kMostNameBytes));
+  if (IsOfTheHost(name)) return refuse("the host itself measures what it calls so; expected another name");
   if (names_.size() >= kMostNames) return refuse(fmt::format("it has {} measures already", kMostNames));
   names_.try_emplace(name);
   return true;

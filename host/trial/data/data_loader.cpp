@@ -35,7 +35,7 @@ void DataLoader::Prepare(const bp_request& request) {
   const auto& data = request.u.data;
   if (data.group_rows == 0 || data.group_rows > kMaxItems)
     throw TrialFailure(BP_E_INTERNAL, learner_.id(),
-                       fmt::format("asks for data: wanted a group of 1 to {} items, found {}", kMaxItems, data.group_rows));
+                       fmt::format("asks for data: expected a group of 1 to {} items, got {}", kMaxItems, data.group_rows));
   if (items_ < LeastItems(request))
     throw TrialFailure(BP_E_CONFIG, learner_.id(),
                        fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",

@@ -117,7 +117,7 @@ std::optional<BadAction> ActionCheck::Channel::Look(const std::byte* data, uint6
   if (nvec.empty() ? finite : *found >= 0 && *found < static_cast<double>(n_choices) && *found == std::floor(*found))
     return std::nullopt;
   const std::string wanted = nvec.empty() ? "a finite number" : fmt::format("a whole number from 0 to {}", n_choices - 1);
-  return BadAction{0, !finite, fmt::format("wanted {}, found {}", wanted, *found)};
+  return BadAction{0, !finite, fmt::format("expected {}, got {}", wanted, *found)};
 }
 
 BadAction ActionCheck::Find(uint64_t t, uint64_t begin, uint64_t end) const {
@@ -133,7 +133,7 @@ BadAction ActionCheck::Find(uint64_t t, uint64_t begin, uint64_t end) const {
         bad->text = fmt::format("{}{} of row {}{}: {}", c.buffer->name(), element, row, agent, bad->text);
         return *bad;
       }
-  return {begin, false, "wanted an action of the env's space, found one that has changed meanwhile"};
+  return {begin, false, "expected an action of the env's space, got one that has changed meanwhile"};
 }
 
 void RefuseAction(const BadAction& bad, const std::string& when, const std::optional<std::string>& source,

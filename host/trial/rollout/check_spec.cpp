@@ -202,12 +202,12 @@ std::string Values(const bp_channel& c) {
 }
 
 std::optional<std::string> Difference(const std::vector<bp_channel>& before, const std::vector<bp_channel>& now) {
-  if (before.size() != now.size()) return fmt::format("wanted {} channels as before, found {}", before.size(), now.size());
+  if (before.size() != now.size()) return fmt::format("expected {} channels as before, got {}", before.size(), now.size());
   for (size_t i = 0; i < now.size(); ++i) {
     if (std::string_view(before[i].name) != now[i].name)
-      return fmt::format("channel {}: wanted '{}' as before, found '{}'", i, before[i].name, now[i].name);
+      return fmt::format("channel {}: expected '{}' as before, got '{}'", i, before[i].name, now[i].name);
     if (Values(before[i]) != Values(now[i]))
-      return fmt::format("channel '{}': wanted {} as before, found {}", now[i].name, Values(before[i]), Values(now[i]));
+      return fmt::format("channel '{}': expected {} as before, got {}", now[i].name, Values(before[i]), Values(now[i]));
   }
   return std::nullopt;
 }
@@ -273,7 +273,7 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
 std::optional<std::string> Difference(const CheckedEnvSpec& before, const CheckedEnvSpec& now) {
   if (auto found = Difference(before.table.channels(), now.table.channels())) return found;
   const auto differ = [](const char* what, auto a, auto b) {
-    return fmt::format("wanted {} {} as before, found {}", what, a, b);
+    return fmt::format("expected {} {} as before, got {}", what, a, b);
   };
   if (before.view.max_agents != now.view.max_agents) return differ("max_agents", before.view.max_agents, now.view.max_agents);
   if (before.view.max_episode_steps != now.view.max_episode_steps)
@@ -285,11 +285,11 @@ std::optional<std::string> Difference(const CheckedEnvSpec& before, const Checke
 
 std::optional<std::string> Difference(const CheckedLearnerSpec& before, const CheckedLearnerSpec& now) {
   if (auto found = Difference(before.act_out.channels(), now.act_out.channels())) return found;
-  if (before.act_in != now.act_in) return "wanted act_in as before, found another list";
-  if (before.keep != now.keep) return "wanted keep as before, found another list";
-  if (before.flags != now.flags) return fmt::format("wanted flags {:#x} as before, found {:#x}", before.flags, now.flags);
+  if (before.act_in != now.act_in) return "expected act_in as before, got another list";
+  if (before.keep != now.keep) return "expected keep as before, got another list";
+  if (before.flags != now.flags) return fmt::format("expected flags {:#x} as before, got {:#x}", before.flags, now.flags);
   if (before.evaluation_rows != now.evaluation_rows)
-    return fmt::format("wanted evaluation_rows {} as before, found {}", before.evaluation_rows, now.evaluation_rows);
+    return fmt::format("expected evaluation_rows {} as before, got {}", before.evaluation_rows, now.evaluation_rows);
   return std::nullopt;
 }
 

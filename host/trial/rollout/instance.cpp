@@ -28,7 +28,7 @@ void Require(Slot slot, const std::string& id, const char* name) {
 // What `create` has made: it said that all went well.
 template <class T>
 T* RequireMade(T* made, const std::string& id) {
-  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
+  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: expected an instance, got NULL and the status BP_OK");
   return made;
 }
 
@@ -49,7 +49,7 @@ void FailIn(HostServices& services, bp_status status, const std::string& doing) 
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));
   };
   if (status > BP_OK || status < BP_E_INTERNAL)
-    broken(fmt::format("wanted a status from {} to 0, found {}", int{BP_E_INTERNAL}, status));
+    broken(fmt::format("expected a status from {} to 0, got {}", int{BP_E_INTERNAL}, status));
   if (RepeatsPartError(services, reason)) status = BP_E_INTERNAL;
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
   throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
@@ -58,7 +58,7 @@ void FailIn(HostServices& services, bp_status status, const std::string& doing) 
 const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes) {
   if (table == nullptr) return nullptr;
   const auto refuse = [&](const std::string& wanted, const std::string& found) {
-    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("extension {}: wanted {}, found {}", extension, wanted, found));
+    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("extension {}: expected {}, got {}", extension, wanted, found));
   };
   uint32_t size = 0;
   if (!CopyReadable(&size, table, sizeof size)) refuse("a table of functions", "memory that cannot be read");
@@ -120,11 +120,12 @@ void EnvInstance::CheckResets() const {
        {std::tuple{BP_ROLE_OBS, BP_ROLE_FINAL_OBS, "FINAL_OBS"}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE, "FINAL_STATE"}}) {
     const std::vector<const bp_channel*> like = bp::FindChannels(spec(), role), last = bp::FindChannels(spec(), final_role);
     for (size_t i = 0; i < like.size(); ++i) {
-      const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
-                                             name, like[i]->name, Layout(*like[i]));
-      if (i >= last.size()) refuse(wanted + ", found none");
+      const std::string wanted =
+          fmt::format("resets itself (NATIVE_AUTORESET): expected a channel of the role {} like '{}', {}", name, like[i]->name,
+                      Layout(*like[i]));
+      if (i >= last.size()) refuse(wanted + ", got none");
       if (Layout(*last[i]) != Layout(*like[i]))
-        refuse(fmt::format("{}, found '{}', {}", wanted, last[i]->name, Layout(*last[i])));
+        refuse(fmt::format("{}, got '{}', {}", wanted, last[i]->name, Layout(*last[i])));
     }
   }
 }

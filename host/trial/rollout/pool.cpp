@@ -78,7 +78,7 @@ RunnerPool::RunnerPool(unsigned threads, bool pin)
       Stop();
       throw TrialFailure(
           BP_E_CONFIG, "",
-          fmt::format("rollout.threads: wanted {} threads (auto: one for each core granted), found room for {}: {}; set "
+          fmt::format("rollout.threads: expected {} threads (auto: one for each core granted), got room for {}: {}; set "
                       "it to {} or less, or raise the limit on processes or memory (ulimit -u, ulimit -v, pids.max)",
                       threads, i, e.code().message(), i));
     } catch (...) {

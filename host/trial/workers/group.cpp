@@ -161,11 +161,11 @@ void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
 void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
   if (worker->said_hello) Refuse(*worker, "it says twice who it is");
   if (hello.protocol != kWorkerProtocol)
-    Refuse(*worker, fmt::format("wanted protocol {}, found {}", kWorkerProtocol, hello.protocol));
+    Refuse(*worker, fmt::format("expected protocol {}, got {}", kWorkerProtocol, hello.protocol));
   if (hello.trial_id != setup_.trial_id || hello.token != setup_.token)
-    Refuse(*worker, fmt::format("wanted a worker of trial {}, found one of trial {}", setup_.trial_id, hello.trial_id));
+    Refuse(*worker, fmt::format("expected a worker of trial {}, got one of trial {}", setup_.trial_id, hello.trial_id));
   if (hello.threads < 1 || hello.rows < 1)
-    Refuse(*worker, fmt::format("wanted threads and rows, found {} and {}", hello.threads, hello.rows));
+    Refuse(*worker, fmt::format("expected threads and rows, got {} and {}", hello.threads, hello.rows));
   worker->hello = hello;
   worker->said_hello = true;
 }
@@ -173,7 +173,7 @@ void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
 void WorkerGroup::Hear(size_t i, const Ready& ready) {
   Worker& worker = workers_[i];
   if (ready.turn != turn_.number || worker.ready)
-    Refuse(worker, fmt::format("wanted it to be ready once for turn {}, found turn {}", turn_.number, ready.turn));
+    Refuse(worker, fmt::format("expected it to be ready once for turn {}, got turn {}", turn_.number, ready.turn));
   if (ready.request != request_)
     throw TrialFailure(
         BP_E_INTERNAL, setup_.learner,
@@ -190,13 +190,13 @@ void WorkerGroup::Hear(size_t i, const Score& score, CandidateScores* scores) {
   if (score.turn != turn_.number || !dealer_.Finish(i, score.job))
     Refuse(worker, fmt::format("it gives a score of job {} in turn {}, which it does not have", score.job, score.turn));
   if (!scores->Set(score.job, score.score))
-    Refuse(worker, fmt::format("wanted {} infos and {} moments of a job, found {} and {}", scores->infos(), scores->moments(),
+    Refuse(worker, fmt::format("expected {} infos and {} moments of a job, got {} and {}", scores->infos(), scores->moments(),
                                score.score.infos.size(), score.score.moments.size()));
 }
 
 void WorkerGroup::Hear(Worker* worker, const Done& done) {
   if (done.turn != turn_.number || !end_sent_ || worker->done)
-    Refuse(*worker, fmt::format("wanted the end of turn {} when it was asked for, found that of {}", turn_.number, done.turn));
+    Refuse(*worker, fmt::format("expected the end of turn {} when it was asked for, got that of {}", turn_.number, done.turn));
   worker->done = true;
   for (size_t p = 0; p < kPhaseCount; ++p) {
     phases_.ns[p] += done.phases.ns[p];

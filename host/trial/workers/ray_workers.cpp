@@ -99,7 +99,7 @@ class RayDriver {
  private:
   void Take(const std::string& line) {
     const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
-    if (!said.is_object()) throw std::runtime_error("Ray's driver: wanted an object in a line, found " + line.substr(0, 200));
+    if (!said.is_object()) throw std::runtime_error("Ray's driver: expected an object in a line, got " + line.substr(0, 200));
     const auto reply = ReadTolerantly<DriverReply>(said);
     if (reply.failed) {
       const std::string why = "workers on Ray: " + *reply.failed;

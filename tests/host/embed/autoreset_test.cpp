@@ -68,7 +68,7 @@ TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheResetAlone) {
   EXPECT_NE(obs(1, 1), before) << "the other row goes on";
   EXPECT_EQ(reward(1), 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is no action of a row that plays";
-  EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: wanted a whole number from 0 to 1, found 77"));
+  EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: expected a whole number from 0 to 1, got 77"));
   action(0) = 1;
   env.Step();
   EXPECT_EQ(reward(0), 1);
@@ -112,7 +112,7 @@ TEST_F(AutoresetTest, AnotherModeEndsAllEpisodes) {
   EXPECT_EQ(env.Spec().at("autoreset"), "disabled");
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
   EXPECT_EQ(bp_embed_autoreset(env.handle, 3), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "autoreset: wanted 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), found 3");
+  EXPECT_STREQ(bp_embed_error(), "autoreset: expected 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), got 3");
 }
 
 TEST(Seeds, OfARowDecideAllItsEpisodesWhateverItsNumber) {

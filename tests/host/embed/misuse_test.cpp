@@ -29,7 +29,7 @@ TEST(Handle, OfAClosedEnvIsKnownAsSuchForEver) {
   const Env second("cartpole");  // which may have the same memory
   for (bp_embed* const handle : {old, static_cast<bp_embed*>(nullptr), reinterpret_cast<bp_embed*>(&first)}) {
     EXPECT_EQ(bp_embed_step(handle), BP_E_INVALID_ARG);
-    EXPECT_STREQ(bp_embed_error(), "wanted the handle of an open env, found one that was never opened, or is closed");
+    EXPECT_STREQ(bp_embed_error(), "expected the handle of an open env, got one that was never opened, or is closed");
     EXPECT_EQ(bp_embed_close(handle), BP_E_INVALID_ARG);
     EXPECT_EQ(bp_embed_spec(handle), nullptr);
   }
@@ -139,7 +139,7 @@ TEST(Actions, ThatAreNotFiniteAreNamedAndNotStepped) {
   const std::string before = env.Bytes("obs");
   action(1) = std::nanf("");
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_NUMERIC);
-  EXPECT_STREQ(bp_embed_error(), "action[0] of row 1: wanted a finite number, found nan");
+  EXPECT_STREQ(bp_embed_error(), "action[0] of row 1: expected a finite number, got nan");
   EXPECT_EQ(bp_embed_step_send(env.handle), BP_E_NUMERIC);
   EXPECT_EQ(env.Bytes("obs"), before);
   action(1) = 0;
@@ -158,7 +158,7 @@ TEST(Names, ThatAreWrongGetANearOne) {
   EXPECT_EQ(bp_embed_tensor(env.handle, "final_ob", &view), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole has no channel 'final_ob'; did you mean 'final_obs'?");
   EXPECT_EQ(bp_embed_tensor(env.handle, nullptr, &view), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "channel: wanted a pointer, found NULL");
+  EXPECT_STREQ(bp_embed_error(), "channel: expected a pointer, got NULL");
   EXPECT_EQ(bp_embed_tensor(env.handle, "obs", nullptr), BP_E_INVALID_ARG);
 }
 
@@ -205,9 +205,9 @@ TEST_F(SaveTest, RefusesWhatDoesNotFit) {
   for (const Env* one : {&env, &three, &longer}) one->Reset();
   std::vector<char> saved = Save(env);
   EXPECT_EQ(bp_embed_save(env.handle, saved.data(), saved.size() - 1, &n), BP_E_INVALID_ARG);
-  EXPECT_THAT(bp_embed_error(), HasSubstr("save: wanted room for"));
+  EXPECT_THAT(bp_embed_error(), HasSubstr("save: expected room for"));
   EXPECT_EQ(bp_embed_load(three.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted 3 rows, found 2");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected 3 rows, got 2");
   EXPECT_EQ(bp_embed_load(longer.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: the bytes are of another env, version or options");
   for (const size_t length : {size_t{0}, size_t{7}, saved.size() - 1}) {
@@ -215,11 +215,11 @@ TEST_F(SaveTest, RefusesWhatDoesNotFit) {
   }
   saved[0] = 'x';
   EXPECT_EQ(bp_embed_load(env.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted bytes of bp_embed_save, found others");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected bytes of bp_embed_save, got others");
   ASSERT_EQ(bp_embed_autoreset(env.handle, BP_AUTORESET_NEXT_STEP), BP_OK);
   saved[0] = 'b';
   EXPECT_EQ(bp_embed_load(env.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted the autoreset mode 1, found 0");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected the autoreset mode 1, got 0");
 }
 
 // The number is chosen by this machine's memory: 16 bytes a row are less than the observations alone.

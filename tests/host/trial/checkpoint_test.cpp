@@ -86,7 +86,7 @@ TEST(Checkpoint, EveryCutAndEveryByteTooManyIsFound) {
 
 TEST(Checkpoint, OfAnotherTrialIsNotUsed) {
   EXPECT_THAT([] { Parsed(Written(Small()), "fedcba9876543210"); },
-              ThrowsMessage<CheckpointError>(HasSubstr("wanted fedcba9876543210, found \"0123456789abcdef\"")));
+              ThrowsMessage<CheckpointError>(HasSubstr("expected fedcba9876543210, got \"0123456789abcdef\"")));
   Checkpoint other = Small();
   other.parts["learner"] = Bytes("abd");
   // One's header before the other's parts.
@@ -145,7 +145,7 @@ TEST(CheckpointContent, RowsAreThoseOfTheTrial) {
   put();
   EXPECT_EQ(RowStatesOf(checkpoint, 3)[1].episode_return, 2.5);
   EXPECT_THAT([&] { RowStatesOf(checkpoint, 4); },
-              ThrowsMessage<CheckpointError>(HasSubstr("24 bytes for each of 4 rows, found 72")));
+              ThrowsMessage<CheckpointError>(HasSubstr("24 bytes for each of 4 rows, got 72")));
   EXPECT_THROW(RowStatesOf(checkpoint, 1ull << 61), CheckpointError) << "the product overflows";
   rows[2].episode_length = -1;
   put();

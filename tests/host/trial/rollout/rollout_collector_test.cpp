@@ -295,7 +295,7 @@ TEST(RolloutCollector, RefusesAFlagThatIsNone) {
       ADD_FAILURE();
     } catch (const TrialFailure& failure) {
       EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("env.toy: step: channel 'truncated' of row "),
-                                                 testing::HasSubstr(": wanted 0 or 1, found 2 at step ")));
+                                                 testing::HasSubstr(": expected 0 or 1, got 2 at step ")));
     }
   }
   g_switches.cut_flag = 1;
@@ -310,7 +310,7 @@ TEST(RolloutCollector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
       ADD_FAILURE() << entries;
     } catch (const TrialFailure& failure) {
       EXPECT_EQ(failure.status(), BP_E_OOM_HOST);
-      EXPECT_THAT(failure.what(), testing::HasSubstr("channel 'obs': wanted"));
+      EXPECT_THAT(failure.what(), testing::HasSubstr("channel 'obs': expected"));
     }
   }
 }

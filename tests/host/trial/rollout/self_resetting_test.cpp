@@ -174,14 +174,15 @@ TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
             "env.self_resetting: resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), "
             "which looks too late");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_obs = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'obs', [4] of "
-            "type code 2, 32 bits, scope 2, found 'final_age', [] of type code 0, 8 bits, scope 2");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_OBS like 'obs', [4] of "
+            "type code 2, 32 bits, scope 2, got 'final_age', [] of type code 0, 8 bits, scope 2");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_age = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'age', [] of "
-            "type code 0, 8 bits, scope 2, found none");
-  EXPECT_EQ(Refusal(Form::kSelfResetting, {.short_final_state = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_STATE like 'state', [2] "
-            "of type code 2, 32 bits, scope 1, found 'final_state', [1] of type code 2, 32 bits, scope 1");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_OBS like 'age', [] of "
+            "type code 0, 8 bits, scope 2, got none");
+  EXPECT_EQ(
+      Refusal(Form::kSelfResetting, {.short_final_state = true}),
+      "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_STATE like 'state', [2] "
+      "of type code 2, 32 bits, scope 1, got 'final_state', [1] of type code 2, 32 bits, scope 1");
 }
 
 TEST(OnDevice, IsRefusedWithoutMemoryOrResets) {

@@ -266,16 +266,16 @@ TEST_F(Group, AWrongWorkerIsAnError) {
     return text;
   };
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello("t2"); }),
-              HasSubstr("wanted a worker of trial t1, found one of trial t2"));
+              HasSubstr("expected a worker of trial t1, got one of trial t2"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.protocol = 9, .token = "", .trial_id = "t1"}); }),
-              HasSubstr("wanted protocol 1, found 9"));
+              HasSubstr("expected protocol 1, got 9"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayBytes(std::vector<std::byte>(64, std::byte{'x'})); }),
-              HasSubstr("worker 1: wanted a frame that begins with"));
+              HasSubstr("worker 1: expected a frame that begins with"));
   EXPECT_THAT(failure([](FakeWorker& w) {
                 w.SayHello(), w.Hear(), w.Say(Score{1, 0, {}});
               }),
               HasSubstr("which it does not have"));
-  EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{7, {}}); }), HasSubstr("found turn 7"));
+  EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{7, {}}); }), HasSubstr("got turn 7"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Done{.turn = 1, .phases = {}}); }),
               HasSubstr("when it was asked for"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.SayHello(); }), HasSubstr("twice"));
