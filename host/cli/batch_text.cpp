@@ -32,7 +32,7 @@
 namespace backplane {
 namespace {
 
-constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
+constexpr char kStoppedBeforeTheStart[] = "stopped before any trial started; the same command resumes\n";
 constexpr size_t kShownFailures = 5;
 // After a stop the program ends within 2 s of its last trial. A report that takes longer is left out.
 constexpr std::chrono::milliseconds kReportAfterStop{1000}, kTableAfterStop{500};
@@ -107,7 +107,7 @@ class Passing {
 
 // After a stop.
 void SayLeftOut(const char* what, const std::exception& why, const std::string& command, const std::filesystem::path& out) {
-  LogInfo("  the {} is left out: {}; to make it:  {} {}", what, why.what(), command, ShellArgument(out.string()));
+  LogInfo("  the {} was not written: {}\n  later: {} {}", what, why.what(), command, ShellArgument(out.string()));
 }
 
 class BatchText {
@@ -162,11 +162,11 @@ class BatchText {
     std::string end;
     if (in_file > 0) end = fmt::format("{} {} in {}", in_file, in_file == 1 ? "error" : "errors", args_.input.file.string());
     if (in_file < errors.size())
-      end += in_file > 0 ? "; the same command tries the rest again" : "the same command tries again";
+      end += in_file > 0 ? "; the same command checks the rest again" : "the same command checks again";
     for (const SaidOnce& said : errors) {
       if (said.check.outcome != Outcome::kConfig) end += "; log: " + AttemptFolder(said.check.folder).standard_error().string();
     }
-    end += request_.skip_invalid ? "; the trials concerned are left out"
+    end += request_.skip_invalid ? "; their trials are skipped"
            : AllTrialsRefused()  ? "; nothing was started"
                                  : "; nothing was started; --skip-invalid runs the other trials";
     LogError("{}", end);
@@ -271,14 +271,14 @@ class BatchText {
         ++elsewhere;
         nodes += trial.lost_nodes;
       } else if (shown++ < kShownFailures) {
-        LogError("  {} PLANNED: {} lost under it, the last one because {}", names_[i], Nodes(trial.lost_nodes),
-                 Printable(trial.why));
+        LogError("  {} PLANNED: {} lost, the last one because {}", names_[i], Nodes(trial.lost_nodes), Printable(trial.why));
       }
     }
-    if (shown > kShownFailures) LogError("  and {} more that lost nodes: see `lost_nodes` in --json", shown - kShownFailures);
+    if (shown > kShownFailures)
+      LogError("  and {} more trials that lost nodes; `lost_nodes` of --json lists them", shown - kShownFailures);
     if (elsewhere > 0)
-      LogError("  {} lost under {}, which ran again on others", Nodes(nodes),
-               elsewhere == 1 ? "another trial" : fmt::format("{} other trials", elsewhere));
+      LogError("  {} lost by {}, which ran again on other nodes", Nodes(nodes),
+               elsewhere == 1 ? "one other trial" : fmt::format("{} other trials", elsewhere));
   }
   static std::string Nodes(size_t count) { return count == 1 ? "1 node was" : fmt::format("{} nodes were", count); }
 
@@ -290,10 +290,9 @@ class BatchText {
     fmt::print("  results in {}\n", request_.out.string());
     if (resumes && !report_.paused.empty())
       fmt::print(stderr, "  paused: {}; the same command resumes with the rest\n", report_.paused);
-    if (resumes && (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted)) fmt::print("  go on:  {}\n", same);
+    if (resumes && (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted)) fmt::print("  resume: {}\n", same);
     if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
-    if (plan_.search && report_.Count(TrialState::kPruned) > 0)
-      fmt::print("  stopped early:  {} --only-pruned lets them go on\n", same);
+    if (plan_.search && report_.Count(TrialState::kPruned) > 0) fmt::print("  pruned: {} --only-pruned\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
@@ -301,8 +300,8 @@ class BatchText {
     const bool failed = report_.Count(TrialState::kFailed) > 0;
     std::string text =
         WrapAfter("", "  ",
-                  failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew"
-                         : "this run was finished before; --fresh starts anew",
+                  failed ? "no trial is left to run; --only-failed runs the failed ones again, --fresh starts from scratch"
+                         : "this run was finished before; --fresh starts from scratch",
                   ReportWidth() - 2);
     text.pop_back();
     LogInfo("{}", text);

@@ -155,11 +155,11 @@ class DryRunText {
                                        plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
                                        plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size()));
     if (!plan_.stages.empty())
-      Say("  ", fmt::format("{}, each from the end of the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
+      Say("  ", fmt::format("{}, each resuming from the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
                             fmt::join(plan_.stages, ", ")));
     if (!plan_.trials.empty() || !plan_.search) PrintTrials();
     PrintDropped();
-    fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
+    fmt::print("  {} at the same time\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
     if (!changes_.empty()) fmt::print("{}", FormatChanges(changes_));
     if (!begun_anew_.empty()) fmt::print("{}\n", begun_anew_);
@@ -177,14 +177,14 @@ class DryRunText {
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.ExperimentOf(trial.point).resources; }
 
-  // "walk: a search by tpe for the best eval/return; 12 of 40 trials are there, then 15 confirm the best 3"
+  // "walk: search with tpe for the best eval/return: 40 trials, 28 to come; 15 of them run the best 3 with fresh seeds"
   std::string SearchLine() const {
     const SearchTerms& terms = *plan_.search;
     std::string line =
-        fmt::format("{}: a search by {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
-                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones stopped early" : "", ToCome());
+        fmt::format("{}: search with {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
+                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones are pruned" : "", ToCome());
     if (terms.confirm_top > 0)
-      line += fmt::format("; {} of them run the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
+      line += fmt::format("; {} of them repeat the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
                           terms.confirm_top);
     return line;
   }
@@ -289,18 +289,18 @@ class DryRunText {
     for (const auto& [rule, found] : rules) {
       if (shown++ == kShownRules) break;
       Say("  ", fmt::format("dropped by {}: {}{}", rule, found.first,
-                            found.second.empty() ? "" : " (such as: " + found.second + ")"));
+                            found.second.empty() ? "" : " (for example: " + found.second + ")"));
     }
   }
 
   void PrintEstimate() const {
     const Estimate estimate = Estimated();
     if (estimate.seconds_at_most)
-      Say("  ", fmt::format("time: at most {}, and for each trial its start and the iteration that runs when its time is over",
+      Say("  ", fmt::format("time: at most {}, plus the start and last iteration of each trial",
                             FormatClock(*estimate.seconds_at_most)));
     if (!estimate.seconds_left) {
-      Say("  ",
-          fmt::format("{}: unknown until a trial has finished here", estimate.seconds_at_most ? "memory" : "time and memory"));
+      Say("  ", fmt::format("{}: unknown until a trial finishes on this machine",
+                            estimate.seconds_at_most ? "memory" : "time and memory"));
       return;
     }
     Say("  ", fmt::format("time: about {} left, memory: up to {} MB a trial (from {} finished {})",

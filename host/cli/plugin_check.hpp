@@ -31,7 +31,8 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
 int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded);
 
 // After a Ctrl-C, for a person.
-inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
+inline constexpr char kStoppedWhileChecking[] =
+    "stopped during the plugin check; no trial was started; the same command resumes\n";
 
 // Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
 // nothing. Prints their answers; if `quiet`, only errors. Returns the exit code if they reject `file`.

@@ -24,9 +24,10 @@ double Now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
   if (!std::filesystem::exists(folder.plan())) {
-    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out)
-                                                        ? " is no results folder: it has no " + std::string(kPlanName)
-                                                        : " is not there"));
+    throw std::runtime_error(folder.out.string() +
+                             (std::filesystem::exists(folder.out)
+                                  ? ": expected a results folder, got one without " + std::string(kPlanName)
+                                  : " does not exist"));
   }
   return ReadPlanFile(folder.plan());
 }
@@ -132,7 +133,7 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
     FillRunning(trial, last, row);
   } else {
     row.state = TrialState::kPlanned;  // what the next run will make of it
-    row.why = "its supervisor ended before it did";
+    row.why = "its supervisor ended before the trial";
   }
 }
 

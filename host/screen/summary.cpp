@@ -185,7 +185,7 @@ std::string Phases(const TrialResult& result, size_t width) {
   const std::vector<int> tenths = Tenths(phases);
   size_t name = width >= 48 ? 24 : 0;
   for (const PhaseTime& phase : phases) name = std::max(name, phase.name.size());
-  std::string text = "\n" + WrapAfter("  ", "  ", "where the time went, in seconds of all threads together", width - 2);
+  std::string text = "\n" + WrapAfter("  ", "  ", "time per phase, in seconds of all threads together", width - 2);
   for (size_t i = 0; i < phases.size(); ++i) {
     text += fmt::format("    {:<{}}{:>8.1f} s{:>8.1f} %\n", phases[i].name, name, phases[i].seconds, tenths[i] / 10.0);
   }
@@ -223,7 +223,7 @@ std::vector<std::string> InnermostCalls(const TrialResult& result) {
 }  // namespace
 
 const char* SummaryState(const TrialResult& result) {
-  return result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
+  return result.state == TrialState::kKilled ? "stopped, the same command resumes" : Word(result.state);
 }
 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {

@@ -220,7 +220,7 @@ TEST_F(Batch, AFailedReplaySaysSo) {
   const std::string id = Attempt("nan").parent_path().filename();
   const Finished replay = Run("replay outputs/nan " + id.substr(0, 6));
   EXPECT_EQ(replay.exit, 1);
-  EXPECT_THAT(replay.out, HasSubstr("failed as recorded (nan)"));
+  EXPECT_THAT(replay.out, HasSubstr("the replay failed like the recorded trial (nan)"));
   ASSERT_EQ(Run("run nan.yaml" + kWithFixtures).exit, 0);
   const std::string good = nlohmann::json::parse(Run("run nan.yaml --json" + kWithFixtures).out)["trials"][0]["trial_id"];
   const Finished equal = Run("replay outputs/nan " + good);

@@ -78,8 +78,8 @@ TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
   }
   const Finished run = Wait(pid);
   EXPECT_EQ(run.exit, 1);
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("tried twice: killed from outside by SIGKILL"),
-                                      HasSubstr("the same command tries again"), testing::Not(HasSubstr("wait.yaml:")),
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("failed twice: killed from outside by SIGKILL"),
+                                      HasSubstr("the same command checks again"), testing::Not(HasSubstr("wait.yaml:")),
                                       testing::Not(HasSubstr("error in"))));
   std::ofstream(dir_ / "go") << "go";
   EXPECT_EQ(Run(command).exit, 0);
@@ -94,7 +94,7 @@ TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
   kill(pid, SIGINT);
   const Finished run = Wait(pid);
   EXPECT_EQ(run.exit, 130);
-  EXPECT_THAT(run.err, HasSubstr("stopped while checking; nothing was started; the same command goes on\n"));
+  EXPECT_THAT(run.err, HasSubstr("stopped during the plugin check; no trial was started; the same command resumes\n"));
   EXPECT_EQ(run.out, "");
   std::ofstream(dir_ / "go") << "go";
   const Finished again = Run(command);

@@ -138,7 +138,7 @@ TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
   const std::string id = Attempt("start").parent_path().filename();
   const Finished replay = Run("replay outputs/start " + id);
   EXPECT_EQ(replay.exit, 0) << replay.out << replay.err;
-  EXPECT_THAT(replay.out, HasSubstr("5 iterations replayed, 5 of them recorded before: equal bit for bit"));
+  EXPECT_THAT(replay.out, HasSubstr("5 iterations replayed; the 5 recorded ones are equal bit for bit"));
   for (const char* reader :
        {"store rebuild outputs/start", "export csv outputs/start", "export tb outputs/start", "report outputs/start"})
     EXPECT_EQ(Run(reader).exit, 0) << reader;

@@ -112,14 +112,15 @@ TEST_F(DevCommand, SaysWhyAStateIsNotTaken) {
   write("16");
   ASSERT_TRUE(Says(dev, "build 2 runs, ")) << ErrorsOf(dev);
   const Finished ended = End(dev);
-  EXPECT_THAT(ended.err, HasSubstr("build 2 starts, anew, as the learner of build 1 is not taken: learner.ppo: load: "));
+  EXPECT_THAT(ended.err,
+              HasSubstr("build 2 starts from scratch because the state of build 1 does not fit: learner.ppo: load: "));
 }
 
 TEST_F(DevCommand, IsExitTwoWhereTheExperimentHasNoneOfThePlugin) {
   Write("dev.yaml", "env: pendulum\nlearner: random\nbudget: {iterations: 2}\n");
   const Finished run = Run("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("dev.yaml: uses none of env.cartpole"),
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("dev.yaml: expected an env or learner among env.cartpole"),
                                       HasSubstr("it has env.pendulum and learner.random")));
 }
 

@@ -298,7 +298,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   Write("dies.yaml", file("lives, dies"));
   const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
   EXPECT_EQ(run.exit, 3) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because "));
+  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost, the last one because "));
   EXPECT_THAT(run.out, HasSubstr("1 COMPLETED, 1 PLANNED"));
   Write("all_die.yaml", file("dies"));
   const Finished json = Run("run all_die.yaml --engine slurm --jobs 1 --json");
@@ -374,7 +374,7 @@ TEST_F(RayDriver, IsKilledIfItDoesNotAnswer) {
 TEST_F(EngineOption, ADryRunAsksNoCluster) {
   const Finished run = Run("run two.yaml --engine slurm --jobs 2 --set resources.gpus=2 --dry-run");
   EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("2 trials at once"));
+  EXPECT_THAT(run.out, HasSubstr("2 trials at the same time"));
 }
 
 }  // namespace
