@@ -233,7 +233,9 @@ int DoctorCommand(const DoctorArgs& args) {
       const std::string word = fmt::format("{:<5}", Word(check.health));
       fmt::print("{} {:<10} {}\n", ShowsColour(STDOUT_FILENO) ? Toned(word, ToneOf(check.health)) : word, check.name,
                  check.text);
-      fmt::print("{}", check.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", check.fix));
+      std::string fix = check.fix;
+      for (size_t end = fix.find('\n'); end != std::string::npos; end = fix.find('\n', end + 1)) fix.insert(end + 1, 20, ' ');
+      fmt::print("{}", fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", fix));
     }
   }
   if (args.json) {

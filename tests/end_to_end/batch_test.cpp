@@ -324,7 +324,7 @@ TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOl
   EXPECT_THAT(Run(run + " --dry-run").out, HasSubstr(said));
   const Finished anew = Run(run);
   EXPECT_EQ(anew.exit, 0) << anew.err;
-  EXPECT_THAT(anew.err, testing::AllOf(HasSubstr(said), HasSubstr("trials/" + old + "; to go on")));
+  EXPECT_THAT(anew.err, testing::AllOf(HasSubstr(said), HasSubstr("trials/" + old + "; to resume it")));
   std::ofstream(plugin, std::ios::trunc) << before;
   const Finished back = Run(run + " --accept-change");
   EXPECT_EQ(back.exit, 0) << back.err;

@@ -117,7 +117,7 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
     const Finished again = Run(attempt % 2 == 1 ? "run two.yaml --only-damaged" : "run two.yaml");
     ++attempt;
     EXPECT_EQ(again.exit, 0) << again.err;
-    EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and still to do: "), HasSubstr(sentence)));
+    EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and will run again: "), HasSubstr(sentence)));
     EXPECT_EQ(Starts("two"), before + 1) << "the other trial is whole";
     EXPECT_EQ(Run("status outputs/two").exit, 0) << sentence;
     EXPECT_EQ(Values("two", attempt), values) << "all of it, from the first iteration";

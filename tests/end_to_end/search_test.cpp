@@ -196,7 +196,7 @@ TEST_F(Search, WithoutOptunaNothingStartsAndTheCommandIsNamed) {
   unsetenv("BACKPLANE_PYTHON");
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, AllOf(HasSubstr("(no optuna)"), HasSubstr("scripts/bootstrap --with search")));
-  EXPECT_THAT(doctor.out, HasSubstr("-> sweep.search is answered by Optuna"));
+  EXPECT_THAT(doctor.out, HasSubstr("-> sweep.search needs Optuna"));
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr("scripts/bootstrap --with search"), HasSubstr("nothing was started")));
   EXPECT_TRUE(Events("quick").empty());

@@ -137,7 +137,7 @@ TEST_F(Answer, ComesWhileTheFolderIsStillHeld) {
     const Finished run = Wait(pid);
     close(held);
     EXPECT_EQ(run.exit, 130) << run.err;
-    EXPECT_THAT(run.err, testing::HasSubstr("nothing was started"));
+    EXPECT_THAT(run.err, testing::HasSubstr("stopped before any trial started"));
     EXPECT_FALSE(std::filesystem::exists(Out("long") / "events.jsonl"));
   }
 }
@@ -227,7 +227,7 @@ TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
   for (const pid_t shim : Processes({kShim})) kill(shim, SIGSTOP);
   kill(pid, SIGTERM);
-  ASSERT_TRUE(Said(pid, "Ctrl-C again ends it at once"));
+  ASSERT_TRUE(Said(pid, "Ctrl-C again ends it"));
   kill(pid, SIGTERM);
   EXPECT_EQ(Wait(pid).exit, 130);
   EXPECT_EQ(Result("deaf")["outcome"], "killed");

@@ -125,9 +125,9 @@ TEST_F(DamageTest, AnOlderFolderIsCheckedByItsIterations) {
   End(/*with_files=*/false);
   EXPECT_THAT(Found(), IsEmpty()) << "two of the first attempt, two of the second";
   Write(File(2, "metrics.jsonl"), "{\"iteration\":3}\n{\"iteration\":4}");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations with those of earlier attempts, got 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
   Write(File(2, "result.json"), R"({"state": "COMPL)");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what cannot be read as one"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got one that cannot be read"));
   Write(File(2, "result.json"), "");
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got an empty file"));
 }
@@ -138,7 +138,7 @@ TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
   const std::filesystem::path result = File(2, "result.json"), metrics = File(2, "metrics.jsonl");
   const std::string good = Text(result);
   Write(result, R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what cannot be read as one"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got one that cannot be read"));
   Write(result, R"({"state": "COMPLETED", "iterations": 1e300})");
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected a whole number of iterations, got 1e+300"));
   Write(result, good);
@@ -146,7 +146,7 @@ TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
   EXPECT_THAT(Found(), IsEmpty());
   std::filesystem::remove(metrics);
   ASSERT_EQ(mkfifo(metrics.c_str(), 0600), 0);
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations with those of earlier attempts, got 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
   std::filesystem::remove(result);
   ASSERT_EQ(mkfifo(result.c_str(), 0600), 0);
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what is no regular file"));
@@ -158,7 +158,7 @@ TEST_F(DamageTest, ATrialOfTwoVersionsIsCheckedByBoth) {
   End(/*with_files=*/true);
   EXPECT_THAT(Found(), IsEmpty());
   Write(File(1, "metrics.jsonl"), "{\"iteration\":1}\n");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations with those of earlier attempts, got 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
 }
 
 TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {
