@@ -30,7 +30,7 @@ const bp_learner_state_1& NeedState(const LearnerInstance& learner) {
   const bp_learner_state_1* state = StateOf(learner);
   if (state != nullptr) return *state;
   throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                     "cannot go on from another stage: it does not offer " BP_LEARNER_STATE_1 ", so nothing of it is kept");
+                     "cannot resume from a different stage, because it does not offer " BP_LEARNER_STATE_1);
 }
 
 void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial) {

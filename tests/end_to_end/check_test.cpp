@@ -180,7 +180,7 @@ TEST_F(FastCheck, IsLeftOutWithOneLineIfItsProgramIsMissing) {
       RunBesideReportProgram(report, "run flawed.yaml --set env.options.flaw=reward_unwritten" + kWithFixtures);
   EXPECT_EQ(run.exit, 0) << run.err;
   const std::string line =
-      "warning: the fast cases of plugin files that were never validated are left out: backplane-validate is not in " +
+      "warning: skipping the fast cases of plugin files that were never validated: backplane-validate is not in " +
       (dir_ / "bin").string() + "; `scripts/install " + dir_.string() + "` in a clone installs it\n";
   const size_t at = run.err.find(line);
   ASSERT_NE(at, std::string::npos) << run.err;

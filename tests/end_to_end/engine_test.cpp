@@ -276,7 +276,7 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
   const Finished run = Run("run two.yaml --engine slurm");
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err,
-              HasSubstr("scancel did not answer within 5 s and was killed; `scancel 12` ends the jobs that may be left"));
+              HasSubstr("scancel did not answer within 5 s and was killed\nhint: `scancel 12` ends the jobs that may be left"));
   EXPECT_TRUE(ScriptsAreGone());
 }
 

@@ -283,7 +283,7 @@ def other_formats_and_refusals(program):
     program.refused(["fly"], "has 2 trials; name one")
     (program.folder / "fly/trials/0123456789abcdef").mkdir()  # of another plan in the same folder
     program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody' or an id that starts with it; trials: ")
-    program.refused(["fly", "nobody"], " (stay); of other plans, which go by their ids: 0123456789abcdef")
+    program.refused(["fly", "nobody"], " (stay); of other plans, by id: 0123456789abcdef")
     (program.folder / "fly/trials/0123456789abcdef").rmdir()
     program.refused(["nowhere"], "nowhere: expected a results folder")
     for name in ("film.mp4", "film"):
@@ -293,7 +293,7 @@ def other_formats_and_refusals(program):
         program.refused(["fly", STRAIGHT, f"--episode={episode}"], "expected best, worst, median or a whole number, got", code=2)
     program.refused(["fly", STRAIGHT, "--episode", "3"], "evaluates 3 episodes: expected 0 to 2, got 3")
     program.run(OTHER % ("good", 2), "plain")
-    program.refused(["plain"], "draws no pictures")
+    program.refused(["plain"], "cannot draw pictures")
     program.run(OTHER % ("cartpole", 0), "unseen")
     program.refused(["unseen", "--episode", "best"], "has no evaluation (evaluation.episodes)")
     check(len(data_of(program.film("unseen", "--episode", "7")[1])["returns"]) > 0, "the start of an episode 7 was not filmed")

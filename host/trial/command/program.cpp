@@ -32,7 +32,7 @@ std::string FindProgram(const std::string& name) {
   if (name.find('/') != name.npos) {
     std::error_code error;
     if (IsExecutableFile(name)) return name;
-    throw std::runtime_error(fmt::format("learner.command: expected a program that may be executed, got {} at '{}'",
+    throw std::runtime_error(fmt::format("learner.command: expected an executable program, got {} at '{}'",
                                          fs::exists(name, error) ? "something else" : "nothing", name));
   }
   const char* const path = std::getenv("PATH");

@@ -68,7 +68,7 @@ ItemGroup::ItemGroup(EnvInstance& env) : env_(env), source_(SourceOf(env)) {
                                  [&](const Part& p) { return p.channel->name + std::string(kLengthSuffix) == name; });
     if (of == parts_.end() || of->channel->ndim == 0)
       throw TrialFailure(BP_E_INTERNAL, env.id(),
-                         "channel '" + name + "' of role LENGTH should be named after an array of an item, \"<channel>" +
+                         "channel '" + name + "' of role LENGTH: expected the name of an item's array, \"<channel>" +
                              std::string(kLengthSuffix) + "\"");
     of->length = static_cast<int>(i);
   }
@@ -83,7 +83,7 @@ void ItemGroup::Read(uint64_t seed, uint64_t first, uint64_t n, bool sort) {
       if (length < 0 || length > Capacity(part))
         throw TrialFailure(BP_E_INTERNAL, env_.id(),
                            std::string("item ") + std::to_string(first + i) + " of an epoch: '" +
-                               parts_[part.length].channel->name + "' should lie in 0 .. " + std::to_string(Capacity(part)) +
+                               parts_[part.length].channel->name + "': expected 0 .. " + std::to_string(Capacity(part)) +
                                ", got " + std::to_string(length));
     }
   }

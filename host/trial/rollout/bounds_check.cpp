@@ -69,8 +69,8 @@ void BoundsCheck::Refuse(const Kept& kept, uint64_t offset) const {
   const bool own = at >= 0 && at / row_bytes >= static_cast<int64_t>(begin_) && at / row_bytes < static_cast<int64_t>(end_);
   throw TrialFailure(
       BP_E_INTERNAL, plugin_,
-      own ? fmt::format("{} of rows {} to {}: expected channel '{}' left as it is there, got {} changed", call_, begin_,
-                        end_ - 1, buffer.name(), where)
+      own ? fmt::format("{} of rows {} to {}: expected channel '{}' unchanged there, got {} changed", call_, begin_, end_ - 1,
+                        buffer.name(), where)
           : fmt::format("{} of rows {} to {}: expected nothing written outside these rows of channel '{}', got {} changed",
                         call_, begin_, end_ - 1, buffer.name(), where));
 }

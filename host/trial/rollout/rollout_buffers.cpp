@@ -43,8 +43,8 @@ void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstanc
   if (horizon > memory / step)
     throw TrialFailure(
         BP_E_OOM_HOST, learner.id(),
-        fmt::format("asks for a rollout of {} steps: expected at most {}, as a step of all rows takes {} bytes of the "
-                    "host and the machine has {}",
+        fmt::format("asks for a rollout of {} steps: expected at most {}, because a step of all envs takes {} bytes and "
+                    "the machine has {}",
                     horizon, memory / step, step, memory));
 }
 

@@ -399,7 +399,7 @@ TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   EXPECT_EQ(FailureOf(scored),
             std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " + std::to_string(job / kEpisodes) +
                 " is not finite at step 3 of its episode " + std::to_string(job % kEpisodes) +
-                "; it came before: learner.toy acts: action[0] of row 0: expected a finite number, got nan "
+                "; then: learner.toy acts: action[0] of row 0: expected a finite number, got nan "
                 "by candidate " +
                 std::to_string(job / kEpisodes) + " at step 4 of its episode " + std::to_string(job % kEpisodes));
   g_switches.nan_from.reset();
@@ -434,7 +434,7 @@ TEST(CandidateScorer, RefusesWhatCannotBePlayed) {
   scored.request.u.evaluate.candidates = 0;
   EXPECT_EQ(RefusalOf(scored), asks + "expected 1 to 2147483647 candidates, got 0");
   scored.request.u.evaluate = {1, 0, 0, 0, scored.seeds.data()};
-  EXPECT_EQ(RefusalOf(scored), asks + "expected 1 to 2147483647 episodes of each, got 0");
+  EXPECT_EQ(RefusalOf(scored), asks + "expected 1 to 2147483647 episodes each, got 0");
   scored.request.u.evaluate = {1, 1, 0, 0, nullptr};
   EXPECT_EQ(RefusalOf(scored), asks + "expected a seed for each episode, got seeds = NULL");
 }

@@ -76,7 +76,7 @@ TEST(LearnerInstance, KeepsTruncatedOnlyIfTheHostOrTheEnvWritesIt) {
   g_switches.owns_time_limit = true;
   EXPECT_EQ(Refusal([](bp_channel*) {}), "") << "the env writes it";
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kTruncated].name = "cut"; }),
-            "learner.toy: wants to keep the channel 'truncated', which neither it nor env.toy writes");
+            "learner.toy: keeps the channel 'truncated', which neither it nor env.toy writes");
   g_switches.owns_time_limit = false;
 }
 

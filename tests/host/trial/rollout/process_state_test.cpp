@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr char kSuspects[] = "env.a or learner.b";
-constexpr char kRest[] = ", which all plugins of the process share; it was put back";
+constexpr char kRest[] = ", which all plugins of the process share; it was restored";
 
 std::string Folder() {
   char path[PATH_MAX] = "";

@@ -250,7 +250,7 @@ TEST(RolloutCollector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
     FAIL();
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_UNSUPPORTED);
-    EXPECT_STREQ(e.what(), "learner.toy: wants to keep the channel 'flags', which neither it nor env.toy writes");
+    EXPECT_STREQ(e.what(), "learner.toy: keeps the channel 'flags', which neither it nor env.toy writes");
   }
   g_switches.keep = nullptr;
 }
