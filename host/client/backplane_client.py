@@ -47,7 +47,7 @@ def _descriptor():
     except OSError:
         found = None
     if found is None or (wanted and str(found) != wanted):
-        _say(f"descriptor {text} is closed here: nothing is reported (start processes with close_fds=False or pass_fds)")
+        _say(f"reports are off because descriptor {text} is closed here; start processes with close_fds=False or pass_fds")
         return None
     return int(text)
 
@@ -95,7 +95,7 @@ def log(values, step=None):
             report["step"] = int(step)
         line = (json.dumps(report) + "\n").encode()
     except Exception as error:
-        _say(f"a report is left out: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
+        _say(f"report skipped: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
         return False
     if not numbers:
         return False
@@ -105,7 +105,7 @@ def log(values, step=None):
         while line:
             line = line[os.write(fd, line):]
     except OSError as error:
-        _say(f"nothing is reported any more: {error}")
+        _say(f"reports stopped: {error}")
         return False
     finally:
         if locked:

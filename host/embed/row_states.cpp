@@ -62,8 +62,8 @@ void EmbeddedEnv::Load(const void* data, uint64_t n) {
   std::memcpy(&head, data, sizeof head);
   wanted.options = HashOf(about_);
   if (std::memcmp(head.magic, wanted.magic, sizeof head.magic) != 0)
-    throw NotSaved(env_, "expected bytes of bp_embed_save, got others");
-  if (head.options != wanted.options) throw NotSaved(env_, "the bytes are of another env, version or options");
+    throw NotSaved(env_, "expected bytes of bp_embed_save, got different ones");
+  if (head.options != wanted.options) throw NotSaved(env_, "the bytes are from a different env, version or options");
   if (head.rows != env_.rows()) throw NotSaved(env_, fmt::format("expected {} rows, got {}", env_.rows(), head.rows));
   if (head.mode != static_cast<int64_t>(mode_))
     throw NotSaved(env_, fmt::format("expected the autoreset mode {}, got {}", static_cast<int32_t>(mode_), head.mode));
@@ -104,7 +104,7 @@ const EmbeddedEnv::StatePart& EmbeddedEnv::Part(const std::string& name) const {
     if (part.name == name) return part;
     names.push_back(part.name);
   }
-  if (names.empty()) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "names no state of a row (bp.env.inject/1)");
+  if (names.empty()) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "does not expose the state of a row (bp.env.inject/1)");
   throw TrialFailure(BP_E_INVALID_ARG, env_.id(),
                      fmt::format("has no state '{}'{}", name, DidYouMean(Nearest(name, Candidates(names)))));
 }

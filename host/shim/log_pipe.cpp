@@ -65,8 +65,7 @@ std::string LogPipe::Tail() const {
   }
   const size_t line_end = tail.find('\n');
   const size_t cut = line_end == std::string::npos ? 0 : line_end + 1;
-  return "\n[backplane: " + std::to_string(dropped_bytes_ + cut) + " bytes were printed here and left out]\n" +
-         tail.substr(cut);
+  return "\n[backplane: " + std::to_string(dropped_bytes_ + cut) + " bytes omitted here]\n" + tail.substr(cut);
 }
 
 }  // namespace backplane

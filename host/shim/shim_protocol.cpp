@@ -14,7 +14,7 @@ T Number(std::string_view text, const std::string& argument, const char* wanted)
   T value{};
   const char* const end = text.data() + text.size();
   const auto [read, fault] = std::from_chars(text.data(), end, value);
-  if (fault != std::errc() || read != end) throw std::runtime_error(argument + " should be " + wanted);
+  if (fault != std::errc() || read != end) throw std::runtime_error(argument + ": expected " + wanted);
   return value;
 }
 

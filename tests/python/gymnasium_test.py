@@ -128,7 +128,7 @@ class Seeds(unittest.TestCase):
         again = envs.reset(seed=[4, None])[0]
         np.testing.assert_array_equal(first[0], again[0])
         self.assertFalse(np.array_equal(first[1], again[1]))
-        with self.assertRaisesRegex(ValueError, "expected one for each of 2 rows, got 3"):
+        with self.assertRaisesRegex(ValueError, "expected one for each of 2 envs, got 3"):
             envs.reset(seed=[1, 2, 3])
 
 
@@ -220,11 +220,11 @@ class Misuse(unittest.TestCase):
 
     def test_of_pickling(self):
         for call in (pickle.dumps, copy.copy, copy.deepcopy):
-            with self.assertRaisesRegex(TypeError, "lives in the process that opened it"):
+            with self.assertRaisesRegex(TypeError, "belongs to the process that opened it"):
                 call(self.envs)
 
     def test_before_a_reset(self):
-        with self.assertRaisesRegex(backplane.BackplaneError, "no episode under way"):
+        with self.assertRaisesRegex(backplane.BackplaneError, "no running episode"):
             backplane.make_vec("cartpole").step(np.zeros(1, int))
 
     def test_after_fork(self):
@@ -256,7 +256,7 @@ class Misuse(unittest.TestCase):
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertTrue(all("another call of the same handle" in text for text in said), said)
+        self.assertTrue(all("another call is using this handle" in text for text in said), said)
 
 
 if __name__ == "__main__":

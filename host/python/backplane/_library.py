@@ -36,7 +36,7 @@ def find_home() -> Path:
         if (home / _LIBRARY).exists():
             return home
     looked = ", ".join(str(home / _LIBRARY) for home in homes)
-    raise ImportError(f"expected Backplane's library, got no file {looked}; the environment variable BACKPLANE_HOME names an installation")
+    raise ImportError(f"cannot find Backplane's library; searched {looked}\nhint: set BACKPLANE_HOME to an installation")
 
 
 def _declarations(home: Path) -> str:
@@ -44,7 +44,7 @@ def _declarations(home: Path) -> str:
     for header in (home / _HEADER, sources / _HEADER):
         if header.exists():
             return header.read_text().split("// <embed>")[1].split("// </embed>")[0]
-    raise ImportError(f"expected the header {home / _HEADER}, which describes the library beside it, got none")
+    raise ImportError(f"cannot find the library's header {home / _HEADER}")
 
 
 home = find_home()

@@ -193,12 +193,12 @@ def end(adapter: Any, *calls: str) -> None:
 
 
 def _refuse_closed(*_: Any, **__: Any) -> NoReturn:
-    raise BackplaneError("expected an open env, got one that is closed", -1)
+    raise BackplaneError("expected an open env, got a closed one", -1)
 
 
 def refuse_pickle(env: object) -> NoReturn:
-    raise TypeError(f"{type(env).__module__}.{type(env).__name__} lives in the process that opened it and can not be pickled or copied; "
-                    "give the other process a function that makes one, and move states with save() and load()")
+    raise TypeError(f"{type(env).__module__}.{type(env).__name__} belongs to the process that opened it and cannot be pickled or copied\n"
+                    "hint: pass a function that makes one, and move states with save() and load()")
 
 
 def _plain(value: Any) -> Any:
@@ -206,7 +206,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"options: expected numbers, texts, lists and dicts, got {type(value).__name__}")
+    raise TypeError(f"options: expected numbers, strings, lists and dicts, got {type(value).__name__}")
 
 
 def _natural(name: str, value: Any, bits: int = 64) -> int:

@@ -28,7 +28,7 @@ def _name_of(mode: AutoresetMode | str) -> str:
 
 def _refuse_rendering(render_mode: str | None) -> None:
     if render_mode is not None:
-        raise ValueError(f"render_mode: expected None, got {render_mode!r}; `backplane render` draws episodes of a run")
+        raise ValueError(f"render_mode: expected None, got {render_mode!r}\nhint: `backplane render` draws episodes of a run")
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
@@ -86,7 +86,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             seed = range(int(seed), int(seed) + self.num_envs)
         mask = (options or {}).get("reset_mask")
         if mask is not None and not (isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.any()):
-            raise ValueError(f"options['reset_mask']: expected a bool array with a True in it, got {mask!r}")
+            raise ValueError(f"options['reset_mask']: expected a bool array with at least one True, got {mask!r}")
         if seed is None:
             self.env.reset(mask)
         else:
@@ -95,7 +95,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _reset_from(self, seeds: Sequence[int | None], mask: Array | None) -> None:
         if len(seeds) != self.num_envs:
-            raise ValueError(f"seed: expected one for each of {self.num_envs} rows, got {len(seeds)}")
+            raise ValueError(f"seed: expected one for each of {self.num_envs} envs, got {len(seeds)}")
         given = np.array([seed is not None for seed in seeds])
         wanted = self._all if mask is None else mask
         if (wanted & given).any():

@@ -45,13 +45,13 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
     def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode: expected None, got {render_mode!r}; `backplane render` draws episodes of a run")
+            raise ValueError(f"render_mode: expected None, got {render_mode!r}\nhint: `backplane render` draws episodes of a run")
         self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
         seen, action = env.of_role("obs"), only(env, "action")
         if any(c["scope"] != "agent" for c in [*seen, action]):
-            raise TypeError(f"{env.spec['id']}: expected observations and actions of agents, got those of a row; gymnasium.make steps it")
+            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
         self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
         self.agents: list[str] = []
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
@@ -90,7 +90,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         """One step with an action of each agent in ``agents``. Who has left is not asked."""
         acting = self.agents
         if set(actions) != set(acting):
-            raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset begins an episode)'}, got "
+            raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
         self._action[...] = 0
         for agent, action in actions.items():
@@ -130,7 +130,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         return _row_of(self._state, 0)
 
     def render(self) -> None:
-        raise NotImplementedError("an embedded env draws nothing; `backplane render` draws episodes of a run")
+        raise NotImplementedError("an embedded env cannot draw\nhint: `backplane render` draws episodes of a run")
 
     def close(self) -> None:
         if not self.env.closed:

@@ -29,7 +29,7 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str], cancelled: bool = False) -> None:
         self.folder, self.cancelled = Path(folder), cancelled
         if not (self.folder / "events.jsonl").exists():
-            raise FileNotFoundError(f"{self.folder}: expected a results folder, got no events.jsonl in it")
+            raise FileNotFoundError(f"{self.folder}: expected a results folder, got one without events.jsonl")
 
     @property
     def trials(self) -> pandas.DataFrame:
@@ -79,7 +79,7 @@ class Results:
     def _database(self) -> sqlite3.Connection:
         file = (self.folder / "results.sqlite").resolve()
         if not file.exists():
-            raise FileNotFoundError(f"{file} is not there; `backplane store rebuild {self.folder}` makes it from the events")
+            raise FileNotFoundError(f"{file} does not exist\nhint: `backplane store rebuild {self.folder}` writes it")
         return sqlite3.connect(file.as_uri() + "?mode=ro", uri=True)
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ def show(what: Results | str | os.PathLike[str], height_px: int = 800) -> None:
     folder = what.folder if isinstance(what, Results) else Path(what)
     page = folder if folder.suffix == ".html" else folder / "index.html"
     if not page.exists():
-        raise FileNotFoundError(f"{page} is not there; `backplane report {folder}` writes a report")
+        raise FileNotFoundError(f"{page} does not exist\nhint: `backplane report {folder}` writes it")
     if not in_notebook():
         webbrowser.open(page.resolve().as_uri())
         return

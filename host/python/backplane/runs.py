@@ -107,5 +107,5 @@ def run(file: str | os.PathLike[str], *, set: Mapping[str, Any] | None = None, o
     if status < 0 and not listener.stopped:
         raise BackplaneError(said, status)
     if listener.folder is None:
-        raise BackplaneError("the run told no results folder", status)
+        raise BackplaneError("the run reported no results folder", status)
     return Results(listener.folder, cancelled=listener.stopped and status < 0)

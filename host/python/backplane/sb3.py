@@ -119,7 +119,7 @@ class VecEnv(_VecEnv):
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         rows = list(self._get_indices(indices))
         if any(attr_name not in self._attributes[row] for row in rows):
-            raise AttributeError(f"{attr_name}: no attribute of a row; set_attr makes one")
+            raise AttributeError(f"{attr_name}: no such attribute; set_attr adds one")
         return [self._attributes[row][attr_name] for row in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -128,7 +128,7 @@ class VecEnv(_VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         if method_name not in ("state", "set_state"):
-            raise AttributeError(f"{method_name}: expected state or set_state, which are the methods of a row")
+            raise AttributeError(f"method: expected state or set_state, got {method_name}")
         return [getattr(self, method_name)(row, *method_args, **method_kwargs) for row in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:

@@ -81,7 +81,7 @@ TEST_F(AutoresetTest, DisabledWaitsForAResetOfTheRow) {
   EXPECT_FLOAT_EQ(obs(0), kFallenX);
   const float before = obs(1, 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "row 0 has no episode under way: bp_embed_reset begins one");
+  EXPECT_STREQ(bp_embed_error(), "row 0 has no running episode\nhint: call bp_embed_reset first");
   EXPECT_EQ(obs(1, 1), before) << "nothing was stepped";
   const uint8_t mask[] = {1, 0};
   env.Reset(mask);
@@ -150,7 +150,7 @@ TEST(SelfResetting, HasSameStepOnly) {
   Env env(nullptr, 3, nullptr, 1, 0, RESETS_ITSELF);
   for (const int32_t mode : {BP_AUTORESET_NEXT_STEP, BP_AUTORESET_DISABLED}) {
     EXPECT_EQ(bp_embed_autoreset(env.handle, mode), BP_E_UNSUPPORTED);
-    EXPECT_THAT(bp_embed_error(), HasSubstr("resets itself in the step that ends an episode, so that SAME_STEP is the only"));
+    EXPECT_THAT(bp_embed_error(), HasSubstr("resets itself in the step that ends an episode, so it supports only SAME_STEP"));
   }
   ASSERT_EQ(bp_embed_autoreset(env.handle, BP_AUTORESET_SAME_STEP), BP_OK);
   env.Reset();

@@ -51,7 +51,7 @@ TEST(States, OfAnEnvThatNamesNone) {
   const Env env("uav_grid");
   uint64_t n;
   EXPECT_EQ(bp_embed_get_state(env.handle, 0, "state", nullptr, 0, &n), BP_E_UNSUPPORTED);
-  EXPECT_STREQ(bp_embed_error(), "env.uav_grid: names no state of a row (bp.env.inject/1)");
+  EXPECT_STREQ(bp_embed_error(), "env.uav_grid: does not expose the state of a row (bp.env.inject/1)");
 }
 
 // A state that a reset has drawn, put into a row that has played: from there on both rows do the same, bit for bit. What a
