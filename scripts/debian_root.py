@@ -204,7 +204,7 @@ def remove(system):
 def add_arguments(parser):
     parser.add_argument("--root", type=pathlib.Path, help="folder to work in: new, empty, or kept by an earlier call")
     parser.add_argument("--suite", default="bookworm", help="suite of Debian")
-    parser.add_argument("--mirror", help="mirror for debootstrap (default: the one of this machine's apt)")
+    parser.add_argument("--mirror", help="mirror for debootstrap (default: this machine's)")
     parser.add_argument("--keep", action="store_true", help="keep the Debian")
     parser.add_argument("--inside", action="store_true", help="(internal)")
 

@@ -166,9 +166,8 @@ class BatchText {
     for (const SaidOnce& said : errors) {
       if (said.check.outcome != Outcome::kConfig) end += "; log: " + AttemptFolder(said.check.folder).standard_error().string();
     }
-    end += request_.skip_invalid ? "; their trials are skipped"
-           : AllTrialsRefused()  ? "; nothing was started"
-                                 : "; nothing was started; --skip-invalid runs the other trials";
+    end += request_.skip_invalid ? "; their trials are skipped" : "; nothing was started";
+    if (!request_.skip_invalid && !AllTrialsRefused()) end += "; --skip-invalid runs the other trials";
     LogError("{}", end);
   }
 

@@ -177,7 +177,7 @@ class DryRunText {
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.ExperimentOf(trial.point).resources; }
 
-  // "walk: search with tpe for the best eval/return: 40 trials, 28 to come; 15 of them run the best 3 with fresh seeds"
+  // "walk: search with tpe for the best eval/return: 40 trials, 28 to come; 15 of them repeat the best 3 with fresh seeds"
   std::string SearchLine() const {
     const SearchTerms& terms = *plan_.search;
     std::string line =

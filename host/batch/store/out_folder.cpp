@@ -306,7 +306,7 @@ void LockTrial(const HeldFolder& trial) {
   trial.Require();
   if (TryLock(trial.fd()) == Lock::kTaken) {
     const std::optional<ProcessId> locker = FindLocker(trial.fd());
-    throw std::runtime_error(trial.name().string() + " is in use by another process" +
+    throw std::runtime_error(trial.name().string() + " is in use by a different process" +
                              (locker ? " (" + std::to_string(locker->pid) + ")" : ""));
   }
 }

@@ -140,8 +140,7 @@ TEST(ItemGroup, FindsAnItemWrittenBehindThoseAskedFor) {
   } catch (const TrialFailure& failure) {
     EXPECT_STREQ(
         failure.what(),
-        "env.odd_numbers: read: expected nothing written outside channel 'weight', got a byte changed 0 bytes behind its "
-        "end");
+        "env.odd_numbers: read: expected nothing written outside channel 'weight', got a change 0 bytes after its end");
   }
 }
 
