@@ -18,8 +18,7 @@ Array = npt.NDArray[Any]
 
 
 def parallel_env(id: str | None = None, **arguments: Any) -> ParallelEnv:
-    """One row of an env as PettingZoo's ParallelEnv. The arguments are those of :class:`ParallelEnv`; what it does not know is an option
-    of the env."""
+    """Opens an env as PettingZoo's ParallelEnv. Accepts the arguments of :class:`ParallelEnv`; unknown names are options of the env."""
     return ParallelEnv(id, **arguments)
 
 
@@ -29,16 +28,16 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
 
 
 class ParallelEnv(_ParallelEnv[str, Any, Any]):
-    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves has its last observation, reward and flags in the step in
-    which it does, and is no longer in ``agents`` afterwards.
+    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves gets its last observation, reward and flags in that step,
+    and is not in ``agents`` afterwards.
 
-    Observations are in the env's type, of an env with several channels of them dicts by their names; rewards floats; where the env masks actions, ``infos[agent]["action_mask"]`` is int8
-    [number of actions], 1 for those that may be taken.
+    Observations have the env's type; with several observation channels they are dicts by name. Rewards are floats. If the env masks
+    actions, ``infos[agent]["action_mask"]`` is int8 [number of actions], 1 for valid actions.
 
     Args:
         id: "uav_grid" or "env.uav_grid".
         options, **more_options: the env's options.
-        seed: of the episodes before the first ``reset(seed=...)``; None: drawn.
+        seed: seed of the episodes before the first ``reset(seed=...)``; None: random.
         file: a plugin file instead of an installed env.
     """
 
@@ -87,7 +86,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
                                                      dict[str, dict[str, Any]]]:
-        """One step with an action of each agent in ``agents``. Who has left is not asked."""
+        """Steps with one action for each agent in ``agents``; agents that left have none."""
         acting = self.agents
         if set(actions) != set(acting):
             raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
@@ -99,7 +98,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
         rewards = {agent: float(self._reward[0 if self._reward_is_shared else self._number[agent]]) for agent in acting}
-        # An agent that is no longer there has left by what befell it, and not by the limit.
+        # An agent that left is terminated, not truncated by the limit.
         living = set(self._living(acting))
         terminations = {agent: terminated or agent not in living for agent in acting}
         truncations = {agent: truncated and not terminations[agent] for agent in acting}
@@ -123,8 +122,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         return info
 
     def state(self) -> Any:
-        """What all agents together are in, [size] in the env's type: what a centralized critic sees. As observations, a dict of several
-        channels."""
+        """Returns the global state for a centralized critic, [size] in the env's type, or a dict if it has several channels."""
         if not self._state:
             raise NotImplementedError(f"{self.env.spec['id']} has no channel of the role state")
         return _row_of(self._state, 0)

@@ -19,7 +19,7 @@ def _bounds(values: list[float | None], none: float, shape: tuple[int, ...], dty
 
 
 def space_of(channel: Mapping[str, Any]) -> spaces.Space[Any]:
-    """The space of one row, or of one agent of it. Numbers without bounds have infinite ones."""
+    """Returns the space of one row or agent. Missing bounds are infinite."""
     shape, dtype, kind = tuple(channel["shape"]), np.dtype(channel["dtype"]), channel["space"]
     if kind == "discrete" and not shape:
         return spaces.Discrete(channel["nvec"][0])
@@ -33,7 +33,7 @@ def space_of(channel: Mapping[str, Any]) -> spaces.Space[Any]:
 
 
 def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
-    """The channel of this role, where an adapter has room for one."""
+    """Returns the only channel of this role, for adapters that support one."""
     found = env.of_role(role)
     if len(found) != 1:
         raise TypeError(f"{env.spec['id']}: expected one channel of the role {role}, got {len(found)}; "
@@ -42,7 +42,7 @@ def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
 
 
 def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
-    """The space of a role's channels: of one as it is, of several a Dict by their names."""
+    """Returns the space of a role's channels: the channel's own if it is the only one, otherwise a Dict by name."""
     return space_of(channels[0]) if len(channels) == 1 else spaces.Dict({c["name"]: space_of(c) for c in channels})
 
 
@@ -53,7 +53,7 @@ def require_one_agent(env: EmbeddedEnv) -> None:
 
 
 def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:
-    """Copies actions into their channel: their shape exactly, and no number that its type would bend."""
+    """Copies actions into their channel. Requires the exact shape and a type that keeps their values."""
     given = np.asarray(actions)
     if given.shape != channel.shape:
         raise ValueError(f"actions: expected the shape {channel.shape}, got {given.shape}")
