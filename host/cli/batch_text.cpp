@@ -89,7 +89,7 @@ std::string CountsLine(const Plan& plan, const BatchReport& report) {
   return fmt::format("{}: {}", plan.base.experiment.name, counts);
 }
 
-// Stands on a terminal while something is made that says nothing itself.
+// A line on the terminal during work that prints nothing itself.
 class Passing {
  public:
   explicit Passing(const std::string& text) : stands_(!text.empty() && DetectScreen(STDERR_FILENO).live) {
@@ -130,7 +130,7 @@ class BatchText {
     if (args_.json) {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
     } else if (refused && report_.Count(TrialState::kPlanned) == plan_.trials.size()) {
-      return;  // a table of trials that have not run says nothing more
+      return;  // a table of trials that have not run adds nothing
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
       PrintLostNodes();
@@ -187,7 +187,7 @@ class BatchText {
     const BatchReport::Trial& trial = report_.trials[0];
     if (folder.LastAttempt() == 0 || !report_.checks.empty()) return;
     TrialResult result = LastResult(0);
-    // What the attempt did to the trial is for the batch to say: out of memory may be a result.
+    // The batch decides the trial's state: out of memory may be a result.
     if (trial.state == TrialState::kInfeasible) result.state = trial.state;
     const std::string same = SameCommand(args_);
     const bool completed = IsFinished(trial.state);
@@ -220,7 +220,7 @@ class BatchText {
     return next;
   }
 
-  // Of the first line: how it ended.
+  // Colours the first line by how the batch ended.
   std::string WithTone(const std::string& text, int fd) const {
     const size_t end = text.find('\n');
     return ShowsColour(fd) ? Toned(text.substr(0, end), ToneOfEnd()) + text.substr(end) : text;

@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostNeighbours = 4096;  // a folder with more is none that a plugin's libraries lie in
 
-// Libraries that it finds by $ORIGIN, models, data: what it would find where it was built.
+// Links the plugin's neighbours, such as libraries by $ORIGIN, models and data, so that the copy finds them.
 void LinkNeighbours(const fs::path& from, const fs::path& to) {
   size_t links = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(from, error)) {
     if (++links > kMostNeighbours) return;
-    // What was copied is there already.
+    // Copied files exist already.
     fs::create_symlink(entry.path(), to / entry.path().filename(), error);
   }
 }

@@ -48,7 +48,7 @@ std::string OriginOf(const std::map<std::string, std::string>& origin, std::stri
   return "";
 }
 
-// The exit code if the plugins refuse what the file says, or cannot be asked here; absent: they take it.
+// The exit code if plugins reject the file's options; absent if they accept them or cannot be checked here.
 std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) {
   ResourcePool resource_pool(ThisMachine(), {});
   try {

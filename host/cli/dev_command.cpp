@@ -1,4 +1,4 @@
-// dev: trains an experiment with a plugin that is being written, anew after each build of it.
+// dev: trains an experiment with each new build of a plugin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -151,7 +151,7 @@ class Dev {
     return true;
   }
 
-  // False: of the first build nothing can be made, for a reason that no further build mends.
+  // False if the first build fails for a reason that no later build can fix.
   bool Begin(const Build& build) {
     const bool first = !began_;
     const auto refuse = [&] {
@@ -186,7 +186,7 @@ class Dev {
     return true;
   }
 
-  // Absent: nothing of it is to be started. Else why it does not begin with the state of the build before; empty: it does, or
+  // Absent if the build must not start. Otherwise why it does not resume the state of the build before; empty if it does or
   // there is none.
   std::optional<std::string> Check(const Plan& plan, const Build& build, AttemptPlace* place) {
     try {
@@ -302,8 +302,7 @@ class Dev {
       state_ = StartFrom{trial.trial_id, trial.checkpoint_dir, /*may_be_broken_off=*/true};
       state_build_ = trial.build;
     }
-    // Of the builds that are over, only the one whose state the next one takes is of use. Where a folder was asked for, all
-    // stay.
+    // Only the build whose state the next one resumes is needed. With --out, all are kept.
     std::error_code error;
     for (unsigned number = old == 0 ? 1 : old; args_.out.empty() && number < trial.build; ++number)
       if (number != state_build_) fs::remove_all(FolderOf(number), error);

@@ -56,7 +56,7 @@ Check Torch() {
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
 }
 
-// Of the kernel's module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...". Empty: there is none.
+// Version of the kernel module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...". Empty: there is none.
 std::string DriverVersion() {
   std::istringstream words(ReadFile("/proc/driver/nvidia/version").value_or(""));
   for (std::string word; words >> word;) {

@@ -30,7 +30,7 @@ struct Estimate {
   std::optional<double> seconds_left;
   std::optional<uint64_t> memory_bytes;   // largest trial so far
   size_t from = 0;                        // finished trials
-  std::optional<double> seconds_at_most;  // by report.max_time, where trials go on until their speed is known well
+  std::optional<double> seconds_at_most;  // by report.max_time, if trials run until their speed is precise
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("seconds", NullIfAbsent(self.seconds_left));
@@ -167,7 +167,7 @@ class DryRunText {
   }
 
  private:
-  // What the trial would get if it started now, alone.
+  // The trial's allocation if it started now, with no other trial.
   Allocation AllocationOf(const PlannedTrial& trial) {
     const ResourceConfig resources = ResourcesOf(trial);
     const std::optional<Allocation> allocation = resource_pool_.Take(resources, resources.exclusive);
@@ -217,7 +217,7 @@ class DryRunText {
     return taken.size();
   }
 
-  // Of what would run the state that it has until then.
+  // Trials that would run keep their state until then.
   TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     if (!WouldRun(trial) || record == nullptr) return schedule_.state(trial);
@@ -256,7 +256,7 @@ class DryRunText {
     fmt::print("{}", WrapAfter(indent, indent + std::string("  "), text, width));
   }
 
-  // What there is no room for beside the names is left out: first the ids, then what each is granted.
+  // Columns that do not fit next to the names are omitted: first the ids, then the resources.
   void PrintTrials() const {
     size_t width = 5;
     for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) width = std::max(width, Columns(names_[i]));
@@ -318,7 +318,7 @@ class DryRunText {
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
   std::string begun_anew_;               // a sentence on trials that were stopped and whose files changed
-  std::vector<bool> damaged_;            // [trials] finished, and its files are not what they were
+  std::vector<bool> damaged_;            // [trials] finished, but its files have changed
   std::vector<Allocation> allocations_;  // [trials]
   size_t at_once_ = 0;
 };

@@ -94,7 +94,7 @@ std::vector<std::string> NamesOf(const RecordedMeasures& recorded) {
   return names;
 }
 
-// What arms are compared by, or points searched.
+// The metric that compares arms or directs a search.
 ComparedMeasure MeasureJudgedBy(const Plan& plan) {
   if (plan.search) return {plan.search->metric, plan.search->direction};
   return plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};

@@ -45,8 +45,8 @@ std::optional<uint64_t> Number(const std::string& word) {
   return read.ec == std::errc() && read.ptr == end ? std::optional<uint64_t>(number) : std::nullopt;
 }
 
-// The first of those with that rank; of an even number of episodes the lower of the two in the middle. What has no return is
-// worse than all.
+// The first episode of that rank. The median of an even number is the lower one of the middle two. An episode without a return
+// is the worst.
 uint64_t OfRank(const std::string& rank, const std::vector<double>& returns) {
   std::vector<uint64_t> order(returns.size());
   std::iota(order.begin(), order.end(), uint64_t{0});
@@ -103,7 +103,7 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
   return file;
 }
 
-// What is wrong with the arguments.
+// Returns an error of the arguments, or nothing.
 std::string WhyNotFilmed(const RenderArgs& args) {
   if (!IsRank(args.episode) && !Number(args.episode))
     return "--episode: expected best, worst, median or a whole number, got '" + args.episode + "'";

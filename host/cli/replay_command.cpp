@@ -30,7 +30,7 @@ void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
   });
 }
 
-// False: something differs. Says nothing of a record without fingerprints.
+// False if something differs. A record without fingerprints is not compared.
 bool CompareFingerprints(const TrialFolder& folder, const std::filesystem::path& again) {
   const RecordedBits recorded(folder.folder), replayed(again);
   if (recorded.iterations.empty() || replayed.iterations.empty()) return true;

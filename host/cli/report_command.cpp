@@ -16,7 +16,7 @@ namespace {
 struct ReportArgs {
   std::vector<std::filesystem::path> folders;  // of results
   std::filesystem::path to;                    // empty: the folder that belongs to them
-  std::string kind;                            // empty: as the experiment says
+  std::string kind;                            // empty: report.kind of the experiment
   std::string typed_program;
   std::string explain;  // id of a finding: explain it and do nothing else
   bool json = false, quiet = false;

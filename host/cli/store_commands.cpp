@@ -23,7 +23,7 @@ struct ExportArgs {
   std::filesystem::path to;  // empty: standard output, OUT/tb for tb, OUT/optuna.journal for optuna; given for sqlite
 };
 
-// Says so if it is none.
+// Prints an error if it is not one.
 bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
     return true;

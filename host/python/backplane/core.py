@@ -16,8 +16,8 @@ _MODES = ("same_step", "next_step", "disabled")
 
 
 def envs() -> list[dict[str, Any]]:
-    """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs) and
-    ``refused`` (why this process cannot open it, or None). Loads no plugin."""
+    """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs) and,
+    last, why this process cannot open it, or None (see ``bp_embed_envs``). Loads no plugin."""
     return read_json(lib.bp_embed_envs())
 
 
