@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// The trial goes on printing into it while we write to a slow disk. More is not given to users without privileges.
+// The trial continues to print into it during writes to a slow disk. Unprivileged users get no larger pipe.
 constexpr int kPipeBytes = 1 << 20;
 constexpr size_t kBlocksAtOnce = 16;
 
@@ -29,7 +29,7 @@ void LogPipe::Take() { TakeBlocks(kBlocksAtOnce); }
 
 void LogPipe::Finish() {
   CloseWriter();
-  // A process out of reach may print on: what it could have had in the pipe by now is enough.
+  // An unreachable process may keep printing, so only one pipe's worth is read.
   TakeBlocks(2 * kPipeBytes / Pipe::kBlockBytes);
   WriteWhole(file_, Tail());
   ring_.clear();
