@@ -121,7 +121,7 @@ TEST_F(DevCommand, IsExitTwoWhereTheExperimentHasNoneOfThePlugin) {
   const Finished run = Run("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, testing::AllOf(HasSubstr("dev.yaml: expected an env or learner among env.cartpole"),
-                                      HasSubstr("it has env.pendulum and learner.random")));
+                                      HasSubstr("got env.pendulum and learner.random")));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ constexpr Fault kEnvFaults[] = {
     {"extension_nowhere", "plugin", kEnv, "extension bp.env.snapshot/1: expected a table of functions, got memory that cannot"},
     {"row_bytes_huge", "plugin", kEnv, "row_bytes: expected at most"},
     {"row_bytes_throws", "plugin", kEnv, "out of row_bytes"},
-    {"get_behind", "plugin", kEnv, "of row 0 (row_bytes), got more"},
+    {"get_behind", "plugin", kEnv, "(row_bytes), got more"},
     {"get_throws", "plugin", kEnv, "out of get"},
     {"get_segv", "signal", kEnv, ""},
     {"source_empty", "plugin", kEnv, "length: expected a data set of 1 to 9007199254740992 items, got 0"},
