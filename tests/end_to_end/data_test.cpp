@@ -79,7 +79,7 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_EQ(shrinks[0]["micro_batch_before"], 4);
   EXPECT_EQ(shrinks[0]["micro_batch_after"], 2);
   EXPECT_EQ(Metrics("small").back()["metrics"]["train/sum"], Metrics("whole").back()["metrics"]["train/sum"]);
-  EXPECT_THAT(run.err, HasSubstr("goes on with 2 items at a time instead of 4"));
+  EXPECT_THAT(run.err, HasSubstr("continuing with 2 items at a time instead of 4"));
 }
 
 TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {

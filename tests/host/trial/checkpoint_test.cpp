@@ -119,7 +119,7 @@ TEST(Checkpoint, NoSizeIsTrusted) {
     return nlohmann::json{{"name", name}, {"bytes", bytes}, {"sha256", ""}};
   };
   EXPECT_EQ(Refusal(Signed(nlohmann::json::object(), "abc")), "");
-  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1ull << 62)}}}, "abc")), HasSubstr("should be 4611686018427387904 bytes"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1ull << 62)}}}, "abc")), HasSubstr("expected 4611686018427387904 bytes"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", ~0ull), part("b", 4)}}}, "abc")),
               HasSubstr("the sizes of its parts overflow"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1), part("a", 2)}}}, "abc")), HasSubstr("damaged"));
