@@ -111,7 +111,7 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   kill(-pid, SIGINT);  // as the terminal does: to the whole group
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
-  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  go on:  "), HasSubstr("backplane compare learns.yaml\n")));
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  resume: "), HasSubstr("backplane compare learns.yaml\n")));
   EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "that would be the second one";
   EXPECT_EQ(Events("learns").back()["kind"], "session.end");
 }
@@ -244,8 +244,8 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
     for (const char* dry : {"", " --dry-run"}) {
       const Finished compare = Run(std::string("compare learns.yaml") + dry);
       EXPECT_EQ(compare.exit, 2) << compare.out;
-      EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
-                                         "': wanted compare.direction"));
+      EXPECT_THAT(compare.err,
+                  HasSubstr("expected compare.direction, because the direction of '" + std::string(metric) + "' is unknown"));
       EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
     }
   }

@@ -100,7 +100,7 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   const Finished differs = Run("replay outputs/replayed " + id);
   EXPECT_EQ(differs.exit, 1);
   EXPECT_THAT(differs.out, HasSubstr("fingerprints: the first difference is in iteration 7: weights, tensor critic.weight"));
-  EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed, 12 of them recorded before: equal bit for bit"));
+  EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed; the 12 recorded ones are equal bit for bit"));
 }
 
 TEST_F(FingerprintsOfRuns, AreLeftOutAndSaidToBeMissingWhereTheFileSaysSo) {

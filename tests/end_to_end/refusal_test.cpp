@@ -149,7 +149,7 @@ TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
   EXPECT_EQ(result["outcome"], "nan");
   EXPECT_EQ(result["error"],
             "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 6 of the rollout; "
-            "it came before: the reward of row 0 is not a finite number at step 11 of the rollout");
+            "then: the reward of row 0 is not a finite number at step 11 of the rollout");
 }
 
 TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
@@ -164,7 +164,7 @@ budget: {iterations: 3}
   EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
   EXPECT_THAT(Result("bad")["error"].get<std::string>(),
               testing::StartsWith("env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; "
-                                  "it came before: learner.ppo: "));
+                                  "then: learner.ppo: "));
 }
 
 TEST_F(Refusal, FindsNaNObservationsThatTheLearnerDoesNotUse) {
@@ -178,8 +178,8 @@ budget: {iterations: 3}
   EXPECT_EQ(Result("bad")["outcome"], "nan");
   EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
   EXPECT_EQ(Result("bad")["error"],
-            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; it came "
-            "before: learner.random: consume: a number of 'obs' is not finite");
+            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; then: "
+            "learner.random: consume: a number of 'obs' is not finite");
 }
 
 TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {

@@ -154,7 +154,7 @@ TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
   std::filesystem::create_directories(dir_ / "empty");
   const Finished report = Run("report empty");
   EXPECT_EQ(2, report.exit);
-  EXPECT_THAT(report.err, HasSubstr("empty is no results folder"));
+  EXPECT_THAT(report.err, HasSubstr("empty: expected a results folder"));
 }
 
 // Points that have a learner each, and a baseline among them: a change tried at one takes nothing away from the others.

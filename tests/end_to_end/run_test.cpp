@@ -130,7 +130,7 @@ TEST_F(RunCommand, ALearnerThatSavesNoStateSaysSoAtTheStart) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without this learner";
   Write("fly.yaml", "env: uav_grid\nlearner: uav_scripted\nbudget: {iterations: 1}\n");
   EXPECT_THAT(Run("run fly.yaml").err,
-              HasSubstr("learner.uav_scripted saves no state: a trial of it that is stopped begins anew"));
+              HasSubstr("learner.uav_scripted saves no state, so a stopped trial starts from scratch"));
   Write("walk.yaml", kRandom);
   EXPECT_THAT(Run("run walk.yaml").err, Not(HasSubstr("saves no state")));
 }

@@ -115,7 +115,7 @@ TEST_F(Tools, ReportFileThatCannotStart) {
 
 TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
   const std::string missing =
-      "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH; ";
+      "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH\nhint: ";
   const Finished installed = RunCopy("new env my_task");
   EXPECT_EQ(installed.exit, 1);
   EXPECT_EQ(installed.err, missing + "`scripts/install " + dir_.string() + "` in a clone installs it\n");

@@ -29,7 +29,7 @@ class Typing : public ProgramTest {
 TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
   const Finished alone = Run("");
   EXPECT_EQ(alone.exit, 2);
-  EXPECT_THAT(alone.err, AllOf(HasSubstr("Run an experiment"), HasSubstr("Examples:")));
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("Run or resume an experiment"), HasSubstr("Examples:")));
   const Finished help = Run("help");
   EXPECT_EQ(help.exit, 0);
   EXPECT_EQ(help.out, Run("--help").out);
