@@ -178,7 +178,7 @@ def another_record(program):
     record["evaluation_returns"][0] += 1
     file.write_text(json.dumps(record))
     done = program.call("render", "fly", trial.name, "--to", "made/for/it/other.svg")
-    check(done.returncode == 0 and "the trial's record has a return of" in done.stderr, f"another return: {done.stderr}")
+    check(done.returncode == 0 and "expected the recorded return of this episode" in done.stderr, f"another return: {done.stderr}")
     del record["evaluation_returns"]
     file.write_text(json.dumps(record))
     program.refused(["fly", trial.name, "--episode", "best"], "wanted the returns of its evaluation's episodes, found none in")

@@ -100,7 +100,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   const Finished gate = Gate("outputs/few --fail-if 'env_steps < -50%' --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
-                              HasSubstr("10 and 6 seeds"), HasSubstr("have other seeds"),
+                              HasSubstr("10 and 6 seeds"), HasSubstr("have different seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
   // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
   Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
@@ -137,7 +137,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
-  EXPECT_THAT(answer["notes"].dump(), HasSubstr("their own threads waited for a core alone")) << "monitors: []";
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("the time that their own threads waited for a core")) << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
   ASSERT_GE(arms.size(), 20u);

@@ -64,7 +64,7 @@ Drawings DrawFigures(const std::vector<Figure>& figures, const fs::path& folder)
   const auto png = [&](const Figure& figure) { return folder / (figure.name + ".png"); };
   for (const Figure& figure : figures) {
     if (!IsFileName(figure.name))
-      throw std::runtime_error("the name of a figure should be a plain file name, found '" + OneLine(figure.name) + "'");
+      throw std::runtime_error("name of a figure: expected a plain file name, got '" + OneLine(figure.name) + "'");
     fs::remove(svg(figure));
     fs::remove(png(figure));
     WriteFileAtomic(beside / (figure.name + ".vl.json"), JsonText(Specification(figure)) + "\n");

@@ -54,8 +54,9 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {
   std::vector<std::string> commands;
   for (const ResultSet& set : sets) commands.push_back(CommandOf(set, program) + " --fresh");
-  return fmt::format("To trust it: end the other programs (`uptime` then shows a load near 0) and measure anew: {}",
-                     fmt::join(commands, "; "));
+  return fmt::format(
+      "To get times that count, stop the other programs (`uptime` then shows a load near 0) and measure again: {}",
+      fmt::join(commands, "; "));
 }
 
 }  // namespace backplane

@@ -63,8 +63,7 @@ TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
 }
 
 TEST(Headline, OfTooFewSeedsNamesNoFastest) {
-  EXPECT_TRUE(
-      Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to say which setting is the fastest"));
+  EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to name the fastest setting"));
   EXPECT_TRUE(Contains(Headline({Trial(1, 1, 1000), Trial(2, 1, 1900)}), "Too few seeds"));
 }
 
@@ -171,7 +170,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
     return trials;
   };
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
-                       "(both 500 in all 5 seeds: this metric cannot separate them, n = 5)."));
+                       "(both 500 on each of 5 seeds: this metric cannot separate them, n = 5)."));
   // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
                        "(better (exact test, p = 0.0079: neither side has a spread), n = 5)."));
@@ -223,7 +222,7 @@ TEST(Headline, TheBestIsWhatTheFileSelects) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
-      "from it; too few seeds to tell it from runners=2 envs=1.",
+      "from it; too few seeds to distinguish it from runners=2 envs=1.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
