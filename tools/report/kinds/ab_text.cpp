@@ -150,8 +150,8 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return fmt::format("{} and {} are identical, to the last bit: each of {} seeds has the same {} on both sides. {}.",
                          first.name, second.name, pair.n, scores.metric.title, values);
     case Answer::kOneValue:
-      return fmt::format("{}: {} and {} are both {} on each of {} seeds: this metric cannot separate them.", scores.metric.title,
-                         first.name, second.name, Short(first.values.front()), pair.n);
+      return fmt::format("{}: {} and {} are both {} on each of {} seeds: this metric cannot separate them.",
+                         scores.metric.title, first.name, second.name, Short(first.values.front()), pair.n);
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);

@@ -48,7 +48,7 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   const std::string how = set.why_ended.empty()                 ? "Not finished"
                           : set.why_ended.starts_with("paused") ? "Stopped before the end (" + set.why_ended + ")"
                                                                 : "Stopped before the end";
-  return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To go on: " + CommandOf(set, program)};
+  return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To resume: " + CommandOf(set, program)};
 }
 
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {

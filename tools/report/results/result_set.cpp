@@ -30,7 +30,7 @@ RunInfo ReadRun(const std::filesystem::path& file) {
 void CheckIsResultsFolder(const std::filesystem::path& out) {
   for (const char* name : {kPlanName, kConfigName, kRunName}) {
     if (!std::filesystem::exists(out / name)) {
-      throw std::runtime_error(out.string() + ": expected a results folder, got a folder without " + name);
+      throw std::runtime_error(out.string() + ": expected a results folder, got one without " + name);
     }
   }
 }

@@ -72,7 +72,7 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
   EventLog(ResultsFolder{results.out()}.events()).Append(SessionEnd{"interrupted"});
   const std::vector<std::string> verdict = MakeReport(request).document.verdict;
   EXPECT_EQ("Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started.", verdict.at(0));
-  EXPECT_EQ("To go on: backplane run " + results.out().string(), verdict.at(1));
+  EXPECT_EQ("To resume: backplane run " + results.out().string(), verdict.at(1));
   EXPECT_TRUE(verdict.at(2).starts_with("So far: ")) << verdict.at(2);
 }
 

@@ -346,7 +346,7 @@ TEST_F(ResultSetTest, DroppedPointsAreToldWithTheirReason) {
 }
 
 TEST_F(ResultSetTest, ErrorsNameTheFile) {
-  EXPECT_THAT(ErrorOfReading(), HasSubstr("expected a results folder, got a folder without plan.jsonl"));
+  EXPECT_THAT(ErrorOfReading(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   folder_.Plan("t1", "one", {});
   folder_.Write("run.json", R"({"schema":2})");
   EXPECT_EQ((folder_.out() / "run.json").string() + ": schema: expected 1, got 2", ErrorOfReading());
