@@ -73,10 +73,10 @@ DrivenEnv::DrivenEnv(Subject& subject, const EnvLayout& layout)
       seeds_(layout.rows),
       mask_(layout.rows),
       records_(layout.rows) {
-  if (env_->on_device()) SkipCase("keeps its channels on a device, where this host does not look");
+  if (env_->on_device()) SkipCase("keeps its channels on a device, which the validator cannot read");
   for (const bp_channel* c : channels())
     if (c->role == BP_ROLE_ACTION && c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits != 32 && c->dtype.bits != 64)
-      SkipCase(fmt::format("takes actions of {} bits, '{}', which the validator does not write", c->dtype.bits, c->name));
+      SkipCase(fmt::format("has actions of {} bits, '{}', which the validator cannot write", c->dtype.bits, c->name));
   Allocate();
   NowDoing("bind");
   env_->Bind(frames_);
@@ -180,7 +180,7 @@ void DrivenEnv::CheckGuards(const std::string& call) const {
   for (const auto& blocks : blocks_)
     for (const auto& block : blocks) {
       const std::optional<std::string> found = block->Break();
-      if (found) FailCase(call, "nothing written outside the memory of " + block->name(), *found);
+      if (found) FailCase(call, "no write outside the memory of " + block->name(), *found);
     }
 }
 

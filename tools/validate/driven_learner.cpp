@@ -118,7 +118,7 @@ void DrivenLearner::Serve(bp_request request) {
     }
     case BP_REQ_DATA: {
       if (SourceOf(*env_) == nullptr)
-        throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, and " + env_->id() + " is no data set");
+        throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, but " + env_->id() + " is no data set");
       NowDoing("consume of a group of items");
       if (layout_.micro_batch > 0) request.u.data.micro_batch = layout_.micro_batch;
       Loader().DeliverGroup(request, iterations_ + 1, env_steps_, [] {});
@@ -249,7 +249,7 @@ std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
 
 std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
   std::optional<std::vector<std::byte>> saved = learner.Saved();
-  if (!saved) SkipCase("keeps no state (it does not offer " BP_LEARNER_STATE_1 "): its trials can not be resumed");
+  if (!saved) SkipCase("has no state (it does not offer " BP_LEARNER_STATE_1 "), so its trials cannot be resumed");
   return *std::move(saved);
 }
 

@@ -95,13 +95,13 @@ std::string SentenceOf(const PluginInfo& info, const std::vector<CaseResult>& ba
   std::string others;
   for (size_t i = 1; i < bad.size(); ++i) others += fmt::format("{}'{}'", i == 1 ? "" : ", ", bad[i].name);
   return fmt::format(
-      "{} breaks the rule '{}': {} In {}: wanted {}, found {}. {}{} `backplane plugin validate {}` tries every rule; {}=off "
-      "runs it as it is",
+      "{} breaks the rule '{}': {} In {}: expected {}, got {}. {}{} `backplane plugin validate {}` tests every rule; {}=off "
+      "skips the check",
       info.id, first.name, FindCase(first.name)->rule, first.place, first.wanted, first.found, first.mend,
-      others.empty() ? "" : " It breaks " + others + " too.", info.file.string(), kValidateVariable);
+      others.empty() ? "" : " It also breaks " + others + ".", info.file.string(), kValidateVariable);
 }
 
-// A trial's plugin, and what it is to be made with. info NULL: nothing can be read of it, and whoever loads it says why.
+// A trial's plugin and its options. info is NULL if the file cannot be read; loading it reports the reason.
 struct Subjected {
   const PluginInfo* info;
   nlohmann::json options;

@@ -8,7 +8,7 @@ namespace {
 TEST(GateJudge, SaysHowManySeedsAreWanted) {
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 2, 0.05), "") << "1 / C(12, 2)";
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 1, 0.05),
-            "1 seed against 10 of the baseline can never show a change at 5 %; wanted 2 or more.");
+            "1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(3, 2, 0.05),
             "2 seeds against 3 of the baseline can never show a change at 5 %; use 3 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "another reason is told";

@@ -78,7 +78,7 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
   const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
   EXPECT_TRUE(document.is_void);
   const std::vector<std::string>& verdict = document.verdict;
-  EXPECT_TRUE(Contains(verdict.at(1), "To trust it: ")) << verdict.at(1);
+  EXPECT_TRUE(Contains(verdict.at(1), "To get times that count, ")) << verdict.at(1);
   EXPECT_TRUE(Contains(verdict.at(1), "--fresh")) << verdict.at(1);
   for (const std::string& sentence : verdict) EXPECT_FALSE(Contains(sentence, "; first: ")) << "advice from such times";
   ReportContext of_times = Context("comparison");
@@ -183,7 +183,7 @@ TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ("runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds).",
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
-  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed a point: too few to tell it from others.",
+  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others.",
             ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
 

@@ -128,7 +128,7 @@ TEST_F(WriteReportTest, NamesThatAreNoFileNamesAreRefusedBeforeAnythingIsWritten
   EXPECT_EQ("report: name of the report: expected a file name without folders, got '../small'", ErrorOf(document));
   document = SmallDocument();
   document.attachments[0].name = "a/b.yaml";
-  EXPECT_THAT(ErrorOf(document), HasSubstr("the name of a file of the report"));
+  EXPECT_THAT(ErrorOf(document), HasSubstr("report: name of a file of the report: expected"));
   document = SmallDocument();
   document.main_table = "nowhere";
   EXPECT_EQ("report: no section holds the main table 'nowhere'", ErrorOf(document));

@@ -237,8 +237,8 @@ TEST(SpeedupFlat, ConfidenceComesFromTheIntervalOfTheGain) {
     return The("speedup_flat", b.Diagnose()).confidence;
   };
   // By hand: 1.05 x exp(-+ 2.4469 x 0.01 x sqrt(2 / 4)), Student's t with 2 x 3 degrees of freedom; 2.0244 with 2 x 19.
-  EXPECT_THAT(confidence(4, 0.01), HasSubstr("high: the interval of the gain, 3.2 to 6.8 %, is below 10 %"));
-  EXPECT_THAT(confidence(20, 0.2), HasSubstr("low: the interval of the gain, -7.6 to 19.3 %, includes 10 %"));
+  EXPECT_THAT(confidence(4, 0.01), HasSubstr("high: the interval of the gain (3.2 to 6.8 %) is below 10 %"));
+  EXPECT_THAT(confidence(20, 0.2), HasSubstr("low: the interval of the gain (-7.6 to 19.3 %) includes 10 %"));
   EXPECT_THAT(confidence(2, 0.001), HasSubstr("low: too few seeds"));
   EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence, HasSubstr("low: too few seeds"));
 }
@@ -375,7 +375,7 @@ TEST(CollectionBound, WhereOneCallTakesTheRowsOfAllRunnersTheseCount) {
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
   b.Configure("rollout.num_env_runners", 2).Measure("chunk_rows", 4);
   const Finding f = The("collection_bound", b.Diagnose());
-  EXPECT_THAT(f.cause, HasSubstr("for 4 rows at a time"));
+  EXPECT_THAT(f.cause, HasSubstr("acts for 4 rows only"));
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 2 -> 16"));
 }
 
