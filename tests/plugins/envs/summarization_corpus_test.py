@@ -83,12 +83,12 @@ class Corpus(unittest.TestCase):
     def test_md5_of_the_text_is_the_one_the_list_names(self):
         texts.check_md5(self.entries())
         changed = self.entries()[1]._replace(synopsis="boils nothing")
-        with self.assertRaisesRegex(corpus.CorpusError, "package kettle-doc does not have the MD5"):
+        with self.assertRaisesRegex(corpus.CorpusError, "package kettle-doc: the MD5 of its description differs"):
             texts.check_md5([changed])
 
     def test_a_list_that_is_none_is_refused_with_its_line(self):
-        for text, wrong in (("Package: a\nno field\n", ":2: wanted 'Field: text', found 'no field'"), (" body\n", ":1: a continuation line"),
-                            ("Package: a\n\nVersion: 1\n", "stanza 2 has no field Package")):
+        for text, wrong in (("Package: a\nno field\n", ":2: expected 'Field: text', got 'no field'"), (" body\n", ":1: expected a field before the continuation line"),
+                            ("Package: a\n\nVersion: 1\n", "stanza 2: expected the field Package, got none")):
             with open(self.path("InRelease"), "w", encoding="utf-8") as file:
                 file.write(text)
             with self.assertRaisesRegex(corpus.CorpusError, wrong):
@@ -135,7 +135,7 @@ class Corpus(unittest.TestCase):
         with self.assertRaisesRegex(corpus.CorpusError, "holds no lists; without --offline they are fetched$"):
             corpus.main(["--out", self.out, "--offline"])
         os.remove(self.path("main_i18n_Translation-ko"))
-        with self.assertRaisesRegex(corpus.CorpusError, r"wanted one list \*_main_i18n_Translation-ko, found 0$"):
+        with self.assertRaisesRegex(corpus.CorpusError, r"expected one list \*_main_i18n_Translation-ko, got 0$"):
             self.build()
 
     def fetch_from(self, archives):

@@ -102,7 +102,7 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
   point[0].measures[kMeasure] = test_support::Spread(11, 0.1, 50, "episodes");
   Compare(base, point);
   EXPECT_EQ("no verdict: one seed", Verdict());
-  EXPECT_NE(std::string::npos, Judged().notes.at(0).find("of this policy"));
+  EXPECT_NE(std::string::npos, Judged().notes.at(0).find("this policy and not other seeds"));
   EXPECT_TRUE(std::get<Number>(At(TableOf(document_, "results"), 1, "eval_return")).low) << "its own spread is shown";
 }
 

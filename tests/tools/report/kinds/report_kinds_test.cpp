@@ -154,8 +154,8 @@ TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
     for (const std::string& note : TableOf(document, "resources").notes) all += note;
     return all;
   };
-  EXPECT_NE(std::string::npos, notes(1).find("of all users of the GPUs"));
-  EXPECT_EQ(std::string::npos, notes(0).find("of all users of the GPUs"));
+  EXPECT_NE(std::string::npos, notes(1).find("all users of the GPUs"));
+  EXPECT_EQ(std::string::npos, notes(0).find("all users of the GPUs"));
 }
 
 TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
