@@ -323,7 +323,7 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, cons
                    {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
                    {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
                    {"n", speed ? "blocks" : "seeds", "", "of each arm"},
-                   {"looks", "looks", "", "that were taken"}};
+                   {"looks", "looks", "", "number of looks"}};
   if (speed)
     table.columns.insert(table.columns.begin() + 2, {"cpu", "CPU time", "", "second over first, by the same blocks", 0, 3});
   if (scores.terms.margin_pct)

@@ -265,8 +265,8 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
   for (const auto& [what, file] :
        {std::pair<const char*, std::filesystem::path>{"the experiment with every default", folder.config()},
         {"its trials", folder.plan()},
-        {"what happened, in order", folder.events()},
-        {"how far it is", folder.progress()},
+        {"events, in order", folder.events()},
+        {"progress", folder.progress()},
         {"machine and versions", folder.run()},
         {"all numbers as tables", folder.database()},
         {"a folder for each trial", folder.trials()},

@@ -214,7 +214,7 @@ Table ComparisonResults(const ComparisonParts& parts) {
                              measure.digits, !measure.detail});
   table.columns.push_back({"n", "seeds", "", "usable trials"});
   table.columns.push_back({"remark", "remark", "", ""});
-  table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false, TrialsFolder(parts.combined)});
+  table.columns.push_back({"trials", "trials", "", "ids, one per seed", 0, 4, false, TrialsFolder(parts.combined)});
   table.columns.insert(table.columns.end(), BackgroundColumns().begin(), BackgroundColumns().end());
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const ComparedPoint& point = parts.points[i];

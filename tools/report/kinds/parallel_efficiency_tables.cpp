@@ -95,7 +95,7 @@ std::vector<Column> ParallelEfficiencyTables::ResultColumns() const {
   column("parallelism", "rows", "", "runners x environments", 0, 4, false);
   column("cores", "cores", "", "granted", 0, 4, false);
   column("state", "state", "", "of its trials", 0, 4, false);
-  column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
+  column("trials", "trials", "", "ids, one per seed", 0, 4, false);
   columns.back().folder = TrialsFolder(combined_);
   return columns;
 }
@@ -148,7 +148,7 @@ std::string ParallelEfficiencyTables::State(const Setting& setting) const {
 }
 
 Table ParallelEfficiencyTables::Recommended() const {
-  Table table{"recommended", "One for each goal", {}, {}, {}, {}};
+  Table table{"recommended", "One setting per goal", {}, {}, {}, {}};
   table.columns = {{"goal", "goal", "", ""},
                    {"setting", "runners x envs", "", ""},
                    {"why", "why", "", ""},

@@ -30,7 +30,7 @@ constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{{Phase::kEnvStep, "
                                                              {Phase::kObsTransfer, "observation transfer", "#8E4E72"},
                                                              {Phase::kActTransfer, "action transfer", "#CC79A7"},
                                                              {Phase::kEval, "evaluation", "#E69F00"},
-                                                             {Phase::kSync, "handing over", "#009E73"},
+                                                             {Phase::kSync, "weight sync", "#009E73"},
                                                              {Phase::kCheckpoint, "checkpoint", "#66C5AB"},
                                                              {Phase::kMonitor, "recording", "#00543D"},
                                                              {Phase::kIdle, "idle", "#D0D0D0"}}};

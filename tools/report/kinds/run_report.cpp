@@ -32,7 +32,7 @@ std::vector<std::string> EpisodeMeasures(const TrialData& trial) {
 
 std::optional<Table> Learned(const TrialData& trial) {
   const bool evaluated = trial.Find("eval/return") != nullptr || trial.not_finite.contains("eval/return");
-  Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
+  Table table{"learned", "Learning results", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
   std::vector<std::string> sides = {evaluated ? kEvaluated : ""};
   table.columns.push_back(
       {"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});

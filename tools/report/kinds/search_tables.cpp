@@ -118,7 +118,7 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
   const MeasureSpec& metric = parts.metric;
   Table table{"suggestions", "All suggestions", {}, {}, {}, {}};
   table.columns = {{"number", "number", "", "in the order of the search", 0, 9},
-                   {"state", "state", "", "how it ended"},
+                   {"state", "state", "", "final state"},
                    {"value", metric.title, metric.unit,
                     "objective of a complete trial; last reported value of a pruned or running one", metric.direction}};
   for (const SearchedOption& option : parts.study.space) {

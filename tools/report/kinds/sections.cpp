@@ -63,11 +63,11 @@ Section FailuresSection(const Combined& combined, const ReportContext& context) 
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
   Table table{"failures", "Trials without a result", {}, {}, {}, {}};
   table.columns = {{"trial", "trial", "", "point and seed"},
-                   {"state", "state", "", "how it ended"},
-                   {"outcome", "class", "", "of the failure"},
-                   {"why", "reason", "", "what was seen"},
-                   {"again", "to run it again", "", "the command", 0, 4, false},
-                   {"trial_id", "folder", "", "of its files", 0, 4, false, TrialsFolder(combined)}};
+                   {"state", "state", "", "final state"},
+                   {"outcome", "class", "", "class of the failure"},
+                   {"why", "reason", "", "observed reason"},
+                   {"again", "rerun", "", "command that runs it again", 0, 4, false},
+                   {"trial_id", "folder", "", "folder of its files", 0, 4, false, TrialsFolder(combined)}};
   for (const CombinedTrial& trial : combined.trials) {
     const TrialData& data = trial.data;
     if (data.usable()) continue;
