@@ -248,7 +248,7 @@ def in_the_report(program):
 
 
 def videos(program):
-    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: there is no program ffmpeg on PATH", PATH="/nowhere")
+    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: ffmpeg is not on PATH", PATH="/nowhere")
     python = pathlib.Path(__file__).resolve().parents[2] / ".venv/bin/python"
     bare = {"BACKPLANE_PYTHON": str(program.folder / "bare-python")}
     (program.folder / "bare-python").write_text(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")

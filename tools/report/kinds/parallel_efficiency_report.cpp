@@ -173,8 +173,9 @@ class EfficiencyBuilder {
                                 max_time_s = ParseDuration(OfFile("report.max_time"));
     if (!precision_pct || !max_time_s) return "The file's budget ends a trial; the warm-up iteration does not count.";
     return fmt::format(
-        "A trial runs until the 95 % interval over its own iterations is within {:g} % of its speed, or until its part of the "
-        "{:g} s per setting is used up. This only ends the measurement; seeds decide which setting is faster.",
+        "A trial ends when the 95 % interval over its iterations is within {:g} % of its speed, or after its part of the {:g} "
+        "s "
+        "per setting. This only ends the measurement; seeds decide which setting is faster.",
         *precision_pct, *max_time_s);
   }
 

@@ -181,7 +181,7 @@ std::vector<Rule> MeasurementRules() {
         "SPS has a coefficient of variation > 5 % over ten or more iterations after the first, of 5 s or more, or over three "
         "or more seeds. It also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is "
         "far) and > 5 % off the median",
-        "The speed depends on something else than the setting: other programs, the machine's clock, episodes of uneven cost.",
+        "The speed depends on something other than the setting: other programs, the machine's clock, episodes of uneven cost.",
         "raise budget.iterations, report.max_time or sweep.seeds.n; use a quiet machine",
         "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median do not count, "
         "because about every sixth sample of 20 normal values has one value beyond the fences."},

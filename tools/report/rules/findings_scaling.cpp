@@ -86,7 +86,7 @@ RuleVerdict SpeedupFlat(const Case& c) {
 std::vector<Rule> ScalingRules() {
   return {
       {{"speedup_flat", "doubling runners or rows adds < 10 % SPS (other factors are converted to a doubling)",
-        "Something else than the number of rows limits the speed.",
+        "Something other than the number of rows limits the speed.",
         "set rollout.num_env_runners or rollout.num_envs_per_env_runner back to the last good point",
         "10 %: this project, without a published source. A note if core efficiency is >= 80 %, because a core that one row "
         "fills cannot gain from a second row. Otherwise a warning."},

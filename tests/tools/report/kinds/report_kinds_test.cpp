@@ -140,7 +140,7 @@ TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
     const auto lists = BlocksOf<BulletList>(document, "design");
     return !lists.empty() && std::ranges::any_of(lists[0].items, [&](const auto& item) { return Contains(item, what); });
   };
-  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or until its part of the 20 s"));
+  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or after its part of the 20 s"));
   EXPECT_TRUE(says(nullptr, "The file's budget ends a trial"));
 }
 
