@@ -174,8 +174,7 @@ class EfficiencyBuilder {
     if (!precision_pct || !max_time_s) return "The file's budget ends a trial; the warm-up iteration does not count.";
     return fmt::format(
         "A trial ends when the 95 % interval over its iterations is within {:g} % of its speed, or after its part of the {:g} "
-        "s "
-        "per setting. This only ends the measurement; seeds decide which setting is faster.",
+        "s per setting. This only ends the measurement; seeds decide which setting is faster.",
         *precision_pct, *max_time_s);
   }
 

@@ -197,8 +197,7 @@ std::vector<Rule> MeasurementRules() {
        PrecisionNotReached},
       {{"threads_mismatch",
         "the trial's pool does not have the planned number of threads (rollout.threads, or the granted cores), or fewer of "
-        "them "
-        "collect than planned (min(runners, cores), or all if rollout.threads is set)",
+        "them collect than planned (min(runners, cores), or all if rollout.threads is set)",
         "The trial saw fewer cores than it was granted, or was not started as planned.",
         "leave the file as it is; check the trial's affinity and the plugins' flags",
         "Exact. Only the host's pool counts: the environment limits LibTorch to one thread of its own, which is not measured."},
