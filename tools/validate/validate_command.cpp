@@ -75,7 +75,7 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
   std::vector<const PluginInfo*> found;
   if (name.ends_with(".yaml") || name.ends_with(".yml"))
     throw ValidateUsage{
-        fmt::format("expected a plugin, got the experiment file '{0}'\nhint: backplane config check {0}", name)};
+        fmt::format("expected a plugin, got the experiment file '{0}'; use `backplane config check {0}`", name)};
   const bool is_file = name.find('/') != std::string::npos || name.ends_with(".so");
   if (is_file) {
     const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
