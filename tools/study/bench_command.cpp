@@ -35,7 +35,7 @@ namespace {
 struct BenchArgs {
   FileArgs input;
   std::string typed_program;
-  bool all = false;                 // the experiment as it is, also beside `batch`
+  bool all = false;                 // measures the unchanged experiment, also with `batch`
   bool batch = false;               // by the number of envs of a runner,
   std::vector<unsigned> rows = {};  // by these; empty: some
   double seconds = 10;              // that each trial trains
@@ -60,7 +60,7 @@ void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   std::fflush(stdout);
 }
 
-// Where the two differ in what a trial computes, by path.
+// Paths at which the two differ in what a trial computes.
 void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
   if (!from.is_object() || !to.is_object()) {
     if (from != to) point->values.emplace_back(path, to);

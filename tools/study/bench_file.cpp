@@ -55,7 +55,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.checkpoint_every_iterations = 0;
   bench.resources.exclusive = true;
   bench.live.clear();
-  bench.output_dir = plan.out;  // run by hand it must not go on in the experiment's own results
+  bench.output_dir = plan.out;  // run by hand, it must not resume in the experiment's own results
   bench.report_dir.reset();
   bench.progress_file.reset();
   bench.report = {};

@@ -140,7 +140,7 @@ int CompareBitsCommand(const std::vector<fs::path>& subjects, bool json, bool qu
       return kUsage;
     }
   }
-  // A trial beside a results folder stands for the only one there.
+  // A trial compared with a results folder is compared with its only trial.
   const bool of_one[] = {sides[0].plan.empty(), sides[1].plan.empty()};
   BitsReport report;
   if (!of_one[0] && !of_one[1]) {

@@ -1,4 +1,4 @@
-// compare: which of several arms is better. Runs look after look until the answer is known, or judges what has been run.
+// compare: finds the best of several arms. Runs look after look until the answer is known, or judges finished runs.
 #include <fmt/format.h>
 
 #include <algorithm>

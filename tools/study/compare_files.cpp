@@ -48,7 +48,7 @@ struct ComparisonTerms {
   }
 };
 
-// Of the experiment without its sweep. Absent after errors.
+// The plan of the experiment without its sweep. Absent after errors.
 std::optional<json> ReadArm(const ArmFile& arm, const RunArgs& run, PluginSearch* search) {
   FileArgs input = run.input;
   input.file = arm.file;

@@ -39,7 +39,7 @@ struct GateArgs {
   RunArgs run;
 };
 
-// Conditions that are run, and judged, together: those of scores, or those of speeds.
+// Conditions that run and are judged together: all on scores, or all on speeds.
 struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
@@ -131,7 +131,7 @@ class GateSession {
     return Finish();
   }
 
-  // Whether no further look is needed.
+  // True if no further look is needed.
   bool Judge(const ConditionGroup& group) {
     GateAnswer answer = Ask(group.request);
     const bool decided = std::ranges::all_of(answer.conditions, &GateJudgement::decided) ||
@@ -142,7 +142,7 @@ class GateSession {
     return decided;
   }
 
-  // An exit code if it can not go on.
+  // An exit code if it cannot continue.
   std::optional<int> RunGroup(ConditionGroup* group) {
     const bool speed = group == &speeds_;
     const CompareLooks looks = LooksOfGate(baseline_.trials.size());
@@ -255,7 +255,7 @@ class GateSession {
     return args_.run.out.empty() ? text : text + " --out " + ShellArgument(args_.run.out.string());
   }
 
-  // What stands beside the verdicts.
+  // Notes printed with the verdicts.
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes;
     for (const GateJudgement& one : judged_)

@@ -43,7 +43,7 @@ json ReadJson(const fs::path& file) {
   return read;
 }
 
-// What no condition is about, as another run has other values, or as it is hundreds of them.
+// Measures that no condition uses, because their values differ between runs or there are hundreds of them.
 bool IsKept(const std::string& measure) {
   return std::ranges::none_of(std::array{"resources/", "phase/", "time/", "precision/"},
                               [&](const char* group) { return measure.starts_with(group); });

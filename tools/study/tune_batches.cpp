@@ -54,7 +54,7 @@ std::optional<double> HeadroomOf(const std::vector<TrialMeasures>& trials) {
   return ratios.empty() ? std::nullopt : std::optional(statistics::GeometricMean(ratios));
 }
 
-// A measure that no trial has, or of which nobody says what is better.
+// Throws if no trial has the measure, or if its better direction is unknown.
 void RequireMeasure(const BatchMeasures& set, const std::string& measure, const char* option) {
   std::vector<std::string> names;
   for (const TrialMeasures& trial : set.trials) {

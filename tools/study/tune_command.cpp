@@ -67,7 +67,7 @@ std::string SameTune(const TuneArgs& args) {
   return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
-// Where that differs the trials do: a tuning goes on only with its own.
+// If these values differ, the trials differ: a tuning resumes only with its own.
 json Asked(const TuneArgs& args, const Experiment& experiment) {
   json whole = ToJson(experiment);
   for (const char* key : {"budget", "output", "report"}) whole.erase(key);
@@ -142,7 +142,7 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
   return kOk;
 }
 
-// How the tuned experiment is trained as the original is.
+// Arguments that train the tuned experiment like the original.
 std::string BudgetArguments(const BudgetConfig& budget) {
   std::string text;
   if (budget.iterations) text += fmt::format(" --set budget.iterations={}", *budget.iterations);
@@ -195,7 +195,7 @@ class TuneSession {
     std::fflush(stdout);
   }
 
-  // Empty: nothing was kept, and what an earlier session wrote is gone.
+  // Empty: no change was kept, and the file of an earlier session is removed.
   std::filesystem::path WriteTuned(const LearningCheck* check) const {
     std::filesystem::path file = out_ / "report" / "tuned.yaml";
     const std::vector<Change> kept = tuning_.Kept();
