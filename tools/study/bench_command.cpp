@@ -60,7 +60,7 @@ void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   std::fflush(stdout);
 }
 
-// Paths at which the two differ in what a trial computes.
+// Paths at which the two experiments differ, if a trial computes with them.
 void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
   if (!from.is_object() || !to.is_object()) {
     if (from != to) point->values.emplace_back(path, to);

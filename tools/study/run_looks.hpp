@@ -26,7 +26,8 @@ std::optional<int> RunLooks(const Looks& looks);
 // Number of trials per point in a folder's plan.
 uint64_t TrialsOfAPoint(const std::filesystem::path& out);
 
-// Checks the looks and prints what they would run, on the screen, or with --json into `preview`. Starts and writes nothing.
+// Checks the looks and prints the trials they would run, on the screen, or with --json into `preview`. Starts and writes
+// nothing.
 int DryRunOfLooks(const PlannedRun& planned, const RunArgs& run, nlohmann::json* preview);
 
 }  // namespace backplane

@@ -86,7 +86,7 @@ struct Tuning {
 };
 
 // Measures until no change is left, or until the next measurement would exceed the budget, which is the wall time of all of
-// them. `told` receives each step when it is decided.
+// them. The callback receives each step when it is decided.
 Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told);
 
 struct LearningCheck {

@@ -1,4 +1,4 @@
-// What a learner owes its host that learns from groups of items.
+// Duties of a learner that learns from groups of items.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// What it has learned, as far as its tensors tell: all numbers of 32 bits. Empty: they do not.
+// The learned state, as all 32-bit numbers of its tensors. Empty: it offers none.
 std::vector<float> Learned(DrivenLearner& learner) {
   std::vector<float> all;
   const std::optional<bp_named_tensors> told = learner.Tensors();
@@ -41,7 +41,7 @@ void NeedData(const DrivenLearner& learner) {
   if (learner.collected() != BP_REQ_DATA) SkipCase("asks for no data");
 }
 
-// Which noise falls on which item may depend on the cut.
+// The split may decide the noise of an item.
 ValidateSetting WithoutDropout(const Subject& subject) {
   ValidateSetting setting = subject.setting();
   for (const OptionInfo& option : subject.info().options)

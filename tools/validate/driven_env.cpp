@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kSeedsAhead = 64;  // of an env that resets itself
 
-// Signalling NaNs of two payloads for what is read as floating-point numbers, and bytes that are no flag for the others.
+// Signalling NaNs with two payloads for floating-point numbers, and bytes that are no flag for the rest.
 void FillPoison(std::byte* at, uint64_t bytes, bp_dtype dtype, Poison poison) {
   const bool first = poison == Poison::kFirst;
   if (dtype.code == BP_DTYPE_FLOAT && dtype.bits == 32) {
@@ -154,7 +154,7 @@ bool DrivenEnv::Writes(size_t channel) const {
   const uint16_t role = channels()[channel]->role;
   if (role == BP_ROLE_ACTION || role == BP_ROLE_FINAL_OBS || role == BP_ROLE_FINAL_STATE) return false;
   if (role == BP_ROLE_TRUNCATED) return owns_time_limit();
-  // What an item of a data set has, and an episode need not.
+  // Requirements of an item of a data set, which an episode may lack.
   return role != BP_ROLE_LABEL && role != BP_ROLE_LOSS_MASK && role != BP_ROLE_WEIGHT;
 }
 

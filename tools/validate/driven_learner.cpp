@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kBudget = 40;  // iterations that the learner is told of
+constexpr uint64_t kBudget = 40;  // iterations in the learner's limits
 constexpr uint64_t kMostTicks = 1'000'000;
 
 template <class T>
@@ -27,7 +27,7 @@ void FillWithOnes(const bp_tensor& tensor) {
   for (int64_t i = 0; i < tensor.shape[0]; ++i) std::fill_n(static_cast<T*>(tensor.data) + i * tensor.strides[0], inner, T{1});
 }
 
-// Of a rollout's rewards, or of the candidates' scores.
+// Sets all rewards of a rollout, or all scores of candidates, to 1.
 void MakeRewardsEqual(const bp_delivery& delivery) {
   for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
     const std::string_view name = delivery.names[i];

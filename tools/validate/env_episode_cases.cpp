@@ -1,4 +1,4 @@
-// Episodes and steps: who ends them, what a step may do, how fast it is.
+// Cases of episodes and steps: their ends, side effects and speed.
 #include <fmt/format.h>
 
 #include <algorithm>

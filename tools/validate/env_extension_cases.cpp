@@ -1,4 +1,4 @@
-// What an env may offer beside its steps: snapshots, states by name, a data set, pictures.
+// Cases of optional parts of an env: snapshots, states by name, a data set, pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,7 +138,7 @@ class Items {
       if (block)
         if (const auto found = block->Break()) FailCase("read", "nothing written outside the items", *found);
   }
-  // Of all channels of item i.
+  // Bytes of all channels of item i.
   std::vector<std::byte> Item(uint64_t i) const {
     std::vector<std::byte> all;
     for (const auto& block : blocks_)

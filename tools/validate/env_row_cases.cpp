@@ -1,4 +1,4 @@
-// Rows: the same seed gives the same bytes, whoever else there is, however they are called.
+// Cases of rows: the same seed gives the same bytes, regardless of other rows and of the calls.
 #include <fmt/format.h>
 
 #include "plugin/elf.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kRows = 5, kPlayedSteps = 60;
 
-// What a plugin that draws from elsewhere imports.
+// Imports that draw random numbers or time from outside the row's stream.
 std::string Suspicious(const Subject& subject) {
   std::string text;
   for (const std::string& name : ElfFile(subject.info().file).Imports())

@@ -1,4 +1,4 @@
-// What an env writes: all that it should, nothing else, and numbers that can be used.
+// Cases of an env's writes: complete, only in their place, and usable.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t kSteps = 12, kLongSteps = 100;
 
-// Two of the same env that play the same, and whose memory held other bytes before: what is the poison of each afterwards,
-// nobody wrote.
+// Two equal envs that play the same, with different bytes in their memory before. Memory that still has the poison in both was
+// not written.
 struct Twins {
   Twins(Subject& subject, const EnvLayout& layout) : first(subject, layout), second(subject, layout) {}
   DrivenEnv first, second;
@@ -142,7 +142,7 @@ void UsesStrides(Subject& subject, CaseResult*) {
       FailCase(fmt::format("rows with a larger stride, row {}", r), "the same numbers", *found);
 }
 
-// Calls see(channel, row, element, place) for what is written after each of some steps.
+// Calls see(channel, row, element, place) for each number written by some steps.
 void ForEachWritten(Subject& subject, uint64_t steps, auto&& see) {
   DrivenEnv env(subject, {.rows = 4});
   env.ResetAll();
@@ -192,7 +192,7 @@ void WithinBounds(Subject& subject, CaseResult*) {
     const uint64_t at = i % Elements(c);
     if (c.space == BP_SPACE_BOX && c.n_bounds > 0) {
       const double low = c.low[c.n_bounds > 1 ? at : 0], high = c.high[c.n_bounds > 1 ? at : 0];
-      // A bound is a double; what is written may be the float32 next to it.
+      // A bound is a double; the written number may be the float32 next to it.
       const bool inside =
           number >= static_cast<double>(static_cast<float>(low)) && number <= static_cast<double>(static_cast<float>(high));
       if (!inside && number != low && number != high)

@@ -1,4 +1,4 @@
-// What is read of the file itself, and how it behaves when it is loaded.
+// Cases of the plugin file itself and of loading it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 namespace backplane {
 namespace {
 
-// What a signal handler can walk. An instance of a large env has some hundreds.
+// A list that a signal handler can walk. An instance of a large env has some hundreds.
 struct Known {
   std::atomic<const std::byte*> from{nullptr};
   const std::byte *data = nullptr, *end = nullptr, *to = nullptr;

@@ -1,4 +1,4 @@
-// What a learner owes its host: in act, in its plans and updates, in what it saves.
+// Duties of a learner: in act, in its plans and updates, in its saved state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,7 +112,7 @@ void ActIsSound(Subject& subject, CaseResult*) {
     }
 }
 
-// Names that differ, and finite numbers in the vectors among them. How many there are; absent: it does not tell.
+// Checks unique names, and finite numbers in the vectors. Returns their number; absent: the learner offers none.
 std::optional<uint64_t> NeedSoundTensors(DrivenLearner& learner, const std::string& after) {
   const std::optional<bp_named_tensors> told = learner.Tensors();
   if (!told) return std::nullopt;
@@ -354,7 +354,7 @@ Mean MeanOf(std::span<const double> numbers) {
   return out;
 }
 
-// The first iteration alone has learned nothing: it lies far below what the last ones vary by; or all rises slowly.
+// The first iteration is untrained: either it is far below the spread of the last ones, or the return rises slowly.
 bool IsRise(std::span<const double> earned) {
   const size_t third = earned.size() / 3;
   const Mean first = MeanOf(earned.first(third)), last = MeanOf(earned.last(2 * third));

@@ -1,4 +1,4 @@
-// How instances live beside each other and in the process, and with hosts that are older or newer.
+// Cases of several instances, of the process, and of older or newer hosts.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -45,7 +45,7 @@ void LeaksNothing(Subject& subject, CaseResult*) {
   const uint64_t least = std::max<uint64_t>(16 * times, 1024);  // the smallest piece, each time
   const std::string place = fmt::format("create and destroy {} times", times);
   const int64_t files = Descriptors();
-  // What the allocator keeps for later grows too, at times: a leak does so in every round.
+  // The allocator's reserve grows at times too, but a leak grows in every round.
   for (uint64_t round = 0;; ++round) {
     const uint64_t before = BytesInUse();
     for (uint64_t i = 0; i < times; ++i) MakeOnce(subject);
@@ -63,7 +63,7 @@ void TwoThreads(Subject& subject, CaseResult*) {
   NeedTwoInstances(subject);
   constexpr int kRounds = 10;
   constexpr int64_t kForNs = 300'000'000;
-  // Of another trial, with a folder of its own.
+  // Folder of a different trial.
   const std::filesystem::path folder = subject.folder() / "second";
   std::filesystem::create_directories(folder);
   Subject second(subject.info(), subject.setting(), folder);
@@ -78,7 +78,7 @@ void TwoThreads(Subject& subject, CaseResult*) {
   }
 }
 
-// Both are larger than this version knows, and what is beyond is nonsense.
+// Structs larger than this version's, with random bytes at their ends.
 template <class Struct>
 struct Newer {
   explicit Newer(const Struct& known) : now(known) {

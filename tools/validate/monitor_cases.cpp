@@ -1,4 +1,4 @@
-// What a monitor must bear, and what it may cost.
+// Cases of a monitor's robustness and cost.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

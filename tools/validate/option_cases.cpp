@@ -1,4 +1,4 @@
-// What a plugin declares: its options, their words, its names.
+// Cases of a plugin's declarations: options, texts, names.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@
 namespace backplane {
 namespace {
 
-// Of the process in which cases run.
+// State of the process in which cases run.
 struct Child {
   int pipe_end;
   CaseResult result;
@@ -173,7 +173,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   return ResultOf(one, RunProcess(run, limits), limits.limit_s);
 }
 
-// What the process of several cases says before each, and behind the last.
+// Lines of a process of several cases: one before each case, and one after the last.
 constexpr char kBegins[] = "begins ", kNoMore[] = "no more";
 
 }  // namespace
@@ -255,7 +255,7 @@ CasesRun RunCases(const NextCase& next, const PluginInfo& info, const ValidateSe
       open = FindCase(line.substr(std::strlen(kBegins)));
     } else if (const auto said =
                    RecordOrNothing<CaseResult>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false))) {
-      // A plugin's exit() before the first one says something too.
+      // A plugin's exit() before the first case sends a result too.
       if (open != nullptr && said->name == open->name) done.results.push_back(*said);
       open = nullptr;
     }

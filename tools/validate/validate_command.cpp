@@ -33,7 +33,7 @@ struct ValidateArgs {
   double limit_s = RunCaseOptions().limit_s;
 };
 
-// What is wrong with the command line: exit 2.
+// An error of the command line: exit 2.
 struct ValidateUsage {
   std::string text;
 };
@@ -96,7 +96,7 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
     if (const PluginInfo* info = catalog->Find(kind, name, &why_not, &reason)) {
       found.push_back(info);
     } else if (reason != PluginMiss::kUnknown) {
-      refused = why_not;  // two files of one id, or one that can not be used
+      refused = why_not;  // two files with one id, or an unusable one
     }
   }
   if (found.empty() && !refused.empty()) throw ValidateUsage{refused};
@@ -195,7 +195,8 @@ struct ValidateAnswer {
   }
 };
 
-// What the installation's own envs do on this machine, each for a moment. One that needs an option, or LibTorch, is left out.
+// Speeds of the installation's envs on this machine, each measured for a moment. Envs that need an option or LibTorch are left
+// out.
 std::map<std::string, double> SpeedsOfOwnEnvs(const PluginInfo& but) {
   Catalog own;
   own.AddFolder(OwnPluginFolder());
