@@ -1,4 +1,4 @@
-// The report that sets points side by side: what is compared stands in the experiment file.
+// The report that sets points side by side; the experiment file selects them.
 #include <fmt/format.h>
 
 #include <algorithm>

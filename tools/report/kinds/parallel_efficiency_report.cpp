@@ -1,4 +1,4 @@
-// The report that says how many runners and rows are worth their cores.
+// The report that shows how many runners and rows are worth their cores.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The report of a search: the best setting, and what the trials say of the space.
+// The report of a search: the best setting, and the effect of the options.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Rules about the device. NVML's utilisation says in how much of the time a kernel ran at all, so it is an upper bound of how
-// busy the device was: low values prove that it starves, high ones prove little. All are for trials that were granted a device:
-// the monitor samples what is in the machine, used or not.
+// Rules about the device. NVML's utilisation is the share of time in which any kernel ran, so it is an upper bound of the
+// device's use: low values prove that it starves, high ones prove little. All rules need a granted device, because the monitor
+// samples every device of the machine, used or not.
 #include <fmt/format.h>
 
 #include <algorithm>

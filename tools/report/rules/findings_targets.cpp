@@ -1,4 +1,4 @@
-// Rules about how full a granted device is. A miss of a target is no fault: what is left says how much more there is to have.
+// Rules about how full a granted device is. A missed target is no fault: the rest shows how much more is possible.
 #include <fmt/format.h>
 
 #include "machine/resource_measures.hpp"
