@@ -59,10 +59,8 @@ TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
   const Outcome open = Skip("a.csv", "document,summary\na,b\n\"never closed,c\nd,e\n");
   EXPECT_THAT(open.error, HasSubstr("a quoted field of the row at line 3 is not closed"));
   const Outcome after = Skip("a.csv", "document,summary\na,b\n\"so\"called,c\nd,e\n");
-  EXPECT_THAT(
-      after.error,
-      HasSubstr(
-          "row at line 3: after the closing quote of field 'so' wanted a comma or the end of the line, found 'called,c'"));
+  EXPECT_THAT(after.error,
+              HasSubstr("row at line 3: expected a comma or the end of the line after field 'so', got 'called,c'"));
 }
 
 TEST(Tsv, TakesQuotesAsTheyAre) {

@@ -174,7 +174,7 @@ TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
   EXPECT_THAT(WeightsRefusal(t), HasSubstr("expected floating-point numbers, got I32"));
   const std::vector<float> other(28, 1);
   t = tensors_, t["lm_head.weight"] = {Dtype::kF32, {7, 4}, reinterpret_cast<const std::byte*>(other.data()), 112};
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'lm_head.weight' should equal 'model.shared.weight'"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'lm_head.weight': expected the values of 'model.shared.weight'"));
   fs::remove(folder_ / "model.safetensors");
   std::ofstream(folder_ / "pytorch_model.bin") << "x";
   EXPECT_THAT(Refusal([&] { ReadWeights(folder_, layout_, weights_.data()); }),
