@@ -141,9 +141,9 @@ TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
   const size_t at = run.err.find(words);
   ASSERT_NE(at, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find(words, at + 1), std::string::npos) << run.err;
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("In step, channel 'reward', element 0 of row 0: wanted a number written by "
-                                                "every call, found what was in the memory before. Write the element"),
-                                      HasSubstr("env_flawed.so` tries every rule"), HasSubstr("flawed.yaml:2:7: error")));
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("In step, channel 'reward', element 0 of row 0: expected a number written "
+                                                "by every call, got the previous memory. Write the element"),
+                                      HasSubstr("env_flawed.so` tests every rule"), HasSubstr("flawed.yaml:2:7: error")));
   for (const nlohmann::json& event : Events("flawed")) EXPECT_NE(event["kind"], "attempt.start");
 }
 

@@ -575,7 +575,7 @@ TEST_F(TrialByCommand, CommandsThatNeedPluginsSaySo) {
   ASSERT_EQ(Run("run plain.yaml").exit, 0);
   const Finished bench = Run("bench plain.yaml"), render = Run("render " + Out("plain").string());
   EXPECT_EQ(bench.exit, 2);
-  EXPECT_THAT(bench.err, HasSubstr("its learner is a command"));
+  EXPECT_THAT(bench.err, HasSubstr("expected a learner plugin, got a command"));
   EXPECT_NE(render.exit, 0);
   EXPECT_THAT(render.err, HasSubstr("expected a plugin, got a command"));
 }

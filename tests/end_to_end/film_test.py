@@ -178,7 +178,7 @@ def another_record(program):
     record["evaluation_returns"][0] += 1
     file.write_text(json.dumps(record))
     done = program.call("render", "fly", trial.name, "--to", "made/for/it/other.svg")
-    check(done.returncode == 0 and "the trial's record has a return of" in done.stderr, f"another return: {done.stderr}")
+    check(done.returncode == 0 and "expected the recorded return of this episode" in done.stderr, f"another return: {done.stderr}")
     del record["evaluation_returns"]
     file.write_text(json.dumps(record))
     program.refused(["fly", trial.name, "--episode", "best"], "expected the returns of its evaluation's episodes, got none in")
@@ -248,7 +248,7 @@ def in_the_report(program):
 
 
 def videos(program):
-    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: there is no program ffmpeg on PATH", PATH="/nowhere")
+    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: ffmpeg is not on PATH", PATH="/nowhere")
     python = pathlib.Path(__file__).resolve().parents[2] / ".venv/bin/python"
     bare = {"BACKPLANE_PYTHON": str(program.folder / "bare-python")}
     (program.folder / "bare-python").write_text(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")

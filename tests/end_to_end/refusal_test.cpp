@@ -259,8 +259,9 @@ sweep:
 )");
   }
   static constexpr char kCrowded[] =
-      "crowd.yaml:8:23: error: env.uav_grid: create: 34 obstacles, 2 starts and as many targets need 38 cells, the grid has 36";
-  static constexpr char kFar[] = "crowd.yaml:10:19: error: env.uav_grid: create: sensor_radius should be below grid_size";
+      "crowd.yaml:8:23: error: env.uav_grid: create: expected 38 cells or more, for 34 obstacles and 2 starts and targets "
+      "each, got 36";
+  static constexpr char kFar[] = "crowd.yaml:10:19: error: env.uav_grid: create: sensor_radius: expected less than grid_size";
 
   static size_t Times(const std::string& text, const std::string& part) {
     size_t n = 0;

@@ -104,7 +104,7 @@ static const bp_env_api kApi = {sizeof kApi, 0, Create, Destroy, Spec, Bind, Res
 static const bp_param kOptions[] = {
     OPTION(BP_PARAM_F64, "dt", "0.05", "(0,1]", "s", "Seconds per step; larger steps are harder to steer."),
     OPTION(BP_PARAM_F64, "reset_range", "1.0", "(0,10]", "m", "Episodes start at a position drawn from +- this range."),
-    OPTION(BP_PARAM_I64, "max_episode_steps", "200", "[1,)", NULL, "The host ends an episode after so many steps."),
+    OPTION(BP_PARAM_I64, "max_episode_steps", "200", "[1,)", NULL, "Steps after which the host ends an episode."),
 };
 static const bp_descriptor kDescriptor = {
     sizeof kDescriptor, BP_KIND_ENV, "env.template_c", "1.0.0", "A point mass on a line, to be steered to 0.",
