@@ -1,5 +1,6 @@
-"""Small batches of trials for scripts/stress, check_checkpoints, check_crash_images and check_full_disk, and what must be true of their
-results."""
+"""Small batches of trials for scripts/stress, check_checkpoints, check_crash_images and check_full_disk, and the checks of their
+results.
+"""
 import argparse
 import contextlib
 import csv
@@ -150,13 +151,13 @@ def add_common_arguments(parser, kinds, known=KINDS):
     """What every check has. `kinds` are those that it looks at by default, by name."""
     def kinds_of(names):
         if unknown := set(names.split(",")) - set(known):
-            raise argparse.ArgumentTypeError(f"wanted a list of {', '.join(known)}; found {', '.join(sorted(unknown))}")
+            raise argparse.ArgumentTypeError(f"expected a list of {', '.join(known)}, got {', '.join(sorted(unknown))}")
         return [known[name] for name in names.split(",")]
 
-    parser.add_argument("--kinds", type=kinds_of, default=kinds, help=f"of experiments: a list of {', '.join(known)} (%(default)s)")
+    parser.add_argument("--kinds", type=kinds_of, default=kinds, help=f"experiments: a list of {', '.join(known)} (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--keep", type=pathlib.Path, help="folder to work in, kept afterwards")
+    parser.add_argument("--keep", type=pathlib.Path, help="folder to work in; it is kept")
 
 
 def chosen_kinds(args):
@@ -164,7 +165,7 @@ def chosen_kinds(args):
     chosen = []
     for kind in args.kinds:
         if missing := kind.missing(args.build):
-            print(f"{kind.name} is left out: there is no {', no '.join(missing)}", flush=True)
+            print(f"{kind.name}: skipped: no {', no '.join(missing)}", flush=True)
         else:
             chosen.append(kind)
     if not chosen:
@@ -299,14 +300,14 @@ class Batch:
             return f"{len(completed)} of {wanted} trials completed"
         finished = [p for p in self.out.glob("trials/*/attempt-*/result.json") if json.loads(p.read_text())["state"] == "COMPLETED"]
         if len(finished) != wanted:
-            return f"{len(finished)} attempts completed, wanted {wanted}"
+            return f"{len(finished)} attempts completed, expected {wanted}"
         with contextlib.closing(sqlite3.connect(self.out / "results.sqlite")) as database:
             stored = database.execute("SELECT count(*) FROM trials WHERE state = 'COMPLETED'").fetchone()[0]
         if stored != wanted:
             return f"results.sqlite has {stored} of {wanted} trials COMPLETED"
         progress = json.loads((self.out / "progress.json").read_text())
         if progress["state"] != "done" or progress["counts"].get("COMPLETED") != wanted:
-            return f"progress.json says {progress['state']}, {progress['counts']}"
+            return f"progress.json reports {progress['state']}, {progress['counts']}"
         if not self.wait_until_gone():
             return f"processes are left: {processes(self.mark)}"
         return None
@@ -347,10 +348,10 @@ def not_whole(out):
             content = (attempt / "result.json").read_bytes()
             result = json.loads(content)
         except (OSError, ValueError) as error:
-            complaints.append(f"trial {event['trial_id']} is COMPLETED and its result.json cannot be read: {error}")
+            complaints.append(f"trial {event['trial_id']} is COMPLETED, but its result.json cannot be read: {error}")
             continue
         if said.get("result") and hashlib.sha256(content).hexdigest() != said["result"]["sha256"]:
-            complaints.append(f"trial {event['trial_id']} is COMPLETED with another result.json")
+            complaints.append(f"trial {event['trial_id']} is COMPLETED with a different result.json")
         # A trial that went on from a checkpoint has its first iterations in the files of earlier attempts.
         iterations = set()
         for file in trial.glob("attempt-*/metrics.jsonl"):
@@ -358,13 +359,13 @@ def not_whole(out):
                 try:
                     iterations.add(json.loads(line)["iteration"])
                 except (ValueError, KeyError, TypeError):
-                    complaints.append(f"trial {event['trial_id']}: {file.parent.name}/metrics.jsonl has a line that is none: {line[:60]}")
+                    complaints.append(f"trial {event['trial_id']}: {file.parent.name}/metrics.jsonl has a malformed line: {line[:60]}")
         here = len(set(range(1, result["iterations"] + 1)) & iterations)
         if here != result["iterations"]:
-            complaints.append(f"trial {event['trial_id']} is COMPLETED and has {here} of {result['iterations']} iterations in its metrics")
+            complaints.append(f"trial {event['trial_id']} is COMPLETED, but has {here} of {result['iterations']} iterations in its metrics")
         wanted, found = said.get("metrics_lines", 0), len(whole_lines(attempt / "metrics.jsonl"))
         if found < wanted:
-            complaints.append(f"trial {event['trial_id']} is COMPLETED with {wanted} lines of metrics and has {found}")
+            complaints.append(f"trial {event['trial_id']} is COMPLETED: expected {wanted} lines of metrics, got {found}")
     return complaints
 
 
@@ -391,11 +392,11 @@ def with_own_mounts(why, may_be_root_of_its_own=False):
                "private"]
     if os.geteuid() != 0:
         if not may_be_root_of_its_own:
-            skip(f"{why}, which takes root")
+            skip(f"{why}, which needs root")
         command.append("--map-root-user")
     installed = shutil.which("unshare") and shutil.which("setpriv")
     if not installed or subprocess.run([*command, "true"], capture_output=True).returncode != 0:
-        skip(f"{why}, and this machine refuses `{shlex.join(command)}`")
+        skip(f"{why}, but this machine does not allow `{shlex.join(command)}`")
     sys.exit(subprocess.run([*command, sys.executable, *sys.argv], env={**os.environ, OWN_MOUNTS: "1"}).returncode)
 
 

@@ -1,5 +1,6 @@
-"""An empty Debian in a folder, with the package settings of this machine, for scripts that try what a newcomer does there. Needs root,
-debootstrap, and mounts and process ids of its own, which `main_of` makes."""
+"""An empty Debian in a folder, with the package settings of this machine, for scripts that imitate a newcomer. Needs root, debootstrap,
+and its own mounts and process ids, which `main_of` makes.
+"""
 import collections
 import dataclasses
 import fcntl
@@ -34,7 +35,7 @@ def say(sentence):
 def output_of(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        die(f"this failed: {shlex.join(command)}\n{done.stderr}")
+        die(f"failed: {shlex.join(command)}\n{done.stderr}")
     return done.stdout
 
 
@@ -51,7 +52,7 @@ def apt_sources(suite):
             wanted.setdefault((uri, release), []).append(component)
     lines = [f"deb {uri} {release} {' '.join(dict.fromkeys(components))}" for (uri, release), components in wanted.items()]
     if not any(release == suite for _, release in wanted):
-        die(f"this machine's apt knows no source of {suite}; --mirror and --suite choose another")
+        die(f"apt on this machine has no source of {suite}; choose one with --mirror and --suite")
     return lines
 
 
@@ -202,10 +203,10 @@ def remove(system):
 
 def add_arguments(parser):
     parser.add_argument("--root", type=pathlib.Path, help="folder to work in: new, empty, or kept by an earlier call")
-    parser.add_argument("--suite", default="bookworm", help="of Debian")
-    parser.add_argument("--mirror", help="where debootstrap takes it from; default: where this machine's apt does")
+    parser.add_argument("--suite", default="bookworm", help="suite of Debian")
+    parser.add_argument("--mirror", help="mirror for debootstrap (default: this machine's)")
     parser.add_argument("--keep", action="store_true", help="keep the Debian")
-    parser.add_argument("--inside", action="store_true", help="(what the script calls itself with)")
+    parser.add_argument("--inside", action="store_true", help="(internal)")
 
 
 def main_of(args, inside, *programs):
@@ -214,7 +215,7 @@ def main_of(args, inside, *programs):
         (args.root / "logs").mkdir(exist_ok=True)
         sys.exit(inside(args))
     if os.geteuid() != 0:
-        die("this needs root: debootstrap, chroot and mounts (in a namespace of their own) do")
+        die("this needs root, for debootstrap, chroot and mounts in a namespace")
     for program in ["debootstrap", "unshare", "setpriv", "chroot", "apt-get", *programs]:
         if not shutil.which(program):
             die(f"{program} is not installed")
@@ -224,12 +225,12 @@ def main_of(args, inside, *programs):
     args.root = args.root.resolve()
     args.root.mkdir(exist_ok=True)
     if any(args.root.iterdir()) and not (args.root / MARKER).exists():
-        die(f"{args.root} holds something else; --root wants a folder that is new, empty, or kept by an earlier call")
+        die(f"--root: expected a new or empty folder or one of an earlier call, got {args.root}")
     marker = open(args.root / MARKER, "w")
     try:
         fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        die(f"another call works in {args.root}")
+        die(f"a different call is using {args.root}")
     words = [*sys.argv[1:], "--root", str(args.root), "--inside"]
     # When this process dies the namespaces go too, and with them all that runs in them.
     code = subprocess.run(["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",

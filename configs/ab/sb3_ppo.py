@@ -1,4 +1,4 @@
-"""PPO of Stable-Baselines3 on CartPole-v1 with its defaults, evaluated at the end: a script as its documentation has it."""
+"""PPO of Stable-Baselines3 on CartPole-v1 with its defaults, evaluated at the end, as in its documentation."""
 import argparse
 
 import gymnasium

@@ -1,6 +1,6 @@
-"""Random search of a linear policy for CartPole, in plain Python: a training script that knows nothing of Backplane.
+"""Random search of a linear policy for CartPole, in plain Python: a training script without any code for Backplane.
 
-It keeps its state in --checkpoint and goes on from there, and prints a line for each iteration.
+It keeps its state in --checkpoint, resumes from there, and prints a line per iteration.
 """
 import argparse
 import json
@@ -8,11 +8,11 @@ import math
 import os
 import random
 
-LIMIT = 500  # steps of an episode, as CartPole-v1 has it
+LIMIT = 500  # steps of an episode, as in CartPole-v1
 
 
 def episode(weights, rng):
-    """The steps that a policy holds the pole up: Barto, Sutton and Anderson's equations, as Gymnasium's CartPole steps them."""
+    """Steps until the pole falls, by the equations of Barto, Sutton and Anderson, as in Gymnasium's CartPole."""
     x, speed, angle, spin = (rng.uniform(-0.05, 0.05) for _ in range(4))
     for step in range(LIMIT):
         force = 10.0 if weights[0] * x + weights[1] * speed + weights[2] * angle + weights[3] * spin > 0 else -10.0
@@ -27,7 +27,7 @@ def episode(weights, rng):
 
 
 def unit(weights):
-    """The same policy, as only the sign of its sum counts: so that --sigma means the same at any length."""
+    """The same policy with length 1. Only the sign of its sum counts, so --sigma has the same meaning for all policies."""
     length = math.sqrt(sum(weight * weight for weight in weights)) or 1.0
     return [weight / length for weight in weights]
 
@@ -35,15 +35,15 @@ def unit(weights):
 def save(path, state):
     with open(path + ".new", "w") as file:
         json.dump(state, file)
-    os.replace(path + ".new", path)  # whole or not there
+    os.replace(path + ".new", path)  # a whole file or none
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sigma", type=float, default=0.5, help="how far a try is from the best policy so far")
+    parser.add_argument("--sigma", type=float, default=0.5, help="distance of a candidate from the best policy so far")
     parser.add_argument("--iterations", type=int, default=40)
-    parser.add_argument("--episodes", type=int, default=5, help="of each try")
+    parser.add_argument("--episodes", type=int, default=5, help="episodes per candidate")
     parser.add_argument("--checkpoint", default="checkpoint.json")
     args = parser.parse_args()
 

@@ -1,7 +1,7 @@
-"""A small GPT-2 learns the prose of Python's own manual, byte by byte: the library's tutorial of its Trainer, with a model made from a
-configuration and texts that come with Python, so that nothing is downloaded. It knows nothing of Backplane.
+"""A small GPT-2 learns the prose of Python's manual, byte by byte, without any code for Backplane.
 
-It saves to --output_dir, and goes on from there where a checkpoint is whole.
+It follows the library's tutorial of its Trainer. The model comes from a configuration and the texts come with Python, so it needs no
+download. It saves to --output_dir and resumes from the newest whole checkpoint.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ BLOCK = 64  # bytes that the model sees
 
 
 class Blocks(torch.utils.data.Dataset):
-    """Neighbouring bytes, BLOCK at a time; what comes next is the label, which the model shifts itself."""
+    """Neighbouring bytes, BLOCK at a time. The labels are the same bytes; the model shifts them itself."""
 
     def __init__(self, text):
         self.bytes = torch.frombuffer(bytearray(text), dtype=torch.uint8).long()
@@ -29,7 +29,7 @@ class Blocks(torch.utils.data.Dataset):
 
 
 def last_whole_checkpoint(folder):
-    """The newest one whose last file is whole: an interrupted save leaves a folder without it, or with a part of it."""
+    """The newest checkpoint whose last file is whole. An interrupted save leaves a folder without that file or with a part of it."""
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]), reverse=True):
         try:
             json.loads((checkpoint / "trainer_state.json").read_text())

@@ -31,7 +31,7 @@ impl Env for Point {
     const OPTIONS: &'static [Opt] = &[
         Opt::f64("dt", "0.05", "(0,1]", "Seconds per step; larger steps are harder to steer."),
         Opt::f64("reset_range", "1.0", "(0,10]", "Episodes start at a position drawn from +- this range, in metres."),
-        Opt::i64("max_episode_steps", "200", "[1,)", "The host ends an episode after so many steps."),
+        Opt::i64("max_episode_steps", "200", "[1,)", "Steps after which the host ends an episode."),
     ];
     type Model = Model;
     type Action = f32;

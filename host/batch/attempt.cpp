@@ -82,12 +82,12 @@ TrialSpec WithFolder(TrialSpec spec) {
   return spec;
 }
 
-// Of a trial that had come to its end already: only a monitor's code still ran, and the status names it.
+// For a trial that had already ended: only a monitor's code still ran, and the status names it.
 std::string EndedLate(const ChildExit& exit, const std::optional<StatusFile>& last) {
   const std::string who = last && last->plugin[0] != '\0' ? last->plugin : "the process";
   const std::string how =
       exit.signal != 0 ? "died of " + SignalText(exit.signal) : "ended with exit code " + std::to_string(exit.code);
-  return who + " " + how + " after the trial had come to its end: what monitors still had to write may be missing";
+  return who + " " + how + " after the trial had ended; the last lines of its monitors may be missing";
 }
 
 }  // namespace

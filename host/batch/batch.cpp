@@ -258,7 +258,7 @@ class Batch {
     if (!first || jobs_.empty()) return;
     const auto& unsaved = check_.unsaved();
     state_.display.Note(fmt::format(
-        "stopping after this step, {}; Ctrl-C again ends it at once",
+        "stopping after this step, {}; Ctrl-C again ends it immediately",
         unsaved.empty() ? "with a checkpoint" : fmt::format("without a checkpoint of {}", fmt::join(unsaved, ", "))));
     if (!state_.request.quiet) InterruptScope::Acknowledge();
   }

@@ -72,7 +72,8 @@ std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
   if (changes.empty()) return "";
   return fmt::format(
       "sweep.search has changed since these results were made: {}\n"
-      "nothing was started. --fresh moves the old results away and starts anew\n",
+      "no trial was started\n"
+      "hint: --fresh moves the old results aside and starts from scratch\n",
       changes);
 }
 
@@ -120,8 +121,8 @@ bool BatchSearch::Grow(const Schedule& schedule) {
       Fail(number);
       if (dropped_in_a_row_ >= kMostDroppedInARow)
         throw SearchError(
-            fmt::format("sweep.search: {} suggestions in a row came to nothing, the last one for: {}; `derive` "
-                        "holds by construction where `where` takes nearly all away",
+            fmt::format("sweep.search: {} suggestions in a row were dropped, the last one for: {}; use `derive`, "
+                        "which holds for every suggestion, instead of `where`",
                         dropped_in_a_row_, suggested.why));
       continue;
     }
@@ -167,7 +168,7 @@ void BatchSearch::LookAt(const Running& job) {
   Report(number, job.trial);
   if (!Known(number).asked_to_stop || std::exchange(asked_to_end_[job.trial], job.attempt) == job.attempt) return;
   // If it cannot be written, the trial runs to its end, which the search treats the same.
-  std::ofstream(job.folder.prune()) << "the search has seen enough\n";
+  std::ofstream(job.folder.prune()) << "pruned by the search\n";
 }
 
 void BatchSearch::TellEnded(const Schedule& schedule) {

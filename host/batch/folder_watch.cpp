@@ -29,19 +29,19 @@ std::filesystem::path FreeNameNextTo(const std::filesystem::path& file) {
 const char* WhatHappened(FileLoss loss) {
   switch (loss) {
     case FileLoss::kDeleted: return "was deleted or moved";
-    case FileLoss::kReplaced: return "was replaced by another file";
+    case FileLoss::kReplaced: return "was replaced by a different file";
     case FileLoss::kCut: return "was cut";
     case FileLoss::kNone: break;
   }
   return "";
 }
 
-// "was deleted", "was moved", "is another folder now"
+// "was deleted", "was moved", "was replaced by a different folder"
 std::string WhatHappened(const HeldFolder& folder) {
   if (folder.Deleted()) {
     return "was deleted";
   }
-  return Exists(folder.name()) ? "leads to another folder now" : "was moved";
+  return Exists(folder.name()) ? "was replaced by a different folder" : "was moved";
 }
 
 }  // namespace
@@ -92,22 +92,22 @@ std::string FolderWatch::Tell() {
   if (WhatIsWrongWithFolders().empty()) {
     for (const auto& [name, record] : records_)
       if (record->Look() != FileLoss::kNone)
-        return what_ + " while the batch ran; its trials were asked to end" + DescribeRecord(record.get());
+        return what_ + " while the batch ran; its trials are stopping" + DescribeRecord(record.get());
   }
   const std::string by_now = WhatIsWrong();
-  const std::string text = (by_now.empty() ? what_ : by_now) + " while the batch ran; its trials were asked to end";
+  const std::string text = (by_now.empty() ? what_ : by_now) + " while the batch ran; its trials are stopping";
   const std::filesystem::path where = out_.Where();
   if (where.empty()) {
-    return text + (out_.Deleted() ? ". The results are gone; the same command starts anew"
-                                  : ". The results are where it was moved to, which cannot be seen from here");
+    return text + (out_.Deleted() ? ". The results are gone; the same command starts from scratch"
+                                  : ". Its new place cannot be seen from here");
   }
   const bool whole = Exists(ResultsFolder{where}.events()) && trials_.InPlace() && Exists(ResultsFolder{where}.plan());
   if (out_.InPlace()) {
-    return text + (whole ? ". The results are in " : ". What is left of the results is in ") + where.string() +
-           "; the same command goes on from there";
+    return text + (whole ? ". The results are in " : ". The rest of the results is in ") + where.string() +
+           "; the same command resumes there";
   }
   return text + ". The results are in " + where.string() + "; the same command with --out " + ShellArgument(where.string()) +
-         " goes on from there";
+         " resumes there";
 }
 
 std::string FolderWatch::DescribeRecord(HeldFile* record) {
@@ -120,10 +120,10 @@ std::string FolderWatch::DescribeRecord(HeldFile* record) {
   try {
     WriteFileAtomic(kept, record->Content());
   } catch (const std::exception& error) {
-    return ". Its record cannot be kept: " + std::string(error.what());
+    return ". Its record cannot be saved: " + std::string(error.what());
   }
   if (free) return ". Its record is in " + name.string() + " again; the same command resumes";
-  return ". Its record is in " + kept.string() + ". To resume, give it the name " + name.filename().string() +
+  return ". Its record is in " + kept.string() + ". To resume, rename it to " + name.filename().string() +
          " and repeat the command";
 }
 

@@ -23,7 +23,7 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
     const TrialRecord* trial = record.Find(plan.trials[i].id);
     if (trial == nullptr || !IsFinished(trial->state)) continue;
     const std::vector<Damage> found = DamageOf(ResultsFolder{out}, *trial);
-    for (const Damage& one : found) sentences->push_back(names[i] + " is damaged and still to do: " + SentenceOf(one));
+    for (const Damage& one : found) sentences->push_back(names[i] + " is damaged and will run again: " + SentenceOf(one));
     if (found.empty()) continue;
     // Before the event is written: with a checkpoint, the trial would resume at its end.
     SetCheckpointAside(TrialFolderOf(out, plan.trials[i].id));
@@ -82,7 +82,7 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
     // Its earlier stage may have completed since then.
     const bool again = trial.reason == StateReason::kLostStart && !schedule->LostItsStart(i);
     if (!only.any()) {
-      if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it is run again", StateReason::kStartAgain}});
+      if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it runs again", StateReason::kStartAgain}});
       if (policy.MayPassByNow(trial)) {
         can_start.push_back({i, {TrialState::kPlanned, "tried again: " + trial.why, StateReason::kTriedAgain}});
         schedule->Set(i, TrialState::kPlanned);  // now, because later stages look at it
@@ -131,11 +131,11 @@ std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record) {
   // Trials with fresh seeds join the plan only at the end of the search.
   if (plan.search)
     return fmt::format(
-        "{} {} in this folder {} no part of the search now: fresh seeds of what was the best, or of other plans; "
-        "they are kept (results.sqlite has them) and not shown",
-        n, n == 1 ? "trial" : "trials", n == 1 ? "is" : "are");
-  return std::to_string(n) + (n == 1 ? " trial" : " trials") +
-         " of other plans lie in this folder; they are kept (results.sqlite has them) and not shown";
+        "this folder contains {} {} outside the search, from fresh seeds of a former best point or from other plans; only "
+        "results.sqlite shows them",
+        n, n == 1 ? "trial" : "trials");
+  return "this folder contains " + std::to_string(n) + (n == 1 ? " trial" : " trials") +
+         " of other plans; only results.sqlite shows them";
 }
 
 }  // namespace backplane

@@ -211,7 +211,7 @@ class Checker {
   Ending RunProcess(const Questions& open, const std::filesystem::path& dir) {
     const ResourceConfig& resources = open.front()->loaded.experiment.resources;
     const auto allocation = resource_pool_.Take(resources, /*exclusive=*/false);
-    if (!allocation) throw std::runtime_error("no room for the check of a trial although nothing runs");
+    if (!allocation) throw std::runtime_error("no room to check a trial, although no trial runs");
     TrialCommand command;
     command.allocation = *allocation;
     command.grace_s = kGrace_s;

@@ -39,12 +39,11 @@ std::string Silent(const Ending& ending) {
   return ending.stuck.empty() ? why : why + "; " + ending.stuck;
 }
 
-// "memory ran out: more than the 1024 MiB of resources.memory was asked for; its largest process had got 1020 MiB"
+// "memory ran out: it requested more than resources.memory (1024 MiB); its largest process had 1020 MiB"
 std::string OutOfMemory(const Ending& ending) {
   std::string why = "memory ran out";
-  if (ending.memory_limit_bytes)
-    why += ": more than the " + MiB(*ending.memory_limit_bytes) + " of resources.memory was asked for";
-  return ending.peak_rss_bytes > 0 ? why + "; its largest process had got " + MiB(ending.peak_rss_bytes) : why;
+  if (ending.memory_limit_bytes) why += ": it requested more than resources.memory (" + MiB(*ending.memory_limit_bytes) + ")";
+  return ending.peak_rss_bytes > 0 ? why + "; its largest process had " + MiB(ending.peak_rss_bytes) : why;
 }
 
 bool CrashedNearLimit(int signal, const Ending& ending) {
@@ -56,7 +55,7 @@ AttemptVerdict BySignal(int signal, const Ending& ending) {
   const std::string name = SignalText(signal);
   if (ending.stop == StopReason::kInterrupt && (signal == SIGKILL || signal == SIGTERM)) {
     return {Outcome::kKilled, TrialState::kKilled,
-            ending.left ? "stopped on request, and could not be killed; " + ending.stuck
+            ending.left ? "stopped on request, but could not be killed; " + ending.stuck
                         : "stopped on request before it could save",
             name};
   }
@@ -67,7 +66,7 @@ AttemptVerdict BySignal(int signal, const Ending& ending) {
     return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending) + "; it died of " + name, name};
   }
   if (signal == SIGKILL) {
-    return {Outcome::kSignal, TrialState::kFailed, "killed from outside by SIGKILL (the kernel does so when memory runs out)",
+    return {Outcome::kSignal, TrialState::kFailed, "killed from outside by SIGKILL, as the kernel does when memory runs out",
             name};
   }
   return {Outcome::kSignal, TrialState::kFailed, "died of " + name, name};
@@ -85,7 +84,7 @@ AttemptVerdict ByExitZero(const Ending& ending) {
   }
   if (!ending.result_state) {
     return {Outcome::kPlugin, TrialState::kFailed,
-            "ended with exit code 0 but left no result: a plugin may have ended the process", ""};
+            "ended with exit code 0 but without a result; a plugin may have ended the process", ""};
   }
   if (ending.result_state == TrialState::kCompleted) {
     return {Outcome::kOk, TrialState::kCompleted, "", ""};
@@ -97,14 +96,14 @@ AttemptVerdict ByExitZero(const Ending& ending) {
     return {Outcome::kKilled, TrialState::kKilled, "stopped on request", ""};
   }
   return {Outcome::kPlugin, TrialState::kFailed,
-          std::string("ended with exit code 0 but its result says ") + Word(*ending.result_state), ""};
+          std::string("ended with exit code 0, but its result is ") + Word(*ending.result_state), ""};
 }
 
 AttemptVerdict ByExitCode(int code, const Ending& ending) {
   switch (code) {
     case kExitOk: return ByExitZero(ending);
-    case kExitUsage: return {Outcome::kConfig, TrialState::kFailed, "the trial could not be read", ""};
-    case kExitConfig: return {Outcome::kConfig, TrialState::kFailed, "a plugin refused its options", ""};
+    case kExitUsage: return {Outcome::kConfig, TrialState::kFailed, "the trial's file could not be read", ""};
+    case kExitConfig: return {Outcome::kConfig, TrialState::kFailed, "a plugin rejected its options", ""};
     case kExitGpuOom: return {Outcome::kOom, TrialState::kFailed, "device memory ran out", "", /*on_device=*/true};
     case kExitHostOom: return {Outcome::kOom, TrialState::kFailed, OutOfMemory(ending), ""};
     case kExitNan: return {Outcome::kNan, TrialState::kFailed, "a value became NaN or infinite", ""};
@@ -113,17 +112,18 @@ AttemptVerdict ByExitCode(int code, const Ending& ending) {
     case kExitTemp:
       return ending.stop == StopReason::kInterrupt
                  ? AttemptVerdict{Outcome::kKilled, TrialState::kKilled,
-                                  ending.has_checkpoint ? "stopped on request, with a checkpoint"
-                                                        : "stopped on request, without a checkpoint: it begins anew",
+                                  ending.has_checkpoint
+                                      ? "stopped on request, with a checkpoint"
+                                      : "stopped on request, without a checkpoint: it will start from scratch",
                                   ""}
-                 : AttemptVerdict{Outcome::kTemp, TrialState::kKilled, "ended early; another try may go through", ""};
+                 : AttemptVerdict{Outcome::kTemp, TrialState::kKilled, "ended early; a retry may succeed", ""};
     default: break;
   }
   if (code >= kFirstShellSignal && code <= kLastShellSignal) {
     return BySignal(code - 128, ending);
   }
   return {Outcome::kPlugin, TrialState::kFailed,
-          "ended with the unknown exit code " + std::to_string(code) + ": a plugin may have ended the process", ""};
+          "ended with the unknown exit code " + std::to_string(code) + "; a plugin may have ended the process", ""};
 }
 
 }  // namespace

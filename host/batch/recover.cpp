@@ -212,11 +212,12 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   }
   if (any_unrecorded)
     text +=
-        "a file that was not recorded is new, or the results are of an older version, whose trials did not include it;\n"
-        "from now on a change of it is noticed\n";
+        "a file that was not recorded is new, or an older version of Backplane did not record it;\n"
+        "its changes are noticed from now on\n";
   return text +
-         "nothing was started. --fresh moves the old results away and starts anew;\n"
-         "`run --accept-change` runs these trials again with the new files and keeps the old rows in the store\n";
+         "no trial was started\n"
+         "hint: --fresh moves the old results aside and starts from scratch;\n"
+         "--accept-change runs these trials again with the new files and keeps their old rows in the store\n";
 }
 
 std::string FileAt(const Plan& plan, const ChangedFile& change) {
@@ -237,7 +238,7 @@ std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<Cha
   }
   if (contents.empty())
     return fmt::format(
-        "{} {} not recorded when {} stopped: new trials begin from the start, and the old ones stay in {} (first: {})",
+        "{} {} not recorded when {} stopped, so new trials start from scratch; the old ones stay in {} (first: {})",
         fmt::join(files, " and "), files.size() == 1 ? "was" : "were",
         trials.size() == 1 ? "a trial was" : fmt::format("{} trials were", trials.size()), ResultsFolder{out}.trials().string(),
         changes.front().trials.front());
@@ -245,12 +246,12 @@ std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<Cha
       fmt::format("the file{} of SHA-256 {}", contents.size() == 1 ? "" : "s", fmt::join(contents, " and "));
   if (trials.size() == 1)
     return fmt::format(
-        "{} changed since a trial was stopped: a new trial begins from the start, and the old one stays in {}; to go on with "
-        "that one, put back {} and give the same command, with --accept-change once the new one has ended",
+        "{} changed since a trial was stopped, so a new trial starts from scratch; the old one stays in {}; "
+        "to resume it, restore {} and repeat the command, with --accept-change after the new one has ended",
         fmt::join(files, " and "), TrialFolderOf(out, *trials.begin()).folder.string(), what);
   return fmt::format(
-      "{} changed since {} trials were stopped: new trials begin from the start, and the old ones stay in {} (first: {}); "
-      "to go on with those, put back {} and give the same command, with --accept-change once new ones have ended",
+      "{} changed since {} trials were stopped, so new trials start from scratch; the old ones stay in {} (first: {}); "
+      "to resume them, restore {} and repeat the command, with --accept-change after new ones have ended",
       fmt::join(files, " and "), trials.size(), ResultsFolder{out}.trials().string(), changes.front().trials.front(), what);
 }
 

@@ -21,7 +21,7 @@ std::string Found(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     text += fmt::format("{}{} ({}, {})", text.empty() ? "" : ", ", gpu.index, gpu.name, gpu.uuid);
   }
-  return text.empty() ? "none was found, or CUDA_VISIBLE_DEVICES hides them" : "found: " + text;
+  return text.empty() ? "none found, or hidden by CUDA_VISIBLE_DEVICES" : "found: " + text;
 }
 
 std::vector<Cpu> Select(const std::vector<Cpu>& cpus, const std::vector<int>& numbers, bool selected) {
@@ -64,7 +64,8 @@ ResourcePool::ResourcePool(const Machine& machine, const ResourceLimits& limits)
       throw std::runtime_error(fmt::format("--gpus: there is no GPU {}; {}", index, Found(machine.gpus)));
     }
     if (std::count(limits.gpus->begin(), limits.gpus->end(), index) > 1) {
-      throw std::runtime_error(fmt::format("--gpus names GPU {} twice; parts of one are given by resources.gpus: 0.5", index));
+      throw std::runtime_error(fmt::format(
+          "--gpus: expected each GPU once, got {} twice\nhint: to share a GPU between trials, set resources.gpus: 0.5", index));
     }
     devices_.push_back({*gpu});
   }
@@ -88,24 +89,24 @@ size_t ResourcePool::CoresWanted(const ResourceConfig& resources) const {
 void ResourcePool::Require(const ResourceConfig& resources) const {
   if (CoresWanted(resources) > cpus_.size()) {
     throw std::runtime_error(
-        fmt::format("resources.cpus wants {} cores for a trial; {} are granted here (affinity and control group)",
+        fmt::format("resources.cpus: a trial needs {} cores, but this machine grants {} (affinity and control group)",
                     CoresWanted(resources), cpus_.size()));
   }
   if (memory_bytes_ && resources.memory_bytes.value_or(0) > *memory_bytes_) {
     throw std::runtime_error(
-        fmt::format("resources.memory wants {} for a trial; there are {:.1f} GiB here (machine and control group)",
+        fmt::format("resources.memory: a trial needs {}, but this machine grants {:.1f} GiB (machine and control group)",
                     FormatSize(*resources.memory_bytes), static_cast<double>(*memory_bytes_) / kGiB));
   }
   const double wanted = resources.gpus;
   if (wanted > 1 && wanted != std::floor(wanted)) {
-    throw std::runtime_error(fmt::format("resources.gpus should be a share of one GPU or a whole number; found {}", wanted));
+    throw std::runtime_error(fmt::format("resources.gpus: expected a share of one GPU or a whole number, got {}", wanted));
   }
   if (wanted > static_cast<double>(devices_.size())) {
     std::vector<Gpu> gpus;
     for (const Device& device : devices_) {
       gpus.push_back(device.gpu);
     }
-    throw std::runtime_error(fmt::format("resources.gpus wants {} for a trial; {}", wanted, Found(gpus)));
+    throw std::runtime_error(fmt::format("resources.gpus: a trial needs {}; {}", wanted, Found(gpus)));
   }
 }
 
@@ -113,15 +114,15 @@ std::vector<std::string> ResourcePool::Notes(const ResourceConfig& resources, co
   std::vector<std::string> notes;
   const size_t cores = CoresWanted(resources);
   if (rollout.threads.value_or(0) > cores) {
-    notes.push_back(fmt::format("rollout.threads {} is more than the {} {} a trial is granted", *rollout.threads, cores,
+    notes.push_back(fmt::format("rollout.threads {} exceeds the {} {} granted to a trial", *rollout.threads, cores,
                                 cores == 1 ? "core" : "cores"));
   }
   if (limits_.jobs.value_or(1) > 1 && resources.exclusive && resources.gpus < 1) {
     notes.push_back(
-        "these trials run one at a time, whatever --jobs says: resources.exclusive, or a report that compares times");
+        "these trials run one at a time despite --jobs, because of resources.exclusive or a report that compares times");
   }
   if (limits_.gpus && resources.gpus == 0) {
-    notes.push_back("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU");
+    notes.push_back("--gpus has no effect on trials with resources.gpus 0");
   }
   return notes;
 }

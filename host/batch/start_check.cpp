@@ -22,8 +22,8 @@ void StartCheck::Ask(std::vector<size_t> trials, bool searches) {
   for (const std::string& warning : checked.warnings) LogWarning("warning: {}", warning);
   unsaved_ = std::move(checked.unsaved);
   for (const std::string& learner : unsaved_)
-    LogInfo("note: {} saves no state: a trial of it that is stopped begins anew", learner);
-  for (const FailedCheck& check : checked.failed) state_.display.Detail("refused before the start: " + check.error);
+    LogInfo("note: {} saves no state, so a stopped trial starts from scratch", learner);
+  for (const FailedCheck& check : checked.failed) state_.display.Detail("rejected before the start: " + check.error);
   BatchReport& report = state_.report;
   report.checks = std::move(checked.failed);
   if (checked.recorded && request.check_names) {
@@ -50,7 +50,7 @@ ChangedStates StartCheck::LeaveRefused() {
   ChangedStates skipped;
   for (const FailedCheck& check : state_.report.checks) {
     for (const size_t trial : check.trials) {
-      if (FitsNever(check)) skipped.push_back({trial, {TrialState::kSkipped, "refused before the start: " + check.error, {}}});
+      if (FitsNever(check)) skipped.push_back({trial, {TrialState::kSkipped, "rejected before the start: " + check.error, {}}});
       state_.schedule.Leave(trial);
     }
   }

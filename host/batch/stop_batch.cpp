@@ -69,7 +69,7 @@ StopEnd StopBatch(const std::filesystem::path& out, bool at_once, const std::fun
     if (IsFree(out)) {
       return StopEnd::kNothingRan;
     }
-    say("no run is at work in " + out.string() + "; waiting for trials that one has left, or for another command, to end");
+    say("no run is active in " + out.string() + "; waiting for leftover trials or a different command to end");
     return WaitUntilFree(out, kPatience) ? StopEnd::kStopped : StopEnd::kStopping;
   }
   if (supervisor->hostname != ThisProcess().hostname) {

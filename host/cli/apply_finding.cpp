@@ -54,8 +54,7 @@ struct ReportNumbers {
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema_version", self.schema_version);
     if (self.schema_version != kDocumentSchema)
-      throw RecordError(
-          fmt::format("its schema_version is {}, this program reads {}", self.schema_version.dump(), kDocumentSchema));
+      throw RecordError(fmt::format("\"schema_version\": expected {1}, got {0}", self.schema_version.dump(), kDocumentSchema));
     visit("sections", self.sections);
   }
 };
@@ -72,8 +71,8 @@ Proposal ProposalIn(const std::filesystem::path& file, const std::string& id, co
   const std::optional<std::string> text = ReadFile(file);
   if (!text)
     throw std::runtime_error(
-        fmt::format("there is no report to take '{}' from: {} is missing\n  run the experiment first; of "
-                    "results that are there:  {}",
+        fmt::format("no report contains '{}', because {} is missing\nhint: run the experiment first, or "
+                    "write the report of existing results: {}",
                     id, file.string(), report_command));
   const std::vector<Proposal> findings = ProposalsIn(nlohmann::json::parse(*text));
   std::vector<std::string> ids;
@@ -87,10 +86,10 @@ Proposal ProposalIn(const std::filesystem::path& file, const std::string& id, co
   const auto named = std::find_if(findings.begin(), findings.end(), [&](const Proposal& finding) { return finding.id == id; });
   if (named != findings.end())
     throw std::runtime_error(
-        fmt::format("finding '{}' of {} proposes no change of the file: {}", id, file.string(), named->cause));
+        fmt::format("finding '{}' of {} does not propose a change to the file: {}", id, file.string(), named->cause));
   std::string known;
   for (const std::string& one : ids) known += (known.empty() ? "" : ", ") + one;
-  throw std::runtime_error(fmt::format("{} has no finding '{}'{}; there are: {}", file.string(), id,
+  throw std::runtime_error(fmt::format("{} has no finding '{}'{}; its findings: {}", file.string(), id,
                                        DidYouMean(Nearest(id, Candidates(ids))), known.empty() ? "none" : known));
 }
 

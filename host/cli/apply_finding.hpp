@@ -1,4 +1,4 @@
-// `run --apply`: what a finding of the results' report proposes, as if it had been typed.
+// `run --apply`: applies the change that a finding proposes, as if you had typed it.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// The same command with the first change of the finding `args.apply`, of the report on the results in `out`. A change that is
-// not swept goes to OUT_try, as the printed `try` lines have it. Absent after it was said what is missing.
+// Returns the same command with the first change of the finding `args.apply`, from the report of the results in `out`. A change
+// outside the sweep runs in OUT_try, like the printed `try` lines. Prints the error and returns nothing if it fails.
 std::optional<RunArgs> WithFinding(const RunArgs& args, const Experiment& experiment, const std::filesystem::path& out);
 
 }  // namespace backplane

@@ -61,12 +61,12 @@ Screen PictureScreen() {
   return screen;
 }
 
-// "12 completed, 1 failed, 2 stopped on the way, 9 not started"
+// "12 completed, 1 failed, 2 interrupted, 9 not started"
 std::string HowTrialsEnded(const BatchView& batch) {
   std::map<std::string, size_t> counts;
   const std::vector<TrialProgress> trials = batch.Progress().trials;
   for (const TrialProgress& trial : trials) {
-    ++counts[IsFinal(trial.state) ? StateWord(trial.state) : trial.attempt > 0 ? "stopped on the way" : "not started"];
+    ++counts[IsFinal(trial.state) ? StateWord(trial.state) : trial.attempt > 0 ? "interrupted" : "not started"];
   }
   std::string text;
   for (const auto& [word, count] : counts) {
@@ -122,7 +122,7 @@ int StopCommand(const StopArgs& args) {
   const std::string out = args.out.string();
   const std::string ended = HowTrialsEnded(BatchView(args.out));
   if (end == StopEnd::kStopping) {
-    LogError("backplane: trials in {} are still running; `backplane stop {} --now` kills them", out, out);
+    LogError("backplane: trials in {} are still running\nhint: `backplane stop {} --now` kills them", out, out);
     return kFailed;
   }
   std::printf("%s in %s: %s\n", end == StopEnd::kNothingRan ? "nothing is running" : "stopped", out.c_str(), ended.c_str());
@@ -134,22 +134,22 @@ int StopCommand(const StopArgs& args) {
 std::vector<Command> BatchCommands() {
   const auto declare_status = [](StatusArgs* args, Arguments* add) {
     add->Out(&args->out);
-    add->Flag("--json", &args->json, "Print JSON, as in progress.json");
+    add->Flag("--json", &args->json, "Print JSON in the form of progress.json");
   };
   const auto declare_stop = [](StopArgs* args, Arguments* add) {
     add->Out(&args->out);
-    add->Flag("--now", &args->now, "Kill its trials instead");
+    add->Flag("--now", &args->now, "Kill the trials instead");
   };
-  return {MakeCommand<StatusArgs>("status", "How far a batch is, now or after it ended", declare_status, StatusCommand),
+  return {MakeCommand<StatusArgs>("status", "Show the progress of an experiment", declare_status, StatusCommand),
           MakeCommand<WatchArgs>(
-              "watch", "The same, live until the batch ends; Ctrl-C leaves the batch alone",
+              "watch", "Show the progress live; Ctrl-C ends only this view",
               [](WatchArgs* args, Arguments* add) {
                 args->typed_program = add->program();
                 add->Out(&args->out);
-                add->Flag("--html", &args->html, "Keep DIR/index.html meanwhile, a page that shows the same and more");
+                add->Flag("--html", &args->html, "Also write OUT/index.html, a live page with more detail");
               },
               WatchCommand),
-          MakeCommand<StopArgs>("stop", "Stop a batch: its trials save a checkpoint, `run` goes on from there", declare_stop,
+          MakeCommand<StopArgs>("stop", "Stop an experiment after saving checkpoints; `run` resumes it", declare_stop,
                                 StopCommand)};
 }
 

@@ -32,7 +32,7 @@
 namespace backplane {
 namespace {
 
-constexpr char kStoppedBeforeTheStart[] = "stopped; nothing was started; the same command goes on\n";
+constexpr char kStoppedBeforeTheStart[] = "stopped before any trial started; the same command resumes\n";
 constexpr size_t kShownFailures = 5;
 // After a stop the program ends within 2 s of its last trial. A report that takes longer is left out.
 constexpr std::chrono::milliseconds kReportAfterStop{1000}, kTableAfterStop{500};
@@ -89,7 +89,7 @@ std::string CountsLine(const Plan& plan, const BatchReport& report) {
   return fmt::format("{}: {}", plan.base.experiment.name, counts);
 }
 
-// Stands on a terminal while something is made that says nothing itself.
+// A line on the terminal during work that prints nothing itself.
 class Passing {
  public:
   explicit Passing(const std::string& text) : stands_(!text.empty() && DetectScreen(STDERR_FILENO).live) {
@@ -107,7 +107,7 @@ class Passing {
 
 // After a stop.
 void SayLeftOut(const char* what, const std::exception& why, const std::string& command, const std::filesystem::path& out) {
-  LogInfo("  the {} is left out: {}; to make it:  {} {}", what, why.what(), command, ShellArgument(out.string()));
+  LogInfo("  the {} was not written: {}\n  later: {} {}", what, why.what(), command, ShellArgument(out.string()));
 }
 
 class BatchText {
@@ -130,7 +130,7 @@ class BatchText {
     if (args_.json) {
       std::printf("%s\n", JsonText(Json(), 1).c_str());
     } else if (refused && report_.Count(TrialState::kPlanned) == plan_.trials.size()) {
-      return;  // a table of trials that have not run says nothing more
+      return;  // a table of trials that have not run adds nothing
     } else if (!made_ && plan_.trials.size() == 1 && !plan_.swept) {
       PrintSingle();
       PrintLostNodes();
@@ -162,13 +162,12 @@ class BatchText {
     std::string end;
     if (in_file > 0) end = fmt::format("{} {} in {}", in_file, in_file == 1 ? "error" : "errors", args_.input.file.string());
     if (in_file < errors.size())
-      end += in_file > 0 ? "; the same command tries the rest again" : "the same command tries again";
+      end += in_file > 0 ? "; the same command checks the rest again" : "the same command checks again";
     for (const SaidOnce& said : errors) {
       if (said.check.outcome != Outcome::kConfig) end += "; log: " + AttemptFolder(said.check.folder).standard_error().string();
     }
-    end += request_.skip_invalid ? "; the trials concerned are left out"
-           : AllTrialsRefused()  ? "; nothing was started"
-                                 : "; nothing was started; --skip-invalid runs the other trials";
+    end += request_.skip_invalid ? "; their trials are skipped" : "; nothing was started";
+    if (!request_.skip_invalid && !AllTrialsRefused()) end += "; --skip-invalid runs the other trials";
     LogError("{}", end);
   }
 
@@ -188,7 +187,7 @@ class BatchText {
     const BatchReport::Trial& trial = report_.trials[0];
     if (folder.LastAttempt() == 0 || !report_.checks.empty()) return;
     TrialResult result = LastResult(0);
-    // What the attempt did to the trial is for the batch to say: out of memory may be a result.
+    // The batch decides the trial's state: out of memory may be a result.
     if (trial.state == TrialState::kInfeasible) result.state = trial.state;
     const std::string same = SameCommand(args_);
     const bool completed = IsFinished(trial.state);
@@ -221,7 +220,7 @@ class BatchText {
     return next;
   }
 
-  // Of the first line: how it ended.
+  // Colours the first line by how the batch ended.
   std::string WithTone(const std::string& text, int fd) const {
     const size_t end = text.find('\n');
     return ShowsColour(fd) ? Toned(text.substr(0, end), ToneOfEnd()) + text.substr(end) : text;
@@ -271,14 +270,14 @@ class BatchText {
         ++elsewhere;
         nodes += trial.lost_nodes;
       } else if (shown++ < kShownFailures) {
-        LogError("  {} PLANNED: {} lost under it, the last one because {}", names_[i], Nodes(trial.lost_nodes),
-                 Printable(trial.why));
+        LogError("  {} PLANNED: {} lost, the last one because {}", names_[i], Nodes(trial.lost_nodes), Printable(trial.why));
       }
     }
-    if (shown > kShownFailures) LogError("  and {} more that lost nodes: see `lost_nodes` in --json", shown - kShownFailures);
+    if (shown > kShownFailures)
+      LogError("  and {} more trials that lost nodes; `lost_nodes` of --json lists them", shown - kShownFailures);
     if (elsewhere > 0)
-      LogError("  {} lost under {}, which ran again on others", Nodes(nodes),
-               elsewhere == 1 ? "another trial" : fmt::format("{} other trials", elsewhere));
+      LogError("  {} lost by {}, which ran again on other nodes", Nodes(nodes),
+               elsewhere == 1 ? "one other trial" : fmt::format("{} other trials", elsewhere));
   }
   static std::string Nodes(size_t count) { return count == 1 ? "1 node was" : fmt::format("{} nodes were", count); }
 
@@ -290,10 +289,9 @@ class BatchText {
     fmt::print("  results in {}\n", request_.out.string());
     if (resumes && !report_.paused.empty())
       fmt::print(stderr, "  paused: {}; the same command resumes with the rest\n", report_.paused);
-    if (resumes && (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted)) fmt::print("  go on:  {}\n", same);
+    if (resumes && (report_.Count(TrialState::kPlanned) > 0 || report_.interrupted)) fmt::print("  resume: {}\n", same);
     if (report_.Count(TrialState::kFailed) > 0 && !plan_.compare) fmt::print("  retry:  {} --only-failed\n", same);
-    if (plan_.search && report_.Count(TrialState::kPruned) > 0)
-      fmt::print("  stopped early:  {} --only-pruned lets them go on\n", same);
+    if (plan_.search && report_.Count(TrialState::kPruned) > 0) fmt::print("  pruned: {} --only-pruned\n", same);
     fmt::print("  table:  {} export csv {}\n", args_.typed_program, ShellArgument(request_.out.string()));
   }
 
@@ -301,8 +299,8 @@ class BatchText {
     const bool failed = report_.Count(TrialState::kFailed) > 0;
     std::string text =
         WrapAfter("", "  ",
-                  failed ? "nothing was left to run; --only-failed runs the failed ones again, --fresh starts anew"
-                         : "this run was finished before; --fresh starts anew",
+                  failed ? "no trial is left to run; --only-failed runs the failed ones again, --fresh starts from scratch"
+                         : "this run was finished before; --fresh starts from scratch",
                   ReportWidth() - 2);
     text.pop_back();
     LogInfo("{}", text);

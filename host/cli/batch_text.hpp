@@ -1,4 +1,4 @@
-// What a person reads when a batch has ended.
+// The terminal text at the end of a batch.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// What the report program shows of a batch's report, if the experiment asks for one and anything of it has run. A report that
-// can not be made is said on stderr and changes nothing else: the results are safe, and `report` makes it later.
+// Returns the report program's text, if the experiment requests a report and a trial has run. A failed report is an error on
+// stderr and changes nothing else: the results are kept, and `report` writes it later.
 std::optional<std::string> ReportAfterRun(const BatchRequest& request, const BatchReport& batch, const RunArgs& args);
 
 // Results to stdout, failures and what to do about them to stderr; as JSON with args.json, in one line with args.quiet.

@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostNeighbours = 4096;  // a folder with more is none that a plugin's libraries lie in
 
-// Libraries that it finds by $ORIGIN, models, data: what it would find where it was built.
+// Links the plugin's neighbours, such as libraries by $ORIGIN, models and data, so that the copy finds them.
 void LinkNeighbours(const fs::path& from, const fs::path& to) {
   size_t links = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(from, error)) {
     if (++links > kMostNeighbours) return;
-    // What was copied is there already.
+    // Copied files exist already.
     fs::create_symlink(entry.path(), to / entry.path().filename(), error);
   }
 }
@@ -82,11 +82,11 @@ std::vector<PluginInfo> BuildWatch::CopyTo(const fs::path& folder) const {
   const fs::path copy = folder / file_.filename();
   Copy(file_, copy);
   const std::vector<PluginInfo> plugins = ReadPlugins(copy);
-  if (plugins.front().kind == BP_KIND_PART) throw PluginError(file_.string() + ": is a part of another plugin: name that one");
+  if (plugins.front().kind == BP_KIND_PART) throw PluginError(file_.string() + ": expected a plugin, got a part of one");
   for (const PartInfo& part : plugins.front().parts) {
     Copy(file_.parent_path() / part.file, folder / part.file);
     if (Sha256OfFile(folder / part.file) != part.sha256)
-      throw PluginError(file_.string() + ": was sealed with another " + part.file + " than lies beside it");
+      throw PluginError(file_.string() + ": was sealed with a different " + part.file);
   }
   LinkNeighbours(file_.parent_path(), folder);
   return plugins;

@@ -20,18 +20,18 @@ struct Build {
 
 class BuildWatch {
  public:
-  // Looks at `file`, absolute, and at `experiment` beside it, whose change counts as a build too. Copies go below `scratch`.
+  // Watches `file` (absolute) and `experiment`, whose change counts as a build too. Copies are written below `scratch`.
   BuildWatch(std::filesystem::path file, std::filesystem::path experiment, std::filesystem::path scratch);
 
-  // To be called again and again. A file that is being written is waited for: it is taken when nothing of it has changed for
-  // kQuiet_s, it can be read as a plugin with all of its parts, and it is the same file after it was copied. Beside the copy
-  // stand links to all that lies beside the file. Throws std::runtime_error if nothing can be written in `scratch`.
+  // Call it repeatedly. It returns a file that has not changed for kQuiet_s, is a plugin with all of its parts, and is still
+  // the same after the copy. Links next to the copy lead to the file's neighbours. Throws std::runtime_error if `scratch` is
+  // not writable.
   std::optional<Build> Look();
-  // Why what stands there now, unchanged for kPatience_s, is no whole plugin; once for each such file.
+  // Why the file, unchanged for kPatience_s, is not a complete plugin; once per such file.
   std::optional<std::string> WhyNot();
 
   static constexpr double kQuiet_s = 0.1, kPatience_s = 2;
-  static double Now_s();  // of a clock that only goes on
+  static double Now_s();  // a monotonic clock
 
  private:
   struct Stamp {
@@ -51,7 +51,7 @@ class BuildWatch {
   Stamps seen_;            // at the last look
   double changed_s_ = 0;   // when they were first seen so
   bool looked_at_ = true;  // these have been taken, or could not be
-  std::string why_not_;    // empty: taken, or told
+  std::string why_not_;    // empty: returned, or reported
   unsigned builds_ = 0;
 };
 

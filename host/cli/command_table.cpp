@@ -5,7 +5,7 @@ namespace backplane {
 
 using Commands = std::vector<Command>;
 
-// In the order of --help. A new one: its file, with what it takes and does, and its name here.
+// In the order of --help. For a new command, add its file with arguments and action, and its name here.
 #define COMMANDS(of)                                                                                                           \
   of(Run) of(Bench) of(Tune) of(Compare) of(Gate) of(RunTrial) of(Replay) of(Render) of(Config) of(Batch) of(Store) of(Report) \
       of(Export) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Doctor) of(Completion)

@@ -1,5 +1,5 @@
-// The commands of the program: what each is called, what it takes and what it does. They stand in one table, AllCommands, of
-// which the command line, --help and the hints at mistyped words are made.
+// The commands of the program with their names, arguments and actions. The command line, --help and the hints for mistyped
+// words all use one table, AllCommands.
 #pragma once
 
 #include <vector>

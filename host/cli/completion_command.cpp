@@ -107,13 +107,12 @@ int CompletionCommand(const CompletionArgs& args) {
 
 std::vector<Command> CompletionCommands() {
   const auto declare = [](CompletionArgs* args, Arguments* add) {
-    add->Add("shell", "SHELL", &args->shell,
-             "Which; to have it in each new shell, put `source <(backplane completion bash)` in ~/.bashrc")
+    add->Add("shell", "SHELL", &args->shell, "Shell; to enable bash, add `source <(backplane completion bash)` to ~/.bashrc")
         .OneOf({"bash", "zsh", "fish"})
         .Required();
   };
-  return {MakeCommand<CompletionArgs>("completion", "Print what makes a shell complete commands, files, paths and trials",
-                                      declare, CompletionCommand)};
+  return {MakeCommand<CompletionArgs>("completion", "Print a script that completes commands, files, paths and trials", declare,
+                                      CompletionCommand)};
 }
 
 }  // namespace backplane

@@ -48,7 +48,7 @@ std::string OriginOf(const std::map<std::string, std::string>& origin, std::stri
   return "";
 }
 
-// The exit code if the plugins refuse what the file says, or cannot be asked here; absent: they take it.
+// The exit code if plugins reject the file's options; absent if they accept them or cannot be checked here.
 std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) {
   ResourcePool resource_pool(ThisMachine(), {});
   try {
@@ -59,7 +59,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
       if (std::any_of(values.begin(), values.end(), of_resources)) resource_pool.Require(plan.Load(trial).experiment.resources);
     }
   } catch (const std::runtime_error& error) {
-    LogInfo("note: the plugins were not asked, as the trials could not start here: {}", error.what());
+    LogInfo("note: plugins were not checked because the trials cannot start here: {}", error.what());
     return std::nullopt;
   }
   return RejectedByPlugins(plan, file, &resource_pool);
@@ -147,25 +147,24 @@ std::vector<Command> ConfigCommands() {
   const auto declare_check = [](CheckArgs* args, Arguments* add) {
     AddFile(add, &args->input);
     add->Add("--sweep", "PATH=VALUES", &args->sweep,
-             "An axis of the sweep: path=1,2,4, path=range(1,9,2) or path=choice(a,b); may be repeated");
-    add->Flag("--file-only", &args->file_only, "Run no plugin code, which takes a second where one needs LibTorch");
+             "Sweep a path: path=1,2,4, path=range(1,9,2) or path=choice(a,b); repeatable");
+    add->Flag("--file-only", &args->file_only, "Run no plugin code; plugins with LibTorch take a second to load");
   };
   const auto declare_show = [](ShowArgs* args, Arguments* add) {
     AddFile(add, &args->input);
-    add->Flag("--resolved", &args->resolved, "With every default");
-    add->Flag("--origin", &args->origin, "With the file, line and column each value comes from");
+    add->Flag("--resolved", &args->resolved, "Include all defaults");
+    add->Flag("--origin", &args->origin, "Include the file, line and column of each value");
   };
   const auto declare_schema = [](SchemaArgs* args, Arguments* add) {
     add->PluginPath(&args->plugin_path);
-    add->Flag("--markdown", &args->markdown, "Print a table of the host's own keys as Markdown instead");
+    add->Flag("--markdown", &args->markdown, "Print the host's own keys as a Markdown table instead");
   };
   return {{"config", "Check or show an experiment file", nullptr},
-          MakeCommand<CheckArgs>("config check",
-                                 "Report every error of a file at once, also what its plugins have against their options",
-                                 declare_check, ConfigCheckCommand),
-          MakeCommand<ShowArgs>("config show", "Print what a file sets, after base files and --set", declare_show,
+          MakeCommand<CheckArgs>("config check", "Report all errors of a file and its plugin options", declare_check,
+                                 ConfigCheckCommand),
+          MakeCommand<ShowArgs>("config show", "Print the values of a file after base files and --set", declare_show,
                                 ConfigShowCommand),
-          MakeCommand<SchemaArgs>("config schema", "Print a JSON Schema of experiment files, with the options of all plugins",
+          MakeCommand<SchemaArgs>("config schema", "Print a JSON Schema of experiment files with all plugin options",
                                   declare_schema, ConfigSchemaCommand)};
 }
 

@@ -21,13 +21,13 @@ bool SayDamage(const std::vector<Damage>& all) {
       damage.push_back(one);
       continue;
     }
-    LogError("backplane: {}\nhint: repeat the command of the run: it writes the record again and finds the finished trials",
+    LogError("backplane: {}\nhint: repeat the `run` command; it writes the record again and keeps the finished trials",
              SentenceOf(one));
   }
   if (damage.empty()) return !all.empty();
   std::set<std::string> trials;
   for (const Damage& one : damage) trials.insert(one.trial_id);
-  LogError("backplane: {} finished {} damaged; `backplane run FILE --only-damaged` runs {} again", trials.size(),
+  LogError("backplane: {} finished {} damaged\nhint: `backplane run FILE --only-damaged` runs {} again", trials.size(),
            trials.size() == 1 ? "trial is" : "trials are", trials.size() == 1 ? "it" : "them");
   for (size_t i = 0; i < std::min(damage.size(), kShownFiles); ++i) LogError("  {}", SentenceOf(damage[i]));
   if (damage.size() > kShownFiles) LogError("  and {} more files", damage.size() - kShownFiles);

@@ -1,4 +1,4 @@
-// What is said of damaged trials, by every command that reads their files.
+// The text about damaged trials, for every command that reads their files.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Names on stderr what is missing, empty or altered, and what to type. False if nothing is.
+// Prints missing, empty and altered files and a hint to stderr. False if there are none.
 bool SayDamage(const std::vector<Damage>& damage);
 
 }  // namespace backplane

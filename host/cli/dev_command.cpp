@@ -1,4 +1,4 @@
-// dev: trains an experiment with a plugin that is being written, anew after each build of it.
+// dev: trains an experiment with each new build of a plugin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ class Dev {
         engine_(OwnProgram()) {}
 
   int Run() {
-    Say(fmt::format("watching {}; Ctrl-C ends", plugin_.string()));
+    Say(fmt::format("watching {}; Ctrl-C stops", plugin_.string()));
     while (InterruptScope::Count() == 0) {
       for (const JobEnd& end : engine_.Wait(kTick_ms)) Ended(end);
       LookAtTrial();
@@ -124,7 +124,7 @@ class Dev {
         StopTrial();
         if (InterruptScope::Count() > 0 || !TryToBegin(*build)) break;
       } else if (const auto why_not = watch_.WhyNot()) {
-        Say("waiting for a whole plugin: " + *why_not);
+        Say("waiting for a complete plugin: " + *why_not);
       }
     }
     StopTrial();
@@ -151,7 +151,7 @@ class Dev {
     return true;
   }
 
-  // False: of the first build nothing can be made, for a reason that no further build mends.
+  // False if the first build fails for a reason that no later build can fix.
   bool Begin(const Build& build) {
     const bool first = !began_;
     const auto refuse = [&] {
@@ -165,19 +165,19 @@ class Dev {
     if (!planned.plan) return Complain(planned.errors, args_.input.file), refuse();
     const Plan& plan = *planned.plan;
     if (plan.base.experiment.HasCommand()) {
-      LogError("{}: its learner is a command, which keeps its own state; wanted a plugin", args_.input.file.string());
+      LogError("{}: learner: expected a plugin, got a command", args_.input.file.string());
       return refuse();
     }
     if (!lookup.used()) {
       std::string ids;
       for (const PluginInfo& info : build.plugins) ids += (ids.empty() ? "" : ", ") + info.id;
-      LogError("{}: uses none of {} of {}; it has {} and {}", args_.input.file.string(), ids, plugin_.string(),
+      LogError("{}: expected an env or learner among {} of {}, got {} and {}", args_.input.file.string(), ids, plugin_.string(),
                plan.base.env->id, plan.base.learner->id);
       return refuse();
     }
-    if (plan.trials.empty()) return LogError("{}: plans no trial", args_.input.file.string()), refuse();
+    if (plan.trials.empty()) return LogError("{}: the plan has no trial", args_.input.file.string()), refuse();
     if (first && plan.trials.size() > 1)
-      Say(fmt::format("{} plans {} trials: the first of them is run", args_.input.file.string(), plan.trials.size()));
+      Say(fmt::format("{} plans {} trials; only the first one runs", args_.input.file.string(), plan.trials.size()));
     began_ = true;
     AttemptPlace place{build.folder / "results", TrialProgram(), FindTorchLib(), {}, nullptr, state_};
     const std::optional<std::string> not_taken = Check(plan, build, &place);
@@ -186,7 +186,7 @@ class Dev {
     return true;
   }
 
-  // Absent: nothing of it is to be started. Else why it does not begin with the state of the build before; empty: it does, or
+  // Absent if the build must not start. Otherwise why it does not resume the state of the build before; empty if it does or
   // there is none.
   std::optional<std::string> Check(const Plan& plan, const Build& build, AttemptPlace* place) {
     try {
@@ -236,7 +236,8 @@ class Dev {
     }
     trial.started_s = BuildWatch::Now_s();
     std::string from = state_ ? fmt::format(", with the learner of build {}", state_build_) : "";
-    if (!not_taken.empty()) from = fmt::format(", anew, as the learner of build {} is not taken: {}", state_build_, not_taken);
+    if (!not_taken.empty())
+      from = fmt::format(" from scratch because the state of build {} does not fit: {}", state_build_, not_taken);
     Say(fmt::format("build {} starts{}", build.number, from));
     trial.progress = std::make_unique<Progress>(stderr, screen_, loaded.experiment.budget);
     trial_ = std::move(trial);
@@ -252,7 +253,7 @@ class Dev {
     if (!status) return;
     if (!trial_->told_that_it_runs && status->phase[0] != '\0' && !std::string_view(status->phase).starts_with("load")) {
       trial_->told_that_it_runs = true;
-      Say(fmt::format("build {} runs, {:.2f} s after its file was whole", trial_->build,
+      Say(fmt::format("build {} runs {:.2f} s after its file was complete", trial_->build,
                       BuildWatch::Now_s() - trial_->whole_s));
       trial_->progress->Clear();  // where both streams are one screen
       std::fputs(FormatRunning(before_ ? &*before_ : nullptr, trial_->build).c_str(), stdout);
@@ -301,13 +302,12 @@ class Dev {
       state_ = StartFrom{trial.trial_id, trial.checkpoint_dir, /*may_be_broken_off=*/true};
       state_build_ = trial.build;
     }
-    // Of the builds that are over, only the one whose state the next one takes is of use. Where a folder was asked for, all
-    // stay.
+    // Only the build whose state the next one resumes is needed. With --out, all are kept.
     std::error_code error;
     for (unsigned number = old == 0 ? 1 : old; args_.out.empty() && number < trial.build; ++number)
       if (number != state_build_) fs::remove_all(FolderOf(number), error);
     if (ended.verdict.state == TrialState::kCompleted)
-      Say(fmt::format("build {} came to its end; waiting for the next build", trial.build));
+      Say(fmt::format("build {} finished; waiting for the next build", trial.build));
   }
 
   void TellFailure(const BuildTrial& trial, const AttemptVerdict& verdict, const TrialResult& result) {
@@ -339,12 +339,12 @@ int DevCommand(const DevArgs& args) { return Dev(args, fs::absolute(args.plugin)
 
 std::vector<Command> DevCommands() {
   const auto declare = [](DevArgs* args, Arguments* add) {
-    add->Add("plugin", "X.so", &args->plugin, "Plugin file that is being built again and again").Required();
+    add->Add("plugin", "X.so", &args->plugin, "Plugin file to watch; each new build is loaded").Required();
     AddFile(add, &args->input);
-    add->Add("--out", "DIR", &args->out, "Keep all builds and their trials in this folder");
+    add->Add("--out", "DIR", &args->out, "Folder to keep all builds and their trials in");
   };
-  return {MakeCommand<DevArgs>(
-      "dev", "Train with a plugin that is being written: each build takes over where the one before was", declare, DevCommand)};
+  return {
+      MakeCommand<DevArgs>("dev", "Train with each new build of a plugin, resuming from the last one", declare, DevCommand)};
 }
 
 }  // namespace backplane

@@ -14,7 +14,7 @@ std::string NumberText(const std::optional<double>& value) {
   return value ? FormatNumber(Reading(*value), kDigits) : "-";
 }
 
-// Of a base that is nothing, or below it, a percentage says nothing: then the difference stands there.
+// A base of 0 or less has no percentage, so the difference is printed.
 std::string ChangeText(const std::optional<double>& before, const std::optional<double>& now) {
   if (!before || !now || !std::isfinite(*before) || !std::isfinite(*now)) return "";
   if (*before > 0) return fmt::format("{:+.1f} %", (*now / *before - 1) * 100);

@@ -46,17 +46,17 @@ Check Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
     return {"LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
-            std::string("plugins that use it can not run: ") + kInstallTorch};
+            std::string("plugins with LibTorch cannot run: ") + kInstallTorch};
   }
   const std::string version = TorchVersionAt(lib);
   if (version.empty()) {
-    return {"LibTorch", Health::kWarn, "of unknown version in " + lib.string(),
-            "plugins are refused if they were built for another version"};
+    return {"LibTorch", Health::kWarn, "unknown version in " + lib.string(),
+            "plugins built for a different version are rejected"};
   }
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
 }
 
-// Of the kernel's module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...". Empty: there is none.
+// Version of the kernel module: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ...". Empty: there is none.
 std::string DriverVersion() {
   std::istringstream words(ReadFile("/proc/driver/nvidia/version").value_or(""));
   for (std::string word; words >> word;) {
@@ -83,21 +83,21 @@ std::vector<Check> Graphics() {
     checks.push_back(
         {"GPU", Health::kOk,
          fmt::format("{}: {}, {:.0f} GiB", gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / (1ull << 30)), ""});
-  if (gpus.empty()) checks.push_back({"GPU", Health::kOk, "none that NVIDIA's driver tells of", ""});
+  if (gpus.empty()) checks.push_back({"GPU", Health::kOk, "none found", ""});
   const std::string driver = DriverVersion();
-  checks.push_back({"driver", Health::kOk, driver.empty() ? "none of NVIDIA" : "NVIDIA " + driver, ""});
+  checks.push_back({"driver", Health::kOk, driver.empty() ? "no NVIDIA driver" : "NVIDIA " + driver, ""});
   const int served = CudaOfDriver();
   const std::filesystem::path torch = FindTorchLib();
   const bool built = !torch.empty() && std::filesystem::exists(torch / "libtorch_cuda.so");
-  const std::string text = (served > 0 ? fmt::format("the driver serves up to {}.{}", served / 1000, served % 1000 / 10)
+  const std::string text = (served > 0 ? fmt::format("the driver supports up to {}.{}", served / 1000, served % 1000 / 10)
                                        : std::string("no driver")) +
-                           (built           ? "; LibTorch is built for it"
+                           (built           ? "; LibTorch is built for CUDA"
                             : torch.empty() ? "; no LibTorch"
-                                            : "; LibTorch is built for the CPU alone");
+                                            : "; LibTorch is built only for the CPU");
   const bool unused = !gpus.empty() && !built;
   checks.push_back(
       {"CUDA", unused ? Health::kWarn : Health::kOk, text,
-       unused ? "learners can not use the GPU: scripts/bootstrap --help tells how to choose a build for CUDA" : ""});
+       unused ? "learners cannot use the GPU: `scripts/bootstrap --help` explains how to choose a CUDA build" : ""});
   return checks;
 }
 
@@ -112,30 +112,30 @@ Check Physics(const std::vector<std::filesystem::path>& folders) {
       }
     }
   }
-  return {"MuJoCo", Health::kWarn, "no libmujoco beside the plugins",
-          "envs that use it can not run: call scripts/bootstrap and scripts/build"};
+  return {"MuJoCo", Health::kWarn, "no libmujoco next to the plugins",
+          "envs with MuJoCo cannot run: call scripts/bootstrap and scripts/build"};
 }
 
 Check Figures() {
   const std::filesystem::path program = BesideProgram("backplane-figures.py");
   if (program.empty())
-    return {"figures", Health::kWarn, "no backplane-figures.py beside this program",
-            "reports have no figures: install all programs into one folder"};
+    return {"figures", Health::kWarn, "no backplane-figures.py next to this program",
+            "reports lack figures: install all programs into one folder"};
   const ProcessEnd run = RunProcess({{FindPython(), program.string(), "--version"}});
   const std::string said = (run.out + run.err).substr(0, (run.out + run.err).find('\n'));
   if (run.ok() && said.starts_with("vl-convert")) return {"figures", Health::kOk, said, ""};
   return {"figures", Health::kWarn,
           !run.started    ? "no Python: " + said
           : run.timed_out ? "vl-convert does not end"
-          : run.signal    ? "vl-convert does not run: " + std::string(strsignal(run.signal))
+          : run.signal    ? "vl-convert failed: " + std::string(strsignal(run.signal))
                           : "no vl-convert: " + FindPython() + " does not have it",
-          std::string("reports have no figures: ") + kInstallFigures};
+          std::string("reports lack figures: ") + kInstallFigures};
 }
 
-// What only some experiment files ask for: a machine without it is a normal case, and the line below it says how to get it.
+// A requirement of only some experiment files, so its absence is normal. The line below it explains how to get it.
 Check ForSome(const char* name, const std::string& there, const std::string& why_not) {
   if (why_not.empty()) return {name, Health::kOk, there, ""};
-  return {name, Health::kOk, "not here", why_not};
+  return {name, Health::kOk, "not installed", why_not};
 }
 
 std::vector<Check> SearchAndEngines() {
@@ -192,7 +192,7 @@ Check Disk() {
   }
   const std::string text =
       fmt::format("{:.1f} GiB free in the current folder", static_cast<double>(space.available) / (1ull << 30));
-  return space.available < kLow ? Check{"disk", Health::kFail, text, "free some space, or write elsewhere with --out"}
+  return space.available < kLow ? Check{"disk", Health::kFail, text, "free some space, or choose a different disk with --out"}
                                 : Check{"disk", Health::kOk, text, ""};
 }
 
@@ -207,9 +207,9 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       {"cores", Health::kOk, fmt::format("{} granted by affinity and control group", GrantedCores()), ""},
       Torch(),
       Physics(search.folders()),
-      ProgramFor("trials", kShimProgram, "no trial can be started"),
-      ProgramFor("trial", kTrialProgram, "no trial can be started"),
-      ProgramFor("reports", "backplane-report", "nothing can be reported"),
+      ProgramFor("trials", kShimProgram, "trials cannot start"),
+      ProgramFor("trial", kTrialProgram, "trials cannot start"),
+      ProgramFor("reports", "backplane-report", "reports cannot be written"),
       Figures(),
       ToolFor("validate", "validate", "plugins cannot be validated"),
       ToolFor("studies", "study", "bench, tune, compare and gate cannot run"),
@@ -233,7 +233,9 @@ int DoctorCommand(const DoctorArgs& args) {
       const std::string word = fmt::format("{:<5}", Word(check.health));
       fmt::print("{} {:<10} {}\n", ShowsColour(STDOUT_FILENO) ? Toned(word, ToneOf(check.health)) : word, check.name,
                  check.text);
-      fmt::print("{}", check.fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", check.fix));
+      std::string fix = check.fix;
+      for (size_t end = fix.find('\n'); end != std::string::npos; end = fix.find('\n', end + 1)) fix.insert(end + 1, 20, ' ');
+      fmt::print("{}", fix.empty() ? "" : fmt::format("{:<17}-> {}\n", "", fix));
     }
   }
   if (args.json) {
@@ -249,8 +251,7 @@ std::vector<Command> DoctorCommands() {
     add->Flag("--json", &args->json, "Print JSON");
     add->PluginPath(&args->plugin_path);
   };
-  return {MakeCommand<DoctorArgs>("doctor", "What was found on this machine, and what to do about the rest", declare,
-                                  DoctorCommand)};
+  return {MakeCommand<DoctorArgs>("doctor", "Check this machine and suggest fixes", declare, DoctorCommand)};
 }
 
 }  // namespace backplane

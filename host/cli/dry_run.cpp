@@ -30,7 +30,7 @@ struct Estimate {
   std::optional<double> seconds_left;
   std::optional<uint64_t> memory_bytes;   // largest trial so far
   size_t from = 0;                        // finished trials
-  std::optional<double> seconds_at_most;  // by report.max_time, where trials go on until their speed is known well
+  std::optional<double> seconds_at_most;  // by report.max_time, if trials run until their speed is precise
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("seconds", NullIfAbsent(self.seconds_left));
@@ -155,11 +155,11 @@ class DryRunText {
                                        plan_.points.size() == 1 ? "point" : "points", plan_.trials.size(),
                                        plan_.trials.size() == 1 ? "trial" : "trials", plan_.generated, plan_.dropped.size()));
     if (!plan_.stages.empty())
-      Say("  ", fmt::format("{}, each from the end of the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
+      Say("  ", fmt::format("{}, each resuming from the one before: {}", plan_.stages.size() == 1 ? "one stage" : "stages",
                             fmt::join(plan_.stages, ", ")));
     if (!plan_.trials.empty() || !plan_.search) PrintTrials();
     PrintDropped();
-    fmt::print("  {} at once\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
+    fmt::print("  {} at the same time\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
     if (!changes_.empty()) fmt::print("{}", FormatChanges(changes_));
     if (!begun_anew_.empty()) fmt::print("{}\n", begun_anew_);
@@ -167,7 +167,7 @@ class DryRunText {
   }
 
  private:
-  // What the trial would get if it started now, alone.
+  // The trial's allocation if it started now, with no other trial.
   Allocation AllocationOf(const PlannedTrial& trial) {
     const ResourceConfig resources = ResourcesOf(trial);
     const std::optional<Allocation> allocation = resource_pool_.Take(resources, resources.exclusive);
@@ -177,14 +177,14 @@ class DryRunText {
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.ExperimentOf(trial.point).resources; }
 
-  // "walk: a search by tpe for the best eval/return; 12 of 40 trials are there, then 15 confirm the best 3"
+  // "walk: search with tpe for the best eval/return: 40 trials, 28 to come; 15 of them repeat the best 3 with fresh seeds"
   std::string SearchLine() const {
     const SearchTerms& terms = *plan_.search;
     std::string line =
-        fmt::format("{}: a search by {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
-                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones stopped early" : "", ToCome());
+        fmt::format("{}: search with {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
+                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones are pruned" : "", ToCome());
     if (terms.confirm_top > 0)
-      line += fmt::format("; {} of them run the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
+      line += fmt::format("; {} of them repeat the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
                           terms.confirm_top);
     return line;
   }
@@ -217,7 +217,7 @@ class DryRunText {
     return taken.size();
   }
 
-  // Of what would run the state that it has until then.
+  // Trials that would run keep their state until then.
   TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     if (!WouldRun(trial) || record == nullptr) return schedule_.state(trial);
@@ -256,7 +256,7 @@ class DryRunText {
     fmt::print("{}", WrapAfter(indent, indent + std::string("  "), text, width));
   }
 
-  // What there is no room for beside the names is left out: first the ids, then what each is granted.
+  // Columns that do not fit next to the names are omitted: first the ids, then the resources.
   void PrintTrials() const {
     size_t width = 5;
     for (size_t i = 0; i < std::min(plan_.trials.size(), kListedTrials); ++i) width = std::max(width, Columns(names_[i]));
@@ -289,18 +289,18 @@ class DryRunText {
     for (const auto& [rule, found] : rules) {
       if (shown++ == kShownRules) break;
       Say("  ", fmt::format("dropped by {}: {}{}", rule, found.first,
-                            found.second.empty() ? "" : " (such as: " + found.second + ")"));
+                            found.second.empty() ? "" : " (for example: " + found.second + ")"));
     }
   }
 
   void PrintEstimate() const {
     const Estimate estimate = Estimated();
     if (estimate.seconds_at_most)
-      Say("  ", fmt::format("time: at most {}, and for each trial its start and the iteration that runs when its time is over",
+      Say("  ", fmt::format("time: at most {}, plus the start and last iteration of each trial",
                             FormatClock(*estimate.seconds_at_most)));
     if (!estimate.seconds_left) {
-      Say("  ",
-          fmt::format("{}: unknown until a trial has finished here", estimate.seconds_at_most ? "memory" : "time and memory"));
+      Say("  ", fmt::format("{}: unknown until a trial finishes on this machine",
+                            estimate.seconds_at_most ? "memory" : "time and memory"));
       return;
     }
     Say("  ", fmt::format("time: about {} left, memory: up to {} MB a trial (from {} finished {})",
@@ -318,7 +318,7 @@ class DryRunText {
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
   std::string begun_anew_;               // a sentence on trials that were stopped and whose files changed
-  std::vector<bool> damaged_;            // [trials] finished, and its files are not what they were
+  std::vector<bool> damaged_;            // [trials] finished, but its files have changed
   std::vector<Allocation> allocations_;  // [trials]
   size_t at_once_ = 0;
 };

@@ -1,4 +1,4 @@
-// What a command would do, without doing it.
+// The preview of a run.
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@
 
 namespace backplane {
 
-// Prints the trials, what was dropped by which rule, what each trial is granted, and an estimate of time and memory from the
-// results that lie in `out`. Starts nothing and writes nothing.
+// Prints the trials and their resources, dropped points with their rules, and an estimate of time and memory from the results
+// in `out`. Starts and writes nothing.
 int DryRun(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args);
 
-// What it prints with --json.
+// The output of --json.
 nlohmann::json DryRunJson(const Plan& plan, const std::filesystem::path& out, ResourcePool resource_pool, const RunArgs& args);
 
 }  // namespace backplane

@@ -16,9 +16,9 @@ namespace {
 
 constexpr char kExamples[] =
     "Examples:\n"
-    "  backplane run configs/quickstart.yaml                       start the experiment, or resume it\n"
-    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  what another value would run, without a start\n"
-    "  backplane report outputs/NAME                               what came out, as a page, text and tables\n"
+    "  backplane run configs/quickstart.yaml                       start or resume an experiment\n"
+    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  preview a run with a different value\n"
+    "  backplane report outputs/NAME                               write its report: a page, text and tables\n"
     "`backplane help COMMAND` describes a command.";
 
 bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
@@ -29,7 +29,7 @@ int RunCommand(int argc, char** argv) {
   line.words = TypedWords(argc, argv);
   line.commands = AllCommands();
   if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
-  line.about = "Backplane runs experiments: an env, a learner and monitors, each a plugin, named in a YAML file.";
+  line.about = "Backplane runs RL experiments. A YAML file names an env, a learner and monitors, each a plugin.";
   line.examples = kExamples;
   line.version = BACKPLANE_VERSION;
   line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };

@@ -29,7 +29,7 @@ std::vector<PlanLine> PlanOf(const std::filesystem::path& out) {
   return std::filesystem::exists(file) ? ReadPlanFile(file) : std::vector<PlanLine>();
 }
 
-// "there are: 2 x 1 (0f3a...), ...; of other plans, by id alone: ..."
+// "trials: 0f3a... (2 x 1), ...; of other plans, by id: ..."
 std::string TrialsThere(const std::filesystem::path& out, const std::vector<PlanLine>& plan) {
   constexpr size_t kShown = 8;
   std::vector<std::string> planned, others;
@@ -49,7 +49,7 @@ std::string TrialsThere(const std::filesystem::path& out, const std::vector<Plan
     return fmt::format("{}{}", fmt::join(shown, ", "),
                        words.size() > kShown ? fmt::format(" and {} more", words.size() - kShown) : "");
   };
-  return "there are " + list(planned) + (others.empty() ? "" : "; of other plans, which go by their ids: " + list(others));
+  return "trials: " + list(planned) + (others.empty() ? "" : "; of other plans, by id: " + list(others));
 }
 
 std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
@@ -59,7 +59,7 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
     const std::string id = entry.path().filename().string();
     if (id.starts_with(prefix)) found.push_back(id);
   }
-  if (error) throw std::runtime_error(out.string() + " is no results folder: it has no trials/");
+  if (error) throw std::runtime_error(out.string() + ": expected a results folder, got one without trials/");
   const std::vector<std::string> names = ShortTrialNames(plan);
   for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
     const PlanLine& line = plan[i];
@@ -71,13 +71,13 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (found.empty() && prefix.empty()) throw std::runtime_error(out.string() + " has no trial yet");
   if (found.empty())
-    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts so; " +
+    throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts with it; " +
                              TrialsThere(out, plan));
   if (found.size() > 1 && prefix.empty())
-    throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials: name one, " + found[0] +
-                             " or another (`backplane status " + out.string() + "` lists them)");
+    throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials; name one, such as " + found[0] +
+                             "\nhint: `backplane status " + out.string() + "` lists them");
   if (found.size() > 1)
-    throw std::runtime_error("more than one trial has the name or an id that starts with '" + prefix + "': " + found[0] + ", " +
+    throw std::runtime_error("more than one trial matches the name or start of an id '" + prefix + "': " + found[0] + ", " +
                              found[1]);
   return found.front();
 }
@@ -93,7 +93,7 @@ void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
   for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
     const auto then = line.files.find(key);
     if (then != line.files.end() && then->second != Sha256OfFile(file))
-      LogError("{} is not what it was when the trial ran: {} has changed", key, file.string());
+      LogError("warning: {} has changed since the trial ran: {}", key, file.string());
   }
 }
 
@@ -103,7 +103,7 @@ std::string Silent(const JobEnd& end, double limit_s, const std::filesystem::pat
   if (!end.stuck.empty()) why += "; " + end.stuck;
   if (end.status && end.status->plugin[0] != '\0')
     why += fmt::format("; its last call was in {}", Printable(end.status->plugin));
-  return why + "\nhint: the same command runs it again; its log is " + log.string();
+  return why + "\nhint: repeat the command; the log is " + log.string();
 }
 
 }  // namespace

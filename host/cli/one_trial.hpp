@@ -1,4 +1,4 @@
-// What the commands have in common that take up one trial of a results folder again.
+// Shared code of commands that run one trial of a results folder again.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ struct OneTrial {
   TrialSpec spec;
 };
 
-// The one trial that has this name or whose id starts so; without a name, the only one there is. Says on standard error which
-// of its plugin files have changed since. Throws std::runtime_error if there is none, more than one, or one that never started.
+// Returns the trial with this name or start of an id; without a name, the only trial. Warns on standard error about changed
+// plugin files. Throws std::runtime_error if there is none, more than one, or one that never started.
 OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name);
 
 // Runs `backplane-trial ARGUMENTS` with the resources that the trial asks for, and waits for its end. Its output goes to

@@ -65,7 +65,7 @@ std::string PlaceOf(const Plan& plan, const FailedCheck& check) {
 }
 
 std::string MessageOf(const FailedCheck& check) {
-  if (check.killed) return fmt::format("the check of {} with {}, tried twice: {}", check.learner, check.env, check.error);
+  if (check.killed) return fmt::format("the check of {} with {} failed twice: {}", check.learner, check.env, check.error);
   if (check.learner.empty()) return check.error;  // of the file alone
   if (check.plugin.empty()) return fmt::format("{} with {}: {}", check.learner, check.env, check.error);
   // The sentence of a plugin that crashed does not name it.
@@ -94,7 +94,7 @@ std::vector<std::string> NamesOf(const RecordedMeasures& recorded) {
   return names;
 }
 
-// What arms are compared by, or points searched.
+// The metric that compares arms or directs a search.
 ComparedMeasure MeasureJudgedBy(const Plan& plan) {
   if (plan.search) return {plan.search->metric, plan.search->direction};
   return plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
@@ -161,7 +161,7 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   }
   if (answer.undirected && !may_be_told_later)
     add(plan.search ? kSearchMetric : kComparedMetric,
-        fmt::format("nobody says whether up or down is better of '{}': wanted {}", compared.metric,
+        fmt::format("expected {1}, because the direction of '{0}' is unknown", compared.metric,
                     plan.search ? "sweep.search.objective.direction" : "compare.direction"),
         "");
   return wrong;

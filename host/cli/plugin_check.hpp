@@ -1,4 +1,4 @@
-// What plugins say against the options of a plan, told as errors of the experiment file.
+// Options that plugins reject, as errors of the experiment file.
 #pragma once
 
 #include <filesystem>
@@ -14,24 +14,24 @@ namespace backplane {
 
 struct SaidOnce {
   Diagnostic diagnostic;
-  FailedCheck check;  // the first that says so
+  FailedCheck check;  // the first with this error
 };
 
 // Each with the place of the option that it is about or, where it names none, of the plugin; with none if its process was
 // killed from outside. The same of several points is one, also where a crash's last words differ.
 std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed);
 
-// Names in `report:`, `output.live` and compare.metric that none of `recorded`, nor the host's own, is like; one that is near
-// none of them may be recorded all the same, by a plugin that does not tell, and is a note on stderr. And a compare.metric of
-// which nobody says whether up or down is better.
+// Unknown names in `report:`, `output.live` and compare.metric that resemble one of `recorded` or of the host's. A name without
+// a similar one may come from a plugin that does not declare it, so it is only a note on stderr. Also a compare.metric of
+// unknown direction.
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded);
 
-// Whether up (1) or down (-1) is better of what the plan searches for, where the file leaves it to who records it; 0: nobody
-// says.
+// The direction of the searched metric as its plugin declares it, if the file does not: up (1), down (-1) or unknown (0).
 int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded);
 
 // After a Ctrl-C, for a person.
-inline constexpr char kStoppedWhileChecking[] = "stopped while checking; nothing was started; the same command goes on\n";
+inline constexpr char kStoppedWhileChecking[] =
+    "stopped during the plugin check; no trial was started; the same command resumes\n";
 
 // Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
 // nothing. Prints their answers; if `quiet`, only errors. Returns the exit code if they reject `file`.

@@ -120,7 +120,7 @@ std::vector<const PluginInfo*> FindAll(Catalog* catalog, const std::string& name
       return info != nullptr ? std::vector{info} : found;
     }
   }
-  *why_not = fmt::format("no plugin '{}'; `backplane plugin list` shows what there is ({})", name, catalog->Searched());
+  *why_not = fmt::format("no plugin '{}'; `backplane plugin list` lists all plugins ({})", name, catalog->Searched());
   for (const uint32_t kind : {BP_KIND_MONITOR, BP_KIND_LEARNER, BP_KIND_ENV}) {
     std::string sentence;
     const auto has_the_name = [&](const PluginInfo& info) { return info.kind == kind && info.short_id() == name; };
@@ -148,11 +148,10 @@ int PluginListCommand(const PluginArgs& args) {
   }
   const auto ambiguous = [&](const PluginInfo* info) { return catalog.IsAmbiguous(*info); };
   if (std::any_of(plugins.begin(), plugins.end(), ambiguous)) {
-    fmt::print(stderr,
-               "ambiguous: more than one file has this id, so the id alone is refused; name the file (plugin: ./x.so)\n");
+    fmt::print(stderr, "ambiguous: more than one file has this id\nhint: name the file (plugin: ./x.so)\n");
   }
   for (const Refusal& refusal : catalog.refusals()) {
-    fmt::print(stderr, "refused: {}: {}\n", Printable(refusal.file.string()), Printable(refusal.reason));
+    fmt::print(stderr, "rejected: {}: {}\n", Printable(refusal.file.string()), Printable(refusal.reason));
   }
   if (plugins.empty()) {
     fmt::print(stderr, "no plugins found in:\n");
@@ -183,7 +182,7 @@ int PluginDescribeCommand(const PluginArgs& args) {
     fmt::print("{} {} ({})\n{}\n{}\n", Printable(info->id), Printable(info->version), Printable(info->license),
                Printable(info->summary), info->file.string());
     if (!info->aliases.empty()) fmt::print("also: {}\n", Printable(Join(info->aliases)));
-    if (info->rows > 0) fmt::print("rows where the experiment says nothing: {}\n", info->rows);
+    if (info->rows > 0) fmt::print("default number of envs: {}\n", info->rows);
     fmt::print("{}\n", info->options.empty() ? "\nno options" : "\noptions");
     for (const OptionInfo& option : info->options) {
       PrintOption(option);
@@ -207,16 +206,17 @@ std::vector<Command> PluginCommands() {
   const auto declare_describe = [](PluginArgs* args, Arguments* add) {
     add->Add("id", "ID", &args->name, "Plugin id, with or without its kind").Required();
     const Argument json = add->Flag("--json", &args->json, "Print JSON");
-    add->Flag("--markdown", &args->markdown, "Print the table of its options as Markdown").Excludes(json);
+    add->Flag("--markdown", &args->markdown, "Print its options as a Markdown table").Excludes(json);
     add->PluginPath(&args->plugin_path);
   };
   const auto declare_seal = [](PluginArgs* args, Arguments* add) {
     add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
-    add->Add("--part", "FILE", &args->parts, "A part of it, sealed before: FILE's stem, '_' and a name (repeatable)");
+    add->Add("--part", "FILE", &args->parts, "Sealed part, named FILE's stem, '_' and a word; repeatable");
   };
   return {{"plugin", "List, describe, seal and validate plugins", nullptr},
-          MakeCommand<PluginArgs>("plugin list", "All plugins on the plugin path", declare_list, PluginListCommand),
-          MakeCommand<PluginArgs>("plugin describe", "The options of one plugin", declare_describe, PluginDescribeCommand),
+          MakeCommand<PluginArgs>("plugin list", "List all plugins on the plugin path", declare_list, PluginListCommand),
+          MakeCommand<PluginArgs>("plugin describe", "Describe one plugin and its options", declare_describe,
+                                  PluginDescribeCommand),
           MakeCommand<PluginArgs>("plugin seal", "Write a plugin's description into its file (the build does this)",
                                   declare_seal, PluginSealCommand)};
 }

@@ -24,7 +24,7 @@ std::string Escaped(const std::string& text) {
   return out;
 }
 
-// Of words: what looks like a tag of HTML would not be shown.
+// Escapes words that look like HTML tags, which would not be shown.
 std::string Prose(const std::string& text) {
   std::string out;
   for (const char c : Escaped(text)) out += c == '<' ? "&lt;" : std::string(1, c);
@@ -65,7 +65,7 @@ std::string OptionDefault(const OptionInfo& option) {
   return option.def ? Code(*option.def) : "";
 }
 
-// Whether the sentence has the word, in letters of either case.
+// Returns whether the sentence contains the word, regardless of case.
 bool Says(std::string_view sentence, std::string_view word) {
   const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
@@ -132,7 +132,7 @@ std::string KeyDefault(const HostKey& key) {
   return key.def != nullptr ? Code(key.def) : "";
 }
 
-// Of some keys that are not of the identity a part is: the kind of device, what is measured.
+// Some keys outside the identity have a part inside it: the kind of device, the measurement.
 std::string KeyScope(const HostKey& key) {
   const bool in_part = key.scope != Scope::kIdentity && !key.canonical.empty();
   return std::string(ScopeName(key.scope)) + (in_part ? ", in part identity" : "");

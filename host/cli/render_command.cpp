@@ -45,8 +45,8 @@ std::optional<uint64_t> Number(const std::string& word) {
   return read.ec == std::errc() && read.ptr == end ? std::optional<uint64_t>(number) : std::nullopt;
 }
 
-// The first of those with that rank; of an even number of episodes the lower of the two in the middle. What has no return is
-// worse than all.
+// The first episode of that rank. The median of an even number is the lower one of the middle two. An episode without a return
+// is the worst.
 uint64_t OfRank(const std::string& rank, const std::vector<double>& returns) {
   std::vector<uint64_t> order(returns.size());
   std::iota(order.begin(), order.end(), uint64_t{0});
@@ -66,17 +66,18 @@ Episode Choose(const OneTrial& trial, const std::string& which) {
     if (returns.empty())
       throw std::runtime_error(
           "--episode " + which + ": trial " + trial.name +
-          (episodes == 0 ? " has no evaluation (evaluation.episodes); a number from 0 films the start that one would have"
-                         : ": wanted the returns of its evaluation's episodes, found none in " + attempt.result().string() +
-                               ": it has not ended, or an older version ran it; --episode 0 to " +
-                               std::to_string(episodes - 1) + " films one of them"));
+          (episodes == 0
+               ? " has no evaluation (evaluation.episodes)\nhint: --episode 0 films the first episode that one would have"
+               : ": expected the returns of its evaluation's episodes, got none in " + attempt.result().string() +
+                     "\nhint: the trial has not ended, or an older version ran it; --episode 0 to " +
+                     std::to_string(episodes - 1) + " films one episode"));
     chosen.number = OfRank(which, returns);
     chosen.name = ", the " + which + " of " + std::to_string(returns.size());
   } else {
     chosen.number = Number(which).value();
     if (episodes > 0 && chosen.number >= episodes)
       throw std::runtime_error("--episode: trial " + trial.name + " evaluates " + std::to_string(episodes) +
-                               " episodes: wanted 0 to " + std::to_string(episodes - 1) + ", found " + which);
+                               " episodes: expected 0 to " + std::to_string(episodes - 1) + ", got " + which);
   }
   chosen.name = "episode " + std::to_string(chosen.number) + chosen.name;
   if (chosen.number < returns.size()) chosen.recorded = returns[chosen.number];
@@ -98,27 +99,27 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
                              (exit.signal != 0 ? SignalText(exit.signal) : "exit code " + std::to_string(exit.code)) +
                              (why.empty() ? "" : "\n" + why));
   }
-  if (!std::filesystem::exists(file)) throw std::runtime_error("the trial's process left no film");
+  if (!std::filesystem::exists(file)) throw std::runtime_error("the trial's process wrote no film");
   return file;
 }
 
-// What is wrong with the arguments.
+// Returns an error of the arguments, or nothing.
 std::string WhyNotFilmed(const RenderArgs& args) {
   if (!IsRank(args.episode) && !Number(args.episode))
-    return "--episode: wanted best, worst, median or a number from 0, found '" + args.episode + "'";
+    return "--episode: expected best, worst, median or a whole number, got '" + args.episode + "'";
   std::string endings;
   for (const char* ending : kFilmEndings) {
     if (args.to.empty() || args.to.extension() == ending) return "";
     endings += (endings.empty() ? "" : ", ") + std::string(ending);
   }
-  return "--to: wanted a name that ends in one of " + endings + ", found '" + args.to.string() + "'";
+  return "--to: expected a name that ends in one of " + endings + ", got '" + args.to.string() + "'";
 }
 
 int RenderCommand(const RenderArgs& args) {
   const OneTrial trial = OpenTrial(args.out, args.trial);
   if (trial.spec.experiment.HasCommand())
     throw std::runtime_error("trial " + trial.name +
-                             " is one by command: wanted a plugin, of whose episodes the host can make pictures");
+                             ": learner: expected a plugin, got a command, whose episodes cannot be filmed");
   const Episode episode = Choose(trial, args.episode);
   const std::filesystem::path to = args.to.empty() ? trial.folder.film(episode.number) : args.to;
   const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));
@@ -133,15 +134,15 @@ int RenderCommand(const RenderArgs& args) {
 std::vector<Command> RenderCommands() {
   const auto declare = [](RenderArgs* args, Arguments* add) {
     add->Out(&args->out, "Results folder");
-    add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name, if there are several");
+    add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
     add->Add("--episode", "best|worst|median|N", &args->episode,
-             "Of the trial's last evaluation, by its return or by its number from 0")
+             "Episode of the last evaluation, by return or by number from 0")
         .ShowsDefault();
     add->Add("--to", "FILE", &args->to,
-             "File to write instead of episode-N.svg in the trial's folder: .svg, .html with controls, .gif, .webm");
+             "File to write instead of the trial's episode-N.svg: .svg, .html with controls, .gif or .webm");
     add->Check([args] { return WhyNotFilmed(*args); });
   };
-  return {MakeCommand<RenderArgs>("render", "Write an evaluation episode of one trial as a film", declare, RenderCommand)};
+  return {MakeCommand<RenderArgs>("render", "Render an evaluation episode as a film", declare, RenderCommand)};
 }
 
 }  // namespace backplane

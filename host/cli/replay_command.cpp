@@ -30,7 +30,7 @@ void AddValues(const std::filesystem::path& file, ValuesByIteration* lines) {
   });
 }
 
-// False: something differs. Says nothing of a record without fingerprints.
+// False if something differs. A record without fingerprints is not compared.
 bool CompareFingerprints(const TrialFolder& folder, const std::filesystem::path& again) {
   const RecordedBits recorded(folder.folder), replayed(again);
   if (recorded.iterations.empty() || replayed.iterations.empty()) return true;
@@ -59,7 +59,7 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
     std::printf("nothing to compare: %zu iterations recorded, %zu replayed\n", before.size(), now.size());
     return kFailed;
   }
-  std::printf("%zu iterations replayed, %zu of them recorded before: equal bit for bit\n", now.size(), both);
+  std::printf("%zu iterations replayed; the %zu recorded ones are equal bit for bit\n", now.size(), both);
   return kOk;
 }
 
@@ -81,7 +81,7 @@ int ReplayCommand(const ReplayArgs& args) {
   if (args.gdb) {
     const std::string program = TrialProgram().string();
     execlp("gdb", "gdb", "--args", program.c_str(), "run-trial", trial_json.c_str(), nullptr);
-    throw std::runtime_error("gdb cannot be started: is it installed?");
+    throw std::runtime_error("cannot start gdb\nhint: install it, or repeat the command without --gdb");
   }
   LogInfo("replaying trial {} in {}", trial.id, spec.attempt_dir.string());
   const ChildExit exit = RunForTrial(trial, {"run-trial", trial_json.string()}, spec.attempt_dir);
@@ -95,7 +95,7 @@ int ReplayCommand(const ReplayArgs& args) {
   if (exit.signal == 0 && exit.code == 0) return compared;
   const TrialResult before = ReadResult(folder.attempt(folder.LastAttempt())), now = ReadResult(spec.attempt_dir);
   const bool as_recorded = before.state && now.state && before.outcome == now.outcome;
-  if (as_recorded) std::printf("it failed as recorded (%s)\n", Word(now.outcome));
+  if (as_recorded) std::printf("the replay failed like the recorded trial (%s)\n", Word(now.outcome));
   return kFailed;
 }
 
@@ -104,11 +104,10 @@ int ReplayCommand(const ReplayArgs& args) {
 std::vector<Command> ReplayCommands() {
   const auto declare = [](ReplayArgs* args, Arguments* add) {
     add->Out(&args->out, "Results folder");
-    add->Add("trial", "TRIAL", &args->trial, "Trial id or the beginning of it, or the trial's name").Required();
-    add->Flag("--gdb", &args->gdb, "Under gdb");
+    add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id").Required();
+    add->Flag("--gdb", &args->gdb, "Run the trial under gdb");
   };
-  return {MakeCommand<ReplayArgs>("replay", "Run one trial of a results folder again and compare it with its record", declare,
-                                  ReplayCommand)};
+  return {MakeCommand<ReplayArgs>("replay", "Run one trial again and compare it with its record", declare, ReplayCommand)};
 }
 
 }  // namespace backplane

@@ -16,7 +16,7 @@ namespace {
 struct ReportArgs {
   std::vector<std::filesystem::path> folders;  // of results
   std::filesystem::path to;                    // empty: the folder that belongs to them
-  std::string kind;                            // empty: as the experiment says
+  std::string kind;                            // empty: report.kind of the experiment
   std::string typed_program;
   std::string explain;  // id of a finding: explain it and do nothing else
   bool json = false, quiet = false;
@@ -26,14 +26,14 @@ int ReportCommand(const ReportArgs& args) {
   const ReportProgram program;
   if (!args.explain.empty()) return program.Show("--explain", ToJson(ExplainRequest{args.explain}));
   if (args.folders.empty()) {
-    LogError("backplane: report wants a results folder, such as outputs/my_experiment");
+    LogError("backplane: report: expected a results folder, got none\nhint: backplane report outputs/NAME");
     return kUsage;
   }
   ReportRequest request = RequestFor(args.folders.front(), args.typed_program);
   request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
-    LogError("backplane: {} is no results folder: it has no {}", folder.string(), kPlanName);
+    LogError("backplane: {}: expected a results folder, got one without {}", folder.string(), kPlanName);
     return kUsage;
   }
   request.to = args.to;
@@ -55,16 +55,15 @@ std::vector<Command> ReportCommands() {
   const auto declare = [](ReportArgs* args, Arguments* add) {
     args->typed_program = add->program();
     add->Add("out", "OUT", &args->folders, "Results folders; several are combined");
-    add->Add("--to", "DIR", &args->to, "Folder to write to, instead of output.report_dir or OUT/report");
+    add->Add("--to", "DIR", &args->to, "Folder to write to instead of output.report_dir or OUT/report");
     std::vector<std::string> kinds;
     for (const ReportKind& kind : kReportKinds) kinds.emplace_back(kind.name);
     add->Add("--kind", "KIND", &args->kind, ReportKindNames(" or ") + ", instead of report.kind").OneOf(kinds);
-    add->Add("--explain", "FINDING", &args->explain, "Explain a finding by its id; `list` names them all");
+    add->Add("--explain", "FINDING", &args->explain, "Explain a finding by its id; `list` prints all ids");
     add->Flag("--json", &args->json, "Print the report as JSON");
     add->Flag("--quiet", &args->quiet, "One line at the end");
   };
-  return {MakeCommand<ReportArgs>("report", "Write the report of finished experiments: figures, tables, findings", declare,
-                                  ReportCommand)};
+  return {MakeCommand<ReportArgs>("report", "Write a report with figures, tables and findings", declare, ReportCommand)};
 }
 
 }  // namespace backplane

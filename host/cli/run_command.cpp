@@ -48,31 +48,31 @@ int ExitOf(const BatchReport& report, bool skip_invalid) {
   return kOk;
 }
 
-// Of the words behind --only-failed; what is wrong with them.
+// Reads the classes of --only-failed. Returns an error, or nothing.
 std::string ReadClasses(const std::string& text, std::set<std::string>* classes) {
   std::vector<std::string> known;
   for (const Outcome failure : kFailures) known.emplace_back(Word(failure));
   for (const std::string& part : SplitCommas(text)) {
     if (std::find(known.begin(), known.end(), part) == known.end())
-      return fmt::format("unknown class '{}'{}; there are {}", part, DidYouMean(Nearest(part, Candidates(known))),
+      return fmt::format("unknown class '{}'{}; the classes are {}", part, DidYouMean(Nearest(part, Candidates(known))),
                          fmt::join(known, ", "));
     classes->insert(part);
   }
   return "";
 }
 
-// What a search has suggested so far.
+// Adds the suggestions of the search so far.
 void PlanAgain(Plan* plan, const std::filesystem::path& out) {
   BatchSearch(plan, out).Regrow(ReadBatchRecord(ResultsFolder{out}.events()).search);
 }
 
-// What a run would refuse for, that a dry run does not start.
+// Requirements of the run that a dry run does not need.
 void NoteWhatIsMissing(const Plan& plan) {
   for (const std::string& why : {plan.search ? WhyNoSearch(plan.search->method) : "", WhyNoEngine(plan.base.experiment.engine)})
     if (!why.empty()) LogInfo("note: {}", why);
 }
 
-// What nobody sees of a trial from outside: its candidates are played by processes of their own.
+// Workers are invisible in the plan: processes of a trial that play its candidates.
 void NoteWorkers(const Plan& plan) {
   uint64_t workers = plan.base.experiment.rollout.workers;
   for (size_t i = 0; i < plan.points.size(); ++i) {
@@ -91,40 +91,36 @@ void Declare(RunArgs* args, Arguments* add) {
   args->typed_program = add->program();
   AddFile(add, &args->input, /*or_results=*/true);
   add->Add("--sweep", "[POINT:]PATH=VALUES", &args->sweep,
-           "Make a path an axis: path=1,2,4, path=range(1,9,2), path=choice(a,b); point:path=1,2 of one point alone; may be "
-           "repeated");
+           "Sweep a path: path=1,2,4, path=range(1,9,2) or path=choice(a,b); point:path=1,2 for one point; repeatable");
   add->Add("--out", "DIR", &args->out, "Results folder instead of output.dir");
-  add->Flag("--dry-run", &args->dry_run, "Print the trials, what they would be granted and an estimate; start nothing");
-  add->Flag("--fresh", &args->fresh, "Move old results to DIR.1 and start anew");
+  add->Flag("--dry-run", &args->dry_run, "Print the trials, their resources and an estimate; start nothing");
+  add->Flag("--fresh", &args->fresh, "Move old results to DIR.1 and start from scratch");
   const Argument only_failed =
-      add->Add("--only-failed", "[CLASS,...]", "Run failed trials again and nothing else; of these classes: nan,signal,...",
+      add->Add("--only-failed", "[CLASS,...]", "Run only failed trials again; limit them to classes: nan,signal,...",
                [args](const std::string& text) { return ReadClasses(text, &args->only_failed.emplace()); })
           .MayBeEmpty();
-  add->Flag("--only-damaged", &args->only_damaged,
-            "Run finished trials whose files are missing, shorter or altered again, and nothing else")
+  add->Flag("--only-damaged", &args->only_damaged, "Run only finished trials again whose files are missing, cut off or altered")
       .Excludes(only_failed);
-  add->Flag("--only-pruned", &args->only_pruned,
-            "Let trials go on to their end that a search has stopped, and run nothing else")
-      .Excludes(only_failed);
-  add->Flag("--adopt-history", &args->adopt_history,
-            "Go on with a search whose suggestions would be others today, as with another version of Optuna");
-  add->Flag("--accept-change", &args->accept_change, "Run finished points again whose plugin or data files have changed");
-  add->Flag("--skip-invalid", &args->skip_invalid, "Leave out the points that their plugins refuse, run the rest");
+  add->Flag("--only-pruned", &args->only_pruned, "Only resume trials that the search pruned").Excludes(only_failed);
+  add->Flag("--adopt-history", &args->adopt_history, "Resume a search even if it would suggest different values today");
+  add->Flag("--accept-change", &args->accept_change, "Run finished points again if their plugin or data files changed");
+  add->Flag("--skip-invalid", &args->skip_invalid, "Skip points that plugins reject; run the rest");
   add->Add("--apply", "FINDING", &args->apply,
-           "Make the first change that a finding of the results' report proposes; a change that is not swept runs in OUT_try");
-  add->Add("--jobs", "N", &args->jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
-  const std::string where = fmt::format("Where trials run: {}; as engine.kind in the file", fmt::join(EngineKinds(), ", "));
+           "Make the first change that a finding proposes; a change outside the sweep runs in OUT_try");
+  add->Add("--jobs", "N", &args->jobs, "Maximum number of trials at the same time; they share the cores").Within(1u, 4096u);
+  const std::string where = fmt::format("Where trials run: {}; overrides engine.kind", fmt::join(EngineKinds(), ", "));
   add->Add("--engine", "KIND", where.c_str(), [args](const std::string& text) {
     args->input.set.push_back("engine.kind=" + text);
     return std::string();
   });
-  add->Add("--gpus", "LIST", "Use these GPUs only, by number, one for each trial: 0,1,2",
+  add->Add("--gpus", "LIST", "Use only these GPUs, one per trial: 0,1,2",
            [args](const std::string& text) { return text.empty() ? "" : ReadNumbers(text, &args->gpus.emplace()); });
-  add->Flag("--plan", &args->plan, "The file is a plan that a program wrote").Hidden();
+  add->Flag("--plan", &args->plan, "Read the file as a plan written by a program").Hidden();
   add->Add("--same", "COMMAND", &args->same, "With --plan: the command that runs it again").Hidden();
   add->Flag("--json", &args->json, "Print the result as JSON");
-  const Argument quiet = add->Flag("--quiet", &args->quiet, "No progress; one line at the end");
-  add->Flag("--verbose", &args->verbose, "Say on stderr, too, what OUT/logs/session-N.log says of the trials").Excludes(quiet);
+  const Argument quiet = add->Flag("--quiet", &args->quiet, "Print one line at the end and no progress");
+  add->Flag("--verbose", &args->verbose, "Also print to stderr what OUT/logs/session-N.log records of the trials")
+      .Excludes(quiet);
 }
 
 int RunAndTell(const RunArgs& args, RunSession* session) {
@@ -158,7 +154,7 @@ int RunExperiment(const RunArgs& args) {
   if (IsResultsFolder(args.input.file)) {
     const std::optional<RunArgs> command = CommandOf(args);
     if (!command) return kUsage;
-    LogInfo("{}: results; going on with\n  {}", args.input.file.string(), SameCommand(*command));
+    LogInfo("resuming the results in {} with\n  {}", args.input.file.string(), SameCommand(*command));
     return RunExperiment(*command);
   }
   PluginSearch search(args.input.plugin_path);
@@ -174,7 +170,7 @@ int RunExperiment(const RunArgs& args) {
     return kUsage;
   }
   if (planned.plan->compare) {
-    LogError("backplane: {} compares arms, and stops when the answer is known: `{} compare {}` runs it\nnothing was started",
+    LogError("backplane: {} compares arms, which `run` does not do\nnothing was started\nhint: {} compare {}",
              args.input.file.string(), args.typed_program, FileArguments(args.input));
     return kUsage;
   }
@@ -192,7 +188,7 @@ int RunExperiment(const RunArgs& args) {
 }
 
 std::vector<Command> RunCommands() {
-  return {MakeCommand<RunArgs>("run", "Run an experiment, or go on with it", Declare, RunExperiment)};
+  return {MakeCommand<RunArgs>("run", "Run or resume an experiment", Declare, RunExperiment)};
 }
 
 }  // namespace backplane

@@ -100,7 +100,7 @@ class PlanRunner {
 
   int Print(const BatchRequest& request, const BatchReport& report) const {
     if (report.interrupted) {
-      fmt::print(args_.json ? stderr : stdout, "interrupted\n  go on:  {}\n", args_.same);
+      fmt::print(args_.json ? stderr : stdout, "interrupted\n  resume: {}\n", args_.same);
       return kInterrupted;
     }
     const bool all_ran = report.paused.empty() && report.Count(TrialState::kPlanned) == 0;

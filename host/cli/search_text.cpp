@@ -96,16 +96,16 @@ std::string SearchText(const Plan& plan, const std::filesystem::path& out) {
   }
   const std::string& metric = plan.search->metric;
   std::string text = fmt::format("search: {} complete, {}, {} failed", complete, PrunedText(*study), failed);
-  if (open > 0) text += fmt::format(", {} not at their end", open);
-  if (none > 0) text += fmt::format(", {} suggestions that are no point", none);
+  if (open > 0) text += fmt::format(", {} unfinished", open);
+  if (none > 0) text += fmt::format(", {} without a valid point", none);
   text += "\n";
   if (best == nullptr) return text;
-  text += fmt::format("  best {}: {:.6g}, by number {}\n", metric, best_value, best_number);
+  text += fmt::format("  best {}: {:.6g}, number {}\n", metric, best_value, best_number);
   if (surest != nullptr) {
     const Confirmed& runs = confirmed.at(surest->point_id);
-    text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, by number {}", runs.mean(), runs.values.size(),
+    text += fmt::format("  confirmed: {:.6g}, the mean of {} fresh seeds, number {}", runs.mean(), runs.values.size(),
                         surest_number);
-    text += fmt::format(" ({:.6g} while it was searched)\n", *surest->value);
+    text += fmt::format(" ({:.6g} in the search)\n", *surest->value);
     best = surest;
   }
   return text + ValuesText(*study, best->params);

@@ -1,4 +1,4 @@
-// What a person reads of a search: the best so far, and what became of the suggestions.
+// The terminal text of a search: the best value and the states of its suggestions.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// Whole lines; empty where nothing was suggested. `plan` as the search has made it grow in `out`.
+// Whole lines; empty without suggestions. `plan` contains the suggestions in `out`.
 std::string SearchText(const Plan& plan, const std::filesystem::path& out);
 
 }  // namespace backplane

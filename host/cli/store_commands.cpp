@@ -23,12 +23,12 @@ struct ExportArgs {
   std::filesystem::path to;  // empty: standard output, OUT/tb for tb, OUT/optuna.journal for optuna; given for sqlite
 };
 
-// Says so if it is none.
+// Prints an error if it is not one.
 bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
     return true;
   }
-  LogError("backplane: {} is no results folder: it has no {}", out.string(), kPlanName);
+  LogError("backplane: {}: expected a results folder, got one without {}", out.string(), kPlanName);
   return false;
 }
 
@@ -44,7 +44,7 @@ int StoreRebuildCommand(const RebuildArgs& args) {
   // The existing tables contain more than such records.
   if (SayDamage(DamageOfRecords(folder, record, plan))) return kFailed;
   RebuildDatabase(args.out, plan, record);
-  std::printf("%s: made from %llu events\n", folder.database().c_str(), static_cast<unsigned long long>(record.last_seq));
+  std::printf("%s: rebuilt from %llu events\n", folder.database().c_str(), static_cast<unsigned long long>(record.last_seq));
   return SayDamage(DamageIn(folder, record)) ? static_cast<int>(kFailed) : static_cast<int>(kOk);
 }
 
@@ -67,9 +67,9 @@ int ExportCommand(const ExportArgs& args) {
 }  // namespace
 
 std::vector<Command> StoreCommands() {
-  return {{"store", "The tables of a batch, OUT/results.sqlite", nullptr},
+  return {{"store", "Maintain the tables of OUT/results.sqlite", nullptr},
           MakeCommand<RebuildArgs>(
-              "store rebuild", "Make them anew from the events and the trials' files",
+              "store rebuild", "Rebuild OUT/results.sqlite from the events and trial files",
               [](RebuildArgs* args, Arguments* add) { add->Out(&args->out); }, StoreRebuildCommand)};
 }
 
@@ -78,11 +78,11 @@ std::vector<Command> ExportCommands() {
     const char *name, *help, *to, *to_type;
   };
   const Format formats[] = {
-      {"csv", "A table with a row per trial", "File to write instead of standard output", "FILE"},
-      {"tb", "TensorBoard event files, a folder per trial", "Folder to write to instead of OUT/tb", "FOLDER"},
-      {"sqlite", "A copy of results.sqlite that is whole in one file", "File to write", "FILE"},
-      {"optuna", "A study that Optuna and optuna-dashboard open", "File to write instead of OUT/optuna.journal", "FILE"}};
-  std::vector<Command> commands = {{"export", "The results in another form", nullptr}};
+      {"csv", "Write a table with a row per trial", "File to write instead of standard output", "FILE"},
+      {"tb", "Write TensorBoard event files, a folder per trial", "Folder to write to instead of OUT/tb", "FOLDER"},
+      {"sqlite", "Copy results.sqlite into a single self-contained file", "File to write", "FILE"},
+      {"optuna", "Write a study for Optuna and optuna-dashboard", "File to write instead of OUT/optuna.journal", "FILE"}};
+  std::vector<Command> commands = {{"export", "Convert results to other formats", nullptr}};
   for (const Format& format : formats) {
     const auto declare = [format](ExportArgs* args, Arguments* add) {
       args->format = format.name;

@@ -100,7 +100,7 @@ bool IsTyped(const std::string& name, const std::vector<std::string>& typed) {
 
 std::string MissingTool(const Command& command) {
   const std::string program = kPrefix.data() + command.tool;
-  return fmt::format("`{}` needs {}, which is neither in {} nor on PATH; {}", command.name, program,
+  return fmt::format("`{}` needs {}, which is neither in {} nor on PATH\nhint: {}", command.name, program,
                      OwnProgram().parent_path().string(), InstallHint(program));
 }
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The trial's descriptor; -1: there is none, or what has its number by now is another file.
+// The trial's descriptor; -1 if there is none or its number now belongs to a different file.
 static inline int backplane_report_fd(void) {
   const char* const text = getenv("BACKPLANE_REPORT_FD");
   const char* const inode = getenv("BACKPLANE_REPORT_INODE");

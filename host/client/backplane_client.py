@@ -3,16 +3,16 @@
     import backplane_client
     backplane_client.log({"return": 21.5, "eval/return": 30.0}, step=1000)
 
-One file that needs nothing: copy it beside a script, or install Backplane's wheel. Where no trial runs the script every call does
-nothing. No call ends a training: a report that fails is left out with one line on standard error per reason.
+One file without dependencies: copy it next to a script, or install Backplane's wheel. Without a trial, calls do nothing. No call
+ends a training: a failed report is skipped with one line on standard error per reason.
 
-  step          env steps so far, for the horizontal axis, speeds and budget.env_steps; left out: as before
+  step          env steps so far, for the horizontal axis, speeds and budget.env_steps; omitted: as before
   a mapping     within the mapping: its names follow a slash, {"eval": {"return": 1}} is eval/return
   NaN, inf      are reported as not finite
-  others        any value that float() accepts: numbers, numpy's and PyTorch's of one element, flags; None is left out
-  texts         are sent, so that the trial warns of them once; a list or an array is sent as the name of its type
-  threads       may call it at once, and so may a signal handler or a destructor in the middle of a call
-  processes     that inherit the descriptor may, too; a line of more than 4096 bytes is whole only if no other one writes
+  others        any value that float() accepts: numbers, NumPy's and PyTorch's of one element, flags; None is skipped
+  texts         are sent, so that the trial warns about them once; a list or an array is sent as the name of its type
+  threads       may call it concurrently, also a signal handler or a destructor during a call
+  processes     that inherit the descriptor may call it too; a line over 4096 bytes needs a single writer to stay whole
 """
 import json
 import math
@@ -23,7 +23,7 @@ import threading
 __all__ = ["active", "log"]
 
 _MOST_DEPTH = 16
-_WHOLE_BYTES = 4096  # that a pipe takes at once
+_WHOLE_BYTES = 4096  # written to a pipe in one piece
 _MOST_TEXT = 80  # that a warning shows
 _said = set()
 _long_lines = threading.RLock()
@@ -37,7 +37,7 @@ def _say(what):
 
 
 def _descriptor():
-    """The trial's, or None: there is none, or what has its number by now is another file."""
+    """Returns the trial's descriptor, or None if there is none or its number now belongs to a different file."""
     text = os.environ.get("BACKPLANE_REPORT_FD", "")
     if not text.isdigit():
         return None
@@ -47,13 +47,13 @@ def _descriptor():
     except OSError:
         found = None
     if found is None or (wanted and str(found) != wanted):
-        _say(f"descriptor {text} is closed here: nothing is reported (start processes with close_fds=False or pass_fds)")
+        _say(f"reports are off because descriptor {text} is closed here; start processes with close_fds=False or pass_fds")
         return None
     return int(text)
 
 
 def active():
-    """Whether a trial listens."""
+    """Returns whether a trial runs this script."""
     return _descriptor() is not None
 
 
@@ -95,7 +95,7 @@ def log(values, step=None):
             report["step"] = int(step)
         line = (json.dumps(report) + "\n").encode()
     except Exception as error:
-        _say(f"a report is left out: wanted a mapping of names to numbers and a whole step, found {values!r:.80} at {step!r:.40} ({error})")
+        _say(f"report skipped: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
         return False
     if not numbers:
         return False
@@ -105,7 +105,7 @@ def log(values, step=None):
         while line:
             line = line[os.write(fd, line):]
     except OSError as error:
-        _say(f"nothing is reported any more: {error}")
+        _say(f"reports stopped: {error}")
         return False
     finally:
         if locked:

@@ -2,9 +2,9 @@
 #
 #   backplane_log step=1000 return=21.5 eval/return=30
 #
-# A `step` is env steps so far; left out: as before. nan and inf are reported as not finite. A text is sent too: the trial
-# warns of it once. Where no trial runs the script, or its descriptor is closed, it does nothing. POSIX; the status is 0 in any
-# case, so that `set -e` goes on.
+# `step` is the env steps so far; omitted: as before. nan and inf are reported as not finite. A text is sent too, and the trial
+# warns about it once. Without a trial or its descriptor, calls do nothing. POSIX. The status is always 0, so `set -e` does not
+# end the script.
 backplane_log() {
   case ${BACKPLANE_REPORT_FD:-} in
     '' | *[!0-9]*) return 0 ;;

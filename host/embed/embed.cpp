@@ -20,7 +20,7 @@ static_assert(offsetof(bp_view, strides) == offsetof(bp_tensor, strides) &&
               offsetof(bp_view, byte_offset) == offsetof(bp_tensor, byte_offset));
 
 void Require(const void* argument, const char* name) {
-  if (argument == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", std::string(name) + ": wanted a pointer, found NULL");
+  if (argument == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", std::string(name) + ": expected a pointer, got NULL");
 }
 
 template <class Body>
@@ -111,7 +111,7 @@ bp_status bp_embed_save(bp_embed* handle, void* buf, uint64_t cap, uint64_t* out
     if (buf == nullptr) return;
     if (cap < saved.size())
       throw TrialFailure(BP_E_INVALID_ARG, "",
-                         "save: wanted room for " + std::to_string(saved.size()) + " bytes, found " + std::to_string(cap));
+                         "save: expected room for " + std::to_string(saved.size()) + " bytes, got " + std::to_string(cap));
     std::memcpy(buf, saved.data(), saved.size());
   });
 }
@@ -138,7 +138,7 @@ bp_status bp_embed_set_state(bp_embed* handle, uint64_t row, uint64_t n, const c
                              const uint64_t* sizes) {
   return InEnv(handle, [&](EmbeddedEnv& env) {
     constexpr uint64_t kMostParts = 1024;
-    if (n > kMostParts) throw TrialFailure(BP_E_INVALID_ARG, "", "n: wanted at most 1024 parts, found " + std::to_string(n));
+    if (n > kMostParts) throw TrialFailure(BP_E_INVALID_ARG, "", "n: expected at most 1024 parts, got " + std::to_string(n));
     if (n > 0) Require(names, "names"), Require(values, "values"), Require(sizes, "sizes");
     std::vector<EmbeddedEnv::PartValues> parts;
     for (uint64_t i = 0; i < n; ++i) {

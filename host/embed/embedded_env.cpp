@@ -64,8 +64,8 @@ EmbeddedEnv::~EmbeddedEnv() {
 unsigned EmbeddedEnv::ThreadsFor(unsigned asked) const {
   if (env_.on_device())
     throw TrialFailure(BP_E_UNSUPPORTED, env_.id(),
-                       "keeps its channels on a device, and only those in the host's memory can be lent");
-  if (asked > kMaxThreads) throw Misuse(fmt::format("threads: wanted 0 to {}, found {}", kMaxThreads, asked));
+                       "keeps its channels on a device, but embedding needs channels in host memory");
+  if (asked > kMaxThreads) throw Misuse(fmt::format("threads: expected 0 to {}, got {}", kMaxThreads, asked));
   if (env_.resets_itself() || (env_.flags() & BP_FLAG_ROWS_CONCURRENT) == 0) return 1;
   return static_cast<unsigned>(std::min<uint64_t>(asked == 0 ? GrantedCores() : asked, env_.rows()));
 }
@@ -78,18 +78,17 @@ ChannelBuffer& EmbeddedEnv::Channel(const std::string& name) {
 }
 
 void EmbeddedEnv::RequireRest() const {
-  if (row_threads_.sent()) throw Misuse("a step is under way: bp_embed_step_wait comes first");
+  if (row_threads_.sent()) throw Misuse("expected no pending step, got one\nhint: call bp_embed_step_wait first");
 }
 
 void EmbeddedEnv::SetAutoreset(Autoreset mode) {
   RequireRest();
   if (mode != Autoreset::kSameStep && mode != Autoreset::kNextStep && mode != Autoreset::kDisabled)
     throw Misuse(
-        fmt::format("autoreset: wanted 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), found {}", static_cast<int32_t>(mode)));
+        fmt::format("autoreset: expected 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), got {}", static_cast<int32_t>(mode)));
   if (mode != Autoreset::kSameStep && env_.resets_itself())
-    throw TrialFailure(
-        BP_E_UNSUPPORTED, env_.id(),
-        "resets itself in the step that ends an episode, so that SAME_STEP is the only autoreset mode that it has");
+    throw TrialFailure(BP_E_UNSUPPORTED, env_.id(),
+                       "resets itself in the step that ends an episode, so it supports only SAME_STEP");
   if (mode != mode_) EndAll();
   mode_ = mode;
   spec_ = SpecText();
@@ -142,7 +141,7 @@ void EmbeddedEnv::Reset(const uint8_t* mask, const uint64_t* seeds) {
 void EmbeddedEnv::RequireStarted() const {
   const void* const none = std::memchr(phases_.data(), kNone, phases_.size());
   if (none == nullptr) return;
-  throw Misuse(fmt::format("row {} has no episode under way: bp_embed_reset begins one",
+  throw Misuse(fmt::format("row {} has no running episode\nhint: call bp_embed_reset first",
                            static_cast<const uint8_t*>(none) - phases_.data()));
 }
 
@@ -170,7 +169,7 @@ void EmbeddedEnv::Send() {
 }
 
 void EmbeddedEnv::Wait() {
-  if (!row_threads_.sent()) throw Misuse("no step is under way: bp_embed_step_send begins one");
+  if (!row_threads_.sent()) throw Misuse("expected a pending step, got none\nhint: call bp_embed_step_send first");
   row_threads_.Await();
 }
 

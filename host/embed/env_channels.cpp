@@ -40,7 +40,7 @@ ChannelBuffer* EnvChannels::AddOwn(const EnvInstance& env, uint16_t role, const 
   bp_channel about = like;
   about.role = role, about.name = names_.emplace_back(name).c_str();
   auto& buffer = buffers_[name];
-  if (buffer) throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "has a channel '" + name + "', which is the host's name");
+  if (buffer) throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "has a channel '" + name + "', but the host reserves this name");
   buffer = std::make_unique<ChannelBuffer>(about, env.Lead(about), 1);
   all_.push_back({about, buffer.get(), true});
   return buffer.get();

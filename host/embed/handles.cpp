@@ -49,8 +49,9 @@ bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
     GiveBack(slot);
     if (free) return reinterpret_cast<bp_embed*>(handle);
   }
-  throw TrialFailure(BP_E_OOM_HOST, "",
-                     "wanted fewer than " + std::to_string(kSlots) + " open envs, found as many; bp_embed_close ends one");
+  throw TrialFailure(
+      BP_E_OOM_HOST, "",
+      "expected fewer than " + std::to_string(kSlots) + " open envs, got as many\nhint: close one with bp_embed_close");
 }
 
 HandleUse::HandleUse(const bp_embed* handle) noexcept {
@@ -58,15 +59,16 @@ HandleUse::HandleUse(const bp_embed* handle) noexcept {
   Slot& slot = slots[number % kSlots];
   const auto is_open = [&] { return number != 0 && slot.handle.load(std::memory_order_acquire) == number; };
   if (!is_open()) {
-    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was never opened, or is closed");
+    SayError(BP_E_INVALID_ARG, "expected the handle of an open env, got one that is closed or was never opened");
   } else if (slot.pid != getpid()) {
-    SayError(BP_E_INVALID_ARG, "the env was opened before fork(), by another process; open one of your own in the child");
+    SayError(BP_E_INVALID_ARG,
+             "expected an env of this process, got one that was opened before fork()\nhint: open a new one in the child");
   } else if (!Take(slot)) {
-    SayError(BP_E_INVALID_ARG, "another call of the same handle is under way, in another thread or below a signal handler");
+    SayError(BP_E_INVALID_ARG, "another call is using this handle, in a different thread or below a signal handler");
   } else if (slot_ = &slot; is_open()) {
     env_ = slot.env;
   } else {
-    SayError(BP_E_INVALID_ARG, "wanted the handle of an open env, found one that was closed just now");
+    SayError(BP_E_INVALID_ARG, "expected the handle of an open env, got one that was just closed");
   }
 }
 

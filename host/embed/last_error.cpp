@@ -32,7 +32,7 @@ bp_status SayError(bp_status status, const std::string& text) noexcept {
     OwnText() = text;
     tls_error = OwnText().c_str();
   } catch (...) {
-    tls_error = "out of memory, and so is the sentence that says why";
+    tls_error = "out of memory, also for the error text";
   }
   return status;
 }
@@ -66,7 +66,7 @@ bp_status StatusOfException() noexcept {
   } catch (const std::exception& e) {
     return SayError(BP_E_INTERNAL, WordsOf(e));
   } catch (...) {
-    return SayError(BP_E_INTERNAL, "something was thrown that is not a std::exception");
+    return SayError(BP_E_INTERNAL, "caught an exception that is not a std::exception");
   }
 }
 

@@ -32,7 +32,7 @@ PluginInfo LookUp(const char* so, const char* id) {
     catalog.AddFile(file);
     found = catalog.Find(BP_KIND_ENV, id && !catalog.plugins().empty() ? name : file, &why_not);
   } else {
-    if (!id) throw NotFound("wanted a plugin file or an env's id, found neither");
+    if (!id) throw NotFound("expected a plugin file or an env's id, got neither");
     AddPluginFolders(&catalog);
     found = catalog.Find(BP_KIND_ENV, name, &why_not);
   }
@@ -67,8 +67,7 @@ void ReadGiven(const char* text, EnvToOpen* env) {
   Values host;
   env->options = ReadOptions(root, slots.front(), slots, &host, &errors);
   for (const Entry& entry : root.entries)
-    if (entry.key != "env")
-      errors.Add(entry.mark, "an option stands for the host's key '" + entry.key + "', which an embedded env has not");
+    if (entry.key != "env") errors.Add(entry.mark, "the host's key '" + entry.key + "' has no effect on an embedded env");
   std::string text_of_all;
   for (const Diagnostic& error : errors.Sorted()) text_of_all += (text_of_all.empty() ? "" : "\n") + error.message;
   json unknown = json::array();
@@ -91,7 +90,7 @@ fs::path Home() {
     const fs::path library = fs::weakly_canonical(about.dli_fname, error);
     if (!error) return library.parent_path().parent_path();
   }
-  throw NotFound("the folder of this library can not be found; BACKPLANE_HOME names the installation");
+  throw NotFound("cannot find the folder of this library\nhint: set BACKPLANE_HOME to the installation");
 }
 
 void AddPluginFolders(Catalog* catalog) {
@@ -112,7 +111,7 @@ void AddPluginFolders(Catalog* catalog) {
 std::string WhyNotHere(const PluginInfo& env) {
   if (env.build.torch.empty()) return "";
   return env.id + ": is built against LibTorch " + env.build.torch +
-         ", and a process in which envs are embedded has its own or none; `backplane run` starts a process for it";
+         ", which this process may lack or have in a different version\nhint: `backplane run` starts a process for it";
 }
 
 EnvToOpen FindEnv(const char* so, const char* id, const char* options) {

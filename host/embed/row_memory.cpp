@@ -53,7 +53,7 @@ uint64_t RowsThatFit(const LoadedModule& module, const EnvToOpen& about, const H
   const uint64_t needed = *each > UINT64_MAX / rows ? UINT64_MAX : *each * rows;
   throw TrialFailure(
       BP_E_OOM_HOST, about.info.id,
-      fmt::format("rows: {} rows need at least {:.1f} GiB ({} bytes each), and {:.1f} GiB are available; at most "
+      fmt::format("rows: {} rows need at least {:.1f} GiB ({} bytes each), but {:.1f} GiB are available; at most "
                   "{} rows fit",
                   rows, GiB(needed), *each, GiB(*available), *available / *each));
 }

@@ -58,18 +58,18 @@ void EmbeddedEnv::Load(const void* data, uint64_t n) {
   RequireRest();
   if (!HasSnapshots(env_)) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "offers no snapshots (bp.env.snapshot/1)");
   SavedHead head, wanted;
-  if (n < sizeof head) throw NotSaved(env_, fmt::format("wanted {} bytes or more, found {}", sizeof head, n));
+  if (n < sizeof head) throw NotSaved(env_, fmt::format("expected {} bytes or more, got {}", sizeof head, n));
   std::memcpy(&head, data, sizeof head);
   wanted.options = HashOf(about_);
   if (std::memcmp(head.magic, wanted.magic, sizeof head.magic) != 0)
-    throw NotSaved(env_, "wanted bytes of bp_embed_save, found others");
-  if (head.options != wanted.options) throw NotSaved(env_, "the bytes are of another env, version or options");
-  if (head.rows != env_.rows()) throw NotSaved(env_, fmt::format("wanted {} rows, found {}", env_.rows(), head.rows));
+    throw NotSaved(env_, "expected bytes of bp_embed_save, got different ones");
+  if (head.options != wanted.options) throw NotSaved(env_, "the bytes are from a different env, version or options");
+  if (head.rows != env_.rows()) throw NotSaved(env_, fmt::format("expected {} rows, got {}", env_.rows(), head.rows));
   if (head.mode != static_cast<int64_t>(mode_))
-    throw NotSaved(env_, fmt::format("wanted the autoreset mode {}, found {}", static_cast<int32_t>(mode_), head.mode));
+    throw NotSaved(env_, fmt::format("expected the autoreset mode {}, got {}", static_cast<int32_t>(mode_), head.mode));
   const uint64_t of_host = env_.rows() * (sizeof(RowEpisodes) + 1);
   if (head.bytes_of_env > n || n - sizeof head < of_host || n - sizeof head - of_host != head.bytes_of_env)
-    throw NotSaved(env_, fmt::format("wanted {} bytes, found {}", sizeof head + head.bytes_of_env + of_host, n));
+    throw NotSaved(env_, fmt::format("expected {} bytes, got {}", sizeof head + head.bytes_of_env + of_host, n));
   const auto* at = static_cast<const std::byte*>(data) + sizeof head;
   OrEndAll([&] { LoadRows(env_, std::vector<std::byte>(at, at + head.bytes_of_env)); });
   at += head.bytes_of_env;
@@ -91,7 +91,7 @@ void EmbeddedEnv::FindState() {
     if (name == nullptr) return;
     if (n > kMostNumbers || i == kMostParts)
       throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                         fmt::format("part {} of a state: wanted at most {} parts of at most {} numbers, found {}", i,
+                         fmt::format("part {} of a state: expected at most {} parts of at most {} numbers, got {}", i,
                                      kMostParts, kMostNumbers, n));
     state_parts_.push_back({name, offset, n});
     offset += n;
@@ -104,7 +104,7 @@ const EmbeddedEnv::StatePart& EmbeddedEnv::Part(const std::string& name) const {
     if (part.name == name) return part;
     names.push_back(part.name);
   }
-  if (names.empty()) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "names no state of a row (bp.env.inject/1)");
+  if (names.empty()) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "does not expose the state of a row (bp.env.inject/1)");
   throw TrialFailure(BP_E_INVALID_ARG, env_.id(),
                      fmt::format("has no state '{}'{}", name, DidYouMean(Nearest(name, Candidates(names)))));
 }
@@ -112,7 +112,7 @@ const EmbeddedEnv::StatePart& EmbeddedEnv::Part(const std::string& name) const {
 std::vector<double> EmbeddedEnv::AllState(uint64_t row) {
   RequireRest();
   if (row >= env_.rows())
-    throw TrialFailure(BP_E_INVALID_ARG, env_.id(), fmt::format("wanted a row from 0 to {}, found {}", env_.rows() - 1, row));
+    throw TrialFailure(BP_E_INVALID_ARG, env_.id(), fmt::format("expected a row from 0 to {}, got {}", env_.rows() - 1, row));
   std::vector<double> all;
   if (!state_parts_.empty()) all.resize(state_parts_.back().offset + state_parts_.back().size);
   const bp_env_inject_1* const inject = InjectOf(env_);
@@ -132,12 +132,12 @@ void EmbeddedEnv::SetState(uint64_t row, const std::vector<PartValues>& parts) {
     const StatePart& part = Part(given.name);
     if (given.size != part.size)
       throw TrialFailure(BP_E_INVALID_ARG, env_.id(),
-                         fmt::format("state '{}': wanted {} numbers, found {}", part.name, part.size, given.size));
+                         fmt::format("state '{}': expected {} numbers, got {}", part.name, part.size, given.size));
     for (uint64_t i = 0; i < part.size; ++i)
       if (!std::isfinite(given.values[i]))
         throw TrialFailure(
             BP_E_NUMERIC, env_.id(),
-            fmt::format("state '{}'[{}] of row {}: wanted a finite number, found {}", part.name, i, row, given.values[i]));
+            fmt::format("state '{}'[{}] of row {}: expected a finite number, got {}", part.name, i, row, given.values[i]));
     checked.emplace_back(&part, given.values);
   }
   if (checked.empty()) return;

@@ -114,7 +114,7 @@ void RowThreads::Send(std::function<void()> job) {
     try {
       driver_ = std::thread([this] { Drive(); });
     } catch (const std::system_error& e) {
-      throw TrialFailure(BP_E_OOM_HOST, "", std::string("no thread can be started for the step: ") + e.code().message());
+      throw TrialFailure(BP_E_OOM_HOST, "", std::string("cannot start a thread for the step: ") + e.code().message());
     }
   }
   job_ = std::move(job);

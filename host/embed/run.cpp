@@ -140,7 +140,7 @@ bp_status bp_run(const char* file, const char* const* arguments, int32_t (*on_ne
   using namespace backplane;
   return Answer([&] {
     if (out_exit) *out_exit = -1;
-    if (file == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", "file: wanted an experiment file, found NULL");
+    if (file == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", "file: expected an experiment file, got NULL");
     const std::unique_ptr<Run> run = Start(file, arguments, on_news, context);
     run->Follow();
     const ChildExit exit = run->exit();

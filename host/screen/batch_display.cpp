@@ -34,7 +34,7 @@ void BatchDisplay::Begin() {
   try {
     Refresh();
     if (screen_) screen_->BeginWith(view_->rows());
-  } catch (const std::exception&) {  // Show says it
+  } catch (const std::exception&) {  // Show prints it
   }
 }
 

@@ -24,9 +24,10 @@ double Now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
   if (!std::filesystem::exists(folder.plan())) {
-    throw std::runtime_error(folder.out.string() + (std::filesystem::exists(folder.out)
-                                                        ? " is no results folder: it has no " + std::string(kPlanName)
-                                                        : " is not there"));
+    throw std::runtime_error(folder.out.string() +
+                             (std::filesystem::exists(folder.out)
+                                  ? ": expected a results folder, got one without " + std::string(kPlanName)
+                                  : " does not exist"));
   }
   return ReadPlanFile(folder.plan());
 }
@@ -90,8 +91,7 @@ void BatchView::ForgetEnded() {
   }
 }
 
-// Only while a session ran: what lies between two of them is nobody's time. Of one that was killed, up to its last sign of
-// life.
+// Counts only time within sessions, not between them. A killed session counts up to its last sign of life.
 void BatchView::CountSessions() {
   const auto& sessions = record().sessions;
   if (sessions.empty()) return;
@@ -131,8 +131,8 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
   } else if (running_) {
     FillRunning(trial, last, row);
   } else {
-    row.state = TrialState::kPlanned;  // what the next run will make of it
-    row.why = "its supervisor ended before it did";
+    row.state = TrialState::kPlanned;  // as the next run will treat it
+    row.why = "its supervisor ended before the trial";
   }
 }
 
@@ -173,7 +173,7 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   row.episode_return = MeasuredMean(found, "return");
   row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
   for (LiveValue& one : row.live) {
-    const std::optional<double> last = MeasuredMean(found, one.name);  // as the result says it, where it does
+    const std::optional<double> last = MeasuredMean(found, one.name);  // from the result if it has one
     if (last && std::isfinite(*last)) one.value = last;
   }
   row.elapsed_s = WallSeconds(attempt);
@@ -186,7 +186,7 @@ std::string BatchView::State() const {
   return !why.empty() ? why : running_ ? "running" : "interrupted";
 }
 
-// Trials that a search will still add, at most, in this session or in the one that goes on. Once some confirm, it adds no more.
+// Most trials that a search can still add, in this or a later session. After the first confirming trial, it adds none.
 size_t BatchView::ToCome() const {
   const auto& sessions = record().sessions;
   if (sessions.empty() || sessions.back().why_ended == "done" || (!running_ && record().search.open.is_null())) return 0;
@@ -221,7 +221,7 @@ std::optional<double> BatchView::TimeLeft() const {
   return EstimateTimeLeft(evidence);
 }
 
-// "eval/return 487.3, number 12: lr=0.0021 num_epochs=7"; empty: no search, or it was told of no result yet.
+// "eval/return 487.3, number 12: lr=0.0021 num_epochs=7"; empty: no search, or it has no result yet.
 std::string BatchView::BestSoFar() const {
   const SearchRecord& search = record().search;
   if (!search.open.is_object()) return "";

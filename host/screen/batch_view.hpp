@@ -22,8 +22,8 @@ class BatchView {
   explicit BatchView(const std::filesystem::path& out);
   // Looks again; cheap if little has happened. Throws std::runtime_error.
   void Refresh();
-  // Rows keep what is shown of trials that are done with; record() is without them from now on. For a batch's own supervisor,
-  // which looks for days: its memory is not to grow with what has ended.
+  // Rows keep the displayed values of finished trials, and record() drops them from now on. For the supervisor, which runs for
+  // days: its memory must not grow with finished trials.
   void ForgetEnded();
 
   bool running() const { return running_; }                    // a supervisor is at work
@@ -31,7 +31,7 @@ class BatchView {
   const BatchTotals& totals() const { return totals_; }
   double earlier_s() const { return earlier_s_; }  // how long the sessions before the last one ran
   const BatchRecord& record() const { return events_.record(); }
-  BatchProgress Progress() const;  // as progress.json says it; the experiment's name is that of the folder
+  BatchProgress Progress() const;  // for progress.json; the folder's name is the experiment's name
 
  private:
   struct Trial {

@@ -30,7 +30,7 @@ void Handle(int signal, void (*handler)(int)) {
   if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);  // who has a handler comes to an orderly end
 }
 
-// As if there were no handler, but for the cursor. Who was stopped and goes on hides it at the next redraw.
+// Acts like the default handler, but shows the cursor first. After a SIGCONT, the next redraw hides it again.
 void OnSignal(int signal) {
   ShowCursor();
   std::signal(signal, SIG_DFL);

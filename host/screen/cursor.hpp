@@ -9,7 +9,7 @@ namespace backplane {
 void HideCursor(std::FILE* terminal);  // may be called again and again
 void ShowCursor();                     // nothing where it is not hidden
 
-// What is written between the two is shown at once, on terminals that know them.
+// Terminals that support them show all output between the two in one update.
 inline constexpr char kBeginUpdate[] = "\x1b[?2026h", kEndUpdate[] = "\x1b[?2026l";
 
 }  // namespace backplane

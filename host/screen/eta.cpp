@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kTelling = 0.01;  // progress below this says nothing about a trial's pace
+constexpr double kTelling = 0.01;  // progress below this is no evidence of a trial's pace
 
 std::optional<double> WholeTime(const RunningTrial& trial) {
   return trial.progress >= kTelling ? std::optional(trial.elapsed_s / std::min(trial.progress, 1.0)) : std::nullopt;
@@ -54,7 +54,7 @@ std::optional<double> EstimateTimeLeft(const EtaEvidence& evidence) {
   if (evidence.running.empty() && evidence.waiting.empty() && evidence.to_come == 0) return 0;
   const MeanTimes times(evidence);
   if (times.empty()) return std::nullopt;
-  // When each place becomes free; whoever waits takes the next one.
+  // When each place becomes free; a waiting trial uses the next one.
   std::priority_queue<double, std::vector<double>, std::greater<>> places;
   double last = 0;
   for (const RunningTrial& trial : evidence.running) {

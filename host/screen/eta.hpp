@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Trials of one kind differ in little but their seed, and so last alike: those of a point.
+// Trials of one kind, which are the trials of a point, differ only in their seed, so they take about the same time.
 struct FinishedTrial {
   double elapsed_s = 0;  // until it came to its end
   size_t kind = 0;
@@ -23,12 +23,12 @@ struct EtaEvidence {
   std::vector<FinishedTrial> finished;
   std::vector<RunningTrial> running;
   std::vector<size_t> waiting;  // kinds of those that have not started, in their order
-  size_t to_come = 0;           // others after these, of kinds that nobody knows
+  size_t to_come = 0;           // more trials after these, of unknown kinds
   size_t at_once = 1;           // how many run side by side
 };
 
-// Seconds. A waiting trial is taken to last as long as the mean of its kind or, where none is known, of all; a running one goes
-// on at its own pace. Absent without evidence: nothing has finished and nothing that runs has come far enough to tell.
+// Seconds. A waiting trial counts with the mean time of its kind or, if unknown, of all trials; a running one with its own
+// pace. Absent without evidence: no trial has finished or made enough progress.
 std::optional<double> EstimateTimeLeft(const EtaEvidence& evidence);
 
 }  // namespace backplane

@@ -10,7 +10,7 @@ void LivePage::Look() {
   constexpr std::chrono::seconds kLongestPause{60};
   try {
     if (child_ && child_->Wait(0)) {
-      LogToFile(LogLevel::kDebug, "what writes the page has ended; it is started again");
+      LogToFile(LogLevel::kDebug, "the page writer has ended; restarting it");
       child_.reset();
       next_start_ = Clock::now() + pause_;
       pause_ = std::min(2 * pause_, kLongestPause);

@@ -52,7 +52,7 @@ std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& a
   const auto last_part = [](const std::string& whole) { return whole.substr(whole.rfind('/') + 1); };
   const std::string brief = last_part(name);
   const auto alike = std::count_if(all.begin(), all.end(), [&](const LiveValue& one) { return last_part(one.name) == brief; });
-  // What is shown of every trial is headed `return` as well.
+  // The column of every trial has the heading `return` as well.
   return Printable(brief.empty() || brief == "return" || alike > 1 ? name : brief);
 }
 

@@ -16,20 +16,20 @@ namespace backplane {
 struct LiveValue {
   std::string name;             // "ep/length"
   std::optional<double> value;  // finite
-  bool asked = true;            // by output.live; what is not gives way where there is no room
+  bool asked = true;            // by output.live; other columns are dropped first if there is no room
 };
 std::vector<LiveValue> LiveOf(const StatusFile& status);
-// "0.91", "40 (target 90)" of what is below its target, "" without a value.
+// "0.91", "40 (target 90)" if below its target, "" without a value.
 std::string LiveText(const LiveValue& value);
 // "length": the last part, or the whole name where two of `all` end alike, or it ends in `return`.
 std::string LiveHeading(const std::string& name, const std::vector<LiveValue>& all);
 
-// "learn  iteration 12/73  49,152/300,000 steps  16 %  12,345 steps/s  return 812.4  0:12, about 1:03 left"; what output.live
-// asks for stands behind the percentage. What does not fit into `width` is left out whole: the steps first, then iteration,
-// speed, what is asked for, the return, and last the time.
+// "learn  iteration 12/73  49,152/300,000 steps  16 %  12,345 steps/s  return 812.4  0:12, about 1:03 left"; columns of
+// output.live follow the percentage. Columns that do not fit into `width` are dropped: first the steps, then iteration, speed,
+// output.live, the return, and last the time.
 std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget, double elapsed_s, std::optional<double> left_s,
                            int width);
-// What is said meanwhile: on a terminal broken between words, elsewhere with the time of day.
+// Notes during a run: wrapped between words on a terminal, otherwise with the time of day.
 std::string NoteLines(const std::string& text, const Screen& screen);
 std::string TimeOfDay();                  // "14:02:33", here
 std::string FormatClock(double seconds);  // "0:12", "1:02:03"

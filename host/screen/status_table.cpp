@@ -48,7 +48,7 @@ std::string Live(const BatchRow& row, const std::string& name) {
   return found != row.live.end() ? LiveText(*found) : "";
 }
 
-// Those of every batch, then what is shown of the rows live.
+// The columns of every batch, then the live columns of the rows.
 std::vector<ScreenColumn> ColumnsOf(const std::vector<NumberedRow>& rows) {
   std::vector<ScreenColumn> columns = {{"progress", Percent}, {"steps/s", Speed}, {"return", Return}, {"time", Time}};
   std::vector<LiveValue> live;
@@ -82,7 +82,7 @@ std::vector<NumberedRow> Ordered(const std::vector<BatchRow>& rows) {
   return ordered;
 }
 
-// "9 planned, 3 completed": what a list leaves out.
+// "9 planned, 3 completed": the rows that a list omits.
 std::string Counts(const std::vector<NumberedRow>& rows, size_t from) {
   std::map<std::string, size_t> counts;
   for (size_t i = from; i < rows.size(); ++i) {
@@ -107,7 +107,7 @@ bool AreDistinct(const std::vector<std::string>& names) {
   return std::set<std::string>(names.begin(), names.end()).size() == names.size();
 }
 
-// Widths are those of the rows shown, so that a batch of short names has a small table.
+// Widths depend on the rows shown, so a batch of short names has a small table.
 class Table {
  public:
   Table(std::vector<NumberedRow> rows, const Screen& screen)
@@ -152,7 +152,7 @@ class Table {
   }
 
  private:
-  // Those that fit beside a name: the progress first, then what was asked for, then the rest. Returns the width taken.
+  // Adds columns that fit next to a name: first the progress, then output.live, then the rest. Returns the width used.
   size_t ChooseColumns(size_t least_name) {
     std::vector<ScreenColumn> all = ColumnsOf(rows_);
     std::vector<size_t> order(all.size());

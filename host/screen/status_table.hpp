@@ -34,10 +34,9 @@ std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& t
 // "best so far: eval/return 487.3, number 12: lr=0.0021"; empty: there is none.
 std::string FormatBest(const BatchTotals& totals);
 
-// Lines that end with a line feed: totals, of a search the best so far, a heading, and the trials: running first, then failed,
-// then the latest to end, then the planned in their order. No line is wider than the screen, there are at most screen.height of
-// them; what does not fit is counted in the last one. Columns that would leave no room for the name are left out from the
-// right, those of output.live first.
+// Lines that end with a line feed: totals, the best of a search, a heading, and the trials: running, failed, latest ended, then
+// planned in their order. No line is wider than the screen, and there are at most screen.height of them; the last one counts
+// the rest. Columns that leave no room for the name are dropped from the right, the ones by output.live first.
 std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen);
 
 // One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".

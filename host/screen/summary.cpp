@@ -68,7 +68,7 @@ const Spread* Find(const EpisodeMeans& measured, const std::string& name) {
   return spread && spread->mean && !std::isnan(*spread->mean) ? spread : nullptr;
 }
 
-// How many episodes stand behind each cell: once below them if all are alike, as they are but for rare metrics.
+// The number of episodes per cell: one line below if all are equal, which only rare metrics are not.
 Side MakeSide(const std::string& heading, const EpisodeMeans& measured, const std::vector<std::string>& names) {
   std::set<uint64_t> counts;
   for (const std::string& name : names) {
@@ -90,7 +90,7 @@ size_t Widest(const std::vector<std::string>& texts, size_t at_least) {
   return at_least;
 }
 
-// Sides that do not fit beside the others follow below them, with the names again.
+// Columns that do not fit next to the others follow below them, with the names again.
 std::string Beside(std::vector<std::string> names, const std::vector<Side>& sides, size_t screen) {
   if (std::any_of(sides.begin(), sides.end(), [](const Side& side) { return !side.cells.back().empty(); })) {
     names.emplace_back("episodes");
@@ -185,7 +185,7 @@ std::string Phases(const TrialResult& result, size_t width) {
   const std::vector<int> tenths = Tenths(phases);
   size_t name = width >= 48 ? 24 : 0;
   for (const PhaseTime& phase : phases) name = std::max(name, phase.name.size());
-  std::string text = "\n" + WrapAfter("  ", "  ", "where the time went, in seconds of all threads together", width - 2);
+  std::string text = "\n" + WrapAfter("  ", "  ", "time per phase, in seconds of all threads together", width - 2);
   for (size_t i = 0; i < phases.size(); ++i) {
     text += fmt::format("    {:<{}}{:>8.1f} s{:>8.1f} %\n", phases[i].name, name, phases[i].seconds, tenths[i] / 10.0);
   }
@@ -200,7 +200,7 @@ std::string Places(const SummaryContext& context) {
   return text;
 }
 
-constexpr size_t kLabel = 15;  // columns before what a label names
+constexpr size_t kLabel = 15;  // columns of a label
 
 // Nothing without lines.
 std::string Row(const std::string& label, const std::vector<std::string>& lines) {
@@ -223,7 +223,7 @@ std::vector<std::string> InnermostCalls(const TrialResult& result) {
 }  // namespace
 
 const char* SummaryState(const TrialResult& result) {
-  return result.state == TrialState::kKilled ? "stopped, the same command goes on" : Word(result.state);
+  return result.state == TrialState::kKilled ? "stopped, the same command resumes" : Word(result.state);
 }
 
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context) {
@@ -240,12 +240,12 @@ std::string FormatFailure(const TrialResult& result, const SummaryContext& conte
   std::string text =
       fmt::format("{}: {} ({}), trial {}\n", context.title, Word(result.state), Word(result.outcome), result.trial_id);
   const std::string why = result.error.value_or("");
-  // Lines are left to the terminal to break: breaks of ours would cut paths that are to be copied.
+  // The terminal breaks these lines, because our breaks would cut paths that you copy.
   for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal.value_or("")),
                                      std::pair("last phase", result.phase), std::pair("last plugin", result.plugin)}) {
     if (!words.empty()) text += Row(label, {Printable(words)});
   }
-  // Often the reason is what was said last: it need not stand there twice.
+  // The reason is often the last line of the log, and then it is printed only once.
   std::vector<std::string> said;
   for (const std::string& line : result.log_tail) {
     if (!why.ends_with(line)) {

@@ -18,8 +18,8 @@ struct SummaryContext {
 
 // The word for its state. Stopped with a checkpoint is no end of a trial.
 const char* SummaryState(const TrialResult& result);
-// Speed, return, every metric beside its floors, each with its 95 % interval over the episodes, where the time went (shares sum
-// to 100 %), where the results lie.
+// Speed, return and every metric next to its baselines, each with its 95 % interval over the episodes; the time per phase
+// (shares sum to 100 %) and the results folder.
 std::string FormatSummary(const TrialResult& result, const SummaryContext& context);
 // Class, signal, last phase, plugin, log tail, and what to run next.
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context);

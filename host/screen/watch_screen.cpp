@@ -38,7 +38,7 @@ void BatchScreen::Draw(const std::string& block) {
   for (const char c : block) {
     text += c == '\n' ? "\x1b[K\n" : std::string(1, c);
   }
-  text += "\x1b[J";  // what a longer block left below
+  text += "\x1b[J";  // clears the rest of a longer block
   fmt::print(stream_, "{}{}", text, kEndUpdate);
   std::fflush(stream_);
   block_ = block;

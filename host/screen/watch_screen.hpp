@@ -19,7 +19,7 @@ class BatchScreen {
 
   // Five times a second is enough: making the rows of thousands of trials costs more than drawing them.
   bool Due(double elapsed_s) const { return elapsed_s >= next_s_; }
-  // What has ended before is no news.
+  // Trials that ended before are not announced.
   void BeginWith(const std::vector<BatchRow>& rows);
   // Draws whether due or not. Rows keep their order from call to call; totals.elapsed_s is the clock.
   void Update(const std::vector<BatchRow>& rows, const BatchTotals& totals);

@@ -16,7 +16,7 @@ void SetAffinity(const std::vector<int>& cores) {
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(core, &set);
   if (sched_setaffinity(0, sizeof set, &set) != 0)
-    throw std::runtime_error("cannot keep the trial to the cores " + JoinedCores(cores, ", ") + ": " + std::strerror(errno));
+    throw std::runtime_error("cannot pin the trial to cores " + JoinedCores(cores, ", ") + ": " + std::strerror(errno));
 }
 
 }  // namespace backplane

@@ -62,7 +62,7 @@ std::optional<std::filesystem::path> OwnGroup() {
 std::optional<std::filesystem::path> DelegatedGroup(const std::filesystem::path& own_group) {
   // An earlier engine of this process, or a supervisor above us, has made the leaf already.
   std::filesystem::path group = own_group.filename() == kHostLeaf ? own_group.parent_path() : own_group;
-  // Only the root of the whole hierarchy has no cgroup.events; that one is nobody's to hand out.
+  // Only the root of the hierarchy has no cgroup.events, and the root cannot be delegated.
   if (!std::filesystem::exists(group / "cgroup.events") || !HasWord(group / "cgroup.controllers", "memory") ||
       access((group / "cgroup.subtree_control").c_str(), W_OK) != 0 || access(group.c_str(), W_OK) != 0) {
     return std::nullopt;

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// The trial goes on printing into it while we write to a slow disk. More is not given to users without privileges.
+// The trial continues to print into it during writes to a slow disk. Unprivileged users get no larger pipe.
 constexpr int kPipeBytes = 1 << 20;
 constexpr size_t kBlocksAtOnce = 16;
 
@@ -29,7 +29,7 @@ void LogPipe::Take() { TakeBlocks(kBlocksAtOnce); }
 
 void LogPipe::Finish() {
   CloseWriter();
-  // A process out of reach may print on: what it could have had in the pipe by now is enough.
+  // An unreachable process may keep printing, so only one pipe's worth is read.
   TakeBlocks(2 * kPipeBytes / Pipe::kBlockBytes);
   WriteWhole(file_, Tail());
   ring_.clear();
@@ -65,8 +65,7 @@ std::string LogPipe::Tail() const {
   }
   const size_t line_end = tail.find('\n');
   const size_t cut = line_end == std::string::npos ? 0 : line_end + 1;
-  return "\n[backplane: " + std::to_string(dropped_bytes_ + cut) + " bytes were printed here and left out]\n" +
-         tail.substr(cut);
+  return "\n[backplane: " + std::to_string(dropped_bytes_ + cut) + " bytes omitted here]\n" + tail.substr(cut);
 }
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// What a trial prints, on its way into a file: the beginning as it comes, and the end, which a crash explains itself in. What
-// lies between is left out where there is more than both can hold, so that a trial that prints without end fills no disk.
+// Writes a trial's output to a file: the beginning immediately, and the end, which explains a crash. If there is more, the
+// middle is dropped, so a trial that prints without end does not fill the disk.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class LogPipe {
   void CloseWriter() { pipe_.CloseWriter(); }    // the process that prints has its own by now
   int reader() const { return pipe_.reader(); }  // to poll; -1: all writers are closed
 
-  // Takes what is there, some of it if there is much. Never waits for the printing side, also where a process that nobody knows
-  // of has kept the writer. A disk that is full is no error: then the end is kept all the same.
+  // Reads available output, or a part of it if there is much. Never waits for the writer, even if an unknown process keeps it
+  // open. A full disk is not an error: the end is still kept.
   void Take();
   // Once what prints has ended: takes the rest and appends the end.
   void Finish();

@@ -1,4 +1,4 @@
-// The memory of a trial where no control group holds it: looked at once a second, and more often from half of its limit on.
+// Watches the memory of a trial without a control group: every second, and more often above half of its limit.
 #pragma once
 
 #include <sys/types.h>

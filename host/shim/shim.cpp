@@ -143,7 +143,7 @@ class Shim {
     }
   }
 
-  // The main thread last: of whose code it is in counts what is written last.
+  // The main thread comes last, because the last write decides whose code is named.
   void AskThreads() {
     LookWhoIsStuck();
     std::error_code error;
@@ -304,7 +304,7 @@ class Shim {
     if (order_.memory_bytes) {
       end.memory_enforced_by = group_ ? "cgroup" : "rlimit and watcher";
     }
-    group_.reset();  // removed before the supervisor hears that nothing is left
+    group_.reset();  // removed before the supervisor learns that no process is left
     Report(order_, ToLine(end));
   }
 

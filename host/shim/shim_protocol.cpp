@@ -14,7 +14,7 @@ T Number(std::string_view text, const std::string& argument, const char* wanted)
   T value{};
   const char* const end = text.data() + text.size();
   const auto [read, fault] = std::from_chars(text.data(), end, value);
-  if (fault != std::errc() || read != end) throw std::runtime_error(argument + " should be " + wanted);
+  if (fault != std::errc() || read != end) throw std::runtime_error(argument + ": expected " + wanted);
   return value;
 }
 
@@ -96,7 +96,7 @@ ShimOrder OrderFromArguments(const std::vector<std::string>& arguments) {
     Set(&order, *at, at->substr(0, equals), equals == std::string::npos ? "" : at->substr(equals + 1));
   }
   if (order.report_fd < 0 || arguments.end() - at < 2) {
-    throw std::runtime_error("wanted --report-fd=N and `-- PROGRAM ARGUMENTS`; this program is for the supervisor only");
+    throw std::runtime_error("expected --report-fd=N and `-- PROGRAM ARGUMENTS`; this program is for the supervisor only");
   }
   order.program = *++at;
   order.arguments.assign(++at, arguments.end());

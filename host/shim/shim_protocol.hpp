@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-inline constexpr char kShimProgram[] = "backplane-shim";  // beside the program that has an engine
+inline constexpr char kShimProgram[] = "backplane-shim";  // next to the program of the engine
 
 struct ShimOrder {
   int report_fd = -1;
@@ -27,7 +27,7 @@ struct ShimOrder {
   double silence_limit_s = 0;         // without a sign of life for so long the trial is killed; 0: no limit
 };
 
-// What follows the name of the program.
+// The arguments after the name of the program.
 std::vector<std::string> ToArguments(const ShimOrder& order);
 // Throws std::runtime_error with a sentence.
 ShimOrder OrderFromArguments(const std::vector<std::string>& arguments);
@@ -77,7 +77,7 @@ std::string ToLine(const KeepStart& start);
 std::string ToLine(const KeepEnd& end);
 std::string ToLine(const KeepFailure& failure);
 std::string ToLine(const KeepStuck& stuck);
-// Of what has come through the pipe so far; a line that is not whole yet is left out.
+// Reads the complete lines that the pipe has delivered so far.
 KeepReport ReportFromText(const std::string& text);
 
 // A shim passes descriptors to its trial in this environment variable.

@@ -94,7 +94,7 @@ ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder
 // Why the learner does not take what another trial left; empty: it does.
 std::string TryToTake(const StartFrom& from, LearnerInstance& learner) try {
   const bp_learner_state_1* state = StateOf(learner);
-  if (state == nullptr) return learner.id() + " keeps no state: it does not offer " BP_LEARNER_STATE_1;
+  if (state == nullptr) return learner.id() + " cannot save its state, because it does not offer " BP_LEARNER_STATE_1;
   LoadLearner(*state, learner, PartOf(ReadCheckpoint(CheckpointFile(from.checkpoint_dir, 0), from.trial_id), "learner"));
   return "";
 } catch (const std::runtime_error& e) {
@@ -166,7 +166,7 @@ std::vector<std::string> WarningsOf(const TrialSpec& spec, TrialParts* parts) {
     what = "candidates";
   }
   return {
-      fmt::format("{} declares no time limit: an episode of its {} that does not end is truncated after {} steps "
+      fmt::format("{} declares no time limit, so episodes of its {} are truncated after {} steps "
                   "(evaluation.max_episode_steps)",
                   env.id(), what, evaluation.max_episode_steps)};
 }
@@ -262,7 +262,7 @@ int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path
   StatusWriter status{status_file};
   std::string checked;
   InstallCrashHandlers(&status, "", [&checked](const std::string& plugin) {
-    const std::string error = plugin + " called exit(); a plugin never ends the process";
+    const std::string error = plugin + " called exit(); plugins must not end the process";
     LogError("{}", error);
     Say({checked, Outcome::kPlugin, plugin, error, "", ""});
     std::fflush(nullptr);

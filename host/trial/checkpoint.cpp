@@ -34,7 +34,7 @@ class Bytes {
   }
   std::string TakeText(uint64_t n, const char* what) {
     if (n > left_)
-      Refuse(std::string(what) + " is cut off: " + std::to_string(n) + " bytes wanted, " + std::to_string(left_) + " found");
+      Refuse(std::string(what) + " is cut off: expected " + std::to_string(n) + " bytes, got " + std::to_string(left_));
     std::string text(n, '\0');
     Take(text.data(), n, what);
     return text;
@@ -50,7 +50,7 @@ nlohmann::json ParseJson(const std::string& text) {
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& e) {
-    Refuse("its header is no JSON: " + WordsOf(e));
+    Refuse("its header is not JSON: " + WordsOf(e));
   }
 }
 
@@ -66,19 +66,18 @@ CheckpointHeader ParseHeader(const std::string& text) {
 // Before anything is allocated for the parts.
 void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std::string& trial_id) {
   if (header.version != kCheckpointVersion)
-    Refuse("version " + std::to_string(header.version) + ", this program reads " + std::to_string(kCheckpointVersion));
+    Refuse("expected version " + std::to_string(kCheckpointVersion) + ", got " + std::to_string(header.version));
   if (header.trial_id != trial_id)
-    Refuse("it belongs to another trial: wanted " + trial_id + ", found " + nlohmann::json(header.trial_id).dump());
-  if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": wanted a number from 0 on");
+    Refuse("it belongs to another trial: expected " + trial_id + ", got " + nlohmann::json(header.trial_id).dump());
+  if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": expected 0 or more");
   if (header.warm_up && (header.warm_up->env_steps > header.env_steps || !(header.warm_up->seconds >= 0) ||
                          !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs)))
-    Refuse("its header: \"warm_up\": wanted a part of the trial's steps and seconds, found more");
+    Refuse("its header: \"warm_up\": expected at most the trial's steps and seconds, got more");
   uint64_t sum = 0;
   for (const CheckpointPart& part : header.parts) {
-    if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts are too large to be true");
+    if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts overflow");
   }
-  if (sum != bytes_left)
-    Refuse("its parts should be " + std::to_string(sum) + " bytes, the file has " + std::to_string(bytes_left) + " for them");
+  if (sum != bytes_left) Refuse("its parts: expected " + std::to_string(sum) + " bytes, got " + std::to_string(bytes_left));
 }
 
 std::array<unsigned char, 32> DigestOf(const std::string& text) {
@@ -92,13 +91,13 @@ std::array<unsigned char, 32> DigestOf(const std::string& text) {
 Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& trial_id) {
   Bytes bytes(in, size);
   if (size < kMagic.size()) Refuse("it is cut off: " + std::to_string(size) + " bytes");
-  if (bytes.TakeText(kMagic.size(), "its beginning") != kMagic) Refuse("it does not start as a checkpoint");
+  if (bytes.TakeText(kMagic.size(), "its beginning") != kMagic) Refuse("it does not start like a checkpoint");
   uint64_t header_bytes = 0;
   bytes.Take(&header_bytes, sizeof header_bytes, "its header");
   std::array<unsigned char, 32> digest{};
   bytes.Take(digest.data(), digest.size(), "its header");
   const std::string text = bytes.TakeText(header_bytes, "its header");
-  if (DigestOf(text) != digest) Refuse("its header is damaged: the checksum is another");
+  if (DigestOf(text) != digest) Refuse("its header is damaged: its checksum differs");
   Checkpoint checkpoint{ParseHeader(text), {}};
   CheckHeader(checkpoint.header, bytes.left(), trial_id);
   for (const CheckpointPart& part : checkpoint.header.parts) {
@@ -106,7 +105,7 @@ Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& t
     if (!fresh) Refuse("it has the part " + nlohmann::json(part.name).dump() + " twice");
     bytes.Take(place->second.data(), part.bytes, "one of its parts");
     if (Sha256(AsText(place->second)) != part.sha256)
-      Refuse("its part " + nlohmann::json(part.name).dump() + " is damaged: the checksum is another");
+      Refuse("its part " + nlohmann::json(part.name).dump() + " is damaged: its checksum differs");
   }
   return checkpoint;
 }
@@ -114,12 +113,12 @@ Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& t
 Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& trial_id) {
   try {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) Refuse("it is no file");  // opening a FIFO would wait for ever
+    if (!std::filesystem::is_regular_file(file, error)) Refuse("it is not a file");  // opening a FIFO would wait for ever
     std::ifstream in = OpenStream(file);
     if (!in) Refuse(std::string("it cannot be read: ") + std::strerror(errno));
     // Of the file that was opened: by now another may have its name.
     const std::streamoff size = in.seekg(0, std::ios::end).tellg();
-    if (size < 0 || !in.seekg(0)) Refuse("it cannot be read: it has no end");
+    if (size < 0 || !in.seekg(0)) Refuse("it cannot be read, because it has no end");
     return ParseCheckpoint(in, static_cast<uint64_t>(size), trial_id);
   } catch (const CheckpointError& e) {
     throw CheckpointError(file.string() + ": " + e.what());
@@ -154,8 +153,8 @@ namespace {
 void NeedBytes(const char* part, uint64_t found, uint64_t each, uint64_t rows) {
   uint64_t wanted = 0;
   if (!__builtin_mul_overflow(each, rows, &wanted) && wanted == found) return;
-  throw CheckpointError(std::string("its part \"") + part + "\" should be " + std::to_string(each) + " bytes for each of " +
-                        std::to_string(rows) + " rows, found " + std::to_string(found));
+  throw CheckpointError(std::string("its part \"") + part + "\": expected " + std::to_string(each) + " bytes for each of " +
+                        std::to_string(rows) + " rows, got " + std::to_string(found));
 }
 
 }  // namespace
@@ -177,8 +176,8 @@ void CheckUnwritten(const CheckpointHeader& header) {
   if (!header.unwritten) return;
   const Iteration& line = *header.unwritten;
   if (line.iteration != header.iterations || line.step != header.env_steps || !line.time.sps || std::isnan(*line.time.sps))
-    throw CheckpointError("\"unwritten\": wanted the line of iteration " + std::to_string(header.iterations) +
-                          ", found another");
+    throw CheckpointError("\"unwritten\": expected the line of iteration " + std::to_string(header.iterations) +
+                          ", got a different one");
 }
 
 }  // namespace backplane

@@ -87,8 +87,8 @@ std::optional<Checkpoint> CheckpointFolder::Newest() {
     }
   }
   const std::string then =
-      found ? "it goes on from " + newest_.filename().string() + ", after iteration " + std::to_string(found->header.iterations)
-            : "there is none before it: the trial begins anew";
+      found ? "it resumes from " + newest_.filename().string() + ", after iteration " + std::to_string(found->header.iterations)
+            : "there is none before it, so the trial starts from scratch";
   for (const std::string& sentence : aside_) warnings_.push_back(sentence + "; " + then);
   aside_.clear();
   return found;
@@ -100,7 +100,7 @@ void CheckpointFolder::SetAside(const fs::path& file, const std::string& why) {
   fs::path name = file.string() + ".damaged";
   for (unsigned number = 1; fs::exists(name); ++number) name = file.string() + ".damaged." + std::to_string(number);
   fs::rename(file, name);
-  aside_.push_back("the trial's checkpoint is not used and set aside as " + name.filename().string() + ": " + why);
+  aside_.push_back("the trial's checkpoint cannot be used and was set aside as " + name.filename().string() + ": " + why);
 }
 
 }  // namespace backplane

@@ -53,7 +53,7 @@ void Checkpointing::SaveAsStopped() {
     try {
       Take();
     } catch (const std::exception& error) {
-      LogWarning("no checkpoint of the state at the stop: {}", error.what());
+      LogWarning("cannot save the state at the stop: {}", error.what());
       taken_ = std::move(before);
     }
   }
@@ -74,7 +74,7 @@ void Checkpointing::KeepStateBefore() {
   try {
     if (!parts_.checkpoints.Newest()) Save();
   } catch (const std::exception& e) {
-    LogWarning("no checkpoint of the state before: {}", WordsOf(e));
+    LogWarning("cannot save the state before it: {}", WordsOf(e));
   }
   parts_.status.SetPhase(phase);
 }

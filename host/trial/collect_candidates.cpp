@@ -48,9 +48,8 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
   if (capped == 0) return;
   warned_of_cap_ = true;
   warnings_.Add(
-      fmt::format("{}: {} of {} episodes of candidates had not ended after {} steps (evaluation.max_episode_steps) and "
-                  "were truncated: their returns cover only the steps played; give the env a time limit, or set "
-                  "another cap",
+      fmt::format("{}: {} of {} candidate episodes were truncated after {} steps (evaluation.max_episode_steps), so "
+                  "their returns cover only these steps; give the env a time limit, or raise the cap",
                   parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
 }
 

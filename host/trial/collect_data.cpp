@@ -31,7 +31,7 @@ DataLoader& CollectData::Loader() {
   if (loader_) return *loader_;
   if (SourceOf(parts_.env) == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
-                       "asks for data, and " + parts_.env.id() + " is no data set (it does not offer " BP_ENV_SOURCE_1 ")");
+                       "asks for data, but " + parts_.env.id() + " is not a data set (it does not offer " BP_ENV_SOURCE_1 ")");
   const Experiment& experiment = parts_.spec.experiment;
   loader_ =
       std::make_unique<DataLoader>(parts_.env, parts_.learner,
@@ -65,9 +65,9 @@ void CollectData::TellShrinks() {
   parts_.metrics.Record("data/oom_count", static_cast<double>(shrinks.size() - shrinks_told_));
   for (; shrinks_told_ < shrinks.size(); ++shrinks_told_) {
     const Shrink& shrink = shrinks[shrinks_told_];
-    warnings_.Add(
-        fmt::format("out of memory in iteration {}: goes on with {} items at a time instead of {}, the update stays the same",
-                    shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before));
+    warnings_.Add(fmt::format(
+        "out of memory in iteration {}: continuing with {} items at a time instead of {}; the update stays the same",
+        shrink.iteration, shrink.micro_batch_after, shrink.micro_batch_before));
   }
 }
 

@@ -69,7 +69,7 @@ void CollectRollouts::Load(const Checkpoint& checkpoint) {
   const uint64_t policy_steps = checkpoint.header.policy_steps;
   if (!HasEnvState(checkpoint, parts_.env)) {
     if (!KeepsEnvState(parts_.env))
-      warnings_.Add(parts_.env.id() + " does not keep the states of its rows: they went on with new episodes");
+      warnings_.Add(parts_.env.id() + " does not save the states of its envs, which started new episodes");
     return collector_.StartAfresh(std::move(rows), policy_steps);
   }
   // Any horizon will do: the first rollout binds its own and carries the states over.

@@ -10,7 +10,7 @@ void CheckBudgetEnds(const LoopParts& parts, const char* what_it_does) {
   if (!budget.iterations && !budget.env_steps && !budget.wall_time_s && !measures)
     throw TrialFailure(
         BP_E_CONFIG, parts.learner.id(),
-        fmt::format("{}, and budget.epochs counts passes over a dataset: give iterations, env_steps or wall_time",
+        fmt::format("{}, but budget.epochs counts passes over a dataset; set budget.iterations, env_steps or wall_time instead",
                     what_it_does));
 }
 
@@ -21,7 +21,7 @@ void Deliver(const bp_delivery& delivery, const LoopParts& parts, const Collecti
     if (failure.status() != BP_E_NUMERIC) throw;
     const std::optional<std::string> source = collected.NonFiniteObservation();
     if (!source) throw;
-    throw TrialFailure(BP_E_NUMERIC, parts.env.id(), *source + "; it came before: " + failure.what());
+    throw TrialFailure(BP_E_NUMERIC, parts.env.id(), *source + "; then: " + failure.what());
   }
 }
 

@@ -51,18 +51,16 @@ EvaluationResult TrialEvaluation::Play(Policy policy, const Evaluator::Played& p
 }
 
 void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
-  constexpr char kCure[] = "their returns cover only the steps played; give the env a time limit";
+  constexpr char kCure[] = "so their returns cover only the steps played; give the env a time limit";
   const std::string& env = parts_.evaluation_env->id();
   if (result.capped > 0 && !std::exchange(warned_of_cap_, true))
     warnings_.Add(
-        fmt::format("{}: {} of {} evaluation episodes had not ended after {} steps (evaluation.max_episode_steps) and "
-                    "were truncated: {}, or set another cap",
+        fmt::format("{}: {} of {} evaluation episodes were truncated after {} steps (evaluation.max_episode_steps), "
+                    "{}, or raise the cap",
                     env, result.capped, result.returns.size(), evaluator_->cap(), kCure));
   if (result.out_of_time > 0 && !std::exchange(warned_of_time_, true))
-    warnings_.Add(
-        fmt::format("{}: {} of {} evaluation episodes had not ended when budget.wall_time was over and were "
-                    "truncated: {}",
-                    env, result.out_of_time, result.returns.size(), kCure));
+    warnings_.Add(fmt::format("{}: {} of {} evaluation episodes were truncated because budget.wall_time was over, {}", env,
+                              result.out_of_time, result.returns.size(), kCure));
 }
 
 // A baseline of truncated episodes cannot be compared with whole ones.

@@ -51,18 +51,18 @@ class Camera {
     if (render_ == nullptr)
       throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
                          env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1) != nullptr
-                             ? "is a data set: there is nothing to film"
-                             : "draws no pictures: it does not offer " BP_ENV_RENDER_1);
+                             ? "is a data set, which has no episodes to film"
+                             : "cannot draw pictures, because it does not offer " BP_ENV_RENDER_1);
     if (render_->format != BP_RENDER_SVG && render_->format != BP_RENDER_PNG)
       throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
-                         "draws in format " + std::to_string(render_->format) + ", this host knows SVG (1) and PNG (2)");
+                         "expected pictures in format 1 (SVG) or 2 (PNG), got " + std::to_string(render_->format));
   }
 
   void Describe(Film* film) {
     env_.Call("size of a picture", [&](bp_env* env) { return render_->size(env, &film->width, &film->height); });
     if (film->width == 0 || film->height == 0 || film->width > kMaxSide || film->height > kMaxSide)
       throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                         "a side of its pictures should be 1 to " + std::to_string(kMaxSide) + " pixels, got " +
+                         "expected pictures with sides of 1 to " + std::to_string(kMaxSide) + " pixels, got " +
                              std::to_string(film->width) + " x " + std::to_string(film->height));
     film->png = render_->format == BP_RENDER_PNG;
   }
@@ -74,7 +74,7 @@ class Camera {
     if (clock == nullptr) return;
     const double step_s = env_.Call("step_s", [&](bp_env* env) { return clock->step_s(env); });
     if (!(step_s > 0) || !std::isfinite(step_s))
-      throw TrialFailure(BP_E_INTERNAL, env_.id(), fmt::format("a step should take more than 0 s, got {}", step_s));
+      throw TrialFailure(BP_E_INTERNAL, env_.id(), fmt::format("step_s: expected more than 0 s, got {}", step_s));
     for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
       film->slower *= 2;
     const double shown_s = step_s * static_cast<double>(film->slower);
@@ -102,8 +102,8 @@ EvaluationResult PlayInTime(Evaluator& evaluator, const EnvInstance& env, TrialT
   if (result.out_of_time > 0)
     throw TrialFailure(
         BP_E_TIMEOUT, env.id(),
-        fmt::format("the episode had not ended after {} steps, when resources.wall_time was over; give the env a "
-                    "time limit, or set evaluation.max_episode_steps",
+        fmt::format("the episode did not end within resources.wall_time ({} steps); give the env a time limit, or set "
+                    "evaluation.max_episode_steps",
                     result.lengths[0]));
   return result;
 }
@@ -114,7 +114,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
               const FilmLimits& limits, const std::atomic<bool>& cancelled, const std::function<void()>& beat) {
   if (env.resets_itself())
     throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
-                       "begins the next episode in the step that ends one, so that the end of an episode cannot be filmed");
+                       "starts the next episode in the step that ends one, so the end of an episode cannot be filmed");
   Camera camera(env);
   Film film;
   camera.Describe(&film);
@@ -134,7 +134,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
   });
   const EvaluationResult again = PlayInTime(evaluator, env, threads);
   if (std::bit_cast<uint64_t>(again.returns[0]) != std::bit_cast<uint64_t>(result.returns[0]))  // which may be a NaN
-    throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode, played twice, came to different returns");
+    throw TrialFailure(BP_E_INTERNAL, env.id(), "the same episode had different returns when played twice");
   film.notes.push_back(fmt::format("return {:.4g}", result.returns[0]));
   if (result.capped > 0) film.notes.push_back(fmt::format("truncated at {} steps", evaluator.cap()));
   for (const auto& [name, values] : result.infos) film.notes.push_back(fmt::format("{} {:.4g}", InWords(name), values[0]));

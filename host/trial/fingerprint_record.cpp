@@ -48,7 +48,7 @@ std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
   for (int32_t d = tensor.ndim - 1; d >= 0; --d) {
     const bool is_dense = tensor.strides[d] == dense || tensor.shape[d] == 1;
     if (!is_dense && (d > 0 || tensor.strides[d] < dense))
-      return fmt::format("wanted row-major memory, found stride {} of dimension {}", tensor.strides[d], d);
+      return fmt::format("expected row-major memory, got stride {} of dimension {}", tensor.strides[d], d);
     dense *= tensor.shape[d];
   }
   return std::nullopt;
@@ -56,18 +56,18 @@ std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
 
 // Of a tensor that a learner gave: what the host does not read, as a sentence.
 std::optional<std::string> WhyNotRead(const bp_tensor* told) {
-  if (told == nullptr) return "wanted a tensor, found NULL";
+  if (told == nullptr) return "expected a tensor, got NULL";
   const bp_tensor& tensor = *told;
-  if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("wanted memory of the host, found device {}", tensor.device.type);
+  if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("expected memory of the host, got device {}", tensor.device.type);
   if (tensor.ndim < 0 || (tensor.ndim > 0 && (tensor.shape == nullptr || tensor.strides == nullptr)))
-    return fmt::format("wanted {} sizes and strides, found none", tensor.ndim);
+    return fmt::format("expected {} sizes and strides, got none", tensor.ndim);
   const std::span<const int64_t> sizes(tensor.shape, static_cast<size_t>(tensor.ndim));
   if (const auto size = std::ranges::find_if(sizes, [](int64_t one) { return one < 0; }); size != sizes.end())
-    return fmt::format("wanted a size of 0 or more, found {}", *size);
+    return fmt::format("expected a size of 0 or more, got {}", *size);
   const bool empty = std::ranges::find(sizes, 0) != sizes.end();
-  if (tensor.data == nullptr && !empty) return "wanted data, found NULL";
+  if (tensor.data == nullptr && !empty) return "expected data, got NULL";
   if (tensor.dtype.lanes != 1 || tensor.dtype.bits % 8 != 0)
-    return fmt::format("wanted whole bytes and one lane, found {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
+    return fmt::format("expected whole bytes and one lane, got {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
   return empty ? std::nullopt : WhyNotRowMajor(tensor);
 }
 
@@ -153,10 +153,10 @@ void FingerprintRecord::AddWeights(bool saves_anyway) {
     const bp_status status = tensors->get(handle, &told);
     if (status != BP_OK) return status;
     if (told.n > 0 && (told.names == nullptr || told.tensors == nullptr))
-      wrong = fmt::format("wanted {} names and tensors, found NULL", told.n);
+      wrong = fmt::format("expected {} names and tensors, got NULL", told.n);
     for (uint64_t i = 0; wrong.empty() && i < told.n; ++i) {
       if (told.names[i] == nullptr)
-        wrong = fmt::format("wanted a name of tensor {}, found NULL", i);
+        wrong = fmt::format("expected a name of tensor {}, got NULL", i);
       else if (const auto why = WhyNotRead(told.tensors[i]))
         wrong = fmt::format("tensor '{}': {}", told.names[i], *why);
       else

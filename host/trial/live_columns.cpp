@@ -23,7 +23,7 @@ std::vector<std::string> UnknownLive(const std::vector<std::string>& live, std::
     if (std::binary_search(names.begin(), names.end(), name)) continue;
     const bool no_evaluation = name.starts_with("eval/") && !evaluated;
     sentences.push_back((place.empty() ? "" : place + ": ") + "output.live: no metric '" + name + "'" +
-                        (no_evaluation ? ", as evaluation.episodes is 0" : DidYouMean(Nearest(name, Candidates(names)))));
+                        (no_evaluation ? ", because evaluation.episodes is 0" : DidYouMean(Nearest(name, Candidates(names)))));
   }
   return sentences;
 }

@@ -84,7 +84,7 @@ void TrialLoop::RunRequests() {
     } else {
       throw TrialFailure(
           BP_E_UNSUPPORTED, parts_.learner.id(),
-          fmt::format("asks for request kind {}, this host serves ROLLOUT, EVALUATE, DATA, TICK, SAVE and DONE", request.kind));
+          fmt::format("expected a request of kind ROLLOUT, EVALUATE, DATA, TICK, SAVE or DONE, got {}", request.kind));
     }
   }
 }
@@ -119,8 +119,8 @@ bool TrialLoop::Collect(const bp_request& request) {
   stopped_ = parts_.cancelled;
   if (!stopped_)
     warnings_.Add(
-        fmt::format("budget.wall_time was over before iteration {} had collected all that {} asked for: the iteration "
-                    "is left out; a smaller one fits into the budget",
+        fmt::format("budget.wall_time was over before iteration {} collected all data for {}, so the iteration is "
+                    "dropped; a smaller one fits into the budget",
                     state_.count.open_iteration(), parts_.learner.id()));
   return false;
 }

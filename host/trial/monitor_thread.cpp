@@ -45,7 +45,7 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
   const auto is_there = [this] { return state_->ready || state_->ended || state_->gone; };
   if (!state_->changed.wait_for(lock, nanoseconds(patience.start_ns), is_there)) {
     state_->late = true;
-    const std::string sentence = fmt::format("{}: still in {} after {:.3g} s: the trial begins without it", id, state_->doing,
+    const std::string sentence = fmt::format("{}: still in {} after {:.3g} s; the trial starts without it", id, state_->doing,
                                              static_cast<double>(patience.start_ns) * 1e-9);
     lock.unlock();
     Warn(*state_, sentence);
@@ -128,12 +128,12 @@ void MonitorThread::LeaveBehind() {
     const auto seconds_since = [](int64_t since_ns) { return static_cast<double>(NowNs() - since_ns) * 1e-9; };
     why =
         *state_->doing != '\0'
-            ? fmt::format(" in {}, which had not come back for {:.0f} s", state_->doing, seconds_since(state_->doing_since_ns))
-            : fmt::format(": it had not ended {:.0f} s after it was asked to", seconds_since(state_->asked_to_end_ns));
+            ? fmt::format(" in {}, which did not return within {:.0f} s", state_->doing, seconds_since(state_->doing_since_ns))
+            : fmt::format(" because it did not end within {:.0f} s", seconds_since(state_->asked_to_end_ns));
   }
   left_behind_cpu_ns_ = cpu_ns();
   thread_.detach();
-  Warn(*state_, fmt::format("{} was left behind{}; what it writes may be incomplete", state_->services.plugin_id(), why));
+  Warn(*state_, fmt::format("{} was abandoned{}; its output may be incomplete", state_->services.plugin_id(), why));
 }
 
 void MonitorThread::ParkWhereItExits(const std::string& sentence) {

@@ -27,7 +27,7 @@ constexpr bool kTries = true;
 constexpr char kName[] = "backplane-validate";
 constexpr std::chrono::minutes kLimit{1};         // a case that hangs is ended after seconds
 constexpr std::chrono::milliseconds kGrace{500};  // the supervisor waits a second
-constexpr char kLeftOut[] = "the fast cases of plugin files that were never validated are left out";
+constexpr char kLeftOut[] = "skipping the fast cases of plugin files that were never validated";
 
 bool IsOff() {
   const char* const wanted = std::getenv(kValidateVariable);
@@ -82,7 +82,7 @@ TriedPlugins TryNewPlugins(const std::vector<TrialSpec>& specs, const std::atomi
   try {
     return {RecordFromJson<BrokenRulesAnswer>(nlohmann::json::parse(end.out)).broken, ""};
   } catch (const std::exception& error) {
-    return left_out(fmt::format("the answer of {} cannot be read: {}", kName, WordsOf(error)));
+    return left_out(fmt::format("cannot read the answer of {}: {}", kName, WordsOf(error)));
   }
 }
 

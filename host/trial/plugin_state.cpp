@@ -16,7 +16,7 @@ std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInsta
   learner.Call("save", [&](bp_learner* handle) { return state.save(handle, writer.get()); });
   if (bytes.empty() && learner.spec().n_params > 0)
     throw TrialFailure(BP_E_INTERNAL, learner.id(),
-                       fmt::format("save: wanted the state of its {} parameters, found 0 bytes", learner.spec().n_params));
+                       fmt::format("save: expected the state of its {} parameters, got 0 bytes", learner.spec().n_params));
   return bytes;
 }
 
@@ -30,7 +30,7 @@ const bp_learner_state_1& NeedState(const LearnerInstance& learner) {
   const bp_learner_state_1* state = StateOf(learner);
   if (state != nullptr) return *state;
   throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                     "cannot go on from another stage: it does not offer " BP_LEARNER_STATE_1 ", so nothing of it is kept");
+                     "cannot resume from a different stage, because it does not offer " BP_LEARNER_STATE_1);
 }
 
 void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved, const std::string& other_trial) {

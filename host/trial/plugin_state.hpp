@@ -44,8 +44,9 @@ class StateReader {
   // Throws TrialFailure (BP_E_IO) in the name of the plugin that has read all it wanted.
   void CheckAllIsRead(const std::string& plugin) const {
     if (const size_t left = bytes_.size() - at_; left > 0)
-      throw TrialFailure(BP_E_IO, plugin,
-                         "load: " + std::to_string(left) + " bytes of the saved state are left over: it is another's");
+      throw TrialFailure(
+          BP_E_IO, plugin,
+          "load: " + std::to_string(left) + " bytes of the saved state are left over; a different plugin saved it");
   }
 
  private:

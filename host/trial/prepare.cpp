@@ -14,7 +14,7 @@ namespace {
 // 4.9 us per sample at minibatch 2,048, two layers of 256).
 void TuneMalloc() {
   if (mallopt(M_MMAP_THRESHOLD, 1 << 30) != 1 || mallopt(M_TRIM_THRESHOLD, INT_MAX) != 1 || mallopt(M_TOP_PAD, 64 << 20) != 1)
-    LogWarning("warning: this C library refuses malloc settings; updates of large networks will be slower");
+    LogWarning("warning: this C library rejects malloc settings; updates of large networks will be slower");
 }
 
 }  // namespace

@@ -78,9 +78,9 @@ void EpisodeWindow::Load(const SavedWindow& saved, size_t infos) {
   const size_t n = saved.episodes.size();
   need(n <= kWindow && n <= saved.total, std::to_string(n) + " of " + std::to_string(saved.total) + " episodes");
   need(n == 0 || saved.names.size() == infos,
-       std::to_string(saved.names.size()) + " names of what episodes tell, the env has " + std::to_string(infos));
+       std::to_string(saved.names.size()) + " names of episode metrics, but the env has " + std::to_string(infos));
   for (const SavedEpisode& episode : saved.episodes)
-    need(episode.infos.size() == infos, "an episode that tells " + std::to_string(episode.infos.size()) + " of these");
+    need(episode.infos.size() == infos, "an episode with " + std::to_string(episode.infos.size()) + " of these metrics");
   total_ = saved.total;
   names_ = saved.names;
   items_.assign(saved.episodes.begin(), saved.episodes.end());

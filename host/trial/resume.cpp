@@ -33,7 +33,8 @@ bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting)
   const std::optional<Checkpoint> checkpoint = parts.checkpoints.Newest();
   if (!checkpoint) return false;
   if (StateOf(parts.learner) == nullptr)
-    throw TrialFailure(BP_E_UNSUPPORTED, parts.learner.id(), "cannot be resumed: it does not offer " BP_LEARNER_STATE_1);
+    throw TrialFailure(BP_E_UNSUPPORTED, parts.learner.id(),
+                       "cannot be resumed, because it does not offer " BP_LEARNER_STATE_1);
   try {
     GoOnFrom(*checkpoint, parts, state, collecting);
   } catch (const TrialFailure& failure) {
@@ -52,11 +53,10 @@ void StartFromOther(const LoopParts& parts) {
   NeedState(parts.learner);
   const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
   const auto refuse = [&](const std::string& why) {
-    throw TrialFailure(
-        BP_E_CONFIG, "",
-        "the stage before (trial " + from.trial_id + ") " + why +
-            "; this one begins with its last state and no other: remove the result.json of its last attempt in " +
-            from.checkpoint_dir.parent_path().string() + ", and `backplane run` trains it again");
+    throw TrialFailure(BP_E_CONFIG, "",
+                       "the stage before (trial " + from.trial_id + ") " + why +
+                           "; this stage starts only from its last state; remove the result.json of its last attempt in " +
+                           from.checkpoint_dir.parent_path().string() + ", and `backplane run` trains it again");
   };
   const std::filesystem::path file = CheckpointFile(from.checkpoint_dir, 0);
   if (!std::filesystem::exists(file)) refuse("has no checkpoint in " + from.checkpoint_dir.string());
@@ -65,7 +65,7 @@ void StartFromOther(const LoopParts& parts) {
     if (!checkpoint.header.at_end && !from.may_be_broken_off) refuse("had not ended when it wrote " + file.string());
     StartLearner(parts.learner, PartOf(checkpoint, "learner"), from.trial_id);
   } catch (const CheckpointError& e) {
-    refuse(std::string("left no whole checkpoint: ") + e.what());
+    refuse(std::string("has no complete checkpoint: ") + e.what());
   }
 }
 

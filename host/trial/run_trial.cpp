@@ -55,7 +55,7 @@ class TrialProcess {
   int Run() {
     InstallCrashHandlers(&status_, records() ? AttemptFolder(spec_.attempt_dir).stacks() : "",
                          [this](const std::string& plugin) {
-                           const std::string sentence = plugin + " called exit(); a plugin never ends the process";
+                           const std::string sentence = plugin + " called exit(); plugins must not end the process";
                            MonitorThread::ParkWhereItExits(sentence);
                            const int code = Finish({kExitPlugin, Outcome::kPlugin, plugin, sentence});
                            std::fflush(nullptr);
@@ -188,13 +188,12 @@ void TrialProcess::RestoreLearner() {
   const bp_learner_state_1* state = StateOf(learner);
   if (state == nullptr && learner.spec().n_params == 0) return;
   if (state == nullptr)
-    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                       "keeps nothing of what it learned: it does not offer " BP_LEARNER_STATE_1);
+    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "cannot save its state, because it does not offer " BP_LEARNER_STATE_1);
   const std::filesystem::path file = checkpoints_.file();
   if (!std::filesystem::exists(file))
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
                        "has no checkpoint in " + spec_.checkpoint_dir.string() +
-                           ": one is written when the trial ends, and earlier with checkpoint.every_iterations");
+                           "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
   LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
 }
 
@@ -306,8 +305,7 @@ std::vector<std::string> TrialProcess::Warnings() {
   add(StateChanges());
   const std::lock_guard lock(log_mutex_);
   add(plugin_warnings_);
-  if (warnings_left_out_)
-    all.emplace_back("plugins warn of more than can be told here; stderr.log of the attempt has all of it");
+  if (warnings_left_out_) all.emplace_back("plugins printed more warnings, which are in the attempt's stderr.log");
   return all;
 }
 
@@ -323,7 +321,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
     TrialSpec spec = std::move(specs.front());
     if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
-                               " has a result already; `backplane replay OUT TRIAL` runs the trial again beside it");
+                               " already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result");
     if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: threads and plugins may still be about when the process leaves.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);

@@ -18,7 +18,7 @@ namespace backplane {
 namespace {
 
 [[noreturn]] void RefuseWorkers(const LearnerInstance& learner, const std::string& why) {
-  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("{}; leave {} out", why, kWorkersKey));
+  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("{}; remove {}", why, kWorkersKey));
 }
 
 // Of the engine that runs the trial: "ray:ADDRESS". Absent: workers are processes of this machine.
@@ -27,7 +27,7 @@ std::optional<std::string> RayCluster() {
   const char* const place = std::getenv("BACKPLANE_WORKERS");
   if (place == nullptr || *place == '\0') return std::nullopt;
   if (!std::string_view(place).starts_with(kRay))
-    throw TrialFailure(BP_E_CONFIG, "", fmt::format("BACKPLANE_WORKERS: wanted ray:ADDRESS, found {}", place));
+    throw TrialFailure(BP_E_CONFIG, "", fmt::format("BACKPLANE_WORKERS: expected ray:ADDRESS, got {}", place));
   return place + kRay.size();
 }
 
@@ -47,19 +47,21 @@ std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::f
 
 void CheckPlaysElsewhere(const LearnerInstance& learner) {
   if (!learner.row_exact())
-    RefuseWorkers(learner,
-                  "its action for a row may depend on the other rows of the call (it is not ROW_EXACT), so workers would give "
-                  "other results than the trial");
+    RefuseWorkers(
+        learner,
+        "its action for a row may depend on other rows of the call (it is not ROW_EXACT), so workers would change the "
+        "results");
   if (StateOf(learner) == nullptr)
-    RefuseWorkers(learner, "workers begin each iteration with its saved state, and it keeps none (" BP_LEARNER_STATE_1 ")");
+    RefuseWorkers(learner,
+                  "workers start each iteration from its saved state, but it cannot save any (" BP_LEARNER_STATE_1 ")");
 }
 
 void CheckPlaysElsewhere(const LearnerInstance& learner, const bp_request& first) {
   if (first.kind != BP_REQ_EVALUATE)
     RefuseWorkers(
         learner,
-        "workers play whole episodes of candidates, and it has none evaluated: its rollouts and updates stay in one process, "
-        "with as many threads as it has cores (rollout.threads)");
+        "rollout workers play episodes of candidates, but it has none; its rollouts and updates use the threads of one process "
+        "(rollout.threads)");
   CheckPlaysElsewhere(learner);
 }
 

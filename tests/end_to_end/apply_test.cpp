@@ -35,7 +35,7 @@ TEST_F(ApplyFinding, RunsTheFileWithTheFirstChangeInAFolderOfItsOwn) {
   const Finished typo = Run("run toil.yaml --apply update_bond" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
   EXPECT_THAT(typo.err,
-              AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("there are: ")));
+              AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("its findings: ")));
 }
 
 TEST_F(ApplyFinding, OfASweptPathAddsAPoint) {

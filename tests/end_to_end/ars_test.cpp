@@ -68,7 +68,7 @@ budget: {iterations: 2}
 )");
   const Finished run = Run("run top.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, testing::HasSubstr("top_dirs should be at most num_dirs (4), got 5"));
+  EXPECT_THAT(run.err, testing::HasSubstr("top_dirs: expected at most num_dirs (4), got 5"));
   EXPECT_THAT(run.err, testing::HasSubstr("top.yaml:3:47"));
 }
 

@@ -220,7 +220,7 @@ TEST_F(Batch, AFailedReplaySaysSo) {
   const std::string id = Attempt("nan").parent_path().filename();
   const Finished replay = Run("replay outputs/nan " + id.substr(0, 6));
   EXPECT_EQ(replay.exit, 1);
-  EXPECT_THAT(replay.out, HasSubstr("failed as recorded (nan)"));
+  EXPECT_THAT(replay.out, HasSubstr("the replay failed like the recorded trial (nan)"));
   ASSERT_EQ(Run("run nan.yaml" + kWithFixtures).exit, 0);
   const std::string good = nlohmann::json::parse(Run("run nan.yaml --json" + kWithFixtures).out)["trials"][0]["trial_id"];
   const Finished equal = Run("replay outputs/nan " + good);
@@ -324,7 +324,7 @@ TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOl
   EXPECT_THAT(Run(run + " --dry-run").out, HasSubstr(said));
   const Finished anew = Run(run);
   EXPECT_EQ(anew.exit, 0) << anew.err;
-  EXPECT_THAT(anew.err, testing::AllOf(HasSubstr(said), HasSubstr("trials/" + old + "; to go on")));
+  EXPECT_THAT(anew.err, testing::AllOf(HasSubstr(said), HasSubstr("trials/" + old + "; to resume it")));
   std::ofstream(plugin, std::ios::trunc) << before;
   const Finished back = Run(run + " --accept-change");
   EXPECT_EQ(back.exit, 0) << back.err;

@@ -43,7 +43,7 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   Write("walk.yaml", kWalk);
   const Finished bench = Run("bench walk.yaml --batch 1,64 --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
-  EXPECT_THAT(bench.err, HasSubstr("the file's own sweep is left out"));
+  EXPECT_THAT(bench.err, HasSubstr("the sweep of the file is left out"));
   EXPECT_THAT(bench.out, AllOf(HasSubstr("1_envs"), HasSubstr("64_envs"), HasSubstr("fastest: 64_envs"),
                                HasSubstr("rollout:\n  num_envs_per_env_runner: 64\n")));
   const nlohmann::json results = nlohmann::json::parse(ReadFile(dir_ / "outputs/bench_walk/report/bench_results.json"));
@@ -61,7 +61,7 @@ TEST_F(BenchCommand, AReportProgramThatCrashesCostsWhatItShows) {
   Write("walk.yaml", kWalk);
   const Finished bench = RunBesideReportProgram("kill -KILL $$", "bench walk.yaml --batch 1,4 --seconds 0.1");
   EXPECT_EQ(0, bench.exit) << bench.err;
-  EXPECT_THAT(bench.err, HasSubstr("the fastest setting was not looked for: backplane-report was ended by: Killed\n"
+  EXPECT_THAT(bench.err, HasSubstr("cannot find the fastest setting: backplane-report was ended by: Killed\n"
                                    "  later: bin/backplane report outputs/bench_walk\n"));
 }
 
@@ -98,7 +98,7 @@ TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
         WalkWithoutSweep() + "stages: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
   ASSERT_EQ(bench.exit, 0) << bench.err;
-  EXPECT_THAT(bench.err, HasSubstr("of the file's stages the first is measured: near"));
+  EXPECT_THAT(bench.err, HasSubstr("only the first stage of the file is measured: near"));
   EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the first to what --batch asks for";
   EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
 }
@@ -107,13 +107,13 @@ TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
   Write("walk.yaml", kWalk);
   const Finished file = Run("bench walk.yaml --out walk");
   EXPECT_EQ(file.exit, 2);
-  EXPECT_THAT(file.err, AllOf(HasSubstr("walk.yaml is the file to be measured"), HasSubstr("--out")));
+  EXPECT_THAT(file.err, AllOf(HasSubstr("walk.yaml is the experiment file itself"), HasSubstr("--out")));
   Write("other.yaml", kWalk);
-  EXPECT_THAT(Run("bench walk.yaml --out other").err, HasSubstr("other.yaml is there, and bench did not write it"));
+  EXPECT_THAT(Run("bench walk.yaml --out other").err, HasSubstr("other.yaml exists, and bench did not write it"));
   Write("results/notes.txt", "mine");
   const Finished folder = Run("bench walk.yaml --out results/");
   EXPECT_EQ(folder.exit, 2);
-  EXPECT_THAT(folder.err, HasSubstr("results holds something"));
+  EXPECT_THAT(folder.err, HasSubstr("results is not empty"));
   EXPECT_EQ(ReadFile(dir_ / "walk.yaml"), kWalk);
   EXPECT_EQ(ReadFile(dir_ / "other.yaml"), kWalk);
   EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");

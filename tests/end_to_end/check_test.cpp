@@ -78,8 +78,8 @@ TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
   }
   const Finished run = Wait(pid);
   EXPECT_EQ(run.exit, 1);
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("tried twice: killed from outside by SIGKILL"),
-                                      HasSubstr("the same command tries again"), testing::Not(HasSubstr("wait.yaml:")),
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("failed twice: killed from outside by SIGKILL"),
+                                      HasSubstr("the same command checks again"), testing::Not(HasSubstr("wait.yaml:")),
                                       testing::Not(HasSubstr("error in"))));
   std::ofstream(dir_ / "go") << "go";
   EXPECT_EQ(Run(command).exit, 0);
@@ -94,7 +94,7 @@ TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
   kill(pid, SIGINT);
   const Finished run = Wait(pid);
   EXPECT_EQ(run.exit, 130);
-  EXPECT_THAT(run.err, HasSubstr("stopped while checking; nothing was started; the same command goes on\n"));
+  EXPECT_THAT(run.err, HasSubstr("stopped during the plugin check; no trial was started; the same command resumes\n"));
   EXPECT_EQ(run.out, "");
   std::ofstream(dir_ / "go") << "go";
   const Finished again = Run(command);
@@ -141,9 +141,9 @@ TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
   const size_t at = run.err.find(words);
   ASSERT_NE(at, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find(words, at + 1), std::string::npos) << run.err;
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("In step, channel 'reward', element 0 of row 0: wanted a number written by "
-                                                "every call, found what was in the memory before. Write the element"),
-                                      HasSubstr("env_flawed.so` tries every rule"), HasSubstr("flawed.yaml:2:7: error")));
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("In step, channel 'reward', element 0 of row 0: expected a number written "
+                                                "by every call, got the previous memory. Write the element"),
+                                      HasSubstr("env_flawed.so` tests every rule"), HasSubstr("flawed.yaml:2:7: error")));
   for (const nlohmann::json& event : Events("flawed")) EXPECT_NE(event["kind"], "attempt.start");
 }
 
@@ -180,7 +180,7 @@ TEST_F(FastCheck, IsLeftOutWithOneLineIfItsProgramIsMissing) {
       RunBesideReportProgram(report, "run flawed.yaml --set env.options.flaw=reward_unwritten" + kWithFixtures);
   EXPECT_EQ(run.exit, 0) << run.err;
   const std::string line =
-      "warning: the fast cases of plugin files that were never validated are left out: backplane-validate is not in " +
+      "warning: skipping the fast cases of plugin files that were never validated: backplane-validate is not in " +
       (dir_ / "bin").string() + "; `scripts/install " + dir_.string() + "` in a clone installs it\n";
   const size_t at = run.err.find(line);
   ASSERT_NE(at, std::string::npos) << run.err;

@@ -264,17 +264,18 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
     return run.err;
   };
   EXPECT_THAT(refused("{command: [echo, \"{lr}\"], options: {lr: 1, steps: 5}}"),
-              HasSubstr("wrong.yaml:1:53: error: learner.options.steps: wanted a word of learner.command with the placeholder "
-                        "{steps}, found {lr}"));
+              HasSubstr("wrong.yaml:1:53: error: learner.options.steps: expected the placeholder {steps} in "
+                        "learner.command, got {lr}"));
   EXPECT_THAT(refused("{command: [echo, \"{lr}\"]}"),
-              HasSubstr("wrong.yaml:1:27: error: {lr}: wanted a value in learner.options.lr"));
-  EXPECT_THAT(refused("{command: [echo, \"{\"]}"), HasSubstr("wrong.yaml:1:27: error: learner.command[1]: '{' has a '{'"));
+              HasSubstr("wrong.yaml:1:27: error: {lr}: expected a value in learner.options.lr"));
+  EXPECT_THAT(refused("{command: [echo, \"{\"]}"),
+              HasSubstr("wrong.yaml:1:27: error: learner.command[1]: expected a placeholder such as {seed} or {lr} in '{'"));
   EXPECT_THAT(
       refused("{command: [no-such-program]}"),
-      AllOf(HasSubstr("wrong.yaml:1:11: error: learner.command: wanted a program on PATH"), HasSubstr("no-such-program")));
+      AllOf(HasSubstr("wrong.yaml:1:11: error: learner.command: expected a program on PATH"), HasSubstr("no-such-program")));
   EXPECT_THAT(refused("{command: [python3, trian.py]}"),
-              HasSubstr("learner.command[1]: wanted a file beside the experiment file"));
-  EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("wanted a plugin or a command, found both"));
+              HasSubstr("learner.command[1]: expected a file next to the experiment file"));
+  EXPECT_THAT(refused("{command: [true], plugin: random}"), HasSubstr("expected a plugin or a command, got both"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"([0-9]\"}}"),
               HasSubstr("wrong.yaml:1:47: error: learner.metrics.return: expected a regular"));
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"\\\\d(?=a)([0-9])\"}}"),
@@ -286,9 +287,9 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
   EXPECT_THAT(refused("{command: [true], metrics: {return: \"(a)(?!b)\", loss: \"(a\"}}"),
               AllOf(HasSubstr("wrong.yaml:1:50: error: learner.metrics.return"), HasSubstr("error: learner.metrics.loss")));
   EXPECT_THAT(refused("{command: [true], files: [none.txt]}"), HasSubstr("learner.files: expected a file or a folder"));
-  EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: only the command knows"));
+  EXPECT_THAT(refused("{command: [true]}\nbudget: {epochs: 3}"), HasSubstr("budget.epochs: a command does not report"));
   EXPECT_THAT(refused("{plugin: random, tensorboard: runs/**}\nenv: cartpole\nbudget: {iterations: 1}"),
-              HasSubstr("learner.tensorboard: wanted with learner.command alone"));
+              HasSubstr("learner.tensorboard: this key needs learner.command"));
 }
 
 TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {
@@ -436,10 +437,10 @@ report: {kind: comparison, columns: [return, eval/return], select: {metric: retu
     EXPECT_EQ(results[way]["outcome"], "nan") << way;
   }
   EXPECT_EQ(results["to_the_end"]["error"],
-            "diverged: 'return' was finite before, and is NaN or infinite in its last 10 of 100 reports");
-  EXPECT_EQ(results["few"]["error"], "diverged: 'return' was finite before, and is NaN or infinite in its last 3 of 8 reports");
+            "diverged: 'return' was finite before, but is NaN or infinite in its last 10 of 100 reports");
+  EXPECT_EQ(results["few"]["error"], "diverged: 'return' was finite before, but is NaN or infinite in its last 3 of 8 reports");
   EXPECT_THAT(results["rare"]["error"],
-              HasSubstr("'eval/return' was finite before, and is NaN or infinite in its last 3 of 4"));
+              HasSubstr("'eval/return' was finite before, but is NaN or infinite in its last 3 of 4"));
   EXPECT_EQ(results["in_the_tenth"]["return"]["mean"], 10);
   EXPECT_EQ(results["in_the_tenth"]["return"]["n"], 9) << "of the last 10 reports";
   EXPECT_EQ(results["alternating"]["return"]["n"], 5);
@@ -496,7 +497,7 @@ on_failure: {signal: {retry: 1}}
   Run("run again.yaml");
   const json result = json::parse(ReadFile(Trial("again") / "attempt-2/result.json"));
   EXPECT_EQ(result["outcome"], "nan") << "the second attempt itself never had a finite loss";
-  EXPECT_EQ(result["error"], "diverged: 'loss' was finite before, and is NaN or infinite in its last 4 of 40 reports");
+  EXPECT_EQ(result["error"], "diverged: 'loss' was finite before, but is NaN or infinite in its last 4 of 40 reports");
 }
 
 TEST_F(TrialByCommand, WarnsOnceOfValuesThatAreNoNumbers) {
@@ -519,9 +520,9 @@ sweep: {seeds: {n: 3, first: 1}}
   const Finished run = Run("run texts.yaml --jobs 1");
   ASSERT_EQ(run.exit, 0) << run.err;
   for (const char* warning :
-       {"NaN and Infinity are no JSON", "metric 'name': expected a number", "metric 'accuracy': expected a number",
+       {"NaN and Infinity are not JSON", "metric 'name': expected a number", "metric 'accuracy': expected a number",
         "metric 'label': expected a number", "metric 'list': expected a number", "metric 'shell': expected a number",
-        "expected one report of JSON a line"}) {
+        "expected one JSON report per line"}) {
     const size_t at = run.err.find(warning);
     ASSERT_NE(at, run.err.npos) << warning << run.err;
     EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;
@@ -574,9 +575,9 @@ TEST_F(TrialByCommand, CommandsThatNeedPluginsSaySo) {
   ASSERT_EQ(Run("run plain.yaml").exit, 0);
   const Finished bench = Run("bench plain.yaml"), render = Run("render " + Out("plain").string());
   EXPECT_EQ(bench.exit, 2);
-  EXPECT_THAT(bench.err, HasSubstr("its learner is a command"));
+  EXPECT_THAT(bench.err, HasSubstr("expected a learner plugin, got a command"));
   EXPECT_NE(render.exit, 0);
-  EXPECT_THAT(render.err, HasSubstr("is one by command"));
+  EXPECT_THAT(render.err, HasSubstr("expected a plugin, got a command"));
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   kill(-pid, SIGINT);  // as the terminal does: to the whole group
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
-  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  go on:  "), HasSubstr("backplane compare learns.yaml\n")));
-  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended at once"))) << "that would be the second one";
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  resume: "), HasSubstr("backplane compare learns.yaml\n")));
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "that would be the second one";
   EXPECT_EQ(Events("learns").back()["kind"], "session.end");
 }
 
@@ -174,7 +174,7 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
   Write("longer.yaml", "base: learns.yaml\nbudget: {iterations: 13}\n");
   const Finished unequal = Run("compare learns.yaml longer.yaml");
   EXPECT_EQ(unequal.exit, 2);
-  EXPECT_THAT(unequal.err, AllOf(HasSubstr("unequal budgets"), HasSubstr("nothing was started")));
+  EXPECT_THAT(unequal.err, AllOf(HasSubstr("expected equal budgets"), HasSubstr("nothing was started")));
 }
 
 TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
@@ -184,7 +184,7 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
                                   "    - {name: brief, reference: [9, 20], env.options.max_episode_steps: 20}\n"
                                   "  looks: {n: 5, max: 1}\n"));
   const Finished dry = Run("compare learns.yaml --dry-run");
-  EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds each in a look: 20 trials in the first look")) << dry.err;
+  EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds per arm and look: 20 trials in the first look")) << dry.err;
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns wins over all 2 tasks: learns is better than stays on "),
@@ -207,7 +207,7 @@ TEST_F(CompareCommand, ADryRunOfTwoFilesLeavesNothing) {
   const Finished dry = Run("compare learns.yaml stays.yaml --dry-run");
   unsetenv("TMPDIR");
   EXPECT_EQ(dry.exit, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("2 arms, 5 seeds each in a look"));
+  EXPECT_THAT(dry.out, HasSubstr("2 arms, 5 seeds per arm and look"));
   EXPECT_TRUE(std::filesystem::is_empty(dir_ / "tmp"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
 }
@@ -223,7 +223,7 @@ TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "judged/ab_report.html"));
   const Finished few = Run("compare outputs/learns outputs/stays --dry-run");
   EXPECT_EQ(few.exit, 2);
-  EXPECT_THAT(few.err, HasSubstr("results are judged as they are"));
+  EXPECT_THAT(few.err, HasSubstr("expected an experiment file with --dry-run"));
   const Finished missing = Run("compare outputs/learns outputs/stays --out judged --metric eval/retrun --direction up");
   EXPECT_EQ(missing.exit, 1);
   EXPECT_THAT(missing.out, HasSubstr("Invalid: 5 of 5 runs of learns have no eval/retrun."));
@@ -244,8 +244,8 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
     for (const char* dry : {"", " --dry-run"}) {
       const Finished compare = Run(std::string("compare learns.yaml") + dry);
       EXPECT_EQ(compare.exit, 2) << compare.out;
-      EXPECT_THAT(compare.err, HasSubstr("nobody says whether up or down is better of '" + std::string(metric) +
-                                         "': wanted compare.direction"));
+      EXPECT_THAT(compare.err,
+                  HasSubstr("expected compare.direction, because the direction of '" + std::string(metric) + "' is unknown"));
       EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
     }
   }
@@ -259,14 +259,14 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   }
   const Finished malformed = Run("compare learns.yaml --metric 'return *'");
   EXPECT_EQ(malformed.exit, 2);
-  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: wanted a measure or an expression of measures, found 'return *'"));
+  EXPECT_THAT(malformed.err, HasSubstr("compare.metric: expected a metric or an expression of metrics, got 'return *'"));
 }
 
 TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {
   Write("learns.yaml", kLearns + std::string("compare: {arms: [{name: a}, {name: b}]}\n"));
   const Finished compare = Run("compare learns.yaml");
   EXPECT_EQ(compare.exit, 2);
-  EXPECT_THAT(compare.err, HasSubstr("an arm is the same as another point (a): there is nothing to compare"));
+  EXPECT_THAT(compare.err, HasSubstr("expected different arms, got one that is the same as another point (a)"));
 }
 
 TEST_F(CompareCommand, ScoresOfTwoEnvsAreInvalid) {
@@ -291,7 +291,7 @@ TEST_F(CompareCommand, DryRunSaysWhatItCosts) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame));
   const Finished dry = Run("compare learns.yaml --dry-run");
   EXPECT_EQ(dry.exit, 0) << dry.err;
-  EXPECT_THAT(dry.out, StartsWith("2 arms, 5 seeds each in a look: 10 trials in the first look, at most 50 in 5 looks\n"));
+  EXPECT_THAT(dry.out, StartsWith("2 arms, 5 seeds per arm and look: 10 trials in the first look, at most 50 in 5 looks\n"));
   EXPECT_FALSE(std::filesystem::exists(Out("learns")));
 }
 

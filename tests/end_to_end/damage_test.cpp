@@ -63,7 +63,7 @@ TEST_F(DamagedResults, NameEmptyRecordsInEveryCommand) {
       EXPECT_THAT(told.err, Not(HasSubstr("json.exception"))) << command;
       EXPECT_THAT(told.err, Not(testing::IsEmpty())) << command;
       if (command.starts_with("report")) continue;
-      EXPECT_THAT(told.err, HasSubstr(name + ": wanted ")) << command;
+      EXPECT_THAT(told.err, HasSubstr(name + ": expected ")) << command;
     }
     const Finished again = Run("run two.yaml");
     EXPECT_EQ(again.exit, 0) << again.err;
@@ -95,16 +95,16 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
   const fs::path first = Attempt("two").parent_path();
   const std::string values = Values("two");
   const std::map<std::string, std::pair<std::string, std::function<void(const fs::path&)>>> ways = {
-      {"metrics.jsonl: wanted 6 lines, found no such file", {"metrics.jsonl", [](const fs::path& file) { fs::remove(file); }}},
-      {"metrics.jsonl: wanted 6 lines, found an empty file",
+      {"metrics.jsonl: expected 6 lines, got no such file", {"metrics.jsonl", [](const fs::path& file) { fs::remove(file); }}},
+      {"metrics.jsonl: expected 6 lines, got an empty file",
        {"metrics.jsonl", [](const fs::path& file) { fs::resize_file(file, 0); }}},
-      {"metrics.jsonl: wanted 6 lines, found 5",
+      {"metrics.jsonl: expected 6 lines, got 5",
        {"metrics.jsonl", [](const fs::path& file) { fs::resize_file(file, fs::file_size(file) - 1); }}},
-      {"metrics.jsonl: wanted 6 lines of checksum",
+      {"metrics.jsonl: expected 6 lines of checksum",
        {"metrics.jsonl", [](const fs::path& file) { std::fstream(file, std::ios::in | std::ios::out).seekp(20).put('#'); }}},
-      {"found no such file", {"result.json", [](const fs::path& file) { fs::remove(file); }}},
-      {"found an empty file", {"result.json", [](const fs::path& file) { fs::resize_file(file, 0); }}},
-      {"result.json: wanted SHA-256",
+      {"got no such file", {"result.json", [](const fs::path& file) { fs::remove(file); }}},
+      {"got an empty file", {"result.json", [](const fs::path& file) { fs::resize_file(file, 0); }}},
+      {"result.json: expected SHA-256",
        {"result.json", [](const fs::path& file) { std::fstream(file, std::ios::in | std::ios::out).seekp(20).put('#'); }}},
   };
   int attempt = 1;
@@ -117,7 +117,7 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
     const Finished again = Run(attempt % 2 == 1 ? "run two.yaml --only-damaged" : "run two.yaml");
     ++attempt;
     EXPECT_EQ(again.exit, 0) << again.err;
-    EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and still to do: "), HasSubstr(sentence)));
+    EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and will run again: "), HasSubstr(sentence)));
     EXPECT_EQ(Starts("two"), before + 1) << "the other trial is whole";
     EXPECT_EQ(Run("status outputs/two").exit, 0) << sentence;
     EXPECT_EQ(Values("two", attempt), values) << "all of it, from the first iteration";
@@ -167,7 +167,7 @@ TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
   }
   EXPECT_EQ(Run("status outputs/two").exit, 0);
   fs::resize_file(Attempt("two") / "metrics.jsonl", 0);
-  EXPECT_THAT(Run("status outputs/two").err, HasSubstr("metrics.jsonl: wanted 6 iterations, found an empty file"));
+  EXPECT_THAT(Run("status outputs/two").err, HasSubstr("metrics.jsonl: expected 6 iterations, got an empty file"));
   EXPECT_EQ(Run("run two.yaml").exit, 0);
   EXPECT_EQ(Run("status outputs/two").exit, 0);
 }
@@ -229,7 +229,7 @@ budget: {iterations: 400}
   EXPECT_EQ(Run("status outputs/long").exit, 0);
   const fs::path first = Attempt("long") / "metrics.jsonl";
   std::fstream(first, std::ios::in | std::ios::out).seekp(30).put('#');
-  EXPECT_THAT(Run("status outputs/long").err, HasSubstr("attempt-1/metrics.jsonl: wanted "));
+  EXPECT_THAT(Run("status outputs/long").err, HasSubstr("attempt-1/metrics.jsonl: expected "));
 }
 
 // Who waits for the disk how often, and for what first; seen from outside.

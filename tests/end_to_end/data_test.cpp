@@ -79,7 +79,7 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_EQ(shrinks[0]["micro_batch_before"], 4);
   EXPECT_EQ(shrinks[0]["micro_batch_after"], 2);
   EXPECT_EQ(Metrics("small").back()["metrics"]["train/sum"], Metrics("whole").back()["metrics"]["train/sum"]);
-  EXPECT_THAT(run.err, HasSubstr("goes on with 2 items at a time instead of 4"));
+  EXPECT_THAT(run.err, HasSubstr("continuing with 2 items at a time instead of 4"));
 }
 
 TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
@@ -138,7 +138,7 @@ TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
   const std::string id = Attempt("start").parent_path().filename();
   const Finished replay = Run("replay outputs/start " + id);
   EXPECT_EQ(replay.exit, 0) << replay.out << replay.err;
-  EXPECT_THAT(replay.out, HasSubstr("5 iterations replayed, 5 of them recorded before: equal bit for bit"));
+  EXPECT_THAT(replay.out, HasSubstr("5 iterations replayed; the 5 recorded ones are equal bit for bit"));
   for (const char* reader :
        {"store rebuild outputs/start", "export csv outputs/start", "export tb outputs/start", "report outputs/start"})
     EXPECT_EQ(Run(reader).exit, 0) << reader;
@@ -275,7 +275,7 @@ TEST_F(DataTrials, NeedADataSet) {
   Write("ant.yaml", "experiment: no_data\nenv: {plugin: cartpole}\nlearner: {plugin: adds}\nbudget: {epochs: 1}\n");
   const Finished run = RunFile("ant");
   EXPECT_NE(run.exit, 0);
-  EXPECT_THAT(run.out + run.err, HasSubstr("learns from a data set, and the env is none"));
+  EXPECT_THAT(run.out + run.err, HasSubstr("learns from a data set, but the env is not one"));
 }
 
 }  // namespace

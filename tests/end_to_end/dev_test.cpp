@@ -47,14 +47,14 @@ budget: {iterations: 1000000}
 monitors: []
 )");
   const pid_t dev = Start("dev env_cartpole.so dev.yaml --out builds");
-  ASSERT_TRUE(Says(dev, "build 1 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 1 runs ")) << ErrorsOf(dev);
   ASSERT_TRUE(Iterate("builds", 1));
   Put(bytes.substr(0, bytes.size() / 2), "env_cartpole.so");
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   EXPECT_FALSE(TrialProcesses().empty());  // of the first build, whose file is a copy
   EXPECT_THAT(ErrorsOf(dev), testing::AllOf(Not(HasSubstr("build 2")), Not(HasSubstr("error"))));
   Put(bytes, "env_cartpole.so");
-  ASSERT_TRUE(Says(dev, "build 2 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 2 runs ")) << ErrorsOf(dev);
   ASSERT_TRUE(Iterate("builds", 2));
   EXPECT_EQ(TrialProcesses().size(), 1u);
   const Finished ended = End(dev);
@@ -77,11 +77,11 @@ monitors: []
   };
   write("not");
   const pid_t dev = Start("dev " + fixture + " dev.yaml");
-  ASSERT_TRUE(Says(dev, "build 1 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 1 runs ")) << ErrorsOf(dev);
   write("segv");
   ASSERT_TRUE(Says(dev, "build 2 failed: ")) << ErrorsOf(dev);
   write("not");
-  ASSERT_TRUE(Says(dev, "build 3 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 3 runs ")) << ErrorsOf(dev);
   const Finished ended = End(dev);
   EXPECT_EQ(ended.exit, 0) << ended.err;
   EXPECT_THAT(ended.err, testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("build 3 starts, with the learner of build 1\n")));
@@ -108,19 +108,20 @@ TEST_F(DevCommand, SaysWhyAStateIsNotTaken) {
   };
   write("8");
   const pid_t dev = Start("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
-  ASSERT_TRUE(Says(dev, "build 1 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 1 runs ")) << ErrorsOf(dev);
   write("16");
-  ASSERT_TRUE(Says(dev, "build 2 runs, ")) << ErrorsOf(dev);
+  ASSERT_TRUE(Says(dev, "build 2 runs ")) << ErrorsOf(dev);
   const Finished ended = End(dev);
-  EXPECT_THAT(ended.err, HasSubstr("build 2 starts, anew, as the learner of build 1 is not taken: learner.ppo: load: "));
+  EXPECT_THAT(ended.err,
+              HasSubstr("build 2 starts from scratch because the state of build 1 does not fit: learner.ppo: load: "));
 }
 
 TEST_F(DevCommand, IsExitTwoWhereTheExperimentHasNoneOfThePlugin) {
   Write("dev.yaml", "env: pendulum\nlearner: random\nbudget: {iterations: 2}\n");
   const Finished run = Run("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("dev.yaml: uses none of env.cartpole"),
-                                      HasSubstr("it has env.pendulum and learner.random")));
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("dev.yaml: expected an env or learner among env.cartpole"),
+                                      HasSubstr("got env.pendulum and learner.random")));
 }
 
 }  // namespace

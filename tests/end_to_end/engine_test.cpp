@@ -51,7 +51,7 @@ sweep: {seeds: {n: 2}}
 TEST_F(EngineOption, ThatThereIsNoneOfIsAnErrorWithItsPlace) {
   const Finished option = Run("run two.yaml --engine slurn");
   EXPECT_EQ(option.exit, 2);
-  EXPECT_THAT(option.err, HasSubstr("engine.kind: wanted one of local|slurm|ray, found 'slurn'"));
+  EXPECT_THAT(option.err, HasSubstr("engine.kind: expected one of local|slurm|ray, got 'slurn'"));
   Write("key.yaml", ReadFile(dir_ / "two.yaml") + "engine: {kind: slurm, partitoin: long}\n");
   const Finished key = Run("run key.yaml");
   EXPECT_EQ(key.exit, 2);
@@ -71,7 +71,7 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);
-  EXPECT_THAT(ray.err, HasSubstr("has no package ray"));
+  EXPECT_THAT(ray.err, HasSubstr("does not have the package ray"));
   EXPECT_THAT(Run("run two.yaml --dry-run --engine ray --set engine.python=" + (dir_ / "bin/python").string()).err,
               HasSubstr("bin/python -m pip install ray"));
   EXPECT_THAT(ray.err, HasSubstr("nothing was started"));
@@ -83,14 +83,14 @@ TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
   EXPECT_THAT(Run("run two.yaml --dry-run --engine slurm").err, testing::Not(HasSubstr("sbatch")));
   const Finished run = Run("run two.yaml --engine slurm --set resources.gpus=0.5");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, HasSubstr("Slurm gives whole devices"));
+  EXPECT_THAT(run.err, HasSubstr("expected a whole number under Slurm, got 0.5"));
 }
 
 TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
-  FakeSlurm("echo 12 0 COMPLETED");  // the array has ended, and no worker was heard of
+  FakeSlurm("echo 12 0 COMPLETED");  // the array has ended, and no node agent reported
   const Finished run = Run("run two.yaml --engine slurm --set 'engine.options=[\"--qos=x\"]'");
   EXPECT_EQ(run.exit, 2) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("Slurm has run job 12 and no worker of it was heard of"));
+  EXPECT_THAT(run.err, HasSubstr("Slurm ran job 12, but no node agent reported"));
   EXPECT_TRUE(NothingStarted());
   EXPECT_THAT(ReadFile(dir_ / "sbatch.words"), HasSubstr("--qos=x\n"));
   EXPECT_THAT(ReadFile(dir_ / "scancel.words"), HasSubstr("12"));
@@ -187,9 +187,9 @@ TEST_F(ClusterPrograms, RejectMalformedAnswersOfSbatch) {
       {"kill -STOP $$", "sbatch did not answer within 2 s and was killed"},
       {"exit 1", "sbatch ended with exit code 1 and printed no reason"},
       {"printf '\\033[2Jbusy\\n' >&2; exit 1", "sbatch ended with exit code 1: \\x1b[2Jbusy"},
-      {"true", "expected the number of a job from sbatch, got nothing"},
-      {"echo 0", "expected the number of a job from sbatch, got 0"},
-      {"echo Submitted batch job 12", "expected the number of a job from sbatch, got Submitted batch job 12"},
+      {"true", "expected a job number from sbatch, got nothing"},
+      {"echo 0", "expected a job number from sbatch, got 0"},
+      {"echo Submitted batch job 12", "expected a job number from sbatch, got Submitted batch job 12"},
       {"exec cat /dev/zero", "sbatch printed more than 16 MiB and was killed"}};
   for (const auto& [answer, words] : answers) {
     SCOPED_TRACE(answer);
@@ -206,10 +206,10 @@ TEST_F(ClusterPrograms, RejectMalformedAnswersOfSbatch) {
 
 TEST_F(ClusterPrograms, GiveUpIfSqueueDoesNotAnswerBeforeTheFirstWorker) {
   const std::pair<const char*, const char*> answers[] = {
-      {"exec sleep 600", "its state is not known: squeue did not answer within 2 s and was killed"},
-      {"echo down >&2; exit 1", "its state is not known: squeue ended with exit code 1: down"},
-      {"echo nonsense", "its state is not known: expected lines \"JOB TASK STATE\" from squeue, got nonsense"},
-      {"true", "Slurm has run job 12 and no worker of it was heard of"}};
+      {"exec sleep 600", "the job's state is unknown: squeue did not answer within 2 s and was killed"},
+      {"echo down >&2; exit 1", "the job's state is unknown: squeue ended with exit code 1: down"},
+      {"echo nonsense", "the job's state is unknown: expected lines \"JOB TASK STATE\" from squeue, got nonsense"},
+      {"true", "Slurm ran job 12, but no node agent reported"}};
   for (const auto& [answer, words] : answers) {
     SCOPED_TRACE(answer);
     FakeSlurm(answer);
@@ -276,7 +276,7 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
   const Finished run = Run("run two.yaml --engine slurm");
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err,
-              HasSubstr("scancel did not answer within 5 s and was killed; `scancel 12` ends the jobs that may be left"));
+              HasSubstr("scancel did not answer within 5 s and was killed\nhint: `scancel 12` ends the jobs that may be left"));
   EXPECT_TRUE(ScriptsAreGone());
 }
 
@@ -298,7 +298,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   Write("dies.yaml", file("lives, dies"));
   const Finished run = Run("run dies.yaml --engine slurm --jobs 1");
   EXPECT_EQ(run.exit, 3) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost under it, the last one because "));
+  EXPECT_THAT(run.err, HasSubstr("PLANNED: 4 nodes were lost, the last one because "));
   EXPECT_THAT(run.out, HasSubstr("1 COMPLETED, 1 PLANNED"));
   Write("all_die.yaml", file("dies"));
   const Finished json = Run("run all_die.yaml --engine slurm --jobs 1 --json");
@@ -350,10 +350,10 @@ TEST_F(RayDriver, RejectsMalformedClusters) {
       {"sys.exit(3)", "did not join the cluster; see "},
       {"say({'error': 'bad \\x1b[31m address'}), sys.exit()", "bad \\x1b[31m address"},
       {"say({'error': 7}), sys.exit()", "did not join the cluster and gave no reason"},
-      {"say({'ready': 5})", "Ray's cluster has 0 and 0 in all"},
-      {"say({'ready': {'cpus': 'many', 'gpus': None, 'job': []}})", "Ray's cluster has 0 and 0 in all"},
+      {"say({'ready': 5})", "Ray's cluster has 0 and 0 in total"},
+      {"say({'ready': {'cpus': 'many', 'gpus': None, 'job': []}})", "Ray's cluster has 0 and 0 in total"},
       {"if op == 'open': say({'opened': 'no node sees it'})", "no node sees it"},
-      {"if op == 'open': sys.exit()", "Ray's driver ended when it asked the nodes for the results folder"}};
+      {"if op == 'open': sys.exit()", "Ray's driver ended while it searched the nodes for the results folder"}};
   for (const auto& [fault, words] : faults) {
     SCOPED_TRACE(fault);
     const Finished run = RunWith(fault);
@@ -374,7 +374,7 @@ TEST_F(RayDriver, IsKilledIfItDoesNotAnswer) {
 TEST_F(EngineOption, ADryRunAsksNoCluster) {
   const Finished run = Run("run two.yaml --engine slurm --jobs 2 --set resources.gpus=2 --dry-run");
   EXPECT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("2 trials at once"));
+  EXPECT_THAT(run.out, HasSubstr("2 trials at the same time"));
 }
 
 }  // namespace

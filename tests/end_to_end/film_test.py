@@ -178,10 +178,10 @@ def another_record(program):
     record["evaluation_returns"][0] += 1
     file.write_text(json.dumps(record))
     done = program.call("render", "fly", trial.name, "--to", "made/for/it/other.svg")
-    check(done.returncode == 0 and "the trial's record has a return of" in done.stderr, f"another return: {done.stderr}")
+    check(done.returncode == 0 and "expected the recorded return of this episode" in done.stderr, f"another return: {done.stderr}")
     del record["evaluation_returns"]
     file.write_text(json.dumps(record))
-    program.refused(["fly", trial.name, "--episode", "best"], "wanted the returns of its evaluation's episodes, found none in")
+    program.refused(["fly", trial.name, "--episode", "best"], "expected the returns of its evaluation's episodes, got none in")
     file.write_text(kept)
 
 
@@ -248,7 +248,7 @@ def in_the_report(program):
 
 
 def videos(program):
-    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: there is no program ffmpeg on PATH", PATH="/nowhere")
+    program.refused(["fly", STRAIGHT, "--to", "film.webm"], "no .webm: ffmpeg is not on PATH", PATH="/nowhere")
     python = pathlib.Path(__file__).resolve().parents[2] / ".venv/bin/python"
     bare = {"BACKPLANE_PYTHON": str(program.folder / "bare-python")}
     (program.folder / "bare-python").write_text(f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")
@@ -280,20 +280,20 @@ def videos(program):
 
 
 def other_formats_and_refusals(program):
-    program.refused(["fly"], "has 2 trials: name one")
+    program.refused(["fly"], "has 2 trials; name one")
     (program.folder / "fly/trials/0123456789abcdef").mkdir()  # of another plan in the same folder
-    program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody' or an id that starts so; there are ")
-    program.refused(["fly", "nobody"], " (stay); of other plans, which go by their ids: 0123456789abcdef")
+    program.refused(["fly", "nobody"], "no trial of fly has the name 'nobody' or an id that starts with it; trials: ")
+    program.refused(["fly", "nobody"], " (stay); of other plans, by id: 0123456789abcdef")
     (program.folder / "fly/trials/0123456789abcdef").rmdir()
-    program.refused(["nowhere"], "nowhere is no results folder")
+    program.refused(["nowhere"], "nowhere: expected a results folder")
     for name in ("film.mp4", "film"):
-        program.refused(["fly", STRAIGHT, "--to", name], f"ends in one of .svg, .html, .gif, .webm, found '{name}'", code=2)
+        program.refused(["fly", STRAIGHT, "--to", name], f"ends in one of .svg, .html, .gif, .webm, got '{name}'", code=2)
         check(not (program.folder / name).exists(), f"{name} was written")
     for episode in ("first", "-1", "1.5", "5000000000"):
-        program.refused(["fly", STRAIGHT, f"--episode={episode}"], "wanted best, worst, median or a number from 0, found", code=2)
-    program.refused(["fly", STRAIGHT, "--episode", "3"], "evaluates 3 episodes: wanted 0 to 2, found 3")
+        program.refused(["fly", STRAIGHT, f"--episode={episode}"], "expected best, worst, median or a whole number, got", code=2)
+    program.refused(["fly", STRAIGHT, "--episode", "3"], "evaluates 3 episodes: expected 0 to 2, got 3")
     program.run(OTHER % ("good", 2), "plain")
-    program.refused(["plain"], "draws no pictures")
+    program.refused(["plain"], "cannot draw pictures")
     program.run(OTHER % ("cartpole", 0), "unseen")
     program.refused(["unseen", "--episode", "best"], "has no evaluation (evaluation.episodes)")
     check(len(data_of(program.film("unseen", "--episode", "7")[1])["returns"]) > 0, "the start of an episode 7 was not filmed")

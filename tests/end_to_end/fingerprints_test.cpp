@@ -62,7 +62,7 @@ TEST_F(FingerprintsOfRuns, NameTheObservationsWhereAnotherSeedParts) {
   RunFlips("zero");
   RunFlips("other", "--set seed=1");
   const std::string zero = Attempt("zero").parent_path().string(), other = Attempt("other").string();
-  EXPECT_THAT(Bits("zero", "other").out, HasSubstr("nothing to compare: no trial is in both\n"));
+  EXPECT_THAT(Bits("zero", "other").out, HasSubstr("no trial is in both folders\n"));
   const Finished found = Run("compare --bits " + zero + " " + other);
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; before it 0 "))
@@ -100,7 +100,7 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   const Finished differs = Run("replay outputs/replayed " + id);
   EXPECT_EQ(differs.exit, 1);
   EXPECT_THAT(differs.out, HasSubstr("fingerprints: the first difference is in iteration 7: weights, tensor critic.weight"));
-  EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed, 12 of them recorded before: equal bit for bit"));
+  EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed; the 12 recorded ones are equal bit for bit"));
 }
 
 TEST_F(FingerprintsOfRuns, AreLeftOutAndSaidToBeMissingWhereTheFileSaysSo) {
@@ -132,7 +132,7 @@ TEST_F(FingerprintsOfRuns, OfOtherFoldersAreRefused) {
   const Finished wrong = Run("compare --bits outputs/plain outputs/nothing");
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_THAT(wrong.err,
-              HasSubstr("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found outputs/nothing"));
+              HasSubstr("expected the folder of a batch (OUT), trial (OUT/trials/ID) or attempt, got outputs/nothing"));
   EXPECT_EQ(Run("compare --bits outputs/plain").exit, 2);
   EXPECT_EQ(Bits("plain", "plain", "--metric SPS").exit, 2);
 }

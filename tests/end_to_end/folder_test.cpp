@@ -64,7 +64,7 @@ TEST_F(Folder, WhereItWasDeletedTheBatchEndsAndMakesNothingAnew) {
     std::error_code written_meanwhile;
     fs::remove_all(out_, written_meanwhile);
   }
-  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string()), HasSubstr("was deleted"), HasSubstr("starts anew")));
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string()), HasSubstr("was deleted"), HasSubstr("starts from scratch")));
   EXPECT_FALSE(fs::exists(out_));
 }
 
@@ -76,8 +76,8 @@ TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
   fs::create_directories(elsewhere_ / "b/long/trials" / trial_ / "attempt-1");
   fs::create_directory_symlink(elsewhere_ / "b", dir_ / "outputs.new");
   fs::rename(dir_ / "outputs.new", dir_ / "outputs");
-  EXPECT_THAT(HowItEnded(),
-              AllOf(HasSubstr("leads to another folder"), HasSubstr("results are in " + (elsewhere_ / "a/long").string())));
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr("was replaced by a different folder"),
+                                  HasSubstr("results are in " + (elsewhere_ / "a/long").string())));
   EXPECT_THAT(State(elsewhere_ / "a/long"), HasSubstr("KILLED"));
   for (const auto& entry : fs::recursive_directory_iterator(elsewhere_ / "b")) EXPECT_FALSE(entry.is_regular_file()) << entry;
 }
@@ -108,7 +108,7 @@ TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
   std::error_code written_meanwhile;
   while (fs::exists(out_ / "trials")) fs::remove_all(out_ / "trials", written_meanwhile);
   EXPECT_THAT(HowItEnded(),
-              AllOf(HasSubstr((out_ / "trials").string()), HasSubstr("What is left of the results is in " + out_.string())));
+              AllOf(HasSubstr((out_ / "trials").string()), HasSubstr("The rest of the results is in " + out_.string())));
   EXPECT_FALSE(fs::exists(out_ / "trials"));
 }
 
@@ -145,7 +145,7 @@ TEST_P(BatchRecordFile, IsKeptNextToTheFileThatReplacesIt) {
   Write("other", "not yours\n");
   fs::rename(dir_ / "other", Record());
   const fs::path kept = Record().string() + ".1";
-  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was replaced by another file while the batch ran"),
+  EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was replaced by a different file while the batch ran"),
                                   HasSubstr("Its record is in " + kept.string())));
   EXPECT_EQ(ReadFile(Record()), "not yours\n");
   EXPECT_THAT(ReadFile(kept), HasSubstr(trial_));

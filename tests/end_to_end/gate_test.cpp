@@ -35,7 +35,7 @@ class GateCommand : public BatchTest {
     const Finished save = Run("gate save outputs/pole --to kept/base.json");
     ASSERT_EQ(save.exit, 0) << save.err;
     EXPECT_THAT(save.out,
-                AllOf(StartsWith("kept/base.json: a baseline of 10 seeds of pole, its plugin files in kept/base.plugins"),
+                AllOf(StartsWith("kept/base.json: baseline of 10 seeds of pole, its plugin files in kept/base.plugins"),
                       HasSubstr("gate kept/base.json pole.yaml --fail-if")));
   }
   Finished Gate(const std::string& rest) { return Run("gate kept/base.json " + rest); }
@@ -100,7 +100,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   const Finished gate = Gate("outputs/few --fail-if 'env_steps < -50%' --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
-                              HasSubstr("10 and 6 seeds"), HasSubstr("have other seeds"),
+                              HasSubstr("10 and 6 seeds"), HasSubstr("have different seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
   // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
   Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
@@ -111,10 +111,10 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   Write("one.yaml", std::string(kZero) + "experiment: one\nsweep: {seeds: {n: 1}}\n");
   ASSERT_EQ(Run("run one.yaml --quiet").exit, 0);
   EXPECT_THAT(Gate("outputs/one --quiet --fail-if 'eval/return < -5%'").out,
-              StartsWith("INVALID: 1 seed against 10 of the baseline can never show a change at 5 %; wanted 2 or more."));
+              StartsWith("INVALID: 1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more."));
   const Finished speed = Gate("outputs/few --fail-if 'SPS < -5%'");
   EXPECT_EQ(speed.exit, 2);
-  EXPECT_THAT(speed.err, HasSubstr("SPS is a speed"));
+  EXPECT_THAT(speed.err, HasSubstr("a speed is only judged if both sides run in turn"));
   Write("longer.yaml", std::string(kZero) + "experiment: longer\nbudget: {iterations: 5}\n");
   ASSERT_EQ(Run("run longer.yaml --quiet").exit, 0);
   const Finished invalid = Gate("outputs/longer --fail-if 'eval/return < -5%'");
@@ -137,7 +137,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
-  EXPECT_THAT(answer["notes"].dump(), HasSubstr("their own threads waited for a core alone")) << "monitors: []";
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("the time that their own threads waited for a core")) << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
   ASSERT_GE(arms.size(), 20u);
@@ -146,7 +146,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "another build";
   const Finished other = Gate("slow.yaml --fail-if 'SPS < -5%'");
   EXPECT_EQ(other.exit, 2);
-  EXPECT_THAT(other.err, HasSubstr("kept/base.plugins holds no file of the baseline's env.plugin"));
+  EXPECT_THAT(other.err, HasSubstr("kept/base.plugins: expected the baseline's env.plugin"));
   ASSERT_EQ(Run("gate save outputs/pole --to kept/base.json --no-plugins").exit, 0);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "kept/base.plugins"));
   const Finished without = Gate("slow.yaml --fail-if 'SPS < -5%'");
@@ -168,7 +168,8 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   const std::string plan = ReadFile(Out("killed") / "plan.jsonl");
   const Finished run = Run("run outputs/killed");
   EXPECT_EQ(run.exit, 2) << run.out;
-  EXPECT_THAT(run.err, AllOf(HasSubstr("results of another command"), HasSubstr("gate kept/base.json alike.yaml --fail-if")));
+  EXPECT_THAT(run.err, AllOf(HasSubstr("these results belong to a different command"),
+                             HasSubstr("gate kept/base.json alike.yaml --fail-if")));
   EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
   EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");
@@ -183,19 +184,19 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
 TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
   SaveBaseline();
   const std::string condition = " pole.yaml --fail-if 'return < 0%'";
-  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: is not there; wanted a baseline"));
+  EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: does not exist; expected a baseline"));
   Write("torn.json", ReadFile(dir_ / "kept/base.json").substr(0, 500));
-  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is no JSON object"));
+  EXPECT_THAT(Run("gate torn.json" + condition).err, HasSubstr("torn.json: is not a JSON object"));
   nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
   kept["trials"][3]["seed"] = "three";
   Write("wrong.json", kept.dump());
   EXPECT_THAT(Run("gate wrong.json" + condition).err,
-              HasSubstr("wrong.json: \"trials[3].seed\": wanted a whole number from 0 on, found \"three\""));
+              HasSubstr("wrong.json: \"trials[3].seed\": expected a whole number from 0 on, got \"three\""));
   Write("few.yaml", "base: pole.yaml\nexperiment: few\nsweep: {seeds: {n: 3}}\n");
   ASSERT_EQ(Run("run few.yaml --quiet").exit, 0);
   const Finished few = Run("gate save outputs/few --to few.json");
   EXPECT_EQ(few.exit, 2);
-  EXPECT_THAT(few.err, HasSubstr("has 3 seeds; wanted 10 or more, 25 for full power"));
+  EXPECT_THAT(few.err, HasSubstr("expected 10 seeds or more, got 3\nhint: `sweep: {seeds: {n: 25}}`"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "few.json"));
 }
 
@@ -240,7 +241,7 @@ TEST_F(GateCommand, SetsValuesOfTheFileOnly) {
 TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
   SaveBaseline();
   const std::string rest = " outputs/pole --fail-if 'return < -50%'";
-  EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline is of")));
+  EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline ran ")));
   nlohmann::json kept = nlohmann::json::parse(ReadFile(dir_ / "kept/base.json"));
   kept["devices"] = {{{"name", "GPU of last year"}, {"memory_bytes", 1}}};
   kept["host"]["cpu_flags"] = "none";
@@ -249,10 +250,10 @@ TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
   Write("other.json", kept.dump());
   std::string out = Run("gate other.json" + rest).out;
   for (size_t at; (at = out.find("\n    ")) != std::string::npos;) out.replace(at, 5, " ");
-  EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has other instructions"),
-                         HasSubstr("of a machine with other devices (GPU of last year, now "),
-                         HasSubstr("The baseline is of other versions: env.cartpole 0.0.1, now ")));
-  EXPECT_THAT(out, testing::Not(HasSubstr("decided otherwise"))) << "that plugin decides nothing any more";
+  EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has different instructions"),
+                         HasSubstr("ran on different devices (GPU of last year, now "),
+                         HasSubstr("The baseline ran with different versions: env.cartpole 0.0.1, now ")));
+  EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "that plugin decides nothing any more";
 }
 
 TEST_F(GateCommand, HelpSaysWhatItNeeds) {
@@ -271,20 +272,17 @@ TEST_F(GateCommand, IsRefusedBeforeTheStart) {
     const char *rest, *says;
   } cases[] = {
       {"pole.yaml --fail-if 'eval/return < -5'",
-       "wanted a percentage of the baseline behind '<', such as -5%, found '-5' (column 15)"},
+       "column 15: expected a percentage of the baseline after '<', such as -5%, got '-5'"},
       {"pole.yaml --fail-if 'eval/return'",
-       "wanted '<' or '>' behind a measure, such as 'eval/return < -5%', found none (column 12)"},
-      {"pole.yaml --fail-if ' < 5%'", "wanted a measure before '<', such as eval/return, found none"},
-      {"pole.yaml --fail-if 'return < -100%'", "wanted a percentage above -100 and up to 1000, found '-100%'"},
-      {"pole.yaml --fail-if 'return * < 5%'", "wanted a measure or an expression of measures, found 'return *'"},
-      {"pole.yaml --fail-if 'return / SPS < 5%'", "wanted a speed alone"},
-      {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline has 'eval/retrun'; did you mean 'eval/return'"},
+       "column 12: expected '<' or '>' after a measure, such as 'eval/return < -5%', got none"},
+      {"pole.yaml --fail-if ' < 5%'", "expected a measure before '<', such as eval/return, got none"},
+      {"pole.yaml --fail-if 'return < -100%'", "expected a percentage above -100 and up to 1000, got '-100%'"},
+      {"pole.yaml --fail-if 'return * < 5%'", "expected a measure or an expression of measures, got 'return *'"},
+      {"pole.yaml --fail-if 'return / SPS < 5%'", "expected only a speed"},
+      {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline recorded 'eval/retrun'; did you mean 'eval/return'"},
       {"pole.yaml --fail-if 'seed < -5%'",
-       "'seed' holds no measure: wanted what a run measures, such as eval/return, found what "
-       "the experiment file says"},
-      {"pole.yaml --fail-if '2 * 3 < -5%'",
-       "'2 * 3' holds no measure: wanted what a run measures, such as eval/return, found "
-       "numbers alone"},
+       "'seed': expected a measure of a run, such as eval/return, got only values of the experiment file"},
+      {"pole.yaml --fail-if '2 * 3 < -5%'", "'2 * 3': expected a measure of a run, such as eval/return, got only numbers"},
       {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer run wins"},
       {"other.yaml --fail-if 'return < 5%'", "expected the env of the baseline, cartpole, got pendulum"},
       {"two.yaml --fail-if 'return < 5%'", "expected one configuration, got 2"},

@@ -33,7 +33,7 @@ TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessio
   const std::vector<pid_t> left = daemons();
   EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these had a session of their own";
   const Finished again = Run(run + " --set budget.wall_time=1s");
-  EXPECT_THAT(again.err, HasSubstr("ended what trials of an earlier run had left: ")) << again.out;
+  EXPECT_THAT(again.err, HasSubstr("ended processes that an earlier run left: ")) << again.out;
   for (const pid_t daemon : left) EXPECT_THAT(again.err, HasSubstr(std::to_string(daemon) + " (sleep)"));
   EXPECT_THAT(daemons(), testing::IsEmpty());
 }
@@ -43,7 +43,7 @@ TEST_F(Interrupted, ASecondCtrlCEndsATrialThatDoesNotListen) {
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
   kill(pid, SIGINT);
-  ASSERT_TRUE(Until([&] { return ErrorsOf(pid).find("Ctrl-C again ends it at once") != std::string::npos; }));
+  ASSERT_TRUE(Until([&] { return ErrorsOf(pid).find("Ctrl-C again ends it") != std::string::npos; }));
   kill(pid, SIGINT);
   EXPECT_EQ(Wait(pid).exit, 130);
   EXPECT_EQ(Result("deaf")["outcome"], "killed");

@@ -31,7 +31,7 @@ budget: {iterations: 2}
 )");
   const Finished run = Run("run twice.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, testing::HasSubstr("'num_workers' is another name of 'rollout.num_env_runners', which is set too"));
+  EXPECT_THAT(run.err, testing::HasSubstr("'num_workers' is another name of 'rollout.num_env_runners', which is also set"));
 }
 
 // Patches and map as channels of int8 are the same numbers to both networks, at the ends of episodes as well.

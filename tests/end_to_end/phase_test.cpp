@@ -90,7 +90,7 @@ TEST_F(PhaseTest, WhatOutputLiveAsksForIsInTheStatusOfTheTrial) {
 TEST_F(PhaseTest, OutputLiveIsCheckedWithItsPlace) {
   ResultOf("random", "output: {live: [a, b, a]}\n");
   EXPECT_EQ(last_.exit, 2);
-  EXPECT_THAT(last_.err, HasSubstr("output.live[2]: 'a' is in the list already"));
+  EXPECT_THAT(last_.err, HasSubstr("output.live[2]: 'a' is already in the list"));
 }
 
 }  // namespace

@@ -63,17 +63,17 @@ TEST_F(PresetTest, WhatItSetIsShownAndRecorded) {
 }
 
 TEST_F(PresetTest, AutoAsksTheDriver) {
-  EXPECT_THAT(Run("config check walk.yaml --file-only --preset auto").err, HasSubstr(", as no GPU was found\n"));
+  EXPECT_THAT(Run("config check walk.yaml --file-only --preset auto").err, HasSubstr(", because no GPU was found\n"));
   unsetenv("CUDA_VISIBLE_DEVICES");
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   EXPECT_THAT(Run("config check walk.yaml --file-only --preset auto").err,
-              HasSubstr("the GPU found is 'Fake A' with 8 GiB, which no preset names; this one is for at least 5 GiB\n"));
+              HasSubstr("the GPU is 'Fake A' with 8 GiB, for which there is no preset; this one needs at least 5 GiB\n"));
 }
 
 TEST_F(PresetTest, AnUnknownOneIsExitTwo) {
   const Finished run = Run("run walk.yaml --preset a10");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, HasSubstr("there is no preset 'a10'; did you mean 'a100'?"));
+  EXPECT_THAT(run.err, HasSubstr("unknown preset 'a10'; did you mean 'a100'?"));
 }
 
 }  // namespace

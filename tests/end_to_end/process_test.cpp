@@ -73,7 +73,7 @@ struct StateRow {
 };
 constexpr StateRow kState[] = {
     {"rounding", "changed the rounding mode"},
-    {"traps", "changed which floating-point exceptions trap"},
+    {"traps", "changed the trapped floating-point exceptions"},
 #if defined(__x86_64__)
     {"flush", "changed flush-to-zero"},
     {"x87", "changed the precision of the x87 unit"},
@@ -86,7 +86,7 @@ constexpr StateRow kState[] = {
     {"sigterm", "changed the handler of SIGTERM"},
     {"sigfpe", "changed the handler of SIGFPE"},
     {"sigchld", "changed the handler of SIGCHLD"},
-    {"blocked", "changed which signals a thread takes"},
+    {"blocked", "changed the signals that a thread accepts"},
 };
 
 TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
@@ -109,7 +109,7 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
       EXPECT_EQ(found.values, calm);
       ASSERT_THAT(found.warnings(), SizeIs(1)) << found.result["warnings"];
       EXPECT_THAT(found.warnings()[0],
-                  AllOf(testing::StartsWith(std::string(id) + " " + row.sentence), HasSubstr("was put back")));
+                  AllOf(testing::StartsWith(std::string(id) + " " + row.sentence), HasSubstr("was restored")));
       EXPECT_THAT(found.run.err, HasSubstr(row.sentence)) << "at the terminal";
     }
   }
@@ -189,14 +189,14 @@ constexpr MonitorRow kMonitor[] = {
     {"finish", "throw", "monitor.unruly was switched off: finish: "},
     {"finish", "fail", "monitor.unruly was switched off: finish: the disk of this monitor is full"},
     {"finish", "exit", "monitor.unruly called exit()"},
-    {"finish", "quit", "ended with exit code 3 after the trial had come to its end"},
-    {"finish", "segv", "monitor.unruly died of SIGSEGV after the trial had come to its end"},
+    {"finish", "quit", "ended with exit code 3 after the trial had ended"},
+    {"finish", "segv", "monitor.unruly died of SIGSEGV after the trial had ended"},
     {"destroy", "throw", "monitor.unruly was switched off: destroy: "},
     {"on_events", "rounding", "monitor.unruly changed the rounding mode"},
     {"on_events", "exit", "monitor.unruly called exit()"},
     {"on_events", "folder", "changed the working directory"},  // beside env and learner: with their names, too
     {"sample", "locale", "monitor.unruly changed the locale"},
-    {"sample", "blocked", "monitor.unruly changed which signals a thread takes"},
+    {"sample", "blocked", "monitor.unruly changed the signals that a thread accepts"},
     {"finish", "umask", "monitor.unruly changed the umask"},
     {"create", "sigterm", "monitor.unruly changed the handler of SIGTERM"},
 #if defined(__x86_64__)
@@ -287,7 +287,7 @@ TEST_F(BadMonitor, IsLeftOutIfItHangsInCreate) {
   const Outcome found = RunIt("");
   EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
   EXPECT_THAT(found.warnings(),
-              testing::Contains(HasSubstr("monitor.unruly: still in create after 5 s: the trial begins without it")));
+              testing::Contains(HasSubstr("monitor.unruly: still in create after 5 s; the trial starts without it")));
 }
 
 TEST_F(BadMonitor, ThatHangsCostsNoTrialWithAShortHangTimeout) {
@@ -333,7 +333,7 @@ TEST_F(BadMonitor, ThatHangsOrIsSlowLosesNothing) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     EXPECT_EQ(found.result["state"], "COMPLETED") << found.run.err;
     EXPECT_EQ(found.values, calm);
-    EXPECT_THAT(found.warnings(), testing::Contains(AllOf(HasSubstr("monitor.unruly was left behind in "), HasSubstr(call))));
+    EXPECT_THAT(found.warnings(), testing::Contains(AllOf(HasSubstr("monitor.unruly was abandoned in "), HasSubstr(call))));
     EXPECT_LT(seconds, kSanitized ? 90 : 45);
     if (kSanitized) break;
   }

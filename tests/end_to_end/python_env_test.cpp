@@ -175,11 +175,11 @@ TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("odd")["state"], "COMPLETED");
   EXPECT_EQ(Result("odd")["evaluation_returns"], nlohmann::json({300, 300, 300}));
-  EXPECT_THAT(Warnings(), testing::HasSubstr("3 of 3 evaluation episodes had not ended after 300 steps "
-                                             "(evaluation.max_episode_steps) and were truncated"));
+  EXPECT_THAT(Warnings(), testing::HasSubstr("3 of 3 evaluation episodes were truncated after 300 steps "
+                                             "(evaluation.max_episode_steps)"));
   const std::string warning =
-      "warning: env.gymnasium declares no time limit: an episode of its evaluations that does not end is "
-      "truncated after 300 steps (evaluation.max_episode_steps)";
+      "warning: env.gymnasium declares no time limit, so episodes of its evaluations are truncated after 300 steps "
+      "(evaluation.max_episode_steps)";
   EXPECT_THAT(run.err, testing::HasSubstr(warning)) << "before the start";
   EXPECT_THAT(RunOdd("", more, "config check odd.yaml").err, testing::HasSubstr(warning));
   EXPECT_THAT(RunOdd("", "budget: {iterations: 1}\n", "config check odd.yaml").err, testing::Not(testing::HasSubstr("warning")))
@@ -212,7 +212,7 @@ TEST_F(OddPythonEnv, EndsEndlessEvaluationByTheBudgetsWallTime) {
   const Finished run = RunOdd("sleep: 0.001", "budget: {iterations: 2, wall_time: 2s}\nevaluation: {episodes: 1}\n");
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("odd")["state"], "COMPLETED");
-  EXPECT_THAT(Warnings(), testing::HasSubstr("1 of 1 evaluation episodes had not ended when budget.wall_time was over"));
+  EXPECT_THAT(Warnings(), testing::HasSubstr("1 of 1 evaluation episodes were truncated because budget.wall_time was over"));
   const double played = Result("odd")["evaluation_returns"].at(0);
   EXPECT_GT(played, 0);
   EXPECT_LT(played, 12'000) << "10 s of steps that take 1 ms";

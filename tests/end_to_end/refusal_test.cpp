@@ -54,16 +54,17 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
     return run.err;
   };
   EXPECT_THAT(seal("helps_nothing"),
-              HasSubstr("env.helps_nothing: option 'gain' helps against 'update_bond', which is no finding; "
+              HasSubstr("env.helps_nothing: option 'gain' names the unknown finding 'update_bond' in `helps`; "
                         "did you mean 'update_bound'?"));
   EXPECT_THAT(seal("bad_default"), testing::AllOf(HasSubstr("env.bad_default: option 'gain'"), HasSubstr("'five'")));
   EXPECT_THAT(seal("default_out_of_range"),
               testing::AllOf(HasSubstr("env.default_out_of_range: option 'gain'"), HasSubstr("(0,10]"), HasSubstr("0")));
-  EXPECT_THAT(seal("range_malformed", "monitor"),
-              HasSubstr("monitor.range_malformed: option 'first', its range: wanted such as (0,1], [1,) or auto|[1,), found "
-                        "'0..9'"));
+  EXPECT_THAT(
+      seal("range_malformed", "monitor"),
+      HasSubstr("monitor.range_malformed: option 'first', its range: expected a range such as (0,1], [1,) or auto|[1,), got "
+                "'0..9'"));
   EXPECT_THAT(seal("no_kind", "monitor"),
-              HasSubstr("no_kind: the id: wanted 'monitor.NAME', as it is one, found 'no_kind'. Call it 'monitor.no_kind'."));
+              HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }
 
 TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
@@ -148,7 +149,7 @@ TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
   EXPECT_EQ(result["outcome"], "nan");
   EXPECT_EQ(result["error"],
             "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 6 of the rollout; "
-            "it came before: the reward of row 0 is not a finite number at step 11 of the rollout");
+            "then: the reward of row 0 is not a finite number at step 11 of the rollout");
 }
 
 TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
@@ -163,7 +164,7 @@ budget: {iterations: 3}
   EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
   EXPECT_THAT(Result("bad")["error"].get<std::string>(),
               testing::StartsWith("env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; "
-                                  "it came before: learner.ppo: "));
+                                  "then: learner.ppo: "));
 }
 
 TEST_F(Refusal, FindsNaNObservationsThatTheLearnerDoesNotUse) {
@@ -177,8 +178,8 @@ budget: {iterations: 3}
   EXPECT_EQ(Result("bad")["outcome"], "nan");
   EXPECT_EQ(Result("bad")["plugin"], "env.obs_turns_nan");
   EXPECT_EQ(Result("bad")["error"],
-            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; it came "
-            "before: learner.random: consume: a number of 'obs' is not finite");
+            "env.obs_turns_nan: observation obs[0] of row 0 is not finite at step 46 of the rollout; then: "
+            "learner.random: consume: a number of 'obs' is not finite");
 }
 
 TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {
@@ -229,8 +230,8 @@ budget: {iterations: 1}
   const Finished run = Run("run half.yaml");
   EXPECT_NE(run.exit, 0);
   // A build without LibTorch has a plugin without that part.
-  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is not there; wanted the part 'torch' of 'learner.ppo'"),
-                                      HasSubstr("'learner.ppo' was built without its part 'torch'")));
+  EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
+                                      HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
   EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
   EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
 }
@@ -258,8 +259,9 @@ sweep:
 )");
   }
   static constexpr char kCrowded[] =
-      "crowd.yaml:8:23: error: env.uav_grid: create: 34 obstacles, 2 starts and as many targets need 38 cells, the grid has 36";
-  static constexpr char kFar[] = "crowd.yaml:10:19: error: env.uav_grid: create: sensor_radius should be below grid_size";
+      "crowd.yaml:8:23: error: env.uav_grid: create: expected 38 cells or more, for 34 obstacles and 2 starts and targets "
+      "each, got 36";
+  static constexpr char kFar[] = "crowd.yaml:10:19: error: env.uav_grid: create: sensor_radius: expected less than grid_size";
 
   static size_t Times(const std::string& text, const std::string& part) {
     size_t n = 0;

@@ -53,7 +53,7 @@ TEST_F(Report, ABatchEndsWithFiguresTablesAndAVerdict) {
   Write("walk.yaml", kSweep);
   const Finished run = Run("run walk.yaml");
   ASSERT_EQ(0, run.exit) << run.err;
-  EXPECT_THAT(run.out, testing::AnyOf(HasSubstr("Too few seeds to say which setting is the fastest"),
+  EXPECT_THAT(run.out, testing::AnyOf(HasSubstr("Too few seeds to name the fastest setting"),
                                       HasSubstr("Not trustworthy: the machine was busy")));  // by other tests, perhaps
   EXPECT_THAT(run.out, HasSubstr("parallel_efficiency_report.html"));
   for (const char* name :
@@ -74,7 +74,7 @@ TEST_F(Report, ARecommendedFileRuns) {
   const Finished refused = Run(file);
   EXPECT_EQ(2, refused.exit);
   EXPECT_THAT(refused.err,
-              AllOf(HasSubstr("budget: at least one limit is needed"), HasSubstr(file + " --set budget.iterations=100\n")));
+              AllOf(HasSubstr("budget: expected at least one limit"), HasSubstr(file + " --set budget.iterations=100\n")));
   const Finished run = Run(file + " --set budget.iterations=3");
   EXPECT_EQ(0, run.exit) << run.err;
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
@@ -138,7 +138,7 @@ TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
   const Finished run = Run("run walk.yaml");
   EXPECT_EQ(2, run.exit);
   EXPECT_THAT(run.err, HasSubstr(at(4, 7) + "report.columns: entry 2: 'SPS +', column 6"));
-  EXPECT_THAT(run.err, HasSubstr(at(5, 13) + "report.figures: entry 1: wanted one of scatter, curves, bars, table"));
+  EXPECT_THAT(run.err, HasSubstr(at(5, 13) + "report.figures: entry 1: expected scatter, curves, bars or table"));
   EXPECT_THAT(run.err, HasSubstr(at(6, 1) + "unknown key 'budgets'"));
   EXPECT_THAT(run.err, HasSubstr("3 errors in walk.yaml; nothing was started"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
@@ -154,7 +154,7 @@ TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
   std::filesystem::create_directories(dir_ / "empty");
   const Finished report = Run("report empty");
   EXPECT_EQ(2, report.exit);
-  EXPECT_THAT(report.err, HasSubstr("empty is no results folder"));
+  EXPECT_THAT(report.err, HasSubstr("empty: expected a results folder"));
 }
 
 // Points that have a learner each, and a baseline among them: a change tried at one takes nothing away from the others.

@@ -79,7 +79,7 @@ TEST_F(RunCommand, WhatItSaysToTypeNextHasEachSeedOnce) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yml seed=4 seed=1");
   ASSERT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("walk.yml is not there: walk.yaml is read"));
+  EXPECT_THAT(run.err, HasSubstr("walk.yml does not exist; reading walk.yaml"));
   EXPECT_THAT(run.out, HasSubstr("run walk.yaml --set seed=2\n"));
   const Finished swept = Run("run walk.yaml seed=3 --set '+sweep={seeds: {n: 2}}' --dry-run");
   EXPECT_EQ(swept.exit, 2);
@@ -130,7 +130,7 @@ TEST_F(RunCommand, ALearnerThatSavesNoStateSaysSoAtTheStart) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without this learner";
   Write("fly.yaml", "env: uav_grid\nlearner: uav_scripted\nbudget: {iterations: 1}\n");
   EXPECT_THAT(Run("run fly.yaml").err,
-              HasSubstr("learner.uav_scripted saves no state: a trial of it that is stopped begins anew"));
+              HasSubstr("learner.uav_scripted saves no state, so a stopped trial starts from scratch"));
   Write("walk.yaml", kRandom);
   EXPECT_THAT(Run("run walk.yaml").err, Not(HasSubstr("saves no state")));
 }

@@ -196,7 +196,7 @@ TEST_F(Search, WithoutOptunaNothingStartsAndTheCommandIsNamed) {
   unsetenv("BACKPLANE_PYTHON");
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, AllOf(HasSubstr("(no optuna)"), HasSubstr("scripts/bootstrap --with search")));
-  EXPECT_THAT(doctor.out, HasSubstr("-> sweep.search is answered by Optuna"));
+  EXPECT_THAT(doctor.out, HasSubstr("-> sweep.search needs Optuna"));
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, AllOf(HasSubstr("scripts/bootstrap --with search"), HasSubstr("nothing was started")));
   EXPECT_TRUE(Events("quick").empty());
@@ -208,8 +208,8 @@ TEST_F(Search, ADryRunSaysHowMuchIsToCome) {
   const Finished dry = Run("run quick.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;
   EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "it is there";
-  EXPECT_THAT(dry.out, AllOf(HasSubstr("a search by tpe for the best score: 40 trials"), HasSubstr("55 to come"),
-                             HasSubstr("15 of them run the best 3 with fresh seeds"), HasSubstr("nothing was started")));
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("search with tpe for the best score: 40 trials"), HasSubstr("55 to come"),
+                             HasSubstr("15 of them repeat the best 3 with fresh seeds"), HasSubstr("nothing was started")));
   const Finished check = Run("config check quick.yaml");
   EXPECT_EQ(check.exit, 0) << check.err;
   EXPECT_THAT(check.out, HasSubstr("a search: 40 trials by tpe over 3 paths"));

@@ -212,7 +212,7 @@ stages: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
 )");
   const Finished check = Run("config check scripted.yaml");
   EXPECT_EQ(check.exit, 2);
-  EXPECT_THAT(check.err, HasSubstr("cannot go on from another stage: it does not offer bp.learner.state/1"));
+  EXPECT_THAT(check.err, HasSubstr("cannot resume from a different stage, because it does not offer bp.learner.state/1"));
   EXPECT_EQ(Run("run scripted.yaml").exit, 2);
   EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
@@ -265,7 +265,7 @@ TEST_F(TrainingStages, AStageBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll
   const std::string whole = ReadFile(folder / "checkpoint.bin");
   std::ofstream(folder / "checkpoint.bin") << whole.substr(0, whole.size() - 1) << static_cast<char>(~whole.back());
   EXPECT_THAT(refusal(1),
-              testing::AllOf(HasSubstr("left no whole checkpoint: "), HasSubstr("is damaged: the checksum is another"),
+              testing::AllOf(HasSubstr("has no complete checkpoint: "), HasSubstr("is damaged: its checksum differs"),
                              HasSubstr("and `backplane run` trains it again")));
   EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "another trial's files stay as they are";
   std::filesystem::copy_file(folder / "checkpoint.1.bin", folder / "checkpoint.bin",

@@ -35,7 +35,7 @@ TEST_F(Stop, OneCtrlCEndsTheTrialWithASummary) {
   EXPECT_EQ(run.exit, 130) << run.err;
   EXPECT_EQ(Result("long")["state"], "KILLED");
   EXPECT_GT(Result("long")["env_steps"], 0);
-  EXPECT_THAT(run.out, testing::HasSubstr("stopped, the same command goes on"));
+  EXPECT_THAT(run.out, testing::HasSubstr("stopped, the same command resumes"));
   EXPECT_TRUE(std::filesystem::exists(Attempt("long").parent_path() / "checkpoint/checkpoint.bin"));
 }
 
@@ -137,7 +137,7 @@ TEST_F(Answer, ComesWhileTheFolderIsStillHeld) {
     const Finished run = Wait(pid);
     close(held);
     EXPECT_EQ(run.exit, 130) << run.err;
-    EXPECT_THAT(run.err, testing::HasSubstr("nothing was started"));
+    EXPECT_THAT(run.err, testing::HasSubstr("stopped before any trial started"));
     EXPECT_FALSE(std::filesystem::exists(Out("long") / "events.jsonl"));
   }
 }
@@ -217,7 +217,7 @@ TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
   for (const pid_t pid : Processes({"run", "long.yaml"})) kill(pid, SIGINT);
   const Finished run = ended.get();
   EXPECT_EQ(run.exit, 130) << run.err;
-  EXPECT_THAT(run.err, testing::ContainsRegex("the page is left out: .*; to make it:  .* report outputs/long"));
+  EXPECT_THAT(run.err, testing::ContainsRegex("the page was not written: .*later: .* report outputs/long"));
   EXPECT_TRUE(Until([&] { return Processes({"600"}).empty(); }));
 }
 
@@ -227,7 +227,7 @@ TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
   for (const pid_t shim : Processes({kShim})) kill(shim, SIGSTOP);
   kill(pid, SIGTERM);
-  ASSERT_TRUE(Said(pid, "Ctrl-C again ends it at once"));
+  ASSERT_TRUE(Said(pid, "Ctrl-C again ends it"));
   kill(pid, SIGTERM);
   EXPECT_EQ(Wait(pid).exit, 130);
   EXPECT_EQ(Result("deaf")["outcome"], "killed");

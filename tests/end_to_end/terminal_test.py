@@ -40,8 +40,8 @@ SCREENS = {
     "names": "backplane status outputs/names",
     "plan": "backplane run sweep.yaml --dry-run",
 }
-# What is measured here, with the blanks that its width decides.
-NUMBER = re.compile(r" *(\d[\d,.]*(:\d\d)+|\b\d{1,3}(,\d{3})+|(?<![\w=])\d+\.\d+)(?=\s|$)|  +\d+(?=  |\s*$)|\d+ MB|\d+ trials? at once")
+# Measured values, with the blanks that depend on their width.
+NUMBER = re.compile(r" *(\d[\d,.]*(:\d\d)+|\b\d{1,3}(,\d{3})+|(?<![\w=])\d+\.\d+)(?=\s|$)|  +\d+(?=  |\s*$)|\d+ MB|\d+ trials? at the same time")
 
 
 def tmux(socket, *words, **more):

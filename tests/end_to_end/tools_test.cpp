@@ -115,23 +115,23 @@ TEST_F(Tools, ReportFileThatCannotStart) {
 
 TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
   const std::string missing =
-      "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH; ";
+      "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH\nhint: ";
   const Finished installed = RunCopy("new env my_task");
   EXPECT_EQ(installed.exit, 1);
   EXPECT_EQ(installed.err, missing + "`scripts/install " + dir_.string() + "` in a clone installs it\n");
   Write("CMakeCache.txt", "");
   EXPECT_EQ(RunCopy("help new").err, missing + "`cmake --build " + dir_.string() + " --target backplane-author` builds it\n");
-  EXPECT_THAT(RunCopy("help").out, HasSubstr("Begin a plugin"));
+  EXPECT_THAT(RunCopy("help").out, HasSubstr("Write a plugin"));
   EXPECT_THAT(RunCopy("plugin validate env.so").err,
               testing::StartsWith("backplane: `plugin validate` needs backplane-validate, which is neither in "));
   EXPECT_THAT(RunCopy("run-trial trial.json").err, HasSubstr("`run-trial` needs backplane-trial, which is neither in "));
 }
 
 TEST_F(Tools, CarryOutSubcommands) {
-  EXPECT_THAT(Run("plugin --help").out, AllOf(HasSubstr("list"), HasSubstr("Try whether a plugin keeps every rule")));
+  EXPECT_THAT(Run("plugin --help").out, AllOf(HasSubstr("list"), HasSubstr("Check a plugin against every rule")));
   EXPECT_EQ(RunCopy("plugin list").exit, 0);
   EXPECT_THAT(Run("help plugin validate").out, HasSubstr("--only-failed"));
-  EXPECT_THAT(Run("complete plugin v").out, testing::StartsWith("validate\tTry whether"));
+  EXPECT_THAT(Run("complete plugin v").out, testing::StartsWith("validate\tCheck a plugin against"));
   EXPECT_THAT(Run("complete plugin validate --only").out, testing::StartsWith("--only-failed\t"));
   EXPECT_THAT(Run("plugin vaildate").err, HasSubstr("did you mean 'validate'?"));
   const Finished cases = Run("plugin validate --cases");

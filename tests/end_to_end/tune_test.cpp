@@ -45,7 +45,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   if (NoiseHidTheGain(tune, result["steps"][0])) GTEST_SKIP() << "the machine is busy: " << tune.out;
   EXPECT_THAT(tune.out, AllOf(HasSubstr("step 1: learner.options.epochs: 2 -> 1"), HasSubstr("Updates take"),
                               HasSubstr("step 2: learner.options.batch: 64 -> 128"), HasSubstr("headroom of the updates: "),
-                              HasSubstr("Nothing is left to try"), HasSubstr("learning, eval/return of 5 and 5 seeds: ")));
+                              HasSubstr("were measured."), HasSubstr("learning, eval/return over 5 and 5 seeds: ")));
   const nlohmann::json& epochs = result["steps"][0];
   EXPECT_EQ(epochs["finding"], "update_bound");
   EXPECT_TRUE(epochs["kept"].get<bool>());
@@ -110,7 +110,7 @@ TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
       "printf %s \"$request\" | " BACKPLANE_BINARY_DIR "/bin/backplane-report \"$@\"";
   const Finished tune = RunBesideReportProgram(crashes_at_step_1, "tune toil.yaml --no-check" + kQuick);
   EXPECT_EQ(0, tune.exit) << tune.err;
-  EXPECT_THAT(tune.out, HasSubstr("the measures were not read: backplane-report was ended by: Killed"));
+  EXPECT_THAT(tune.out, HasSubstr("cannot read the measures: backplane-report was ended by: Killed"));
   const nlohmann::json steps = Record()["result"]["steps"];
   ASSERT_GE(steps.size(), 2u) << tune.out;
   EXPECT_FALSE(steps[0]["kept"].get<bool>());
@@ -124,7 +124,7 @@ TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
   kill(first, SIGINT);
   const Finished stopped = Wait(first);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
-  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted"), HasSubstr("go on:  "), HasSubstr(" tune toil.yaml ")));
+  EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted"), HasSubstr("resume: "), HasSubstr(" tune toil.yaml ")));
   const Finished done = Run(command);
   ASSERT_EQ(done.exit, 0) << done.err << done.out;
   EXPECT_EQ(Attempts(0), 2u);
@@ -144,8 +144,8 @@ sweep:
 )");
   const Finished plan = Run("tune toil.yaml --dry-run" + kWithFixtures);
   EXPECT_EQ(plan.exit, 0) << plan.err;
-  EXPECT_THAT(plan.err, HasSubstr("note: of the file's points toil is tuned"));
-  EXPECT_THAT(plan.out, AllOf(HasSubstr("in at most 10m"), HasSubstr("8 trials, 4 a side"), HasSubstr("nothing was started")));
+  EXPECT_THAT(plan.err, HasSubstr("note: point toil of the file is tuned"));
+  EXPECT_THAT(plan.out, AllOf(HasSubstr("at most 10m"), HasSubstr("8 trials, 4 per side"), HasSubstr("nothing was started")));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs")) << "a dry run writes nothing";
   const Finished typo = Run("tune toil.yaml --point tool" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
@@ -156,11 +156,11 @@ TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
   Write("toil.yaml", kToil);
   const Finished time = Run("tune toil.yaml --budget soon" + kWithFixtures);
   EXPECT_EQ(time.exit, 2);
-  EXPECT_THAT(time.err, AllOf(HasSubstr("--budget"), HasSubstr("wanted a time such as 10m"), HasSubstr("soon")));
+  EXPECT_THAT(time.err, AllOf(HasSubstr("--budget"), HasSubstr("expected a time such as 10m"), HasSubstr("soon")));
   Write("results/notes.txt", "mine");
   const Finished folder = Run("tune toil.yaml --out results" + kWithFixtures);
   EXPECT_EQ(folder.exit, 2);
-  EXPECT_THAT(folder.err, HasSubstr("results holds something that is no tuning"));
+  EXPECT_THAT(folder.err, HasSubstr("results is not empty and contains no tuning"));
   EXPECT_EQ(Run("tune toil.yaml --fresh --out results" + kWithFixtures).exit, 2);
   EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");
   const Finished check = Run("tune toil.yaml --no-check --check-steps 5" + kWithFixtures);
@@ -171,7 +171,7 @@ TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
   const Finished refused = Run("tune toil.yaml --set learner.options.most_batch=1" + kQuick);
   EXPECT_EQ(refused.exit, 2) << refused.out;
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("toil has no SPS to begin with"), HasSubstr("batch is above most_batch")));
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("the unchanged toil has no SPS"), HasSubstr("batch is above most_batch")));
 }
 
 TEST_F(TuneCommand, ATuningOfSomethingElseIsNotGoneOnWith) {

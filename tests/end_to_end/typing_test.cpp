@@ -29,7 +29,7 @@ class Typing : public ProgramTest {
 TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
   const Finished alone = Run("");
   EXPECT_EQ(alone.exit, 2);
-  EXPECT_THAT(alone.err, AllOf(HasSubstr("Run an experiment"), HasSubstr("Examples:")));
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("Run or resume an experiment"), HasSubstr("Examples:")));
   const Finished help = Run("help");
   EXPECT_EQ(help.exit, 0);
   EXPECT_EQ(help.out, Run("--help").out);
@@ -95,10 +95,11 @@ TEST_F(Typing, NamesOfOtherToolsAreTheSameTrial) {
   Write("among.yaml", "env: cartpole\nlearner: {plugin: ppo, options: {num_rollout_workers: 2}}\nbudget: {iterations: 1}\n");
   EXPECT_THAT(Shown("among.yaml"), HasSubstr("num_env_runners: 2"));
   const Finished both = Run("config check theirs.yaml rollout.num_env_runners=1 num_rollout_workers=2");
-  EXPECT_THAT(both.err, HasSubstr("'num_rollout_workers' is another name of 'rollout.num_env_runners', which --set gives too"));
+  EXPECT_THAT(both.err,
+              HasSubstr("'num_rollout_workers' is another name of 'rollout.num_env_runners', which is also set by --set"));
   Write("twice.yaml", "env: cartpole\nenv_id: CartPole-v1\nlearner: ppo\nbudget: {iterations: 1}\n");
   EXPECT_THAT(Run("config check twice.yaml").err,
-              HasSubstr("twice.yaml:2:1: error: 'env_id' is another name of 'env.plugin', which is set too at twice.yaml:1:"));
+              HasSubstr("twice.yaml:2:1: error: 'env_id' is another name of 'env.plugin', which is also set at twice.yaml:1:"));
   EXPECT_THAT(Run("config check ours.yaml env=CartPole-v0").err, HasSubstr("did you mean 'CartPole-v1'?"));
 }
 
@@ -113,8 +114,9 @@ TEST_F(Typing, AListOfGymnasiumIsSeveralOptionsAndMayBeOpen) {
   EXPECT_EQ(Run("run open.yaml").exit, 0);
   EXPECT_EQ(Run("run open.yaml").exit, 0) << "what it saved is read again";
   EXPECT_THAT(Run("config check ant.yaml env.options.healthy_z_range=[1]").err,
-              HasSubstr("wanted a list of 2 values, found 1"));
-  EXPECT_THAT(Run("config check ant.yaml env.options.ctrl_cost_weight=.inf").err, HasSubstr("'.inf' is not a finite number"));
+              HasSubstr("expected a list of 2 values, got 1"));
+  EXPECT_THAT(Run("config check ant.yaml env.options.ctrl_cost_weight=.inf").err,
+              HasSubstr("expected a finite number, got '.inf'"));
 }
 
 // With nothing said of them: those of the env's description, on any machine.
@@ -128,7 +130,7 @@ TEST_F(Typing, RowsLeftOutAreTheEnvs) {
 }
 
 TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
-  EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("wanted an integer, found 1.5"));
+  EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("expected an integer, got 1.5"));
   EXPECT_THAT(Run("config check tiny.yaml seed=-1").err, HasSubstr("seed: -1 is out of range [0,)"));
   EXPECT_THAT(Run("config check tiny.yaml seed=18446744073709551616").err, HasSubstr("does not fit into 64 bits"));
 }
@@ -137,13 +139,13 @@ TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
   const Finished folder = Run("run " + dir_.string());
   EXPECT_EQ(folder.exit, 2);
   EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ars.yml")));
-  EXPECT_THAT(Run("run tiny.yaml ars.yml").err, HasSubstr("one experiment file at a time"));
+  EXPECT_THAT(Run("run tiny.yaml ars.yml").err, HasSubstr("expected PATH=VALUE after the experiment file"));
   ASSERT_EQ(Run("run tiny.yaml budget.iterations=3 --jobs 2").exit, 0);
   const std::string before = ReadFile(dir_ / "outputs/tiny/plan.jsonl");
   const Finished again = Run("run outputs/tiny");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.err, AllOf(HasSubstr("run tiny.yaml --set budget.iterations=3"), HasSubstr("--jobs 2")));
-  EXPECT_THAT(Run("config show outputs/tiny").err, HasSubstr("holds results"));
+  EXPECT_THAT(Run("config show outputs/tiny").err, HasSubstr("is a results folder"));
   EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "the trials that it has, and no others";
 }
 

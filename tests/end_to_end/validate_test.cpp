@@ -21,12 +21,12 @@ class ValidateCommand : public ProgramTest {
   }
 };
 
-TEST_F(ValidateCommand, AFailureSaysRulePlaceWantedFoundMendAndHowItIsRepeated) {
+TEST_F(ValidateCommand, PrintsRulePlaceExpectedGotFixAndTheCommandThatRepeatsAFailure) {
   const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --seed 4");
   EXPECT_EQ(run.exit, 1) << run.err;
   for (const char* words :
-       {"FAILED   finite-numbers", "rule    Observations, rewards and INFO are finite.", "channel 'reward', element 0 of row",
-        "wanted  a number that is finite", "found   nan", "mend    Look for divisions by 0",
+       {"FAILED   finite-numbers", "rule     Observations, rewards and INFO are finite.", "channel 'reward', element 0 of row",
+        "expected a number that is finite", "got      nan", "fix      Check divisions by 0",
         "env_flawed.so --case finite-numbers --seed 4 --set flaw=nan", "PASSED   flags-are-bits", "1 passed, 1 failed"})
     EXPECT_THAT(run.out, HasSubstr(words));
 }
@@ -74,9 +74,9 @@ TEST_F(ValidateCommand, RunsInItsOwnProcessForADebugger) {
 TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
   const Finished run = Validate("--case finite-numbers --set flaw=hangs --limit 5");
   EXPECT_EQ(run.exit, 1);
-  EXPECT_THAT(run.out, HasSubstr("place   step of rows [0, 4) in slot 0"));
-  EXPECT_THAT(run.out, HasSubstr("wanted  an end within 5 s"));
-  EXPECT_THAT(run.out, HasSubstr("found   no return from step"));
+  EXPECT_THAT(run.out, HasSubstr("place    step of rows [0, 4) in slot 0"));
+  EXPECT_THAT(run.out, HasSubstr("expected an end within 5 s"));
+  EXPECT_THAT(run.out, HasSubstr("got      no return from step"));
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers ... (at most 5 s)"));
 }
 

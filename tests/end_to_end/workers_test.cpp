@@ -148,13 +148,14 @@ TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_EQ(Result("forgets")["outcome"], "plugin");
   EXPECT_THAT(Result("forgets")["error"].dump(),
-              HasSubstr("learner.climbs: plan: from the same saved state and limits it asks for"));
+              HasSubstr("learner.climbs: plan: with the same saved state and limits, it asks for"));
 }
 
 TEST_F(Workers, OfALearnerThatCannotHaveThemAreRefusedAtTheirPlace) {
   const std::pair<const char*, const char*> learners[] = {
-      {"{plugin: random, options: {horizon: 8}}", "learner.random: workers play whole episodes of candidates, and it has none"},
-      {"{plugin: climbs, options: {row_exact: false}}", "learner.climbs: its action for a row may depend on the other rows"}};
+      {"{plugin: random, options: {horizon: 8}}",
+       "learner.random: rollout workers play episodes of candidates, but it has none"},
+      {"{plugin: climbs, options: {row_exact: false}}", "learner.climbs: its action for a row may depend on other rows"}};
   for (const auto& [learner, why] : learners) {
     Write("refused.yaml", "experiment: refused\nenv: {plugin: cartpole}\nlearner: " + std::string(learner) +
                               "\nrollout: {workers: 2}\nbudget: {iterations: 2}\n"

@@ -128,7 +128,7 @@ class Seeds(unittest.TestCase):
         again = envs.reset(seed=[4, None])[0]
         np.testing.assert_array_equal(first[0], again[0])
         self.assertFalse(np.array_equal(first[1], again[1]))
-        with self.assertRaisesRegex(ValueError, "wanted one for each of 2 rows, found 3"):
+        with self.assertRaisesRegex(ValueError, "expected one for each of 2 envs, got 3"):
             envs.reset(seed=[1, 2, 3])
 
 
@@ -186,15 +186,15 @@ class Misuse(unittest.TestCase):
             self.envs.step(actions)
 
     def test_of_actions(self):
-        self.refused(r"wanted the shape \(2, 8\), found \(2, 7\)", np.zeros((2, 7)))
-        self.refused(r"wanted the shape \(2, 8\), found \(8,\)", np.zeros(8))
-        self.refused("wanted numbers of the type float32, found complex128", np.zeros((2, 8), complex))
-        self.refused("row 0.*found nan", np.full((2, 8), np.nan), backplane.BackplaneError)
+        self.refused(r"expected the shape \(2, 8\), got \(2, 7\)", np.zeros((2, 7)))
+        self.refused(r"expected the shape \(2, 8\), got \(8,\)", np.zeros(8))
+        self.refused("expected numbers of the type float32, got complex128", np.zeros((2, 8), complex))
+        self.refused("row 0.*got nan", np.full((2, 8), np.nan), backplane.BackplaneError)
         pole = backplane.make_vec("cartpole", 2)
         pole.reset()
-        with self.assertRaisesRegex(ValueError, "int32, found float64"):
+        with self.assertRaisesRegex(ValueError, "int32, got float64"):
             pole.step(np.zeros(2))
-        with self.assertRaisesRegex(backplane.BackplaneError, "found 2"):
+        with self.assertRaisesRegex(backplane.BackplaneError, "got 2"):
             pole.step(np.array([0, 2]))
 
     def test_of_options(self):
@@ -204,9 +204,9 @@ class Misuse(unittest.TestCase):
             backplane.make_vec("ant", frame_skp=1)
         with self.assertRaisesRegex(backplane.BackplaneError, "ant"):
             backplane.make_vec("antt")
-        with self.assertRaisesRegex(ValueError, "rows: wanted an integer"):
+        with self.assertRaisesRegex(ValueError, "rows: expected an integer"):
             backplane.make_vec("ant", -1)
-        with self.assertRaisesRegex(ValueError, "render_mode: wanted None"):
+        with self.assertRaisesRegex(ValueError, "render_mode: expected None"):
             backplane.make_vec("ant", render_mode="rgb_array")
         with self.assertRaisesRegex(TypeError, "10; backplane.pettingzoo"):
             backplane.make_vec("uav_grid")
@@ -220,11 +220,11 @@ class Misuse(unittest.TestCase):
 
     def test_of_pickling(self):
         for call in (pickle.dumps, copy.copy, copy.deepcopy):
-            with self.assertRaisesRegex(TypeError, "lives in the process that opened it"):
+            with self.assertRaisesRegex(TypeError, "belongs to the process that opened it"):
                 call(self.envs)
 
     def test_before_a_reset(self):
-        with self.assertRaisesRegex(backplane.BackplaneError, "no episode under way"):
+        with self.assertRaisesRegex(backplane.BackplaneError, "no running episode"):
             backplane.make_vec("cartpole").step(np.zeros(1, int))
 
     def test_after_fork(self):
@@ -256,7 +256,7 @@ class Misuse(unittest.TestCase):
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertTrue(all("another call of the same handle" in text for text in said), said)
+        self.assertTrue(all("another call is using this handle" in text for text in said), said)
 
 
 if __name__ == "__main__":

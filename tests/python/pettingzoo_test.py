@@ -88,12 +88,12 @@ class UavGrid(unittest.TestCase):
 
     def test_misuse_is_refused(self):
         env = backplane.pettingzoo.parallel_env("uav_grid")
-        with self.assertRaisesRegex(ValueError, "reset begins an episode"):
+        with self.assertRaisesRegex(ValueError, "reset starts an episode"):
             env.step({"agent_0": 0})
         env.reset(seed=0)
-        with self.assertRaisesRegex(ValueError, "wanted one for each of agent_0, .*found none"):
+        with self.assertRaisesRegex(ValueError, "expected one for each of agent_0, .*got none"):
             env.step({})
-        with self.assertRaisesRegex(TypeError, "gymnasium.make steps it"):
+        with self.assertRaisesRegex(TypeError, "use gymnasium.make"):
             backplane.pettingzoo.parallel_env("ant")
         env.close()
         with self.assertRaisesRegex(backplane.BackplaneError, "closed"):

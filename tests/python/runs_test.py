@@ -131,7 +131,7 @@ class ResultsOfARun(unittest.TestCase):
         with mock.patch("webbrowser.open") as opened:
             backplane.show(self.results)
         opened.assert_called_once_with((self.results.folder / "index.html").resolve().as_uri())
-        with self.assertRaisesRegex(FileNotFoundError, "wanted a results folder"):
+        with self.assertRaisesRegex(FileNotFoundError, "expected a results folder"):
             backplane.results("nowhere")
 
 

@@ -88,7 +88,7 @@ class Rows(unittest.TestCase):
     def test_refuse_what_is_wrong(self):
         envs = backplane.sb3.make("ant", 2)
         envs.reset()
-        with self.assertRaisesRegex(ValueError, r"wanted the shape \(2, 8\)"):
+        with self.assertRaisesRegex(ValueError, r"expected the shape \(2, 8\)"):
             envs.step(np.zeros((3, 8), np.float32))
         with self.assertRaisesRegex(backplane.BackplaneError, "bp_embed_step_send"):
             envs.step_wait()

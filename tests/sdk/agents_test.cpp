@@ -89,7 +89,7 @@ TEST_F(CouriersTest, EndTheEpisodeOfTheirRowTogether) {
   EXPECT_THAT(Of<float>(env_, "reward", 1), ElementsAre(0.875f, 0.875f, -0.125f));
 }
 
-TEST_F(CouriersTest, StartAnEpisodeFromTheSeedOfTheirRowAlone) {
+TEST_F(CouriersTest, StartAnEpisodeOnlyFromTheSeedOfTheirRow) {
   const std::vector<float> first = Of<float>(env_, "state", 0), second = Of<float>(env_, "state", 1);
   EXPECT_NE(first, second);
   const uint8_t only_second[] = {0, 1};
@@ -155,7 +155,7 @@ TEST(MultiEnv, MayPayTheTeam) {
   EXPECT_THAT(Of<float>(env, "plain", 1), ElementsAre(8));
   env.At<float>("action", 0)[0] = -1000;
   EXPECT_EQ(env.Step(), BP_E_INTERNAL);
-  EXPECT_EQ(env.error(), "row 0: 'b' of Info() is written in `info`, and by no handle");
+  EXPECT_EQ(env.error(), "row 0: write 'b' of Info() through `info`, not through a handle");
 }
 
 TEST(MultiEnv, NamesTheRowOfAnError) {
@@ -206,8 +206,8 @@ TEST(SingleRows, MayNotWriteInfoThatTheSpecDoesNotDeclare) {
     return env.error();
   };
   harness::Env one(ModuleOf<bp::Env<OneInfoTooMany>>(), 2), agents(ModuleOf<bp::MultiEnv<OneInfoTooManyOfAgents>>(), 2);
-  EXPECT_EQ(step(one), "Step wrote info[1], and the spec declares 1 Info(...): it should declare one for each number");
-  EXPECT_EQ(step(agents), "Step wrote info[2], and the spec declares no Info(...): it should declare one for each number");
+  EXPECT_EQ(step(one), "Step wrote info[1], but the spec declares 1 Info(...); declare one per number");
+  EXPECT_EQ(step(agents), "Step wrote info[2], but the spec declares no Info(...); declare one per number");
 }
 
 // What a spec says of its agents has to fit what the row works with.
@@ -238,7 +238,7 @@ std::string Refusal() {
   return "none";
 }
 
-TEST(MultiEnv, SaysWhatASpecOfAgentsLacks) {
+TEST(MultiEnv, ReportsMissingPartsOfASpecOfAgents) {
   EXPECT_THAT(Refusal<Lack::kObsOfRow>(), HasSubstr("should declare OBS of float32 per agent, AgentObs(n)"));
   EXPECT_THAT(Refusal<Lack::kRewardOfRow>(), HasSubstr("should declare REWARD of float32 per agent, as Step writes it"));
   EXPECT_THAT(Refusal<Lack::kActionOfNumbers>(), HasSubstr("should declare ACTION of T::Action per agent"));

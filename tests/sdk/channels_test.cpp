@@ -70,7 +70,7 @@ TEST_F(HandlesTest, GiveTheNumbersOfARow) {
 
 TEST_F(HandlesTest, DecideTheTypeOfTheirChannel) { EXPECT_TRUE(bp::SameDtype(spec_.channels[1].dtype, bp::kU8)); }
 
-TEST_F(HandlesTest, OfAnotherSpecAreRefused) {
+TEST_F(HandlesTest, FromADifferentSpecAreRejected) {
   const bp::Slot slot = Bound();
   bp::EnvSpec other;
   const auto named_otherwise = other.Add<float>({.role = BP_ROLE_OBS, .name = "position", .shape = {2}});
@@ -78,25 +78,27 @@ TEST_F(HandlesTest, OfAnotherSpecAreRefused) {
   const auto shaped_otherwise = bp::EnvSpec().Obs(3).Get<float>(BP_ROLE_OBS);
   const auto beyond = other.Get<uint8_t>(BP_ROLE_TERMINATED);
   EXPECT_THAT(SentenceOf([&] { slot.Row(named_otherwise, 0); }),
-              HasSubstr("by a handle of another spec: channel 0 of this one is 'obs'"));
-  EXPECT_THAT(SentenceOf([&] { slot.Rows(shaped_otherwise); }), HasSubstr("by a handle of another spec"));
+              HasSubstr("the handle of a channel comes from a different spec: channel 0 of this one is 'obs'"));
+  EXPECT_THAT(SentenceOf([&] { slot.Rows(shaped_otherwise); }),
+              HasSubstr("the handle of a channel comes from a different spec"));
   EXPECT_THAT(SentenceOf([&] { (void)slot.Has(beyond); }), HasSubstr("channel 3 of this one is none"));
-  EXPECT_THAT(SentenceOf([&] { slot.Row(bp::Handle<float>(), 0); }), HasSubstr("by a handle that no spec gave"));
+  EXPECT_THAT(SentenceOf([&] { slot.Row(bp::Handle<float>(), 0); }),
+              HasSubstr("the handle of a channel does not come from a spec"));
   EXPECT_THAT(obs_numbers_, ElementsAre(1, 2, 0, 3, 4, 0));
 }
 
-TEST_F(HandlesTest, ToWhatHasNoBufferAreRefused) {
+TEST_F(HandlesTest, WithoutABufferAreRejected) {
   EXPECT_THAT(SentenceOf([&] { Bound().Row(info_, 0); }), HasSubstr("channel 'ep/speed' has no buffer in slot 5"));
 }
 
-TEST_F(HandlesTest, AreNotGivenToWhatIsNotThere) {
+TEST_F(HandlesTest, AreNotGivenToMissingChannels) {
   EXPECT_THAT(SentenceOf([&] { spec_.Get<float>(BP_ROLE_STATE); }), HasSubstr("no channel of role STATE"));
   EXPECT_THAT(SentenceOf([&] { spec_.Get<float>("speed"); }), HasSubstr("no channel 'speed'"));
   EXPECT_THAT(SentenceOf([&] { spec_.Get<int8_t>("terminated"); }),
-              HasSubstr("'terminated' has numbers of type uint8, its handle should not be of int8"));
+              HasSubstr("'terminated' has numbers of type uint8, but its handle is of int8"));
 }
 
-TEST_F(HandlesTest, OfWhatAnEnvOnlyReadsAreConst) {
+TEST_F(HandlesTest, ToInputsOfAnEnvAreConst) {
   EXPECT_THAT(SentenceOf([&] { spec_.Add<float>({.role = BP_ROLE_ACTION, .name = "action"}); }),
               HasSubstr("an env only reads its ACTION"));
   EXPECT_THAT(SentenceOf([&] { spec_.Get<const float>("obs"); }), HasSubstr("'obs': an env writes it"));
@@ -126,7 +128,7 @@ TEST_F(FindChannelTest, AnswersWithTheFirstOrWithNull) {
   EXPECT_EQ(bp::FindChannel(env_, "ma"), nullptr);
 }
 
-TEST_F(FindChannelTest, RefusesSeveralForWhoWorksWithOne) {
+TEST_F(FindChannelTest, RejectsSeveralForReadersOfOne) {
   EXPECT_STREQ(bp::FindOnlyChannel(env_, BP_ROLE_OBS)->name, "obs");
   EXPECT_EQ(bp::FindOnlyChannel(env_, BP_ROLE_REWARD), nullptr);
   EXPECT_EQ(SentenceOf([&] { bp::FindOnlyChannel(env_, BP_ROLE_STATE); }),

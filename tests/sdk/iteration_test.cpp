@@ -61,7 +61,7 @@ class IterationTest : public ::testing::Test {
   bp_monitor* monitor_ = nullptr;
 };
 
-TEST_F(IterationTest, BringsWhatHappenedInItAndItsMetrics) {
+TEST_F(IterationTest, ContainsItsEventsAndMetrics) {
   ASSERT_EQ(Send({Event(BP_EVENT_PHASE, 0, "env_step", 0, 1), Event(BP_EVENT_EPISODE, 0, "return", 4.5, 7)}), BP_OK);
   EXPECT_TRUE(g_seen.empty()) << "it has not ended";
   ASSERT_EQ(Send({Event(BP_EVENT_EPISODE, 0, "return", 5.5, 2), Event(BP_EVENT_ITER, 1, "iteration", 2000),
@@ -103,7 +103,7 @@ TEST_F(IterationTest, SeveralOfOneBatchComeOneByOne) {
   EXPECT_TRUE(g_seen[2].metrics.empty());
 }
 
-TEST_F(IterationTest, WhatIsMeasuredBeforeTheFirstIsNone) {
+TEST_F(IterationTest, MeasurementsBeforeTheFirstAreNotAnIteration) {
   ASSERT_EQ(Send({Event(BP_EVENT_METRIC, 0, "eval/return", NAN)}), BP_OK);
   ASSERT_EQ(Send({Event(BP_EVENT_ITER, 0)}), BP_OK);
   ASSERT_EQ(g_seen.size(), 2u);
@@ -113,7 +113,7 @@ TEST_F(IterationTest, WhatIsMeasuredBeforeTheFirstIsNone) {
   EXPECT_TRUE(g_seen[1].ended);
 }
 
-TEST_F(IterationTest, WhatCameOfABrokenOffOneIsHandedOnAtTheEnd) {
+TEST_F(IterationTest, EventsOfAnUnfinishedOneAreDeliveredAtTheEnd) {
   ASSERT_EQ(Send({Event(BP_EVENT_ITER, 1), Event(BP_EVENT_PHASE, 1, "env_step"), Event(BP_EVENT_EPISODE, 1, "return", 3)}),
             BP_OK);
   ASSERT_EQ(g_seen.size(), 1u);
@@ -138,7 +138,7 @@ TEST_F(IterationTest, UnknownEventsAndMissingNamesAreTaken) {
   EXPECT_EQ(g_seen.at(0).Metric(""), 1);
 }
 
-TEST_F(IterationTest, WhatTheMonitorThrowsIsItsError) {
+TEST_F(IterationTest, ReportsTheMonitorsException) {
   EXPECT_EQ(Send({Event(BP_EVENT_ITER, 77), Event(BP_EVENT_METRIC, 77, "a", 1)}), BP_E_IO);
   EXPECT_EQ(host_.error, "the disk is full");
 }
@@ -149,7 +149,7 @@ uint64_t Bits(std::initializer_list<int> types) {
   return bits;
 }
 
-TEST_F(IterationTest, OnlyWhatIsWantedIsBuilt) {
+TEST_F(IterationTest, BuildsOnlyRequestedParts) {
   EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_PHASE, BP_EVENT_EPISODE}));
   ASSERT_EQ(Send({Event(BP_EVENT_ITER, 1)}), BP_OK);
   EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_EPISODE})) << "asked again";

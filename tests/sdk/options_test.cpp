@@ -127,7 +127,7 @@ TEST(OptionTable, ReadsItsOwnDefaults) {
   EXPECT_EQ(read.wrappers.json, made.wrappers.json);
 }
 
-TEST(OptionTable, ReadsWhatIsGiven) {
+TEST(OptionTable, ReadsGivenOptions) {
   const Options read = Read({{"step", 0.5},
                              {"n", 4},
                              {"small", 9},

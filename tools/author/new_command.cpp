@@ -20,16 +20,16 @@ struct NewArgs {
   bool agents = false, mujoco = false;
 };
 
-// The template's folder in templates/KIND: the language, or what else the plugin is about.
+// The template's folder in templates/KIND: the language, or the special kind of env.
 std::string Variant(const NewArgs& args) { return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang; }
 
 // A combination that no template has.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
-  if (args.kind != "env" && !flag.empty()) return fmt::format("{} is for an env; got it for a {}", flag, args.kind);
-  if (args.agents && args.mujoco) return "wanted --agents or --mujoco, got both: no template has several agents in MuJoCo";
+  if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
+  if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
   if (args.lang == "c" && (args.agents || args.mujoco))
-    return fmt::format("{} wants --lang cpp, got c: in C there is the template of a plain env alone", flag);
+    return fmt::format("{}: expected --lang cpp, got c; the C template is for plain envs only", flag);
   return "";
 }
 
@@ -37,21 +37,22 @@ std::string WhyBadName(const NewArgs& args) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz", kLater = "abcdefghijklmnopqrstuvwxyz0123456789_";
   const std::string_view name = args.name;
   if (name.empty() || kLetters.find(name[0]) == name.npos || name.find_first_not_of(kLater) != name.npos)
-    return fmt::format("NAME should be lower case, begin with a letter and have letters, digits and underscores, got '{}'",
+    return fmt::format("NAME: expected a lower-case letter, then lower-case letters, digits and underscores, got '{}'",
                        args.name);
   return "";
 }
 
-// Another file with this id: then neither could be named by it.
+// An error if another file has this id, because the id could then name neither.
 std::string WhyTaken(const NewArgs& args) {
   PluginSearch search({});
   for (const PluginInfo& info : search.All().plugins()) {
     if (info.id == args.kind + "." + args.name)
-      return fmt::format("wanted a name that no {} has, got '{}', which {} has", args.kind, args.name, info.file.string());
+      return fmt::format("expected a new name, got '{}', which is the name of the {} in {}", args.name, args.kind,
+                         info.file.string());
   }
   std::error_code error;
   if (fs::exists(fs::symlink_status(args.name, error)))
-    return fmt::format("wanted a name that this folder does not have, and '{}' is there already", args.name);
+    return fmt::format("expected a new name, got '{}', which already exists in this folder", args.name);
   return "";
 }
 
@@ -60,7 +61,7 @@ std::string Replaced(std::string text, const std::string& word, const std::strin
   return text;
 }
 
-// Every file of a template, with its own name in place of the template's, template_<folder>.
+// Copies every file of a template and replaces the template's name, template_<folder>.
 void Copy(const fs::path& from, const NewArgs& args) {
   const auto renamed = [&](const std::string& text) {
     return Replaced(Replaced(text, "template_" + from.filename().string(), args.name), "template_kind", args.kind);
@@ -75,13 +76,13 @@ void Copy(const fs::path& from, const NewArgs& args) {
 
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
-  std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md says what else there is. Next:\n",
+  std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, args.lang, args.kind);
   std::string sdk = fmt::format("-Dbackplane_DIR=\"$({} sdk --cmakedir)\"", program);
   if (!fs::exists(OwnPrefix() / "lib/cmake/backplane")) {  // a build
     next += fmt::format(
         "  cmake --build {0} --target host/all tools/all plugins/all && cmake --install {0} --prefix ~/opt/backplane"
-        "   # once: plugins are built against an installation\n",
+        "   # once: plugins need an installation\n",
         ShellArgument(OwnPrefix().string()));
     sdk = "-DCMAKE_PREFIX_PATH=~/opt/backplane";
   }
@@ -94,7 +95,8 @@ void SayWhatIsNext(const NewArgs& args) {
 int CreatePlugin(const NewArgs& args) {
   const fs::path templates = OwnShare() / "templates", own = templates / args.kind / Variant(args);
   std::string why_not = WhyTaken(args);
-  if (why_not.empty() && !fs::is_directory(own)) why_not = fmt::format("wanted the template in {}, found none", own.string());
+  if (why_not.empty() && !fs::is_directory(own))
+    why_not = fmt::format("expected the template in {}, got no such folder", own.string());
   if (why_not.empty()) {
     try {
       fs::create_directory(args.name);
@@ -117,9 +119,9 @@ int CreatePlugin(const NewArgs& args) {
 Command NewCommand() {
   const auto declare = [](NewArgs* args, Arguments* add) {
     args->program = add->program();
-    add->Add("kind", "env|learner|monitor", &args->kind, "What it is").OneOf({"env", "learner", "monitor"}).Required();
-    add->Add("name", "NAME", &args->name, "Its name, of which the folder, the file and the id are made").Required();
-    add->Add("--lang", "LANG", &args->lang, "cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
+    add->Add("kind", "env|learner|monitor", &args->kind, "Kind of plugin").OneOf({"env", "learner", "monitor"}).Required();
+    add->Add("name", "NAME", &args->name, "Name of the folder, the file and the id").Required();
+    add->Add("--lang", "LANG", &args->lang, "Language: cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
     add->Flag("--agents", &args->agents, "An env of several agents");
     add->Flag("--mujoco", &args->mujoco, "An env on MuJoCo");
     add->Check([args] {

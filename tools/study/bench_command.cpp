@@ -35,7 +35,7 @@ namespace {
 struct BenchArgs {
   FileArgs input;
   std::string typed_program;
-  bool all = false;                 // the experiment as it is, also beside `batch`
+  bool all = false;                 // measures the unchanged experiment, also with `batch`
   bool batch = false;               // by the number of envs of a runner,
   std::vector<unsigned> rows = {};  // by these; empty: some
   double seconds = 10;              // that each trial trains
@@ -60,7 +60,7 @@ void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   std::fflush(stdout);
 }
 
-// Where the two differ in what a trial computes, by path.
+// Paths at which the two experiments differ, if a trial computes with them.
 void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
   if (!from.is_object() || !to.is_object()) {
     if (from != to) point->values.emplace_back(path, to);
@@ -129,8 +129,7 @@ std::string AsYaml(const BenchPoint& point) {
 void PrintTrialsWithoutSpeed(const BatchMeasures& results) {
   for (const TrialMeasures& trial : results.trials) {
     if (!trial.usable || trial.Find("SPS")) continue;
-    LogInfo("note: {} has no speed: its first iteration, which warms up, took all the time; a larger --seconds helps",
-            trial.name);
+    LogInfo("note: {} has no speed: its warm-up iteration took all the time\nhint: use a larger --seconds", trial.name);
   }
 }
 
@@ -140,18 +139,17 @@ void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const
   fmt::print("\nfastest: {}, {} steps/s{}\n{}", fastest.name, FormatCount(static_cast<uint64_t>(speed)),
              yaml.empty() ? "" : "; in an experiment file:", yaml);
   fmt::print("the whole file: {}\nnext: {} run {} {}\n", file.string(), program, ShellArgument(file.string()), kSomeBudget);
-  if (seeds == 1) fmt::print("each setting was measured once: --seeds 3 tells noise from a difference\n");
+  if (seeds == 1) fmt::print("each setting was measured once; use --seeds 3 to separate differences from noise\n");
 }
 
-// Of several settings the fastest is written as an experiment file. `quiet`: nothing is printed. `program`: as a person
-// types it.
+// Writes the fastest of several settings as an experiment file. `quiet`: print nothing. `program`: as the user types it.
 void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
   const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
   BatchMeasures results;
   try {
     results = MeasuresOf(plan.out);
   } catch (const std::exception& error) {  // the numbers are there all the same
-    LogError("backplane: the fastest setting was not looked for: {}\n  later: {} report {}", WordsOf(error), program,
+    LogError("backplane: cannot find the fastest setting: {}\n  later: {} report {}", WordsOf(error), program,
              ShellArgument(plan.out));
     return;
   }
@@ -170,17 +168,17 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
 
 std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& experiment) {
   if (args.out.empty()) return std::filesystem::path("outputs") / (kBenchPrefix + experiment.name);
-  return FolderName(args.out);  // its file stands beside it: results.yaml
+  return FolderName(args.out);  // its file is next to it: results.yaml
 }
 
-// Empty: nothing is lost there. A bench replaces `file` and moves `out` away, so both have to be new or its own.
+// Empty if no other data would be lost. A bench replaces `file` and moves `out` away, so both have to be new or its own.
 std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem::path& file, const FileArgs& input) {
   std::error_code error;
-  if (std::filesystem::equivalent(file, input.file, error)) return file.string() + " is the file to be measured";
+  if (std::filesystem::equivalent(file, input.file, error)) return file.string() + " is the experiment file itself";
   if (IsBenchFile(ReadFile(file).value_or(""))) return "";
-  if (std::filesystem::exists(file)) return file.string() + " is there, and bench did not write it";
+  if (std::filesystem::exists(file)) return file.string() + " exists, and bench did not write it";
   if (std::filesystem::exists(out) && !std::filesystem::is_empty(out))
-    return fmt::format("{} holds something, and there is no {} to say that it is a bench's", out.string(), file.string());
+    return fmt::format("{} is not empty, and without {} it may not be a bench", out.string(), file.string());
   return "";
 }
 
@@ -202,7 +200,9 @@ int BenchCommand(const BenchArgs& args) {
   }
   const std::filesystem::path out = BenchFolder(args, experiment), file = out.string() + ".yaml";
   if (const std::string why = WhyNotThere(out, file, args.input); !why.empty()) {
-    LogError("backplane: bench replaces only what is its own: {}; --out names another place\nnothing was started", why);
+    LogError(
+        "backplane: bench replaces only its own files: {}\nhint: --out OUT writes to a different folder\nnothing was started",
+        why);
     return kUsage;
   }
   std::set<std::string> said;
@@ -228,19 +228,18 @@ std::vector<Command> BenchCommands() {
   const auto declare = [](BenchArgs* args, Arguments* add) {
     args->typed_program = add->program();
     AddFile(add, &args->input);
-    add->Flag("--all", &args->all,
-              "The machine, and what limits the experiment as it is: beside --batch, too; the default without --batch");
-    add->Add("--batch", "[N,...]", "Speed by envs of a runner: 1,4,16,64,256 unless given",
+    add->Flag("--all", &args->all, "Measure the unchanged experiment and find its bottleneck, even with --batch");
+    add->Add("--batch", "[N,...]", "Measure the speed for N envs per runner (default: 1,4,16,64,256)",
              [args](const std::string& text) {
                args->batch = true;
                return ReadNumbers(text, &args->rows);
              })
         .MayBeEmpty();
-    add->Add("--seconds", "S", &args->seconds, "Training time of each trial").ShowsDefault().Within(0.1, 86400.0);
-    add->Add("--seeds", "N", &args->seeds, "Trials of each setting; three or more tell noise from a difference")
+    add->Add("--seconds", "S", &args->seconds, "Training time per trial").ShowsDefault().Within(0.1, 86400.0);
+    add->Add("--seeds", "N", &args->seeds, "Trials per setting; three or more separate differences from noise")
         .ShowsDefault()
         .Within(uint64_t{1}, uint64_t{1000});
-    add->Add("--out", "DIR", &args->out, "Results folder instead of outputs/bench_EXPERIMENT; DIR.yaml runs the bench again");
+    add->Add("--out", "DIR", &args->out, "Results folder (default: outputs/bench_EXPERIMENT); DIR.yaml repeats the bench");
     add->Flag("--json", &args->json, "Print the result as JSON");
   };
   return {MakeCommand<BenchArgs>(kBenchCommand.name, kBenchCommand.help, declare, BenchCommand)};

@@ -55,7 +55,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.checkpoint_every_iterations = 0;
   bench.resources.exclusive = true;
   bench.live.clear();
-  bench.output_dir = plan.out;  // run by hand it must not go on in the experiment's own results
+  bench.output_dir = plan.out;  // run by hand, it must not resume in the experiment's own results
   bench.report_dir.reset();
   bench.progress_file.reset();
   bench.report = {};
@@ -76,7 +76,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
 std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
   Experiment bench = experiment;
   bench.name = kBenchPrefix + experiment.name;
-  return fmt::format("{}{}, {:g} s a trial; {}. `run --fresh` measures again.\n", kBenchTitle, experiment.name, plan.seconds,
+  return fmt::format("{}{}, {:g} s per trial; {}. `run --fresh` measures again.\n", kBenchTitle, experiment.name, plan.seconds,
                      kMadeByBench) +
          YamlText(SpeedExperiment(bench, plan, has_gpu), {});
 }
@@ -89,9 +89,9 @@ std::string BestFile(const Experiment& experiment, const BenchPoint& point, doub
   json config = ToJson(experiment);
   for (const auto& [path, value] : point.values) SetAtPath(&config, path, value);
   return RecommendedFile(config, "_best",
-                         {fmt::format("{} as it was fastest in a bench: {}, {} steps/s", experiment.name, point.name,
+                         {fmt::format("the fastest setting of {} in a bench: {}, {} steps/s", experiment.name, point.name,
                                       FormatCount(static_cast<uint64_t>(speed))),
-                          "Without sweep and stages, if its file has them: then these are the values of the first stage."});
+                          "Sweep and stages are left out; if the file has stages, the values are of the first one."});
 }
 
 }  // namespace backplane

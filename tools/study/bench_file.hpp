@@ -25,16 +25,16 @@ struct BenchPlan {
 };
 
 inline constexpr char kBenchReport[] = "bench";      // names the report's files
-inline constexpr char kBenchChoice[] = "best.yaml";  // the experiment at its fastest setting, beside them
+inline constexpr char kBenchChoice[] = "best.yaml";  // the experiment at its fastest setting, next to them
 inline constexpr char kBenchPrefix[] = "bench_";     // before the experiment's name
 
-// An experiment that `run` takes, and a person too: the settings of `plan`, each seed of all of them in turn, with a report
-// that compares their times. Evaluations and checkpoints are left out, as they take time from what is measured; `has_gpu`:
-// columns that need one are in.
+// An experiment for `run`, which a person can edit too: the settings of `plan`, each seed of all of them in turn, with a
+// report that compares their times. Evaluations and checkpoints are left out, because they take time from the measurement.
+// `has_gpu`: adds columns that need a GPU.
 nlohmann::json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
-// The same as a file of its own, which says what it is.
+// The same as the text of a file, with its purpose as a comment.
 std::string BenchFile(const Experiment& experiment, const BenchPlan& plan, bool has_gpu);
-// Whether a file's text is such a file's: only those are replaced.
+// True for the text of such a file; bench replaces no others.
 bool IsBenchFile(const std::string& text);
 
 // The experiment itself, with its own budget, evaluations and checkpoints, at one of the settings. `speed` in steps/s.

@@ -22,21 +22,20 @@ struct Change {
   }
 };
 
-// Whether two changes give the experiment the same values, whatever it had before and whoever proposes it.
+// True if two changes give the experiment the same values, regardless of earlier values and of the proposing finding.
 bool IsSame(const Change& a, const Change& b);
 
-// What findings about speed propose, in their order and each change once: values of env, learner, rollout and resources. What a
-// finding about memory or about the learning proposes is not meant to be faster, and a budget or a number of seeds is no
-// setting.
+// Changes that findings about speed propose, in their order and each once: values of env, learner, rollout and resources.
+// Findings about memory or learning do not aim at speed, and budgets or numbers of seeds are no settings.
 std::vector<Change> SpeedChangesOf(const std::vector<Proposal>& findings);
 
-// Whether what is learned may differ: the change is of something that belongs to a trial's identity. Threads and cores do not.
+// True if learning may differ, because the change belongs to a trial's identity. Threads and cores do not.
 bool CanChangeLearning(const Change& change);
 
 // `config` as an experiment file has it.
 void Apply(const Change& change, nlohmann::json* config);
 
-// Of all changes, later ones over earlier ones: each path once.
+// Values of all changes, each path once; later changes override earlier ones.
 std::vector<std::pair<std::string, nlohmann::json>> ValuesOf(const std::vector<Change>& changes);
 
 }  // namespace backplane

@@ -28,7 +28,7 @@ struct Side {
   std::string NameOf(const PlanLine& line) const { return DisplayName(line, several_seeds); }
 };
 
-// A sentence where the folder is none of those that are wanted.
+// An error if the folder has no recorded bits.
 std::string Open(const fs::path& folder, Side* out) {
   out->folder = folder;
   if (IsResultsFolder(folder)) {
@@ -41,7 +41,7 @@ std::string Open(const fs::path& folder, Side* out) {
   if (TrialFolder{folder}.LastAttempt() > 0 || fs::exists(AttemptFolder(folder).metrics(), error) ||
       fs::exists(AttemptFolder(folder).fingerprints(), error))
     return "";
-  return fmt::format("wanted a results folder, a trial's (OUT/trials/ID) or an attempt's, found {}", folder.string());
+  return fmt::format("expected the folder of a batch (OUT), trial (OUT/trials/ID) or attempt, got {}", folder.string());
 }
 
 bool SameSetting(const PlanLine& a, const PlanLine& b) {
@@ -56,7 +56,7 @@ class BitsReport {
     trials_.push_back(std::move(compared));
   }
 
-  // Trials are the same that have one id or, of other builds of a plugin, the same settings and seed.
+  // Pairs trials by id or, across builds of a plugin, by settings and seed.
   void AddAll(const Side& a, const Side& b) {
     std::vector<PlanLine> left = b.plan;
     const auto pair = [&](const PlanLine& line, auto&& same) {
@@ -95,7 +95,7 @@ class BitsReport {
 
  private:
   std::string Headline() const {
-    if (trials_.empty()) return "nothing to compare: no trial is in both";
+    if (trials_.empty()) return "no trial is in both folders";
     if (trials_.size() == 1) return trials_.front().Sentence() + Alone();
     uint64_t differ = 0, equal = 0, iterations = 0, hashes = 0;
     for (const ComparedBits& trial : trials_) {
@@ -104,14 +104,14 @@ class BitsReport {
     }
     if (equal == trials_.size())
       return fmt::format("equal bit for bit: {} trials, {} iterations, {} hashes", equal, iterations, hashes) + Alone();
-    return fmt::format("{} of {} trials differ, {} are equal, {} can not be told", differ, trials_.size(), equal,
+    return fmt::format("{} of {} trials differ, {} are equal, {} cannot be compared", differ, trials_.size(), equal,
                        trials_.size() - differ - equal) +
            Alone();
   }
-  // "; 9 trials are in one folder only"
+  // "; 9 trials are only in one folder"
   std::string Alone() const {
     const size_t alone = only_a_.size() + only_b_.size();
-    return alone == 0 ? "" : fmt::format("; {} {} in one folder only", alone, alone == 1 ? "trial is" : "trials are");
+    return alone == 0 ? "" : fmt::format("; {} {} only in one folder", alone, alone == 1 ? "trial is" : "trials are");
   }
   void PrintTrials(const Side& a, const Side& b) const {
     for (const ComparedBits& trial : trials_) {
@@ -130,7 +130,7 @@ class BitsReport {
 
 int CompareBitsCommand(const std::vector<fs::path>& subjects, bool json, bool quiet) {
   if (subjects.size() != 2) {
-    LogError("backplane: compare --bits wants two folders, found {}", subjects.size());
+    LogError("backplane: compare --bits: expected two folders, got {}", subjects.size());
     return kUsage;
   }
   Side sides[2];
@@ -140,7 +140,7 @@ int CompareBitsCommand(const std::vector<fs::path>& subjects, bool json, bool qu
       return kUsage;
     }
   }
-  // A trial beside a results folder stands for the only one there.
+  // A trial compared with a results folder is compared with its only trial.
   const bool of_one[] = {sides[0].plan.empty(), sides[1].plan.empty()};
   BitsReport report;
   if (!of_one[0] && !of_one[1]) {
@@ -149,8 +149,8 @@ int CompareBitsCommand(const std::vector<fs::path>& subjects, bool json, bool qu
     fs::path folders[2];
     for (size_t i = 0; i < 2; ++i) {
       if (sides[i].plan.size() > 1) {
-        LogError("backplane: compare --bits: wanted one trial beside {}, found {} in {}: name one, OUT/trials/ID",
-                 subjects[1 - i].string(), sides[i].plan.size(), subjects[i].string());
+        LogError("backplane: compare --bits: expected one trial to compare with {}, got {} in {}\nhint: name one: {}/trials/ID",
+                 subjects[1 - i].string(), sides[i].plan.size(), subjects[i].string(), subjects[i].string());
         return kUsage;
       }
       folders[i] = of_one[i] ? subjects[i] : sides[i].OfTrial(sides[i].plan.front());

@@ -1,4 +1,4 @@
-// compare: which of several arms is better. Runs look after look until the answer is known, or judges what has been run.
+// compare: finds the best of several arms. Runs look after look until the answer is known, or judges finished runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,14 +65,16 @@ class CompareSession {
     std::optional<Plan> plan = WholePlan();
     if (!plan) return kUsage;
     if (!plan->compare) {
-      LogError("backplane: {} has no compare:, which says what its arms are; `run` runs it\nnothing was started", File());
+      LogError(
+          "backplane: {}: expected compare: with the arms, got none\nhint: `run` runs a file without it\nnothing was started",
+          File());
       return kUsage;
     }
     terms_ = *plan->compare;
     out_ = args_.run.out.empty() ? fs::path(plan->base.experiment.output_dir) : args_.run.out;
     if (!plan->dropped.empty()) {
       const DroppedPoint& same = plan->dropped.front();
-      LogError("backplane: {}: an arm is the {}{}: there is nothing to compare\nnothing was started", File(), same.rule,
+      LogError("backplane: {}: expected different arms, got one that is the {}{}\nnothing was started", File(), same.rule,
                same.why.empty() ? "" : " (" + same.why + ")");
       return kUsage;
     }
@@ -122,15 +124,15 @@ class CompareSession {
     const std::string changed = began ? ChangedRule(*began, terms_) : "";
     if (changed.empty()) return "";
     return fmt::format(
-        "{} holds a comparison with {}, which may not change after a look; --out names another folder, --fresh moves this one "
-        "aside",
+        "{} has a comparison with {}, which may not change after a look\nhint: --out OUT writes to a different folder, --fresh "
+        "moves this one aside",
         out_.string(), changed);
   }
 
   int Dry(const Plan& plan) {
     const uint64_t points = plan.points.size(), seeds = SeedsOfALook(terms_, points), tasks = terms_.tasks.size();
     if (!args_.run.json)
-      fmt::print("{} arms{}, {} seeds each in a look{}: {} trials in the first look, at most {} in {}\n",
+      fmt::print("{} arms{}, {} seeds per arm and look{}: {} trials in the first look, at most {} in {}\n",
                  points / std::max<uint64_t>(1, tasks), tasks > 0 ? fmt::format(" on {} tasks", tasks) : "", seeds,
                  IsOfSpeed(terms_) ? " (blocks of A B B A)" : "", points * seeds, points * seeds * terms_.looks.max,
                  terms_.looks.max == 1 ? "one look" : fmt::format("{} looks", terms_.looks.max));
@@ -158,11 +160,10 @@ class CompareSession {
   fs::path out_;
 };
 
-// Everything that two folders hold, once.
+// Compares all trials of results folders in one look.
 int CompareFolders(const CompareArgs& args) {
   if (args.run.dry_run || args.run.fresh || args.run.jobs || !args.run.input.set.empty() || !args.run.input.preset.empty()) {
-    LogError(
-        "backplane: results are judged as they are: --dry-run, --fresh, --jobs, --set and --preset are for experiment files");
+    LogError("backplane: expected an experiment file with --dry-run, --fresh, --jobs, --set or --preset, got results folders");
     return kUsage;
   }
   CompareTerms terms;
@@ -187,7 +188,7 @@ int CompareBitsOf(const CompareArgs& args) {
   const RunArgs& run = args.run;
   if (!args.metric.empty() || !args.direction.empty() || !args.margin.empty() || !run.input.set.empty() ||
       !run.input.preset.empty() || !run.out.empty() || run.dry_run || run.fresh || run.jobs) {
-    LogError("backplane: compare --bits compares folders as they are: of the other flags it takes --json and --quiet");
+    LogError("backplane: compare --bits: expected no other flags than --json and --quiet");
     return kUsage;
   }
   return CompareBitsCommand(args.subjects, run.json, run.quiet);
@@ -200,7 +201,7 @@ int CompareCommand(const CompareArgs& given) {
   if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
   LimitOutput();
   if (folders > 0 && args.subjects.size() > 1) {
-    LogError("backplane: compare wants a file, two files or two results folders; found files and folders\nnothing was started");
+    LogError("backplane: compare: expected a file, two files or results folders, got files and folders\nnothing was started");
     return kUsage;
   }
   if (folders == 1) {
@@ -232,25 +233,22 @@ int CompareCommand(const CompareArgs& given) {
 
 void DeclareCompare(CompareArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("subject", "FILE|OUT", &args->subjects,
-           "An experiment file with compare:, two files to compare, or two results folders")
+  add->Add("subject", "FILE|OUT", &args->subjects, "Experiment file with compare:, two files, or two results folders")
       .Required();
-  add->Flag("--bits", &args->bits,
-            "Of two results folders, trials or attempts: the first iteration, phase and tensor that are not equal bit for bit");
-  add->Add("--metric", "MEASURE", &args->metric, "What decides; eval/return, or return without evaluations, unless given");
-  add->Add("--direction", "WORD", &args->direction, "What is better, where the measure does not say: up or down")
+  add->Flag("--bits", &args->bits, "Find the first iteration, phase and tensor that differ in their bits");
+  add->Add("--metric", "MEASURE", &args->metric, "Measure that decides (default: eval/return, or return)");
+  add->Add("--direction", "WORD", &args->direction, "Better direction, if the measure has none: up or down")
       .OneOf({"up", "down"});
-  add->Add("--margin", "PERCENT", &args->margin,
-           "A difference below it does not matter, such as 5%: then arms can be equivalent");
-  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
+  add->Add("--margin", "PERCENT", &args->margin, "Smallest difference that matters, such as 5%; allows the answer equivalent");
+  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
   add->PluginPath(&args->run.input.plugin_path);
-  add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir; of results folders: where the report goes");
-  add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
-  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start anew");
-  add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Add("--out", "DIR", &args->run.out, "Results folder (default: output.dir), or folder for the report of OUT");
+  add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
+  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start from scratch");
+  add->Add("--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the report as JSON");
-  add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
+  add->Flag("--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct ComparisonTerms {
   }
 };
 
-// Of the experiment without its sweep. Absent after errors.
+// The plan of the experiment without its sweep. Absent after errors.
 std::optional<json> ReadArm(const ArmFile& arm, const RunArgs& run, PluginSearch* search) {
   FileArgs input = run.input;
   input.file = arm.file;
@@ -102,8 +102,7 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files,
     if (content.is_null()) content = *arm, budget = shared.budget;
     if (budget != shared.budget) {
       LogError(
-          "backplane: {} has the budget {}, {} has {}: arms with unequal budgets are no comparison; --set budget.... gives "
-          "both one\n"
+          "backplane: expected equal budgets, got {1} in {0} and {3} in {2}\nhint: --set budget.KEY=VALUE sets both\n"
           "nothing was started",
           files.front().file.string(), JsonText(budget), file.string(), JsonText(shared.budget));
       return std::nullopt;
@@ -126,8 +125,10 @@ std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files,
   const fs::path file = out.string() + ".yaml";
   const std::optional<std::string> there = ReadFile(file);
   if (there && !there->starts_with(kTitle)) {
-    LogError("backplane: {} is there already, and `compare` did not write it; --out names another place\nnothing was started",
-             file.string());
+    LogError(
+        "backplane: {} exists, and `compare` did not write it\nhint: --out OUT writes to a different folder\nnothing was "
+        "started",
+        file.string());
     return std::nullopt;
   }
   if (run.dry_run && !there) {

@@ -18,12 +18,11 @@ struct ArmFile {
 };
 
 struct ComparisonFile {
-  std::filesystem::path file, out;             // the file that was written, beside the results folder that it is for
+  std::filesystem::path file, out;             // the file that was written, next to its results folder
   std::shared_ptr<const ScratchFolder> draft;  // where it lies instead, while this lives: of a dry run; NULL: it stays
 };
 
-// What differs from the first file belongs to the other arms; their budgets must be equal. Absent after it was said what is
-// wrong.
+// Values that differ from the first file belong to the other arms; budgets must be equal. Absent after an error was printed.
 std::optional<ComparisonFile> WriteComparison(const std::vector<ArmFile>& files, const RunArgs& run);
 
 }  // namespace backplane

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out) {
   const std::filesystem::path trials = ResultsFolder{out}.trials();
-  // Where nothing was started there was no look.
+  // A batch that was not started had no look.
   if (!std::filesystem::exists(trials) || std::filesystem::is_empty(trials)) return std::nullopt;
   const std::filesystem::path file = ResultsFolder{out}.config();
   const std::optional<std::string> text = ReadFile(file);
@@ -30,7 +30,7 @@ std::string ChangedRule(const CompareTerms& then, const CompareTerms& now) {
   keys.update(after);
   const auto change = [&](const std::string& key) -> std::string {
     const json was = before.value(key, json()), is = after.value(key, json());
-    // Which way is better changes no test, and a comparison may be invalid until it is said.
+    // The better direction changes no test, and a comparison may be invalid until it is set.
     if (was == is || (key == "direction" && was.is_null())) return "";
     return fmt::format("{}: {} and not {}", key, was.dump(), is.dump());
   };

@@ -9,8 +9,7 @@
 
 namespace backplane {
 
-// Of the comparison whose results lie there, as its config.yaml says, whether or not its plugins are still to be found. Absent:
-// there is none.
+// Terms of the comparison in a results folder, from its config.yaml; its plugins may be missing. Absent if there is none.
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out);
 
 // "looks: {"max":5} and not {"max":9}": the first that is another one now. Empty: all are as they were.

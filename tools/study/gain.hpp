@@ -1,4 +1,4 @@
-// What a change gained: a ratio of speeds, and whether it is beyond what chance does to them.
+// Gain of a change: a ratio of speeds, and whether it is beyond chance.
 #pragma once
 
 #include <optional>
@@ -33,11 +33,11 @@ struct Gain {
   bool IsShownLost() const { return interval && interval->high < 1; }
 };
 
-// Of the last measurement, both sides with a speed. The spread is one for all measurements of a tuning: what moves a speed, the
-// machine, moves those of all settings alike. `direction` 1: up is better, -1: down.
+// Gain of the last measurement, in which both sides have a speed. All measurements of a tuning share one spread, because the
+// machine moves the speeds of all settings alike. `direction` 1: up is better, -1: down.
 Gain LastGain(const std::vector<Speeds>& measurements, int direction);
 
-// Whether a setting learns worse than another by independent scores of each.
+// Tests if a setting learns worse than another, by independent scores of each.
 struct Learned {
   statistics::Verdict verdict = statistics::Verdict::kOne;  // of the tuned scores against the original ones, as they stand
   std::optional<statistics::Difference> difference;         // tuned less original; absent: too few, or none differ

@@ -39,7 +39,7 @@ struct GateArgs {
   RunArgs run;
 };
 
-// Conditions that are run, and judged, together: those of scores, or those of speeds.
+// Conditions that run and are judged together: all on scores, or all on speeds.
 struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
@@ -77,7 +77,7 @@ class GateSession {
     // Before the scores are run, too: their verdict would be lost.
     if (!speeds_.places.empty()) {
       if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
-        return Refuse(fmt::format("{} needs the plugin files of the baseline, to run both sides in turn: {}",
+        return Refuse(fmt::format("{} needs the plugin files of the baseline, because both sides run in turn: {}",
                                   speeds_.request.conditions.front().measure, why));
     }
     for (ConditionGroup* group : {&scores_, &speeds_}) {
@@ -95,7 +95,7 @@ class GateSession {
   }
 
  private:
-  // What is wrong with them; empty: nothing.
+  // An error, or empty.
   std::string ReadConditions() {
     for (size_t i = 0; i < args_.fail_if.size(); ++i) {
       GateCondition condition;
@@ -123,8 +123,7 @@ class GateSession {
     }
     if (!speeds_.places.empty()) {
       return Refuse(
-          fmt::format("{} is a speed, of a machine at its time as much as of what ran there; name the experiment file, and "
-                      "both sides are run in turn",
+          fmt::format("{}: expected an experiment file, got a results folder; a speed is only judged if both sides run in turn",
                       speeds_.request.conditions.front().measure));
     }
     scores_.request.folder = args_.subject.string();
@@ -132,7 +131,7 @@ class GateSession {
     return Finish();
   }
 
-  // Whether no further look is needed.
+  // True if no further look is needed.
   bool Judge(const ConditionGroup& group) {
     GateAnswer answer = Ask(group.request);
     const bool decided = std::ranges::all_of(answer.conditions, &GateJudgement::decided) ||
@@ -143,7 +142,7 @@ class GateSession {
     return decided;
   }
 
-  // An exit code if it can not go on.
+  // An exit code if it cannot continue.
   std::optional<int> RunGroup(ConditionGroup* group) {
     const bool speed = group == &speeds_;
     const CompareLooks looks = LooksOfGate(baseline_.trials.size());
@@ -256,7 +255,7 @@ class GateSession {
     return args_.run.out.empty() ? text : text + " --out " + ShellArgument(args_.run.out.string());
   }
 
-  // What stands beside the verdicts.
+  // Notes printed with the verdicts.
   std::vector<std::string> Notes() const {
     std::vector<std::string> notes;
     for (const GateJudgement& one : judged_)
@@ -265,7 +264,7 @@ class GateSession {
     if (!scores_.places.empty())  // of speeds both sides run here
       for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
     if (args_.fail_if.size() > 1)
-      notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so that all together are wrong in 5 %.",
+      notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so all together are wrong in at most 5 %.",
                                   args_.fail_if.size(), 100 * kAlpha / static_cast<double>(args_.fail_if.size())));
     return notes;
   }
@@ -345,28 +344,26 @@ int GateCommand(const GateArgs& args) {
 
 void DeclareGate(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("baseline", "FILE", &args->baseline, "What `gate save` wrote").Required();
-  add->Add("subject", "FILE|OUT", &args->subject, "An experiment file, which is run look after look, or a results folder")
-      .Required();
+  add->Add("baseline", "FILE", &args->baseline, "File written by `gate save`").Required();
+  add->Add("subject", "FILE|OUT", &args->subject, "Experiment file, run look after look, or a results folder").Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
-           "Fail where the change from the baseline is shown to be beyond a limit, such as 'eval/return < -5%' or 'wall_s > "
-           "10%'; may be repeated")
+           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated")
       .Required();
-  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Replace a value of the file; may be repeated");
+  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->PluginPath(&args->run.input.plugin_path);
-  add->Add("--out", "DIR", &args->run.out, "Results folder instead of output.dir with _gate behind");
-  add->Flag("--dry-run", &args->run.dry_run, "Print what it may cost at most; start nothing");
-  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start anew");
-  add->Add("--jobs", "N", &args->run.jobs, "Trials at once, at most; the cores are shared out among them").Within(1u, 4096u);
+  add->Add("--out", "DIR", &args->run.out, "Results folder (default: output.dir + _gate)");
+  add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
+  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start from scratch");
+  add->Add("--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
-  add->Flag("--quiet", &args->run.quiet, "No progress; the verdict in one line");
+  add->Flag("--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }
 
 void DeclareSave(GateSaveArgs* args, Arguments* add) {
   args->typed_program = add->program();
   add->Out(&args->out);
-  add->Add("--to", "FILE", &args->to, "File to write, such as base.json; plugin files go to base.plugins beside it").Required();
-  add->Flag("--no-plugins", &args->no_plugins, "Keep no plugin files: then no speed can be judged");
+  add->Add("--to", "FILE", &args->to, "File to write, such as base.json; plugin files go to base.plugins").Required();
+  add->Flag("--no-plugins", &args->no_plugins, "Leave out the plugin files; speeds can then not be judged");
 }
 
 }  // namespace

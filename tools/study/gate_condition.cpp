@@ -35,10 +35,10 @@ std::optional<double> SignedPercent(std::string text) {
 
 std::string ReadGateCondition(const std::string& text, GateCondition* condition) {
   const auto wrong = [&](size_t at, const std::string& wanted, const std::string& found) {
-    return fmt::format("--fail-if '{}': wanted {}, found {} (column {})", text, wanted, found, at + 1);
+    return fmt::format("--fail-if '{}': column {}: expected {}, got {}", text, at + 1, wanted, found);
   };
   const size_t sign = text.find_last_of("<>");
-  if (sign == std::string::npos) return wrong(text.size(), "'<' or '>' behind a measure, such as 'eval/return < -5%'", "none");
+  if (sign == std::string::npos) return wrong(text.size(), "'<' or '>' after a measure, such as 'eval/return < -5%'", "none");
   condition->below = text[sign] == '<';
   condition->measure = Trimmed(text.substr(0, sign));
   if (condition->measure.empty())
@@ -47,7 +47,7 @@ std::string ReadGateCondition(const std::string& text, GateCondition* condition)
   const std::optional<double> percent = SignedPercent(limit);
   const size_t at = std::min(text.find_first_not_of(' ', sign + 1), text.size());
   if (!percent)
-    return wrong(at, fmt::format("a percentage of the baseline behind '{}', such as -5%", text[sign]),
+    return wrong(at, fmt::format("a percentage of the baseline after '{}', such as -5%", text[sign]),
                  limit.empty() ? "none" : "'" + limit + "'");
   if (!(*percent > -100) || *percent > kMostPercent)
     return wrong(at, fmt::format("a percentage above -100 and up to {:g}", kMostPercent), "'" + limit + "'");
@@ -57,7 +57,7 @@ std::string ReadGateCondition(const std::string& text, GateCondition* condition)
     const std::vector<std::string> names = Expression::OfMeasures(condition->measure).paths();
     const auto of_speed = std::ranges::find_if(names, [](const std::string& name) { return IsOfSpeed(name); });
     if (!condition->speed && of_speed != names.end())
-      return wrong(text.find(*of_speed), "a speed alone, as both sides are run in turn for it", "'" + condition->measure + "'");
+      return wrong(text.find(*of_speed), "only a speed, because both sides run in turn for it", "'" + condition->measure + "'");
   } catch (const NoValue& error) {
     return wrong(text.find_first_not_of(' ') + error.offset, "a measure or an expression of measures",
                  "'" + condition->measure + "': " + error.why);
@@ -72,12 +72,12 @@ std::string WhyNotMeasured(const GateCondition& condition, const GateBaseline& b
   const std::vector<std::string> names = Expression::OfMeasures(condition.measure).paths();
   for (const std::string& name : names) {
     if (known.contains(name) || !AtPath(baseline.config, name).is_null()) continue;
-    return fmt::format("--fail-if: no seed of the baseline has '{}'{}", name,
+    return fmt::format("--fail-if: no seed of the baseline recorded '{}'{}", name,
                        DidYouMean(Nearest(name, Candidates({known.begin(), known.end()}))));
   }
   if (std::ranges::any_of(names, [&](const std::string& name) { return known.contains(name); })) return "";
-  return fmt::format("--fail-if: '{}' holds no measure: wanted what a run measures, such as eval/return, found {}",
-                     condition.measure, names.empty() ? "numbers alone" : "what the experiment file says");
+  return fmt::format("--fail-if: '{}': expected a measure of a run, such as eval/return, got {}", condition.measure,
+                     names.empty() ? "only numbers" : "only values of the experiment file");
 }
 
 }  // namespace backplane

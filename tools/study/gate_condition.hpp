@@ -9,10 +9,10 @@
 
 namespace backplane {
 
-// A sentence: what is wrong with it, where, what was wanted and found; empty: it was read into `condition`.
+// Reads `text` into `condition`. Returns an error with the place, the expected and the given text; empty on success.
 std::string ReadGateCondition(const std::string& text, GateCondition* condition);
 
-// A sentence if it speaks of what the baseline has not measured.
+// An error if the condition uses a measure that the baseline lacks.
 std::string WhyNotMeasured(const GateCondition& condition, const GateBaseline& baseline);
 
 }  // namespace backplane

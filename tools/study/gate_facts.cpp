@@ -27,7 +27,7 @@ std::map<std::string, std::string> ByName(const std::vector<std::string>& facts)
   return by_name;
 }
 
-// What has another value now, of what both have: "learner.x 1.0.0, now 1.1.0".
+// Shared facts with a changed value: "learner.x 1.0.0, now 1.1.0".
 std::vector<std::string> Changed(const std::map<std::string, std::string>& before,
                                  const std::map<std::string, std::string>& now) {
   std::vector<std::string> changed;
@@ -74,17 +74,18 @@ std::vector<std::string> OtherThanInBaseline(const GateBaseline& baseline, const
   AddFacts(out, first->trial_id, &now);
   std::vector<std::string> sentences;
   if (now.host.cpu != baseline.host.cpu) {
-    sentences.push_back(fmt::format("The baseline is of another processor ({}, now {}): the last digits of scores may differ.",
-                                    baseline.host.cpu, now.host.cpu));
+    sentences.push_back(
+        fmt::format("The baseline ran on a different processor ({}, now {}), so the last digits of scores may differ.",
+                    baseline.host.cpu, now.host.cpu));
   } else if (now.host.cpu_flags != baseline.host.cpu_flags) {
-    sentences.push_back("The baseline's processor has other instructions: the last digits of scores may differ.");
+    sentences.push_back("The baseline's processor has different instructions, so the last digits of scores may differ.");
   }
   if (const std::string before = DevicesText(baseline.devices), after = DevicesText(now.devices); before != after)
-    sentences.push_back(fmt::format("The baseline is of a machine with other devices ({}, now {}).", before, after));
+    sentences.push_back(fmt::format("The baseline ran on different devices ({}, now {}).", before, after));
   if (const auto changed = Changed(VersionsOf(baseline.versions), VersionsOf(now.versions)); !changed.empty())
-    sentences.push_back(fmt::format("The baseline is of other versions: {}.", fmt::join(changed, "; ")));
+    sentences.push_back(fmt::format("The baseline ran with different versions: {}.", fmt::join(changed, "; ")));
   if (const auto changed = Changed(ByName(baseline.facts), ByName(now.facts)); !changed.empty())
-    sentences.push_back(fmt::format("Plugins decided otherwise than in the baseline: {}.", fmt::join(changed, "; ")));
+    sentences.push_back(fmt::format("Plugins made different choices in the baseline: {}.", fmt::join(changed, "; ")));
   return sentences;
 }
 

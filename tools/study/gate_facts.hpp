@@ -1,4 +1,4 @@
-// With what the trials of a gate ran, beside their experiment: the machine, versions, what plugins decided by themselves.
+// Facts of a gate's runs besides the experiment: the machine, versions, and choices made by plugins.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ namespace backplane {
 // Fills them in from the results in `out`, which has a trial of that id.
 void AddFacts(const std::filesystem::path& out, const std::string& trial_id, GateBaseline* baseline);
 
-// Sentences: in what the trials in `out` ran with something else than the baseline's, so that scores may differ though the
-// change that is judged did nothing.
+// Sentences on differences between the trials in `out` and the baseline's, which may move scores although the judged change
+// did not.
 std::vector<std::string> OtherThanInBaseline(const GateBaseline& baseline, const std::filesystem::path& out);
 
 }  // namespace backplane

@@ -43,13 +43,13 @@ json ReadJson(const fs::path& file) {
   return read;
 }
 
-// What no condition is about, as another run has other values, or as it is hundreds of them.
+// Measures that no condition uses, because their values differ between runs or there are hundreds of them.
 bool IsKept(const std::string& measure) {
   return std::ranges::none_of(std::array{"resources/", "phase/", "time/", "precision/"},
                               [&](const char* group) { return measure.starts_with(group); });
 }
 
-// Why these trials are no baseline; empty: they are.
+// An error if these trials are no baseline, else empty.
 std::string WhyNone(const std::vector<TrialMeasures>& trials) {
   std::set<std::string> points;
   size_t waiting = 0;
@@ -58,17 +58,17 @@ std::string WhyNone(const std::vector<TrialMeasures>& trials) {
     waiting += !trial.usable && trial.outcome != Outcome::kNan ? 1 : 0;
   }
   if (points.size() != 1)
-    return fmt::format("holds {} points; wanted one, whose runs differ in nothing but their seed", points.size());
+    return fmt::format("expected one point, whose runs differ only in their seeds, got {}", points.size());
   if (waiting > 0)
-    return fmt::format("{} of {} runs have not ended, or failed; `run` it again: a baseline leaves none out", waiting,
-                       trials.size());
+    return fmt::format("expected complete runs, got {} of {} that failed or have not ended\nhint: `run` the file again",
+                       waiting, trials.size());
   if (trials.size() < kLeastSeedsOfGate)
-    return fmt::format("has {} seeds; wanted {} or more, {} for full power: `sweep: {{seeds: {{n: {}}}}}`", trials.size(),
-                       kLeastSeedsOfGate, kFullSeedsOfGate, kFullSeedsOfGate);
+    return fmt::format("expected {} seeds or more, got {}\nhint: `sweep: {{seeds: {{n: {}}}}}` gives full power",
+                       kLeastSeedsOfGate, trials.size(), kFullSeedsOfGate);
   return "";
 }
 
-// A plugin with its parts and the libraries beside it that it needs.
+// Copies a plugin with its parts and the libraries that it needs from its folder.
 void Keep(const fs::path& plugin, const fs::path& folder) {
   fs::copy_file(plugin, folder / plugin.filename(), fs::copy_options::overwrite_existing);
   std::vector<std::string> beside = ElfFile(plugin).Needed();
@@ -84,27 +84,27 @@ void Keep(const fs::path& plugin, const fs::path& folder) {
 void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateBaseline& baseline) {
   const fs::path folder = experiment.parent_path();
   if (fs::exists(folder) && !fs::exists(experiment) && !fs::is_empty(folder))
-    throw std::runtime_error(folder.string() + " is there already, and `gate save` did not write it");
+    throw std::runtime_error(folder.string() + " exists, and `gate save` did not write it");
   json config = baseline.config;
   for (const auto& [section, plugin] : {std::pair{"env", &trial.env}, {"learner", &trial.learner}}) {
     const std::string place = std::string(section) + ".plugin";
     const auto recorded = baseline.files.find(place);
     if (!fs::exists(plugin->file) || (recorded != baseline.files.end() && Sha256OfFile(plugin->file) != recorded->second))
       throw std::runtime_error(
-          fmt::format("{} is not the {} that was run any more, so that speeds could not be judged; `run` "
-                      "it again, or leave the plugins out with --no-plugins",
+          fmt::format("{} has changed since the {} ran, so speeds could not be judged\nhint: `run` the file again, or leave "
+                      "out the plugins with --no-plugins",
                       plugin->file.string(), section));
     SetAtPath(&config, place, "./" + plugin->file.filename().string());
   }
   for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
-  // Beside the old ones until they are whole: those may be what is copied.
+  // New files are complete before they replace the old ones, which may be the ones that are copied.
   const fs::path made = folder.string() + ".new";
   fs::remove_all(made);
   fs::create_directories(made);
   Keep(trial.env.file, made);
   Keep(trial.learner.file, made);
   WriteFileAtomic(made / experiment.filename(),
-                  "# What a baseline ran, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
+                  "# Experiment of a baseline, with its own plugin files. Written by `gate save`.\n" + YamlText(config, {}));
   fs::remove_all(folder);
   fs::rename(made, folder);
 }
@@ -121,14 +121,13 @@ std::string MeasureToGate(const GateBaseline& baseline) {
 
 std::string WhyNotKept(const fs::path& file, const GateBaseline& baseline) {
   const fs::path experiment = GateBaseline::KeptExperiment(file);
-  if (!fs::exists(experiment))
-    return experiment.string() + " is not there; `gate save` keeps them, unless --no-plugins was given";
+  if (!fs::exists(experiment)) return experiment.string() + " is missing; `gate save` writes it, unless --no-plugins is set";
   std::set<std::string> hashes;
   for (const auto& entry : fs::directory_iterator(experiment.parent_path())) hashes.insert(Sha256OfFile(entry.path()));
   for (const char* place : {"env.plugin", "learner.plugin"}) {
     const auto wanted = baseline.files.find(place);
     if (wanted != baseline.files.end() && !hashes.contains(wanted->second))
-      return fmt::format("{} holds no file of the baseline's {}, whose SHA-256 begins with {}",
+      return fmt::format("{}: expected the baseline's {} with a SHA-256 that begins with {}, got no such file",
                          experiment.parent_path().string(), place, wanted->second.substr(0, 12));
   }
   return "";
@@ -148,18 +147,17 @@ std::string SeedsThatHelp(const std::string& measure, const std::string& conditi
   if (!needed) return "";
   return fmt::format(
       "The standard deviation of {} between seeds is {:.2g} % of its mean. With about {} seeds, '{}' passes 80 % of the "
-      "changes "
-      "that leave the mean as it is; this baseline has {}.",
+      "changes that keep the mean; this baseline has {}.",
       measure, 100 * std::sqrt(squares / (n - 1)) / std::abs(mean), *needed, condition, trials.size());
 }
 
 int GateSave(const GateSaveArgs& args) {
   if (!IsResultsFolder(args.out)) {
-    LogError("backplane: {} is no results folder: it has no {}", args.out.string(), kPlanName);
+    LogError("backplane: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
     return kUsage;
   }
   if (fs::is_directory(args.to)) {
-    LogError("backplane: --to {}: wanted a file, found a folder\nnothing was saved", args.to.string());
+    LogError("backplane: --to {}: expected a file, got a folder\nnothing was saved", args.to.string());
     return kUsage;
   }
   GateBaseline baseline;
@@ -189,7 +187,7 @@ int GateSave(const GateSaveArgs& args) {
   }
   WriteFileAtomic(args.to, JsonText(ToJson(baseline), 1) + "\n");
   const size_t seeds = baseline.trials.size();
-  fmt::print("{}: a baseline of {} seeds of {}{}\n", args.to.string(), seeds, baseline.experiment,
+  fmt::print("{}: baseline of {} seeds of {}{}\n", args.to.string(), seeds, baseline.experiment,
              keeps_plugins ? ", its plugin files in " + experiment.parent_path().string() : ", without plugin files");
   const std::string measure = MeasureToGate(baseline);
   if (measure.empty()) return kOk;

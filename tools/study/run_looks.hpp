@@ -20,14 +20,14 @@ struct Looks {
   std::function<std::optional<std::string>()> standing;  // a line to print; absent: the answer is known
 };
 
-// Absent: the answer is known, or all looks were taken; else the exit code with which it could not go on.
+// Absent: the answer is known, or no look is left; else the exit code of the run that could not continue.
 std::optional<int> RunLooks(const Looks& looks);
 
-// How many trials of each point a folder has in its plan.
+// Number of trials per point in a folder's plan.
 uint64_t TrialsOfAPoint(const std::filesystem::path& out);
 
-// What looks would run, and that nothing is wrong with it: on the screen, or with --json into `preview`. Starts nothing and
-// writes nothing.
+// Checks the looks and prints the trials they would run, on the screen, or with --json into `preview`. Starts and writes
+// nothing.
 int DryRunOfLooks(const PlannedRun& planned, const RunArgs& run, nlohmann::json* preview);
 
 }  // namespace backplane

@@ -26,12 +26,12 @@ std::optional<Plan> PlanOrComplain(const FileArgs& file, PluginSearch* search, b
 
 std::optional<SpeedSubject> WithoutSweep(const FileArgs& file, const Plan& plan, PluginSearch* search) {
   SpeedSubject subject{plan.base.experiment, plan.notes};
-  if (plan.swept) subject.notes.push_back("note: the file's own sweep is left out");
+  if (plan.swept) subject.notes.push_back("note: the sweep of the file is left out");
   if (plan.stages.empty()) return subject;
   const std::optional<Plan> stages = PlanOrComplain(file, search, /*without_sweep=*/true);
   if (!stages) return std::nullopt;
   subject.experiment = stages->LoadPoint(0).experiment;
-  subject.notes.push_back("note: of the file's stages the first is measured: " + plan.stages.front());
+  subject.notes.push_back("note: only the first stage of the file is measured: " + plan.stages.front());
   return subject;
 }
 
@@ -46,7 +46,7 @@ bool CanHelp(const LoadedExperiment& loaded) {
 SpeedSubject OfPoint(const Plan& plan, size_t point) {
   const std::string& name = plan.points[point].name;
   return {plan.LoadPoint(point).experiment,
-          {fmt::format("note: of the file's points {} is tuned; --point names another", name)}};
+          {fmt::format("note: point {} of the file is tuned; --point NAME selects a different one", name)}};
 }
 
 void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs& file) {
@@ -57,9 +57,9 @@ void ComplainOfPoint(const Plan& plan, const std::string& wanted, const FileArgs
   std::string known;
   for (size_t i = 0; i < std::min(names.size(), kKnownPoints); ++i) known += (i ? ", " : "") + names[i];
   if (names.size() > kKnownPoints) known += fmt::format(" and {} more", names.size() - kKnownPoints);
-  LogError("backplane: {} has no point '{}'{}; there are: {}\nnothing was started", Printable(file.file.string()),
+  LogError("backplane: {} has no point '{}'{}; points: {}\nnothing was started", Printable(file.file.string()),
            Printable(wanted), DidYouMean(Nearest(wanted, Candidates(names))),
-           names.empty() ? "none, as it has no sweep" : known);
+           names.empty() ? "none, because it has no sweep" : known);
 }
 
 std::optional<SpeedSubject> SubjectToTune(const FileArgs& file, const std::string& point, PluginSearch* search) {
@@ -79,12 +79,11 @@ std::optional<SpeedSubject> SubjectToTune(const FileArgs& file, const std::strin
   return WithoutSweep(file, *plan, search);
 }
 
-// What a command does faster its own options say, which the host knows nothing of.
+// The host does not know which options of a command make it faster.
 std::optional<SpeedSubject> OfPlugins(const FileArgs& file, std::optional<SpeedSubject> subject) {
   if (!subject || !subject->experiment.HasCommand()) return subject;
   LogError(
-      "backplane: {}: its learner is a command; wanted a plugin, whose rollouts the host can measure and whose options say "
-      "what they help\nnothing was started",
+      "backplane: {}: expected a learner plugin, got a command, whose rollouts the host cannot measure\nnothing was started",
       Printable(file.file.string()));
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ constexpr char kNow[] = "now", kTry[] = "try", kOriginal[] = "original", kTuned[
 constexpr double kIterationsOfATrial = 4;  // one warms up
 
 std::string WhyNoSpeed(const TrialMeasures& trial, const std::string& measure) {
-  if (trial.usable) return "has no " + measure + ", as its first iteration, which warms up, took all the time";
+  if (trial.usable) return "has no " + measure + ", because its warm-up iteration took all the time";
   if (!trial.outcome) return Word(trial.state) + (trial.why.empty() ? "" : ": " + trial.why);
   return fmt::format("{} ({}){}", Word(trial.state), Word(trial.outcome), trial.why.empty() ? "" : ": " + trial.why);
 }
@@ -54,19 +54,19 @@ std::optional<double> HeadroomOf(const std::vector<TrialMeasures>& trials) {
   return ratios.empty() ? std::nullopt : std::optional(statistics::GeometricMean(ratios));
 }
 
-// A measure that no trial has, or of which nobody says what is better.
+// Throws if no trial has the measure, or if its better direction is unknown.
 void RequireMeasure(const BatchMeasures& set, const std::string& measure, const char* option) {
   std::vector<std::string> names;
   for (const TrialMeasures& trial : set.trials) {
     if (!trial.usable) continue;
     if (trial.Find(measure)) {
       if (set.direction != 0) return;
-      throw std::runtime_error(fmt::format(
-          "{} {}: wanted a measure of which the host or a plugin says whether up or down is better", option, measure));
+      throw std::runtime_error(
+          fmt::format("{} {}: expected a measure with a better direction, got one without", option, measure));
     }
     for (const auto& [name, number] : trial.values) names.push_back(name);
   }
-  // A trial without a speed has said nothing yet of which measures there are.
+  // A trial without a speed does not show which measures exist.
   if (names.empty() || set.is_of_host) return;
   throw std::runtime_error(
       fmt::format("{} {}: no trial has this measure{}", option, measure, DidYouMean(Nearest(measure, Candidates(names)))));
@@ -111,13 +111,13 @@ std::vector<double> SpeedsOf(const BatchMeasures& set, const std::string& point)
   return speeds;
 }
 
-// Absent where the report program failed: that is no reason to end a tuning whose trials ran.
+// Absent if the report program failed, which does not end a tuning whose trials ran.
 std::optional<BatchMeasures> MeasuresOrWhyNot(const std::filesystem::path& out, const std::string& measure, bool diagnose,
                                               std::string* why_not) {
   try {
     return MeasuresOf(out, measure, diagnose);
   } catch (const std::exception& error) {
-    *why_not = "the measures were not read: " + WordsOf(error);
+    *why_not = "cannot read the measures: " + WordsOf(error);
     return std::nullopt;
   }
 }
@@ -141,7 +141,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
     fmt::print("step {}: {}\n  because: {}\n", step, ChangeText(tried->fix), tried->why);
     std::fflush(stdout);
   } else if (!setup_.quiet) {
-    fmt::print("{} as it is, {} trials of {:g} s\n", setup_.experiment.name, kSeedsAsItIs, setup_.seconds);
+    fmt::print("unchanged {}, {} trials of {:g} s\n", setup_.experiment.name, kSeedsAsItIs, setup_.seconds);
     std::fflush(stdout);
   }
   const std::filesystem::path out = setup_.out / "steps" / std::to_string(step);
@@ -152,7 +152,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
     if (const double longer = kIterationsOfATrial * iteration_s_; longer > setup_.seconds) {
       setup_.seconds = std::ceil(longer);
       if (!setup_.quiet)
-        fmt::print("  an iteration takes {:.1f} s: trials of {:g} s from here on\n", iteration_s_, setup_.seconds);
+        fmt::print("  an iteration takes {:.1f} s, so trials take {:g} s from now on\n", iteration_s_, setup_.seconds);
       const double before = ran.seconds;
       ran = RunMeasurement(step, kept, tried, out);
       ran.seconds += before;
@@ -202,7 +202,7 @@ TuneBatches::Ran TuneBatches::RunMeasurement(size_t step, const std::vector<Chan
   now.name += "_tune_" + std::to_string(step);
   BenchPlan plan{setup_.seconds, tried ? setup_.seeds : kSeedsAsItIs, {{kNow, {}}}, out.string()};
   if (tried) plan.points.push_back({kTry, ValuesOf(std::vector<Change>{*tried})});
-  const std::string what = tried ? ChangeText(tried->fix) : "as it is";
+  const std::string what = tried ? ChangeText(tried->fix) : "unchanged";
   return RunFile(out.string() + ".yaml", out, SpeedExperiment(now, plan, setup_.has_gpu),
                  fmt::format("Step {} of tuning {}: {}.", step, setup_.experiment.name, what));
 }
@@ -242,7 +242,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
     try {
       ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
     } catch (const std::exception& error) {  // the numbers are there all the same
-      LogError("backplane: no report of {} was written: {}", out.string(), WordsOf(error));
+      LogError("backplane: cannot write the report of {}: {}", out.string(), WordsOf(error));
     }
   }
   ran.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -315,7 +315,7 @@ CheckLength TuneBatches::LengthOfCheck() const {
   if (count > 0 && (most <= 0 || count <= most))
     return steps(static_cast<uint64_t>(std::llround(count)), "the experiment's own budget");
   if (most <= 0) return {};
-  return steps(Rounded(most), fmt::format("about {:g} s; --check-steps gives another number", kLongestCheckTrial_s));
+  return steps(Rounded(most), fmt::format("about {:g} s; --check-steps N changes it", kLongestCheckTrial_s));
 }
 
 std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept) {
@@ -346,11 +346,10 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   if (!setup_.quiet) {
     std::string values;
     for (const auto& [path, value] : ValuesOf(kept)) values += (values.empty() ? "" : ", ") + path + ": " + value.dump();
-    fmt::print("check of learning with {}\n  {} seeds a side, each {}\n", values, kSeedsOfCheck, length.text);
+    fmt::print("check of learning with {}\n  {} seeds per side, {} each\n", values, kSeedsOfCheck, length.text);
     std::fflush(stdout);
   }
-  const Ran ran =
-      RunFile(out.string() + ".yaml", out, content, "What tuning " + setup_.experiment.name + " costs in learning.");
+  const Ran ran = RunFile(out.string() + ".yaml", out, content, "Effect of tuning " + setup_.experiment.name + " on learning.");
   if (ran.interrupted) return std::nullopt;
   LearningScores scores;
   scores.measure = measure;

@@ -45,7 +45,7 @@ class TuneBatches : public TuningRuns {
   std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) override;
   std::optional<LearningScores> Learn(const std::vector<Change>& kept) override;
 
-  // Whether the experiment as it is was refused, by the host or by a plugin: nothing has run.
+  // True if the host or a plugin rejected the unchanged experiment, so that no trial ran.
   bool was_refused() const { return was_refused_; }
   // Known after the first measurement; a budget without a limit: the experiment has none that two settings could share.
   CheckLength LengthOfCheck() const;
@@ -70,7 +70,7 @@ class TuneBatches : public TuningRuns {
   TuneRecord* const record_;
   int direction_ = 1;  // of the measure that is tuned for, known after the first measurement
   bool was_refused_ = false;
-  double pair_s_ = 0;                                           // what a measurement of two sides takes
+  double pair_s_ = 0;                                           // duration of a measurement of two sides
   double sps_ = 0, steps_per_iteration_ = 0, iteration_s_ = 0;  // of the experiment as it is; 0: not known
 };
 

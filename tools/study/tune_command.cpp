@@ -67,7 +67,7 @@ std::string SameTune(const TuneArgs& args) {
   return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
-// Where that differs the trials do: a tuning goes on only with its own.
+// If these values differ, the trials differ: a tuning resumes only with its own.
 json Asked(const TuneArgs& args, const Experiment& experiment) {
   json whole = ToJson(experiment);
   for (const char* key : {"budget", "output", "report"}) whole.erase(key);
@@ -77,18 +77,20 @@ json Asked(const TuneArgs& args, const Experiment& experiment) {
 std::string WhyNotThere(const std::filesystem::path& out, const TuneRecord& record, const json& asked) {
   if (record.asked.is_null()) {
     const bool is_free = !std::filesystem::exists(out) || std::filesystem::is_empty(out);
-    return is_free ? "" : fmt::format("{} holds something that is no tuning; --out names another place", out.string());
+    return is_free ? ""
+                   : fmt::format("{} is not empty and contains no tuning\nhint: --out OUT writes to a different folder",
+                                 out.string());
   }
   const std::string difference = DifferenceOf(record.asked, asked);
   if (difference.empty()) return "";
-  return fmt::format("{} holds a tuning of something else ({}); --fresh moves it aside", out.string(), difference);
+  return fmt::format("{} contains a different tuning ({})\nhint: --fresh moves it aside", out.string(), difference);
 }
 
 // To OUT.1 or the next free name. Throws std::runtime_error where a batch of it still runs, or if it is no tuning.
 void MoveTuningAside(const std::filesystem::path& out) {
   if (!std::filesystem::exists(out) || std::filesystem::is_empty(out)) return;
   if (!std::filesystem::exists(out / "tune.json"))
-    throw std::runtime_error(out.string() + " is no tuning: it has no tune.json; --fresh moves nothing else");
+    throw std::runtime_error(out.string() + ": expected a tuning, got a folder without tune.json; --fresh moves nothing else");
   std::vector<std::filesystem::path> batches = {out / "check"};
   for (const auto& entry : std::filesystem::directory_iterator(out / "steps")) batches.push_back(entry.path());
   for (const auto& batch : batches) {
@@ -121,27 +123,26 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
     std::printf("%s\n", JsonText(plan, 1).c_str());
     return kOk;
   }
-  fmt::print("{}: tuned for {} in at most {}, results in {}\n", experiment.name, args.measure, TimeText(args.budget_s),
+  fmt::print("{}: tuning for {} takes at most {}, results in {}\n", experiment.name, args.measure, TimeText(args.budget_s),
              out.string());
   fmt::print(
-      "  as it is: {} trials of {:g} s\n  each change that a finding proposes: {} trials, {} a side in turn, {:.0f} s and "
-      "their starts\n",
+      "  unchanged: {} trials of {:g} s\n  per proposed change: {} trials, {} per side in turn, {:.0f} s and their starts\n",
       kSeedsAsItIs, args.seconds, trials, args.seeds, pair_s);
   if (args.no_check) {
     fmt::print("  no check of learning\n");
   } else {
     fmt::print(
-        "  then the check of learning, beside that budget: {} trials, each of the experiment's own budget or {}, at most "
-        "{:g} s\n  a trial; {} more for each step that is taken back\n",
-        2 * kSeedsOfCheck, args.check_steps > 0 ? fmt::format("of {} env steps", args.check_steps) : "what fits",
+        "  check of learning, in addition: {} trials, each with the experiment's own budget or {}, at most {:g} s\n"
+        "  per trial; {} more per step that is taken back\n",
+        2 * kSeedsOfCheck, args.check_steps > 0 ? fmt::format("of {} env steps", args.check_steps) : "as many env steps as fit",
         kLongestCheckTrial_s, kSeedsOfCheck);
   }
-  if (measured > 0) fmt::print("  {} of these measurements are there and stay\n", measured);
+  if (measured > 0) fmt::print("  {} of these measurements exist already\n", measured);
   fmt::print("nothing was started\n");
   return kOk;
 }
 
-// How the tuned experiment is trained as the original is.
+// Arguments that train the tuned experiment like the original.
 std::string BudgetArguments(const BudgetConfig& budget) {
   std::string text;
   if (budget.iterations) text += fmt::format(" --set budget.iterations={}", *budget.iterations);
@@ -160,7 +161,7 @@ class TuneSession {
     tuning_ = Tune(&batches_, args_.budget_s, [&](const TuningStep& step) { Tell(step); });
     if (!tuning_.failed.empty()) {
       Finish(nullptr, {});
-      LogError("backplane: {} has no {} to begin with: {}", experiment_.name, args_.measure, tuning_.failed);
+      LogError("backplane: the unchanged {} has no {}: {}", experiment_.name, args_.measure, tuning_.failed);
       return batches_.was_refused() ? kUsage : kFailed;
     }
     if (tuning_.interrupted) return Interrupted(nullptr);
@@ -168,7 +169,7 @@ class TuneSession {
     if (args_.no_check) return Finish(nullptr, tuned);
     LearningCheck check;
     if (const CheckLength length = batches_.LengthOfCheck(); !HasLimit(length.budget)) {
-      check.why_none = "Learning was not checked: how long is not known; --check-steps says it.";
+      check.why_none = "Learning was not checked, because its length is unknown; set --check-steps N.";
     } else {
       check = CheckLearning(&batches_, &tuning_);
     }
@@ -194,7 +195,7 @@ class TuneSession {
     std::fflush(stdout);
   }
 
-  // Empty: nothing was kept, and what an earlier session wrote is gone.
+  // Empty: no change was kept, and the file of an earlier session is removed.
   std::filesystem::path WriteTuned(const LearningCheck* check) const {
     std::filesystem::path file = out_ / "report" / "tuned.yaml";
     const std::vector<Change> kept = tuning_.Kept();
@@ -215,7 +216,7 @@ class TuneSession {
 
   int Interrupted(const LearningCheck* check) {
     Record(check, {});
-    if (!args_.json) fmt::print("{}interrupted\n  go on:  {}\n", StepTable(tuning_, args_.measure), SameTune(args_));
+    if (!args_.json) fmt::print("{}interrupted\n  resume: {}\n", StepTable(tuning_, args_.measure), SameTune(args_));
     return kInterrupted;
   }
 
@@ -276,33 +277,31 @@ std::vector<Command> TuneCommands() {
   const auto declare = [](TuneArgs* args, Arguments* add) {
     args->typed_program = add->program();
     AddFile(add, &args->input);
-    add->Add("--for", "MEASURE", &args->measure, "The measure to gain in: a speed, or another one above zero").ShowsDefault();
-    add->Add("--budget", "TIME", "Time for the measurements, such as 10m; the check of learning is beside it",
+    add->Add("--for", "MEASURE", &args->measure, "Measure to improve: a speed, or another one above zero").ShowsDefault();
+    add->Add("--budget", "TIME", "Time for the measurements, such as 10m, without the check of learning",
              [args](const std::string& text) -> std::string {
                args->budget_s = ParseDuration(text).value_or(0);
-               return args->budget_s > 0 ? "" : "wanted a time such as 10m or 90s, found '" + text + "'";
+               return args->budget_s > 0 ? "" : "expected a time such as 10m or 90s, got '" + text + "'";
              })
         .ShowsDefault("10m");
-    add->Add("--point", "NAME", &args->point,
-             "The point of the file's sweep to tune; the experiment without its sweep, or the first point that has an "
-             "option to change, unless given");
-    add->Add("--seconds", "S", &args->seconds, "Training time of each trial; longer where an iteration is")
+    add->Add("--point", "NAME", &args->point, "Point of the sweep to tune (default: no sweep, or the first tunable point)");
+    add->Add("--seconds", "S", &args->seconds, "Training time per trial; longer if an iteration takes longer")
         .ShowsDefault()
         .Within(0.1, 86400.0);
-    add->Add("--seeds", "N", &args->seeds, "Trials of each side of a measurement")
+    add->Add("--seeds", "N", &args->seeds, "Trials per side of a measurement")
         .ShowsDefault()
         .Within(uint64_t{3}, uint64_t{1000});
-    const Argument no_check = add->Flag("--no-check", &args->no_check, "Do not compare what is learned");
+    const Argument no_check = add->Flag("--no-check", &args->no_check, "Skip the check of learning");
     add->Add("--check-steps", "N", &args->check_steps,
-             "Env steps of each trial of the check of learning; else the experiment's budget, up to two minutes of it")
+             "Env steps per trial of the check (default: the budget, up to two minutes)")
         .Within(uint64_t{1}, uint64_t{1} << 60)
         .Excludes(no_check);
     add->Add("--check-metric", "MEASURE", &args->check_measure,
-             "The measure that must not get worse; eval/return, or return without evaluations, unless given")
+             "Measure that must not get worse (default: eval/return, or return)")
         .Excludes(no_check);
-    add->Add("--out", "DIR", &args->out, "Results folder instead of outputs/EXPERIMENT_tune");
-    add->Flag("--dry-run", &args->dry_run, "Print what would be measured and for how long; start nothing");
-    add->Flag("--fresh", &args->fresh, "Move an older tuning to DIR.1 and start anew");
+    add->Add("--out", "DIR", &args->out, "Results folder (default: outputs/EXPERIMENT_tune)");
+    add->Flag("--dry-run", &args->dry_run, "Print the measurements and their duration; start nothing");
+    add->Flag("--fresh", &args->fresh, "Move an older tuning to DIR.1 and start from scratch");
     add->Flag("--json", &args->json, "Print the result as JSON");
   };
   return {MakeCommand<TuneArgs>(kTuneCommand.name, kTuneCommand.help, declare, TuneCommand)};

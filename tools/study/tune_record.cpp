@@ -23,7 +23,7 @@ struct TuneFile {
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema_version", self.schema_version);
     if (self.schema_version != kTuneSchema)
-      throw RecordError(fmt::format("its schema_version is {}, wanted {}", self.schema_version, kTuneSchema));
+      throw RecordError(fmt::format("schema_version: expected {}, got {}", kTuneSchema, self.schema_version));
     visit("asked", DefaultIfMissing(self.asked));
     visit("times", self.times);
     visit("result", DefaultIfMissing(self.result));
@@ -85,8 +85,8 @@ TuneRecord ReadTuneRecord(const std::filesystem::path& out) {
     record.result = std::move(read.result);
     return record;
   } catch (const RecordError& error) {
-    throw std::runtime_error(
-        fmt::format("{} is broken: {}; --fresh moves the folder aside and starts again", record.file.string(), WordsOf(error)));
+    throw std::runtime_error(fmt::format("{} is broken: {}\nhint: --fresh moves the folder aside and starts from scratch",
+                                         record.file.string(), WordsOf(error)));
   }
 }
 

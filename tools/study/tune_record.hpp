@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Of one step, over all sessions. A session that is killed loses its part of an unfinished one.
+// Time of one step over all sessions. A killed session loses its part of an unfinished one.
 struct StepTime {
   double seconds = 0;
   bool whole = false;
@@ -33,7 +33,7 @@ struct TuneRecord {
 
 inline constexpr int kTuneSchema = 1;
 
-// Of a folder without one: empty, with that file name. Throws std::runtime_error on a broken one or another schema.
+// Reads the record of a folder; empty if there is none. Throws std::runtime_error on a broken file or a different schema.
 TuneRecord ReadTuneRecord(const std::filesystem::path& out);
 
 // Where two such differ, as a person would say it; empty: nowhere.

@@ -26,8 +26,8 @@ std::string Wrapped(const std::string& text, const std::string& first = "") {
 std::string VerdictText(const LearningCheck::Round& round) {
   switch (round.learned.verdict) {
     case statistics::Verdict::kOne:
-    case statistics::Verdict::kTooFew: return "too few scores to tell";
-    case statistics::Verdict::kUndefined: return "all scores of a side are the same, so nothing says how far chance moves them";
+    case statistics::Verdict::kTooFew: return "too few scores to compare";
+    case statistics::Verdict::kUndefined: return "all scores of a side are equal, so the effect of chance is unknown";
     case statistics::Verdict::kNotShown: return "not shown to differ";
     default: return round.learned.is_worse ? "worse with the changes" : "better with the changes";
   }
@@ -40,7 +40,7 @@ std::string MeanText(const std::vector<double>& scores) {
 std::string RoundText(const LearningCheck::Round& round) {
   const LearningScores& scores = round.scores;
   std::string text =
-      fmt::format("learning, {} of {} and {} seeds: {} as it was, {} tuned", scores.measure, scores.original.size(),
+      fmt::format("learning, {} over {} and {} seeds: {} unchanged, {} tuned", scores.measure, scores.original.size(),
                   scores.tuned.size(), MeanText(scores.original), MeanText(scores.tuned));
   if (const auto& difference = round.learned.difference)
     text +=
@@ -55,7 +55,7 @@ std::string RoundText(const LearningCheck::Round& round) {
 std::string GainedText(const Tuning& tuning, const LearningCheck* check, const std::string& measure) {
   const bool is_final = check && check->rounds.size() == 1 && !check->rounds.front().learned.is_worse && measure == "SPS";
   const std::optional<Gain> gain = is_final ? check->rounds.front().speed : std::nullopt;
-  if (!gain) return fmt::format("{:.2f} times, the product of separate steps that were not measured together", tuning.Gained());
+  if (!gain) return fmt::format("{:.2f} times, as the product of steps that were measured separately", tuning.Gained());
   const std::string in_check = "measured together in the final check";
   if (!gain->interval) return fmt::format("{:.2f} times, {}", gain->ratio, in_check);
   return fmt::format("{:.2f} to {:.2f} times (95 % interval; estimate {:.2f}), {}", gain->interval->low, gain->interval->high,
@@ -101,21 +101,21 @@ std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const 
   const size_t kept = tuning.Kept().size();
   if (kept == 0) {
     text += fmt::format(
-        "{}: the experiment stays as it is, with {} {}\n",
-        tuning.steps.empty() ? "Nothing was tried"
+        "{}: the experiment stays unchanged, with {} {}\n",
+        tuning.steps.empty() ? "No change was tried"
         : std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.taken_back; })
-            ? "What gained cost learning and was taken back"
-            : "No change is shown to gain",
+            ? "The faster changes made learning worse and were taken back"
+            : "No change is shown to be faster",
         measure, Speed(tuning.speed));
   } else {
-    text += Wrapped(fmt::format("{} of {}, compared with the experiment as it was ({}): {}", measure,
+    text += Wrapped(fmt::format("{} of {}, compared with the unchanged experiment ({}): {}", measure,
                                 kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept), Speed(tuning.speed),
                                 GainedText(tuning, check, measure)));
   }
   text += Wrapped(
       fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
   if (tuning.headroom && measure == "SPS") {
-    text += Wrapped(fmt::format("headroom of the updates: without any, the setting that stays would have {} times its SPS",
+    text += Wrapped(fmt::format("headroom of the updates: without updates, the kept setting would have {} times its SPS",
                                 FormatNumber(Reading(*tuning.headroom), 3)),
                     "  ");
   }
@@ -127,7 +127,7 @@ std::string CheckText(const LearningCheck& check) {
   std::string text;
   for (const LearningCheck::Round& round : check.rounds) {
     text += Wrapped(RoundText(round));
-    if (round.learned.is_worse) text += "  so the last step that can change learning is taken back\n";
+    if (round.learned.is_worse) text += "  so the last step that can affect learning is taken back\n";
   }
   return text;
 }
@@ -140,13 +140,13 @@ std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck
     if (step.kept) lines.push_back(fmt::format("  {}: {}", ChangeText(step.change.fix), GainText(*step.gain)));
   }
   if (!check) {
-    lines.push_back("What it does to learning was not checked.");
+    lines.push_back("The effect on learning was not checked.");
   } else if (check->rounds.empty()) {
     lines.push_back(check->why_none);
   } else if (!check->rounds.back().learned.is_worse) {
     lines.push_back(RoundText(check->rounds.back()));
   } else {
-    lines.push_back("What cost learning was taken back; what is left can not change it.");
+    lines.push_back("Changes that made learning worse were taken back; the kept ones cannot affect it.");
   }
   return lines;
 }

@@ -1,4 +1,4 @@
-// What a person reads of a tuning.
+// Texts of a tuning for people.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const 
 // The interval of the difference in each round of the check, or why there is none; lines.
 std::string CheckText(const LearningCheck& check);
 
-// Lines for the head of the tuned file: what it is, each kept step, the check.
+// Lines for the head of the tuned file: its purpose, each kept step, the check.
 std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck* check, const std::string& experiment,
                                        const std::string& measure);
 

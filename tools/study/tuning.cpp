@@ -40,13 +40,13 @@ class Tuner {
   bool TryNext() {
     const std::optional<Change> next = Next();
     if (!next) {
-      tuning_.why_stopped = tried_.empty() ? "No finding proposes a change."
-                                           : "Nothing is left to try: every change that a finding proposes was measured.";
+      tuning_.why_stopped =
+          tried_.empty() ? "No finding proposes a change." : "All changes that findings propose were measured.";
       return false;
     }
     if (tuning_.spent_s + expected_s_ > budget_s_) {
       tuning_.why_stopped =
-          fmt::format("The next measurement would take about {:.0f} s, and {:.0f} s of the budget of {:.0f} s are spent.",
+          fmt::format("The next measurement needs about {:.0f} s, but {:.0f} s of the budget of {:.0f} s are used.",
                       expected_s_, tuning_.spent_s, budget_s_);
       return false;
     }
@@ -90,7 +90,7 @@ class Tuner {
       speeds_.push_back({measured.now.speeds, measured.tried.speeds});
       step.gain = LastGain(speeds_, measured.direction);
       step.kept = step.gain->IsShown();
-      step.why = !step.gain->interval       ? "too few trials to tell from noise"
+      step.why = !step.gain->interval       ? "too few trials to separate from noise"
                  : step.kept                ? "faster beyond noise"
                  : step.gain->IsShownLost() ? "slower"
                                             : "no gain beyond noise";
@@ -165,10 +165,10 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     }
     round.scores = *std::move(scores);
     round.learned = CompareLearning(round.scores.original, round.scores.tuned, round.scores.direction);
-    // Of a further round the original was measured in the first one, at another time.
+    // Later rounds compare with the original of the first round, measured at a different time.
     if (check.rounds.empty() && !round.scores.speeds_original.empty() && !round.scores.speeds_tuned.empty())
       round.speed = LastGain({{round.scores.speeds_original, round.scores.speeds_tuned}}, 1);
-    // What does not come to its end learns nothing, whatever ended it.
+    // A trial without a result counts as one that learned nothing.
     round.learned.is_worse |= round.scores.tuned.size() < round.scores.original.size();
     const bool is_worse = round.learned.is_worse;
     check.rounds.push_back(std::move(round));
@@ -178,11 +178,11 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     tuning->headroom = is_last_kept ? last->headroom_before : std::nullopt;
     last->kept = false;
     last->taken_back = true;
-    last->why = "faster, and taken back: learning was worse with it";
+    last->why = "faster, but taken back because learning got worse";
   }
   if (check.rounds.empty())
-    check.why_none = tuning->Kept().empty() ? "Nothing was kept, so there is nothing to check."
-                                            : "No kept change can alter what is learned, so there is nothing to check.";
+    check.why_none = tuning->Kept().empty() ? "No change was kept, so learning needs no check."
+                                            : "No kept change can affect learning, so learning needs no check.";
   return check;
 }
 

@@ -1,5 +1,5 @@
-// Tuning: one change after another is measured beside the setting that it would change, kept if it is faster beyond noise, and
-// the next one is taken from what limits the setting then. It decides only: who runs the trials is TuningRuns.
+// Tuning: measures one change after another against the setting that it would change, and keeps it if it is faster beyond
+// noise. The next change comes from the new setting's findings. This module only decides; TuningRuns runs the trials.
 #pragma once
 
 #include <functional>
@@ -41,8 +41,8 @@ struct LearningScores {
 class TuningRuns {
  public:
   virtual ~TuningRuns() = default;
-  // The setting with the changes `kept`, and beside it the same with `tried`; NULL: alone. Step 0 is the first one.
-  // Called again with the same arguments it gives the same. Absent: interrupted.
+  // Measures the setting with the changes `kept`, and the same with `tried` added; NULL: only the first. Step 0 is the first
+  // one. The same arguments give the same result. Absent: interrupted.
   virtual std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) = 0;
   // The experiment as it was and with `kept`, for equal env steps and several seeds. Absent: interrupted.
   virtual std::optional<LearningScores> Learn(const std::vector<Change>& kept) = 0;
@@ -85,8 +85,8 @@ struct Tuning {
   double Gained() const;  // the product of the ratios of all steps that are kept
 };
 
-// Measures until nothing is left to try, or the next measurement would not end within the budget, which is wall time of all of
-// them. `told` gets each step as it is decided.
+// Measures until no change is left, or until the next measurement would exceed the budget, which is the wall time of all of
+// them. The callback receives each step when it is decided.
 Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told);
 
 struct LearningCheck {
@@ -118,10 +118,10 @@ struct LearningCheck {
   };
   std::vector<Round> rounds;  // a further one after a step was taken back
   bool interrupted = false;
-  std::string why_none;  // a sentence: nothing was to be checked
+  std::string why_none;  // a sentence: there was nothing to check
 };
 
-// Whether the kept steps together cost learning. While they do, the last one that can is taken back.
+// Checks if the kept steps together cost learning. While they do, the last one that can is taken back.
 LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning);
 
 }  // namespace backplane

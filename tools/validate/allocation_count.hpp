@@ -1,5 +1,5 @@
-// How often libraries of this process ask for memory, or for a lock, without a library of our own before them: their calls of
-// malloc and its like are led through a counter, by the tables in which the loader has put their addresses.
+// Counts how often other libraries of this process ask for memory or for a lock. It replaces their entries for malloc and
+// similar calls in the loader's tables, so calls pass through a counter.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace backplane {
 
 // From now on calls are counted, of all libraries that are loaded now. False: this platform's tables are not known here.
 bool CountAllocations();
-// Of the calling thread.
+// Allocations of the calling thread.
 uint64_t AllocationsOfThread();
 uint64_t LocksOfThread();
 

@@ -5,7 +5,8 @@
 
 namespace backplane {
 
-// Each on a thread, begun together, so that they meet however busy the machine is. What one throws is thrown here.
+// Runs each function on a thread, started together, so that they overlap on a busy machine too. Rethrows their exceptions
+// here.
 void AtOnce(const std::function<void()>& here, const std::function<void()>& there);
 
 }  // namespace backplane

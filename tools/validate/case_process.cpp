@@ -120,7 +120,7 @@ EndedProcess RunProcess(const std::function<void(int pipe_end)>& run, const Proc
   pipe.CloseWriter();
   if (child < 0) {
     if (output >= 0) close(output);
-    throw std::runtime_error(std::string("no process can be started: ") + std::strerror(error));
+    throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(error));
   }
   EndedProcess ended = Listen(child, &pipe, limits);
   if (output >= 0) ended.printed = TailOf(output), close(output);

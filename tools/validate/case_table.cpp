@@ -10,7 +10,7 @@ namespace backplane {
 
 using Cases = std::vector<Case>;
 
-// A new one stands in the file of its kind, with what it does.
+// Add a new case to the file of its kind.
 #define CASES(of) \
   of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(DataLearner) of(Monitor)
 

@@ -21,8 +21,8 @@ struct Case {
   const char* name;  // in kebab case; stays, as people name it
   uint32_t kinds;
   const char* rule;  // a sentence
-  const char* mend;  // what to do where it is broken
-  // Returns where the rule is kept, else throws CaseEnd, or what a plugin's call has thrown. `result` takes a note.
+  const char* mend;  // fix for a broken rule
+  // Returns if the rule is kept; otherwise throws CaseEnd, or the exception of a plugin call. `result` receives a note.
   void (*run)(Subject& subject, CaseResult* result);
   CallSet calls;                      // the functions of the plugin that it may call, on any plugin
   std::optional<FastCost> fast = {};  // set by AllCases: it is tried before the first trial, too

@@ -1,4 +1,4 @@
-// What a learner owes its host that learns from groups of items.
+// Duties of a learner that learns from groups of items.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// What it has learned, as far as its tensors tell: all numbers of 32 bits. Empty: they do not.
+// The learned state, as all 32-bit numbers of its tensors. Empty: it offers none.
 std::vector<float> Learned(DrivenLearner& learner) {
   std::vector<float> all;
   const std::optional<bp_named_tensors> told = learner.Tensors();
@@ -41,7 +41,7 @@ void NeedData(const DrivenLearner& learner) {
   if (learner.collected() != BP_REQ_DATA) SkipCase("asks for no data");
 }
 
-// Which noise falls on which item may depend on the cut.
+// The split may decide the noise of an item.
 ValidateSetting WithoutDropout(const Subject& subject) {
   ValidateSetting setting = subject.setting();
   for (const OptionInfo& option : subject.info().options)
@@ -58,7 +58,7 @@ void MicroBatchesChangeNothing(Subject& with_dropout, CaseResult* result) {
   const std::vector<float> before = Learned(whole);
   whole.Train(1);
   NeedData(whole);
-  if (before.empty()) SkipCase("does not tell what it has learned in tensors (" BP_LEARNER_TENSORS_1 ")");
+  if (before.empty()) SkipCase("has no tensors to compare (it does not offer " BP_LEARNER_TENSORS_1 ")");
   DrivenLearner cut(subject, {.micro_batch = kFew});
   cut.Train(1);
   const double change = Distance(Learned(whole), before), apart = Distance(Learned(whole), Learned(cut));
@@ -67,7 +67,8 @@ void MicroBatchesChangeNothing(Subject& with_dropout, CaseResult* result) {
   constexpr double kRounding = 0.02;
   result->note = fmt::format("{:.2g} of the update", apart / change);
   if (apart > kRounding * change)
-    FailCase(fmt::format("a group at once, and in micro-batches of {} items", kFew), "the same update, but for rounding",
+    FailCase(fmt::format("a whole group, and the group in micro-batches of {} items", kFew),
+             "the same update, except for rounding",
              fmt::format("a difference of {:.0f} % of the update", 100 * apart / change));
 }
 
@@ -77,9 +78,9 @@ void GroupIsWhole(Subject& subject, CaseResult*) {
   NeedData(learner);
   const std::vector<std::byte> saved = NeedSaved(learner);
   learner.Probe();
-  if (NeedSaved(learner) != saved) FailCase("save after a probe", "the state before it", "another");
+  if (NeedSaved(learner) != saved) FailCase("save after a probe", "the state before it", "a different state");
   learner.BreakOffGroup();
-  if (NeedSaved(learner) != saved) FailCase("save within a group", "the state before the group", "another");
+  if (NeedSaved(learner) != saved) FailCase("save within a group", "the state before the group", "a different state");
 }
 
 }  // namespace
@@ -87,11 +88,11 @@ void GroupIsWhole(Subject& subject, CaseResult*) {
 std::vector<Case> DataLearnerCases() {
   return {
       {"micro-batches-change-nothing", kOfLearners,
-       "A group of items gives the same update in any micro-batches, but for rounding; options called ...dropout are 0 here.",
-       "Divide each item's loss by group_weight, the weight of the whole group, and sum.", MicroBatchesChangeNothing,
+       "A group gives the same update in any micro-batches, except for rounding; dropout is 0.",
+       "Divide each item's loss by group_weight, the weight of the group, and sum.", MicroBatchesChangeNothing,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kTensors}},
-      {"group-is-whole", kOfLearners, "Part of a group leaves the saved state as it is, and a probe leaves all state as it is.",
-       "Keep sums of gradients apart from the state until LAST_IN_GROUP, and drop them at index 0.", GroupIsWhole,
+      {"group-is-whole", kOfLearners, "A part of a group does not change the saved state, and a probe changes no state.",
+       "Keep gradient sums outside the state until LAST_IN_GROUP, and clear them at index 0.", GroupIsWhole,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kTensors}},
   };
 }

@@ -42,7 +42,7 @@ Doing* ShareDoing() {
 
 void BeginDoing() { new (g_doing) Doing; }
 
-// Two threads may say what they do: one whole text stays. No mutex, as those are counted by a case.
+// If two threads set the text, one whole text stays. No mutex, because a case counts those.
 void NowDoing(const std::string& what) {
   static std::atomic_flag writes;
   while (writes.test_and_set(std::memory_order_acquire)) std::this_thread::yield();

@@ -24,7 +24,7 @@ struct Doing {
 
 // Memory that a child process shares with this one; the functions below write to it from now on.
 Doing* ShareDoing();
-// Forgets what was done before.
+// Clears the last action.
 void BeginDoing();
 void NowDoing(const std::string& what);
 std::string LastDoing();

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kSeedsAhead = 64;  // of an env that resets itself
 
-// Signalling NaNs of two payloads for what is read as floating-point numbers, and bytes that are no flag for the others.
+// Signalling NaNs with two payloads for floating-point numbers, and bytes that are no flag for the rest.
 void FillPoison(std::byte* at, uint64_t bytes, bp_dtype dtype, Poison poison) {
   const bool first = poison == Poison::kFirst;
   if (dtype.code == BP_DTYPE_FLOAT && dtype.bits == 32) {
@@ -73,10 +73,10 @@ DrivenEnv::DrivenEnv(Subject& subject, const EnvLayout& layout)
       seeds_(layout.rows),
       mask_(layout.rows),
       records_(layout.rows) {
-  if (env_->on_device()) SkipCase("keeps its channels on a device, where this host does not look");
+  if (env_->on_device()) SkipCase("keeps its channels on a device, which the validator cannot read");
   for (const bp_channel* c : channels())
     if (c->role == BP_ROLE_ACTION && c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits != 32 && c->dtype.bits != 64)
-      SkipCase(fmt::format("takes actions of {} bits, '{}', which the validator does not write", c->dtype.bits, c->name));
+      SkipCase(fmt::format("has actions of {} bits, '{}', which the validator cannot write", c->dtype.bits, c->name));
   Allocate();
   NowDoing("bind");
   env_->Bind(frames_);
@@ -154,7 +154,7 @@ bool DrivenEnv::Writes(size_t channel) const {
   const uint16_t role = channels()[channel]->role;
   if (role == BP_ROLE_ACTION || role == BP_ROLE_FINAL_OBS || role == BP_ROLE_FINAL_STATE) return false;
   if (role == BP_ROLE_TRUNCATED) return owns_time_limit();
-  // What an item of a data set has, and an episode need not.
+  // Requirements of an item of a data set, which an episode may lack.
   return role != BP_ROLE_LABEL && role != BP_ROLE_LOSS_MASK && role != BP_ROLE_WEIGHT;
 }
 
@@ -180,7 +180,7 @@ void DrivenEnv::CheckGuards(const std::string& call) const {
   for (const auto& blocks : blocks_)
     for (const auto& block : blocks) {
       const std::optional<std::string> found = block->Break();
-      if (found) FailCase(call, "nothing written outside the memory of " + block->name(), *found);
+      if (found) FailCase(call, "no write outside the memory of " + block->name(), *found);
     }
 }
 

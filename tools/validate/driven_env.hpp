@@ -15,7 +15,7 @@
 
 namespace backplane {
 
-// What was in a buffer before a plugin writes there.
+// Content of a buffer before a plugin writes there.
 enum class Poison { kFirst, kSecond };
 
 struct EnvLayout {
@@ -44,10 +44,10 @@ class DrivenEnv {
   // All throw TrialFailure where the plugin does not return BP_OK, and look at the bytes around all buffers.
   void ResetAll() { Reset({0, rows()}, nullptr); }
   void Reset(RowsRange range, const uint8_t* mask);  // of the slot in which the next step starts
-  void Step(uint64_t t, RowsRange range);            // and nothing else
-  // What the host does after it: counts the step, and resets the rows whose episode has ended.
+  void Step(uint64_t t, RowsRange range);            // only this step
+  // The host's part after a step: counts it, and resets the rows whose episode has ended.
   void AfterStep(uint64_t t, RowsRange range);
-  // Steps [from, to), each with its actions, its step of all `ranges` in turn, and resets. What was written is recorded.
+  // Plays steps [from, to), each with its actions, its step of all `ranges` in turn, and resets. Records all writes.
   void Play(uint64_t from, uint64_t to, const std::vector<RowsRange>& ranges);
   void Play(uint64_t from, uint64_t to) { Play(from, to, {{0, rows()}}); }
 
@@ -55,7 +55,7 @@ class DrivenEnv {
   void BindAsNewer();
 
   void WriteActions(uint64_t t, RowsRange range);
-  // Fills what a step writes, of all rows; FillStates what a reset writes.
+  // Fills the outputs of a step for all rows; FillStates fills the outputs of a reset.
   void FillOutputs(uint64_t t, Poison poison);
   void FillStates(uint64_t slot, Poison poison);
   uint32_t SlotOf(uint64_t t) const;
@@ -73,7 +73,7 @@ class DrivenEnv {
   // Per row, what its steps and resets have written.
   const std::vector<std::byte>& record(uint64_t row) const { return records_[row]; }
   void ForgetRecords();
-  // Goes on counting episodes and steps of its rows where the rows of another are.
+  // Continues the counts of episodes and steps from the rows of a different env.
   void CountAs(const DrivenEnv& other) { episodes_ = other.episodes_, steps_ = other.steps_; }
   void BeginAnew();  // the next reset starts the rows' first episodes again
   uint64_t episodes(uint64_t row) const { return episodes_[row]; }
@@ -83,7 +83,7 @@ class DrivenEnv {
   // "channel 'obs', element 1 of row 2"
   std::string PlaceText(size_t channel, uint64_t row, uint64_t element) const;
 
-  // Of every byte beside a buffer. Ends the case as FAILED.
+  // Checks every byte around the buffers. Ends the case as FAILED.
   void CheckGuards(const std::string& call) const;
 
  private:

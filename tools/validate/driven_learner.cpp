@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kBudget = 40;  // iterations that the learner is told of
+constexpr uint64_t kBudget = 40;  // iterations in the learner's limits
 constexpr uint64_t kMostTicks = 1'000'000;
 
 template <class T>
@@ -27,7 +27,7 @@ void FillWithOnes(const bp_tensor& tensor) {
   for (int64_t i = 0; i < tensor.shape[0]; ++i) std::fill_n(static_cast<T*>(tensor.data) + i * tensor.strides[0], inner, T{1});
 }
 
-// Of a rollout's rewards, or of the candidates' scores.
+// Sets all rewards of a rollout, or all scores of candidates, to 1.
 void MakeRewardsEqual(const bp_delivery& delivery) {
   for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
     const std::string_view name = delivery.names[i];
@@ -118,7 +118,7 @@ void DrivenLearner::Serve(bp_request request) {
     }
     case BP_REQ_DATA: {
       if (SourceOf(*env_) == nullptr)
-        throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, and " + env_->id() + " is no data set");
+        throw TrialFailure(BP_E_UNSUPPORTED, learner_->id(), "asks for data, but " + env_->id() + " is no data set");
       NowDoing("consume of a group of items");
       if (layout_.micro_batch > 0) request.u.data.micro_batch = layout_.micro_batch;
       Loader().DeliverGroup(request, iterations_ + 1, env_steps_, [] {});
@@ -249,7 +249,7 @@ std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
 
 std::vector<std::byte> NeedSaved(DrivenLearner& learner) {
   std::optional<std::vector<std::byte>> saved = learner.Saved();
-  if (!saved) SkipCase("keeps no state (it does not offer " BP_LEARNER_STATE_1 "): its trials can not be resumed");
+  if (!saved) SkipCase("has no state (it does not offer " BP_LEARNER_STATE_1 "), so its trials cannot be resumed");
   return *std::move(saved);
 }
 

@@ -21,7 +21,7 @@ struct LearnerLayout {
   unsigned threads = 1;
   bool bare = false;             // the host offers no service that it need not
   bool constant_reward = false;  // every reward and fitness it is given is 1
-  uint64_t micro_batch = 0;      // items of a group that come at once, at most; 0: as many as the learner asks for
+  uint64_t micro_batch = 0;      // most items of a group in a call; 0: as many as the learner asks for
 };
 
 class DrivenLearner {
@@ -32,28 +32,28 @@ class DrivenLearner {
   // Serves requests until so many more iterations are complete, ticks included, or the learner is done. Throws TrialFailure.
   void Train(uint64_t iterations);
   bool done() const { return done_; }
-  // Of a learner that asks for data next: gives it the first of two micro-batches of a group of `items`, and no more.
+  // Gives a learner that asks for data the first of two micro-batches of a group of `items`, and no more.
   void BreakOffGroup();
   // A group that is made up, to see whether it fits.
   void Probe();
-  // Of the last iteration: what a step, an episode or an item earned on average. Absent: nothing tells.
+  // Mean return of a step, an episode or an item in the last iteration. Absent: unknown.
   std::optional<double> earned() const { return earned_; }
   uint64_t ticks() const { return ticks_; }
   uint32_t collected() const { return collected_; }  // BP_REQ_* of the last iteration; 0: none yet
   uint64_t env_steps() const { return env_steps_; }
 
-  // What it would be compared by: its saved state, else the greedy actions of its rows.
+  // Bytes for comparisons: its saved state, else the greedy actions of its rows.
   std::vector<std::byte> record();
   // Absent: it keeps no state.
   std::optional<std::vector<std::byte>> Saved();
   void Load(const std::vector<std::byte>& saved);
-  // As they are until its next call. Absent: it does not tell.
+  // Valid until its next call. Absent: it offers none.
   std::optional<bp_named_tensors> Tensors();
   // Episodes under way are lost; the other's episodes are counted on from.
   void Interrupt();
   void GoOnAs(DrivenLearner& other);
 
-  // For `act` alone: an env of its own whose rows have been reset, in a slot that nobody else sees.
+  // Only for `act`: an env whose rows have been reset, in a slot of its own.
   uint64_t rows() const { return layout_.rows; }
   void Act(RowsRange range, uint32_t flags, uint64_t step);
   // Bytes of what act has written for a row, and its channels one by one.

@@ -1,4 +1,4 @@
-// Episodes and steps: who ends them, what a step may do, how fast it is.
+// Cases of episodes and steps: their ends, side effects and speed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,11 +71,11 @@ void StepNeverResets(Subject& subject, CaseResult* result) {
     env.AfterStep(t, {0, env.rows()});
   }
   if (ends < kEnough)
-    SkipCase(fmt::format("only {} episodes were ended by the env in {:.1f} s of random actions", ends,
+    SkipCase(fmt::format("the env ended only {} episodes in {:.1f} s of random actions", ends,
                          static_cast<double>(NowNs() - begin) * 1e-9));
   if (ends_at_beginning == ends && came_from_beginning * 2 < ends)
     FailCase("step with TERMINATED 1", "the observation in which the episode ended",
-             fmt::format("in all of {} ends one that episodes begin with", ends));
+             fmt::format("a first observation of an episode, in each of {} ends", ends));
   result->note = fmt::format("{} episodes ended", ends);
 }
 
@@ -104,10 +104,10 @@ void HostCountsTheLimit(Subject& subject, CaseResult*) {
     env.AfterStep(t, {0, env.rows()});
   }
   if (reached < kEnough)
-    SkipCase(fmt::format("{} episodes of random actions last until the limit; wanted {}", reached, kEnough));
+    SkipCase(fmt::format("only {} of {} needed episodes with random actions reach the limit", reached, kEnough));
   if (at_limit == reached)
     FailCase(fmt::format("step {}, which is max_episode_steps", limit), "TERMINATED 0: the host cuts the episode",
-             fmt::format("TERMINATED 1 in all of {} episodes that last so long", reached));
+             fmt::format("TERMINATED 1 in each of {} episodes of that length", reached));
 }
 
 bool WritesTexts(const DrivenEnv& env) {
@@ -131,7 +131,7 @@ void StepAllocatesNothing(Subject& subject, CaseResult*) {
     if (status != BP_OK) env.env().Fail(status, "step");
     env.AfterStep(t, {0, env.rows()});
   }
-  if (allocations > 0) FailCase("50 steps of 4 rows", "no call of malloc and its like", fmt::format("{} calls", allocations));
+  if (allocations > 0) FailCase("50 steps of 4 rows", "no call of malloc or similar", fmt::format("{} calls", allocations));
   if (locks > 0)
     FailCase("50 steps of 4 rows", "no lock taken", fmt::format("{} calls of pthread_mutex_lock", locks),
              "Give each row its own memory.");
@@ -171,15 +171,15 @@ void StepsPerSecond(Subject& subject, CaseResult* result) {
 
 std::vector<Case> EnvEpisodeCases() {
   return {
-      {"step-never-resets", kOfEnvs, "`step` leaves a row in the state in which its episode ended: the host resets it.",
+      {"step-never-resets", kOfEnvs, "`step` leaves a row in the last state of its episode; the host resets it.",
        "Set TERMINATED and keep the last observation.", StepNeverResets, kPlays},
       {"host-counts-the-limit", kOfEnvs,
        "The host cuts episodes at max_episode_steps; TERMINATED means that the task has ended.",
-       "Leave steps uncounted, and say MaxEpisodeSteps in the spec; or have BP_FLAG_OWNS_TIME_LIMIT and write TRUNCATED.",
+       "Count no steps and set MaxEpisodeSteps in the spec; or set BP_FLAG_OWNS_TIME_LIMIT and write TRUNCATED.",
        HostCountsTheLimit, kPlays},
-      {"step-allocates-nothing", kOfEnvs, "`step` takes no memory and no lock.", "Make in create what step needs.",
+      {"step-allocates-nothing", kOfEnvs, "`step` allocates no memory and takes no lock.", "Allocate in create.",
        StepAllocatesNothing, kPlays},
-      {"steps-per-second", kOfEnvs, "How fast it is.", "", StepsPerSecond, kPlays},
+      {"steps-per-second", kOfEnvs, "Measures the speed.", "", StepsPerSecond, kPlays},
   };
 }
 

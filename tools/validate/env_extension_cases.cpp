@@ -1,4 +1,4 @@
-// What an env may offer beside its steps: snapshots, states by name, a data set, pictures.
+// Cases of optional parts of an env: snapshots, states by name, a data set, pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,14 +54,14 @@ void SnapshotContinues(Subject& subject, CaseResult*) {
     const std::vector<std::byte> bytes = Get(env, *snapshot, r);
     NowDoing(fmt::format("set of row {}", r));
     copy.env().Call("set", [&](bp_env* e) { return snapshot->set(e, r, bytes.data()); });
-    if (Get(copy, *snapshot, r) != bytes) FailCase("get right after set", "the bytes that were set", "others");
+    if (Get(copy, *snapshot, r) != bytes) FailCase("get right after set", "the bytes that were set", "different bytes");
   }
   copy.CheckGuards("set");
   for (size_t c = 0; c < env.channels().size(); ++c)
     for (uint64_t r = 0; r < env.rows() && IsStateRole(env.channels()[c]->role); ++r)
       if (std::memcmp(env.Row(0, c, r), copy.Row(0, c, r), env.RowBytes(c)) != 0)
         FailCase(fmt::format("set, channel '{}' of row {}", env.channels()[c]->name, r), "the state's own observation",
-                 "another");
+                 "a different one");
   copy.CountAs(env);
   env.Play(kBefore, kAfter), copy.Play(kBefore, kAfter);
   for (uint64_t r = 0; r < env.rows(); ++r)
@@ -91,7 +91,7 @@ void InjectComesBack(Subject& subject, CaseResult*) {
   for (uint64_t size = 0;; ++parts, n += size) {
     const char* name = from.env().Call("part", [&](bp_env* e) { return inject->part(e, parts, &size); });
     if (name == nullptr) break;
-    if (!names.insert(name).second) FailCase("part", "names that differ", fmt::format("'{}' twice", name));
+    if (!names.insert(name).second) FailCase("part", "unique names", fmt::format("'{}' twice", name));
     if (size == 0 || parts > 1000) FailCase(fmt::format("part '{}'", name), "1 number or more", "none");
   }
   if (n == 0) FailCase("part", "a part or more", "none");
@@ -106,7 +106,7 @@ void InjectComesBack(Subject& subject, CaseResult*) {
   for (const GuardedBlock* block : {&values, &back})
     if (const auto found = block->Break()) FailCase("get of a state by name", "as many numbers as the parts have", *found);
   if (std::memcmp(values.data(), back.data(), values.bytes()) != 0)
-    FailCase("get after set", "the numbers that were set", "others");
+    FailCase("get after set", "the numbers that were set", "different numbers");
   to.CheckGuards("set of a state by name");
 }
 
@@ -138,7 +138,7 @@ class Items {
       if (block)
         if (const auto found = block->Break()) FailCase("read", "nothing written outside the items", *found);
   }
-  // Of all channels of item i.
+  // Bytes of all channels of item i.
   std::vector<std::byte> Item(uint64_t i) const {
     std::vector<std::byte> all;
     for (const auto& block : blocks_)
@@ -166,13 +166,14 @@ void SourceKeepsItsOrder(Subject& subject, CaseResult* result) {
   for (const uint64_t seed : {uint64_t{0}, subject.seed() + 11}) {
     whole.Read(*source, seed, 0), again.Read(*source, seed, 0);
     for (uint64_t i = 0; i < n; ++i)
-      if (whole.Item(i) != again.Item(i)) FailCase(fmt::format("read of item {} twice", i), "the same bytes", "others");
+      if (whole.Item(i) != again.Item(i))
+        FailCase(fmt::format("read of item {} twice", i), "the same bytes", "different bytes");
     if (n < 2) continue;
     Items rest(env, n - n / 2);
     rest.Read(*source, seed, n / 2);
     for (uint64_t i = n / 2; i < n; ++i)
       if (whole.Item(i) != rest.Item(i - n / 2))
-        FailCase(fmt::format("item {} read with those before it and without", i), "the same bytes", "others");
+        FailCase(fmt::format("item {} read with those before it and without", i), "the same bytes", "different bytes");
   }
   if (items > 4096) return;
   Items plain(env, items), shuffled(env, items);
@@ -181,7 +182,7 @@ void SourceKeepsItsOrder(Subject& subject, CaseResult* result) {
   for (uint64_t i = 0; i < items; ++i) all.insert(plain.Item(i));
   for (uint64_t i = 0; i < items; ++i) {
     const auto found = all.find(shuffled.Item(i));
-    if (found == all.end()) FailCase("an epoch in another order", "every item once", fmt::format("item {} once more", i));
+    if (found == all.end()) FailCase("an epoch in a different order", "every item once", fmt::format("item {} twice", i));
     all.erase(found);
   }
 }
@@ -209,7 +210,7 @@ void PicturesChangeNothing(Subject& subject, CaseResult*) {
   Drawn(env, "backdrop", render->backdrop);
   for (uint64_t t = 0; t < 20; ++t) {
     const std::string once = Drawn(env, "frame", render->frame);
-    if (once != Drawn(env, "frame", render->frame)) FailCase("frame, twice of one state", "the same bytes", "others");
+    if (once != Drawn(env, "frame", render->frame)) FailCase("frame, twice of one state", "the same bytes", "different bytes");
     env.Play(t, t + 1), undrawn.Play(t, t + 1);
   }
   env.CheckGuards("frame");
@@ -221,17 +222,17 @@ void PicturesChangeNothing(Subject& subject, CaseResult*) {
 
 std::vector<Case> EnvExtensionCases() {
   return {
-      {"snapshot-continues", kOfEnvs, "A row set to a snapshot shows its observation and goes on bit for bit, for 200 steps.",
-       "Save all that decides the next step: the random stream's counter, a solver's warm start, the step count.",
+      {"snapshot-continues", kOfEnvs, "A row set to a snapshot has its observation and repeats the next 200 steps bit for bit.",
+       "Save everything that affects the next step: the random stream's counter, a solver's warm start, the step count.",
        SnapshotContinues, kPlays | CallSet{PluginCall::kSnapshot}},
-      {"snapshot-refuses", kOfEnvs, "`set` rejects bytes that are no snapshot of this env, model and version.",
-       "Begin a snapshot with a number that identifies them.", SnapshotRefuses, kPlays | CallSet{PluginCall::kSnapshot}},
-      {"inject-comes-back", kOfEnvs, "A state set by name is read back as it was set.",
-       "Set and get all parts in the same order.", InjectComesBack, kPlays | CallSet{PluginCall::kInject}},
+      {"snapshot-refuses", kOfEnvs, "`set` rejects bytes that are not a snapshot of this env, model and version.",
+       "Start a snapshot with a number that identifies them.", SnapshotRefuses, kPlays | CallSet{PluginCall::kSnapshot}},
+      {"inject-comes-back", kOfEnvs, "A state set by name reads back unchanged.", "Set and get all parts in the same order.",
+       InjectComesBack, kPlays | CallSet{PluginCall::kInject}},
       {"source-keeps-order", kOfEnvs,
-       "A data set gives the same items for the same seed, each once an epoch, however they are grouped.",
-       "Make the order of an epoch from the seed alone.", SourceKeepsItsOrder, kPlays | CallSet{PluginCall::kSource}},
-      {"pictures-change-nothing", kOfEnvs, "Pictures of one state are the same, and drawing changes no step.",
+       "A data set returns the same items for the same seed, each once per epoch, in any groups.",
+       "Derive the order of an epoch only from the seed.", SourceKeepsItsOrder, kPlays | CallSet{PluginCall::kSource}},
+      {"pictures-change-nothing", kOfEnvs, "The same state gives the same picture, and drawing changes no step.",
        "Draw from const state.", PicturesChangeNothing, kPlays | CallSet{PluginCall::kRender}},
   };
 }

@@ -1,5 +1,5 @@
-// Small envs in which a learner is validated: one whose actions are numbers, one of choices, one of several agents, and a data
-// set of texts. Each asks for what its observation tells, so that a learner of its kind improves within seconds.
+// Small envs in which a learner is validated: with numbers as actions, with choices, with several agents, and a data set of
+// texts. The best action follows from the observation, so a suitable learner improves within seconds.
 #pragma once
 
 #include "backplane/module.h"

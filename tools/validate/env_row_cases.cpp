@@ -1,4 +1,4 @@
-// Rows: the same seed gives the same bytes, whoever else there is, however they are called.
+// Cases of rows: the same seed gives the same bytes, regardless of other rows and of the calls.
 #include <fmt/format.h>
 
 #include "plugin/elf.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kRows = 5, kPlayedSteps = 60;
 
-// What a plugin that draws from elsewhere imports.
+// Imports that draw random numbers or time from outside the row's stream.
 std::string Suspicious(const Subject& subject) {
   std::string text;
   for (const std::string& name : ElfFile(subject.info().file).Imports())
@@ -46,7 +46,7 @@ void ResetForgets(Subject& subject, CaseResult*) {
   played.BeginAnew();
   played.ResetAll(), fresh.ResetAll();
   played.Play(0, kPlayedSteps), fresh.Play(0, kPlayedSteps);
-  NeedEqualRows(subject, fresh, played, "rows that have played before, from the same seed");
+  NeedEqualRows(subject, fresh, played, "used rows, from the same seed");
 }
 
 void InstancesShareNothing(Subject& subject, CaseResult*) {
@@ -55,7 +55,7 @@ void InstancesShareNothing(Subject& subject, CaseResult*) {
   DrivenEnv one(subject, {.rows = kRows}), other(subject, {.rows = 3, .first_key = 40, .action_key = 9});
   one.ResetAll(), other.ResetAll();
   for (uint64_t t = 0; t < kPlayedSteps; ++t) one.Play(t, t + 1), other.Play(t, t + 1);
-  NeedEqualRows(subject, alone, one, "beside another instance");
+  NeedEqualRows(subject, alone, one, "next to a second instance");
 }
 
 void RowsAreIndependent(Subject& subject, CaseResult*) {
@@ -64,12 +64,12 @@ void RowsAreIndependent(Subject& subject, CaseResult*) {
   for (const uint64_t row : {uint64_t{0}, kRows - 1}) {
     DrivenEnv alone(subject, {.rows = 1, .first_key = row});
     alone.ResetAll(), alone.Play(0, kPlayedSteps);
-    NeedEqual(subject, together, row, alone, 0, "alone and beside other rows");
+    NeedEqual(subject, together, row, alone, 0, "by itself and with other rows");
   }
 }
 
 void NeedRowRanges(DrivenEnv& env) {
-  if (env.env().resets_itself()) SkipCase("resets itself (NATIVE_AUTORESET): it works on all rows at once");
+  if (env.env().resets_itself()) SkipCase("resets itself (NATIVE_AUTORESET), so a call covers all rows");
 }
 
 void SplitRanges(Subject& subject, CaseResult*) {
@@ -80,7 +80,7 @@ void SplitRanges(Subject& subject, CaseResult*) {
   split.Play(0, kPlayedSteps, {{0, 2}, {2, kRows}});
   NeedEqualRows(subject, whole, split, fmt::format("[0, {0}) and [0, 2) + [2, {0})", kRows));
   backwards.Play(0, kPlayedSteps, {{4, 5}, {3, 4}, {2, 3}, {1, 2}, {0, 1}});
-  NeedEqualRows(subject, whole, backwards, "all rows at once and the last one first");
+  NeedEqualRows(subject, whole, backwards, "all rows in one call and the last one first");
 }
 
 void ThreadsSameBytes(Subject& subject, CaseResult*) {
@@ -100,7 +100,7 @@ void ThreadsSameBytes(Subject& subject, CaseResult*) {
           parallel.Play(0, kPlayedSteps, {{kManyRows / 2, kManyRows}});
         });
     parallel.CheckGuards("step in two threads");
-    NeedEqualRows(subject, serial, parallel, "in one thread and in two at once");
+    NeedEqualRows(subject, serial, parallel, "in one thread and in two threads");
   }
 }
 
@@ -115,8 +115,8 @@ void SlotsSameBytes(Subject& subject, CaseResult*) {
 
 std::vector<Case> EnvRowCases() {
   return {
-      {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, in the same process too.",
-       "Draw from the row's stream (bp::Rng, bp_rng) alone: no rand(), clock, static or memory that was never written.",
+      {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, also within one process.",
+       "Draw only from the row's stream (bp::Rng, bp_rng): no rand(), clock, static or uninitialised memory.",
        SameSeedSameBytes, kPlays},
       {"reset-forgets", kOfEnvs, "`reset` removes all traces of earlier episodes.", "Set every member of the row in reset.",
        ResetForgets, kPlays},
@@ -125,9 +125,9 @@ std::vector<Case> EnvRowCases() {
       {"rows-are-independent", kOfEnvs, "A row's bytes do not depend on other rows, their number or their actions.",
        "Keep a state and a random stream for each row.", RowsAreIndependent, kPlays},
       {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.",
-       "Keep nothing from one row of a call to the next.", SplitRanges, kPlays},
+       "Keep no data from one row of a call to the next.", SplitRanges, kPlays},
       {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT two threads on disjoint ranges give the bytes of one.",
-       "Move scratch memory into the row or onto the stack; else say kRowsConcurrent = false.", ThreadsSameBytes, kPlays},
+       "Move scratch memory into the row or onto the stack; else set kRowsConcurrent = false.", ThreadsSameBytes, kPlays},
       {"slots-same-bytes", kOfEnvs, "A rollout of several slots gives the bytes of a single slot.",
        "Keep the state yourself, and do not read OBS back.", SlotsSameBytes, kPlays},
   };

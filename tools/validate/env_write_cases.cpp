@@ -1,4 +1,4 @@
-// What an env writes: all that it should, nothing else, and numbers that can be used.
+// Cases of an env's writes: complete, only in their place, and usable.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t kSteps = 12, kLongSteps = 100;
 
-// Two of the same env that play the same, and whose memory held other bytes before: what is the poison of each afterwards,
-// nobody wrote.
+// Two equal envs that play the same, with different bytes in their memory before. Memory that still has the poison in both was
+// not written.
 struct Twins {
   Twins(Subject& subject, const EnvLayout& layout) : first(subject, layout), second(subject, layout) {}
   DrivenEnv first, second;
@@ -54,7 +54,7 @@ void NeedWritten(const char* call, const Twins& twins, uint64_t slot, bool state
         };
         if (same(twins.first, first) && same(twins.second, second))
           FailCase(fmt::format("{}, {}", call, env.PlaceText(c, r, at / bytes)), "a number written by every call",
-                   "what was in the memory before");
+                   "the previous memory");
       }
   }
 }
@@ -94,7 +94,7 @@ void NeedSame(const DrivenEnv& env, const std::string& call, uint64_t slot, cons
       const uint64_t row = i / env.RowStride(c), within = i % env.RowStride(c);
       if (within < env.RowBytes(c) && may_change(c, row)) continue;
       const uint64_t element = within / (env.channels()[c]->dtype.bits / 8u);
-      FailCase(fmt::format("{}, {}", call, env.PlaceText(c, row, element)), "nothing written there",
+      FailCase(fmt::format("{}, {}", call, env.PlaceText(c, row, element)), "no write",
                within < env.RowBytes(c) ? "a number changed to " + env.ElementText(c, env.Row(slot, c, row), element)
                                         : "a byte changed between two rows");
     }
@@ -102,7 +102,7 @@ void NeedSame(const DrivenEnv& env, const std::string& call, uint64_t slot, cons
 }
 
 void NeedRanges(DrivenEnv& env) {
-  if (env.env().resets_itself()) SkipCase("resets itself (NATIVE_AUTORESET): it works on all rows at once");
+  if (env.env().resets_itself()) SkipCase("resets itself (NATIVE_AUTORESET), so a call covers all rows");
 }
 
 void WritesOnlyItsRows(Subject& subject, CaseResult*) {
@@ -139,10 +139,10 @@ void UsesStrides(Subject& subject, CaseResult*) {
   NeedSame(wide, "step", 0, before, [](size_t, uint64_t) { return true; });
   for (uint64_t r = 0; r < dense.rows(); ++r)
     if (const auto found = dense.Difference(dense.record(r), wide.record(r)))
-      FailCase(fmt::format("rows that lie further apart than they are long, row {}", r), "the same numbers", *found);
+      FailCase(fmt::format("rows with a larger stride, row {}", r), "the same numbers", *found);
 }
 
-// Calls see(channel, row, element, place) for what is written after each of some steps.
+// Calls see(channel, row, element, place) for each number written by some steps.
 void ForEachWritten(Subject& subject, uint64_t steps, auto&& see) {
   DrivenEnv env(subject, {.rows = 4});
   env.ResetAll();
@@ -192,7 +192,7 @@ void WithinBounds(Subject& subject, CaseResult*) {
     const uint64_t at = i % Elements(c);
     if (c.space == BP_SPACE_BOX && c.n_bounds > 0) {
       const double low = c.low[c.n_bounds > 1 ? at : 0], high = c.high[c.n_bounds > 1 ? at : 0];
-      // A bound is a double; what is written may be the float32 next to it.
+      // A bound is a double; the written number may be the float32 next to it.
       const bool inside =
           number >= static_cast<double>(static_cast<float>(low)) && number <= static_cast<double>(static_cast<float>(high));
       if (!inside && number != low && number != high)
@@ -244,8 +244,8 @@ void AliveOnlyFalls(Subject& subject, CaseResult*) {
     for (uint64_t r = 0; r < env.rows(); ++r)
       for (uint64_t a = 0; a < env.RowBytes(*alive) && episodes[r] == env.episodes(r); ++a)
         if (before[r * env.RowStride(*alive) + a] == std::byte{0} && env.Row(0, *alive, r)[a] != std::byte{0})
-          FailCase(fmt::format("step {}, agent {} of row {}", t + 1, a, r), "within an episode from 1 to 0 only",
-                   "from 0 to 1");
+          FailCase(fmt::format("step {}, agent {} of row {}", t + 1, a, r), "a change from 1 to 0 only",
+                   "a change from 0 to 1");
   }
 }
 
@@ -255,26 +255,25 @@ std::vector<Case> EnvWriteCases() {
   return {
       {"writes-every-output", kOfEnvs,
        "`reset` writes every state channel of its rows, `step` every output: observations, rewards, flags, INFO.",
-       "Write the element, also where it is 0 or has not changed: each slot has a buffer of its own.", WritesEveryOutput,
-       kPlays},
+       "Write the element even if it is 0 or unchanged, because each slot has its own buffer.", WritesEveryOutput, kPlays},
       {"stays-in-its-buffers", kOfEnvs,
-       "Nothing is written, or read, outside a channel's rows; a ROW channel has one entry for all agents of a row.",
-       "Compare with the shape in the spec. A value of each agent needs BP_SCOPE_AGENT.", StaysInItsBuffers, kPlays},
+       "No call reads or writes outside a channel's rows; a ROW channel has one entry per row, not per agent.",
+       "Compare with the shape in the spec. A value per agent needs BP_SCOPE_AGENT.", StaysInItsBuffers, kPlays},
       {"writes-only-its-rows", kOfEnvs,
-       "A call writes the rows of its range alone, `reset` only those with mask 1 and only state channels, `step` no action.",
-       "Loop from `begin` to `end`, and look at the mask.", WritesOnlyItsRows, kPlays},
-      {"uses-strides", kOfEnvs, "Rows are found by the tensor's strides.",
+       "A call writes only the rows of its range: `reset` only state channels with mask 1, `step` no action.",
+       "Loop from `begin` to `end`, and check the mask.", WritesOnlyItsRows, kPlays},
+      {"uses-strides", kOfEnvs, "Rows are addressed by the tensor's strides.",
        "Multiply the row by strides[0] (in elements), not by the row's size.", UsesStrides, kPlays},
       {"finite-numbers", kOfEnvs, "Observations, rewards and INFO are finite.",
-       "Look for divisions by 0, roots and logarithms; end the episode before.", FiniteNumbers, kPlays},
-      {"within-bounds", kOfEnvs, "Values lie within the declared bounds and choices.", "Widen the bounds, or clip the values.",
+       "Check divisions by 0, roots and logarithms; end the episode earlier.", FiniteNumbers, kPlays},
+      {"within-bounds", kOfEnvs, "Values are within the declared bounds and choices.", "Widen the bounds, or clip the values.",
        WithinBounds, kPlays},
-      {"flags-are-bits", kOfEnvs, "TERMINATED, TRUNCATED, ACTION_MASK and ALIVE hold 0 or 1.", "Write `condition ? 1 : 0`.",
+      {"flags-are-bits", kOfEnvs, "TERMINATED, TRUNCATED, ACTION_MASK and ALIVE are 0 or 1.", "Write `condition ? 1 : 0`.",
        FlagsAreBits, kPlays},
-      {"masks-allow", kOfEnvs, "An ACTION_MASK allows an agent that acts at least one choice.",
-       "Add a choice that does nothing, or end the episode.", MasksAllowSomething, kPlays},
+      {"masks-allow", kOfEnvs, "ACTION_MASK allows at least one choice for each agent that acts.",
+       "Add a no-op choice, or end the episode.", MasksAllowSomething, kPlays},
       {"alive-falls", kOfEnvs, "Within an episode an agent's ALIVE falls from 1 to 0 and never rises.",
-       "Revive agents in reset alone.", AliveOnlyFalls, kPlays},
+       "Revive agents only in reset.", AliveOnlyFalls, kPlays},
   };
 }
 

@@ -50,7 +50,7 @@ Used UsedByTurns(Subject& subject, uint32_t turns) {
   });
 }
 
-// Runs in the process of the cases: measures what an instance and a turn of it cost, and goes through the table with that.
+// Runs in the process of the cases: measures the cost of an instance and of a turn, and chooses cases by it.
 class Chooser {
  public:
   const Case* Next(Subject& subject) {
@@ -67,12 +67,12 @@ class Chooser {
 
   void Measure(Subject& subject) {
     subject.module();
-    // Of a monitor no instance: what it does with events may be seen elsewhere.
+    // A monitor needs no instance, because its use of events may be visible elsewhere.
     const bool is_made = subject.info().kind != BP_KIND_MONITOR;
     if (is_made) making_ = UsedBy([&] { MakeOnce(subject); });
     begin_ = UsedNow();
     if (!is_made || !HasTimeFor({.instances = 1, .turns = 0})) return;
-    // What cannot be made is told elsewhere; what can, and crashes at its first turn, most likely does so for this.
+    // Loading reports plugins that cannot be created. A plugin that crashes in its first turn most likely breaks this rule.
     NowOfCase(*FindCase(subject.info().kind == BP_KIND_ENV ? "stays-in-its-buffers" : "act-writes-its-rows"));
     turns_ = UsedByTurns(subject, kTurns);
   }
@@ -95,13 +95,13 @@ std::string SentenceOf(const PluginInfo& info, const std::vector<CaseResult>& ba
   std::string others;
   for (size_t i = 1; i < bad.size(); ++i) others += fmt::format("{}'{}'", i == 1 ? "" : ", ", bad[i].name);
   return fmt::format(
-      "{} breaks the rule '{}': {} In {}: wanted {}, found {}. {}{} `backplane plugin validate {}` tries every rule; {}=off "
-      "runs it as it is",
+      "{} breaks the rule '{}': {} In {}: expected {}, got {}. {}{} `backplane plugin validate {}` tests every rule; {}=off "
+      "skips the check",
       info.id, first.name, FindCase(first.name)->rule, first.place, first.wanted, first.found, first.mend,
-      others.empty() ? "" : " It breaks " + others + " too.", info.file.string(), kValidateVariable);
+      others.empty() ? "" : " It also breaks " + others + ".", info.file.string(), kValidateVariable);
 }
 
-// A trial's plugin, and what it is to be made with. info NULL: nothing can be read of it, and whoever loads it says why.
+// A trial's plugin and its options. info is NULL if the file cannot be read; loading it reports the reason.
 struct Subjected {
   const PluginInfo* info;
   nlohmann::json options;
@@ -175,7 +175,7 @@ std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetti
   Chooser chooser;
   CasesRun run = RunCases([&](Subject& subject) { return chooser.Next(subject); }, info, setting, kLimit_s);
   if (complete != nullptr) *complete = run.complete && !run.results.empty();
-  // Of another number of rows, say: a refusal is none of these rules.
+  // An error for a different number of rows, for example, breaks none of these rules.
   std::erase_if(run.results, [](const CaseResult& result) { return result.place == "create"; });
   return std::move(run.results);
 }

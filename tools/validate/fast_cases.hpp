@@ -1,4 +1,4 @@
-// Before the first trial with a plugin file that has never been validated: those of the cases that take a moment.
+// Quick cases, run before the first trial with a plugin file that was never validated.
 #pragma once
 
 #include <filesystem>

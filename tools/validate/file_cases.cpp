@@ -1,4 +1,4 @@
-// What is read of the file itself, and how it behaves when it is loaded.
+// Cases of the plugin file itself and of loading it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 std::string Listed(const std::vector<std::string>& words, size_t most = 4) {
   std::string text;
   for (size_t i = 0; i < std::min(most, words.size()); ++i) text += (i ? ", " : "") + words[i];
-  return words.size() > most ? text + fmt::format(", ... ({} in all)", words.size()) : text;
+  return words.size() > most ? text + fmt::format(", ... ({} in total)", words.size()) : text;
 }
 
 std::string BytesOf(const std::filesystem::path& file) {
@@ -34,7 +34,7 @@ void ExportsOneSymbol(Subject& subject, CaseResult*) {
   const ElfFile elf(subject.info().file);
   std::vector<std::string> more = elf.Exports();
   std::erase(more, "bp_module_v1");
-  if (!more.empty()) FailCase("the table of exported symbols", "bp_module_v1 alone", "beside it " + Listed(more));
+  if (!more.empty()) FailCase("the table of exported symbols", "only bp_module_v1", "also " + Listed(more));
 }
 
 bool Contains(const std::string& bytes, std::string_view words) { return bytes.find(words) != std::string::npos; }
@@ -54,7 +54,7 @@ void BundlesNothing(Subject& subject, CaseResult*) {
     FailCase("the file", "the LibTorch of the process", "a copy of it inside", "USES torch");
   for (const std::string& name : needed)
     if (name.find('/') != std::string::npos)
-      FailCase("the libraries it needs", "names without a path, which the process has or $ORIGIN finds", name);
+      FailCase("the libraries it needs", "names without a path, found in the process or $ORIGIN", name);
 }
 
 void NeedsNoOpenMp(Subject& subject, CaseResult*) {
@@ -79,7 +79,7 @@ void TellsTheTruth(Subject& subject, CaseResult*) {
   const InCall loading(PluginCall::kLoading);
   const std::string live = MetadataOf(OpenModule(subject.info().file), subject.info().parts);
   if (nlohmann::json::parse(sealed) != nlohmann::json::parse(live))
-    FailCase("the section .bp.meta", "what the code says of itself", "something else");
+    FailCase("the section .bp.meta", "the facts that the code reports", "different facts");
 }
 
 int64_t CountEntries(const char* folder) {
@@ -162,24 +162,22 @@ void InitTwice(Subject& subject, CaseResult*) {
 
 std::vector<Case> FileCases() {
   return {
-      {"exports-one-symbol", kOfAll, "A plugin exports `bp_module_v1` and nothing else, no unique symbol among them.",
+      {"exports-one-symbol", kOfAll, "A plugin exports only `bp_module_v1`, and no unique symbols.",
        "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol,
        CallSet{}},
-      {"bundles-nothing", kOfAll, "A plugin holds no copy of libstdc++ or LibTorch, and names libraries without a path.",
+      {"bundles-nothing", kOfAll, "A plugin contains no copy of libstdc++ or LibTorch, and names libraries without a path.",
        "Link these libraries dynamically, as backplane_add_plugin does.", BundlesNothing, CallSet{}},
-      {"needs-no-openmp", kOfAll, "A plugin uses no OpenMP: a process has one, and its thread counts are the host's.",
-       "Build without -fopenmp; a learner's pieces run by bp.host.parallel/1.", NeedsNoOpenMp, CallSet{}},
-      {"searches-beside-itself", kOfAll,
-       "A plugin's RPATH is `$ORIGIN` or none: a path of the machine it was built on is no use.",
+      {"needs-no-openmp", kOfAll, "A plugin uses no OpenMP, because a process has only one and the host sets its threads.",
+       "Build without -fopenmp; a learner runs pieces through bp.host.parallel/1.", NeedsNoOpenMp, CallSet{}},
+      {"searches-beside-itself", kOfAll, "A plugin's RPATH is `$ORIGIN` or none, because build paths are useless elsewhere.",
        "Build with backplane_add_plugin, or link with -Wl,-rpath,'$ORIGIN'.", SearchesBesideItself, CallSet{}},
       {"section-is-true", kOfAll, "The sealed section contains the same as the code.",
        "Run `backplane plugin seal FILE` after linking.", TellsTheTruth, kLoads},
       {"loads-quietly", kOfAll, "Loading starts no thread and leaves no file open.",
-       "Do it in create, and not in a constructor of a static object.", LoadsQuietly, kLoads},
-      {"unknown-ids", kOfAll,
-       "What is not known is answered with NULL: ids of plugins and of extensions, also with text behind.",
+       "Do it in create, not in a constructor of a static object.", LoadsQuietly, kLoads},
+      {"unknown-ids", kOfAll, "Unknown ids of plugins and extensions return NULL, even if they start like a known one.",
        "Compare whole ids with strcmp.", AnswersUnknownIds, kMakes},
-      {"init-twice", kOfAll, "`init` may be called again.", "Return BP_OK where all has been done.", InitTwice, kLoads},
+      {"init-twice", kOfAll, "`init` may be called again.", "Return BP_OK if everything is done already.", InitTwice, kLoads},
   };
 }
 

@@ -16,7 +16,7 @@
 namespace backplane {
 namespace {
 
-// What a signal handler can walk. An instance of a large env has some hundreds.
+// A list that a signal handler can walk. An instance of a large env has some hundreds.
 struct Known {
   std::atomic<const std::byte*> from{nullptr};
   const std::byte *data = nullptr, *end = nullptr, *to = nullptr;
@@ -38,7 +38,7 @@ void OnFault(int signal_number, siginfo_t* info, void*) {
     const bool before = at < one.data;
     const int64_t distance = before ? one.data - at : at - one.end;
     std::snprintf(ShareDoing()->fault, sizeof(Doing::fault), "an access %lld bytes %s %s of %s",
-                  static_cast<long long>(distance), before ? "before" : "behind", before ? "the begin" : "the end", one.name);
+                  static_cast<long long>(distance), before ? "before" : "after", before ? "the start" : "the end", one.name);
     break;
   }
   signal(signal_number, SIG_DFL);
@@ -80,9 +80,9 @@ std::optional<std::string> GuardedBlock::Break() const {
   const std::byte* begin = map_ + PageBytes();
   const std::byte* end = map_ + mapped_ - PageBytes();
   if (const auto distance = GuardChange(begin, static_cast<uint64_t>(data_ - begin), true))
-    return "a byte changed " + std::to_string(*distance) + " bytes before the begin of " + name_;
+    return "a byte changed " + std::to_string(*distance) + " bytes before the start of " + name_;
   if (const auto distance = GuardChange(data_ + bytes_, static_cast<uint64_t>(end - (data_ + bytes_)), false))
-    return "a byte changed " + std::to_string(*distance) + " bytes behind the end of " + name_;
+    return "a byte changed " + std::to_string(*distance) + " bytes after the end of " + name_;
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// Memory that a plugin writes, between bytes that it may not touch: a page before it and one behind it that nobody can touch,
-// and up to there bytes whose change is found afterwards.
+// Memory for a plugin's writes between guards: an inaccessible page before and after it, and bytes up to these pages whose
+// changes are found later.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace backplane {
 
 class GuardedBlock {
  public:
-  // `name` is told where something is found: "channel 'obs'". The memory is aligned to 64 bytes and ends less than 64 bytes
-  // before the page behind it. Throws std::bad_alloc.
+  // `name` is used in messages: "channel 'obs'". The memory is aligned to 64 bytes and ends less than 64 bytes before the page
+  // after it. Throws std::bad_alloc.
   GuardedBlock(std::string name, uint64_t bytes);
   ~GuardedBlock();
   GuardedBlock(const GuardedBlock&) = delete;
@@ -20,7 +20,7 @@ class GuardedBlock {
   std::byte* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
   const std::string& name() const { return name_; }
-  // A sentence about a byte beside the memory that somebody changed; nothing if all are as they were.
+  // A sentence about a changed byte outside the memory; absent if there is none.
   std::optional<std::string> Break() const;
 
  private:
@@ -29,7 +29,7 @@ class GuardedBlock {
   std::byte *map_, *data_;
 };
 
-// From now on a write to a page around a block is told as what it is (Doing::fault), before the process dies of it.
+// From now on a write to a page around a block is recorded (Doing::fault) before the process dies.
 void TellFaultsInGuards();
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// What a learner owes its host: in act, in its plans and updates, in what it saves.
+// Duties of a learner: in act, in its plans and updates, in its saved state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,14 +66,14 @@ void ActWritesItsRows(Subject& subject, CaseResult*) {
   learner.Act(kMiddle, BP_ACT_EXPLORE, 0);
   const auto second = Acted(learner);
   learner.CheckGuards();
-  if (InputBytes(learner) != seen) FailCase("act", "what it reads left as it is", "a change");
+  if (InputBytes(learner) != seen) FailCase("act", "no change of its inputs", "a change");
   for (uint64_t r = 0; r < learner.rows(); ++r) {
     const bool inside = r >= kMiddle.begin && r < kMiddle.end;
     for (uint64_t i = 0; i < first[r].size(); ++i) {
       const bool untouched = first[r][i] == std::byte{0xa5} && second[r][i] == std::byte{0x5b};
       const std::string place = fmt::format("act of {}, {} of row {}", RangeText(kMiddle), PlaceOf(learner, i), r);
-      if (inside && untouched) FailCase(place, "a number written by every call", "what was in the memory before");
-      if (!inside && !untouched) FailCase(place, "nothing written there", "a change");
+      if (inside && untouched) FailCase(place, "a number written by every call", "the previous memory");
+      if (!inside && !untouched) FailCase(place, "no write", "a change");
     }
   }
 }
@@ -112,15 +112,14 @@ void ActIsSound(Subject& subject, CaseResult*) {
     }
 }
 
-// Names that differ, and finite numbers in the vectors among them. How many there are; absent: it does not tell.
+// Checks unique names, and finite numbers in the vectors. Returns their number; absent: the learner offers none.
 std::optional<uint64_t> NeedSoundTensors(DrivenLearner& learner, const std::string& after) {
   const std::optional<bp_named_tensors> told = learner.Tensors();
   if (!told) return std::nullopt;
   const bp_named_tensors& named = *told;
   std::set<std::string> names;
   for (uint64_t i = 0; i < named.n; ++i) {
-    if (!names.insert(named.names[i]).second)
-      FailCase("tensors", "names that differ", fmt::format("'{}' twice", named.names[i]));
+    if (!names.insert(named.names[i]).second) FailCase("tensors", "unique names", fmt::format("'{}' twice", named.names[i]));
     const bp_tensor& tensor = *named.tensors[i];
     int64_t elements = 1;
     for (int d = 0; d < tensor.ndim; ++d) elements *= tensor.shape[d];
@@ -138,7 +137,7 @@ void NeedSameActs(DrivenLearner& learner, const std::vector<std::vector<std::byt
     const auto at = std::mismatch(a[r].begin(), a[r].end(), b[r].begin()).first - a[r].begin();
     if (static_cast<size_t>(at) < a[r].size())
       FailCase(fmt::format("{}, {} of row {}", place, PlaceOf(learner, static_cast<uint64_t>(at)), r), "the same bytes",
-               "others");
+               "different bytes");
   }
 }
 
@@ -164,7 +163,7 @@ void ActReadsItsRows(Subject& subject, CaseResult*) {
       if (r < kMiddle.begin || r >= kMiddle.end) std::memset(learner.RowOf(buffer, r), 0xff, learner.RowBytesOf(buffer));
   }
   learner.Act(kMiddle, BP_ACT_GREEDY, 0);
-  NeedSameActs(learner, clean, Acted(learner), "act with nonsense in the other rows", kMiddle);
+  NeedSameActs(learner, clean, Acted(learner), "act with random data in the other rows", kMiddle);
 }
 
 void RowExact(Subject& subject, CaseResult*) {
@@ -175,7 +174,8 @@ void RowExact(Subject& subject, CaseResult*) {
   for (uint64_t r = 0; r < learner.rows(); ++r) learner.Act({r, r + 1}, BP_ACT_GREEDY, 0);
   const auto alone = Acted(learner);
   if (exact)
-    return NeedSameActs(learner, together, alone, "a row alone and with the others (it says ROW_EXACT)", {0, learner.rows()});
+    return NeedSameActs(learner, together, alone, "a row by itself and with the others (ROW_EXACT is set)",
+                        {0, learner.rows()});
   constexpr float kTolerance = 1e-4f;
   for (uint64_t r = 0; r < learner.rows(); ++r) {
     uint64_t offset = 0;
@@ -185,8 +185,8 @@ void RowExact(Subject& subject, CaseResult*) {
         float a, b;
         std::memcpy(&a, together[r].data() + offset + at, sizeof a), std::memcpy(&b, alone[r].data() + offset + at, sizeof b);
         if (std::fabs(a - b) > kTolerance * (1 + std::fabs(a)))
-          FailCase(fmt::format("a row alone and with the others, channel '{}' of row {}", c->name, r),
-                   "the same but for rounding", fmt::format("{} and {}", b, a));
+          FailCase(fmt::format("a row by itself and with the others, channel '{}' of row {}", c->name, r),
+                   "the same except for rounding", fmt::format("{} and {}", b, a));
       }
       offset += bytes;
     }
@@ -207,7 +207,7 @@ void ActInThreads(Subject& subject, CaseResult*) {
   for (int round = 0; round < 50; ++round) {
     FillActed(learner, std::byte{0});
     AtOnce([&] { act_half({0, half}); }, [&] { act_half({half, learner.rows()}); });
-    NeedSameActs(learner, serial, Acted(learner), "act in one thread and in two at once", {0, learner.rows()});
+    NeedSameActs(learner, serial, Acted(learner), "act in one thread and in two threads", {0, learner.rows()});
   }
 }
 
@@ -248,13 +248,13 @@ void ThreadsChangeNothing(Subject& subject, CaseResult*) {
 void RowsChangeNothing(Subject& subject, CaseResult*) {
   NeedTwoInstances(subject);
   DrivenLearner many(subject, {});
-  if (!many.learner().row_exact()) SkipCase("says that other rows of a call change a row (no ROW_EXACT)");
+  if (!many.learner().row_exact()) SkipCase("lets other rows of a call affect a row (no ROW_EXACT)");
   many.Train(1);
-  if (many.collected() != BP_REQ_EVALUATE) SkipCase("evaluates no candidates: its rows are part of what it learns from");
+  if (many.collected() != BP_REQ_EVALUATE) SkipCase("evaluates no candidates, so its rows affect learning");
   DrivenLearner few(subject, {.rows = 3, .chunk_rows = 1});
   few.Train(1);
   if (NeedSaved(many) != NeedSaved(few))
-    FailCase("candidates played in 8 rows, 4 in a call, and in 3 rows one by one", "the same state", "others");
+    FailCase("candidates played in 8 rows, 4 in a call, and in 3 rows one by one", "the same state", "a different state");
 }
 
 void ConstantReward(Subject& subject, CaseResult*) {
@@ -275,10 +275,10 @@ void StateComesBack(Subject& subject, CaseResult* result) {
   learner.Train(1);
   const std::vector<std::byte> saved = NeedSaved(learner);
   result->note = fmt::format("{} bytes", saved.size());
-  if (NeedSaved(learner) != saved) FailCase("save, twice", "the same bytes", "others");
+  if (NeedSaved(learner) != saved) FailCase("save, twice", "the same bytes", "different bytes");
   DrivenLearner copy(subject, {});
   copy.Load(saved);
-  if (NeedSaved(copy) != saved) FailCase("save right after load", "the bytes that were loaded", "others");
+  if (NeedSaved(copy) != saved) FailCase("save right after load", "the bytes that were loaded", "different bytes");
   NeedSameRecord(learner, copy, "load");
 }
 
@@ -292,7 +292,7 @@ void StateContinues(Subject& subject, CaseResult*) {
   copy.Load(saved);
   copy.GoOnAs(learner);
   learner.Train(1), copy.Train(1);
-  NeedSameRecord(learner, copy, "the next iteration after load, and without");
+  NeedSameRecord(learner, copy, "the next iteration, after load and without");
 }
 
 // As a worker's learner is, which gets the trial's state before each plan and consumes nothing itself.
@@ -308,7 +308,7 @@ void StateReplaces(Subject& subject, CaseResult*) {
   further.Load(saved);
   further.GoOnAs(learner);
   learner.Train(1), further.Train(1);
-  NeedSameRecord(learner, further, "the next iteration after load into a learner that was an iteration further, and without");
+  NeedSameRecord(learner, further, "the next iteration, after load into a learner one iteration ahead and without");
 }
 
 void StateIsRead(Subject& subject, CaseResult*) {
@@ -325,7 +325,7 @@ void StateIsRead(Subject& subject, CaseResult*) {
     } catch (const TrialFailure&) {
       return;
     }
-    FailCase(std::string("load of ") + what, "a refusal", "BP_OK");
+    FailCase(std::string("load of ") + what, "an error", "BP_OK");
   };
   if (saved.empty()) SkipCase("its state has no bytes");
   std::vector<std::byte> longer = saved;
@@ -354,7 +354,7 @@ Mean MeanOf(std::span<const double> numbers) {
   return out;
 }
 
-// The first iteration alone has learned nothing: it lies far below what the last ones vary by; or all rises slowly.
+// The first iteration is untrained: either it is far below the spread of the last ones, or the return rises slowly.
 bool IsRise(std::span<const double> earned) {
   const size_t third = earned.size() / 3;
   const Mean first = MeanOf(earned.first(third)), last = MeanOf(earned.last(2 * third));
@@ -363,7 +363,7 @@ bool IsRise(std::span<const double> earned) {
 }
 
 void Improves(Subject& subject, CaseResult* result) {
-  if (subject.setting().env) SkipCase("the env is the user's, of which nobody knows how soon it is learned");
+  if (subject.setting().env) SkipCase("the time to learn in the env of --env is unknown");
   DrivenLearner learner(subject, {.threads = 1});
   if (learner.learner().spec().n_params == 0) SkipCase("has nothing to learn (n_params 0)");
   constexpr int64_t kForNs = 10'000'000'000;
@@ -372,19 +372,19 @@ void Improves(Subject& subject, CaseResult* result) {
   std::vector<double> earned;
   while (earned.size() < kLooks[2] && NowNs() - begin < kForNs && !learner.done()) {
     learner.Train(1);
-    if (!learner.earned()) SkipCase("tells no loss, and plays no episodes");
+    if (!learner.earned()) SkipCase("reports no loss and runs no episodes");
     earned.push_back(*learner.earned());
     if (std::ranges::find(kLooks, earned.size()) == std::end(kLooks) || !IsRise(earned)) continue;
     result->note = fmt::format("from {:.3g} to {:.3g} in {} iterations", earned.front(), earned.back(), earned.size());
     return;
   }
   if (earned.size() < kLooks[2] && !learner.done())
-    SkipCase(fmt::format("{} iterations in {:.0f} s are too few to tell", earned.size(),
+    SkipCase(fmt::format("{} iterations in {:.0f} s are too few to judge", earned.size(),
                          static_cast<double>(NowNs() - begin) * 1e-9));
   const Mean last = MeanOf(std::span(earned).last(2 * (earned.size() / 3)));
-  WarnCase(fmt::format("{} iterations of an easy task", earned.size()),
-           "more at last than at first, by more than iterations differ",
-           fmt::format("{:.3g} at first, {:.3g} ± {:.2g} in the last two thirds", earned.front(), last.mean, last.deviation));
+  WarnCase(
+      fmt::format("{} iterations of an easy task", earned.size()), "a clearly higher return at the end than at the start",
+      fmt::format("{:.3g} at the start, {:.3g} ± {:.2g} in the last two thirds", earned.front(), last.mean, last.deviation));
 }
 
 }  // namespace
@@ -392,49 +392,47 @@ void Improves(Subject& subject, CaseResult* result) {
 std::vector<Case> LearnerCases() {
   return {
       {"act-writes-its-rows", kOfLearners,
-       "`act` writes every output of its rows, nothing of others, and leaves what it reads.",
+       "`act` writes every output of its rows and no others, and does not change its inputs.",
        "Loop from act.begin to act.end, and write all of spec.act_out.", ActWritesItsRows, kActs},
-      {"act-is-sound", kOfLearners, "Actions are finite, and choices are ones that there are.",
-       "Clip, and take the index of a choice below nvec.", ActIsSound, kActs},
+      {"act-is-sound", kOfLearners, "Actions are finite, and choices exist.",
+       "Clip actions, and keep the index of a choice below nvec.", ActIsSound, kActs},
       {"act-repeats", kOfLearners, "`act` with the same seed, step and rows gives the same bytes.",
-       "Draw noise by bp_seed(act.seed, BP_PURPOSE_ACT, act.row_base + row, act.step); keep nothing from call to call.",
+       "Draw noise with bp_seed(act.seed, BP_PURPOSE_ACT, act.row_base + row, act.step); keep no data between calls.",
        ActRepeats, kActs},
-      {"act-reads-its-rows", kOfLearners, "`act` reads the rows of its range alone.", "Loop from act.begin to act.end.",
+      {"act-reads-its-rows", kOfLearners, "`act` reads only the rows of its range.", "Loop from act.begin to act.end.",
        ActReadsItsRows, kActs},
       {"row-exact", kOfLearners,
-       "With ROW_EXACT a row's bytes do not depend on the other rows of the call; without, only their rounding does.",
-       "Compute row by row in one order, or do not say ROW_EXACT.", RowExact, kActs},
+       "With ROW_EXACT a row's bytes do not depend on other rows of the call; without it, only their rounding may.",
+       "Compute row by row in one order, or leave out ROW_EXACT.", RowExact, kActs},
       {"act-in-threads", kOfLearners, "With ROWS_CONCURRENT two threads on disjoint rows give the bytes of one.",
-       "Move scratch memory onto the stack or into the thread; else leave ROWS_CONCURRENT out.", ActInThreads, kActs},
-      {"learns", kOfLearners, "Plans are such as the host serves, and two iterations end.",
-       "See learner.h: what each request wants.", Learns, kTrains},
-      {"same-seed-same-learner", kOfLearners, "The same seed gives the same state and actions, in the same process too.",
-       "Draw from a stream keyed by the seed alone: no rand(), clock, static, default generator of LibTorch.",
+       "Move scratch memory onto the stack or into the thread; else leave out ROWS_CONCURRENT.", ActInThreads, kActs},
+      {"learns", kOfLearners, "The host supports the plans, and two iterations end.", "See the requests in learner.h.", Learns,
+       kTrains},
+      {"same-seed-same-learner", kOfLearners, "The same seed gives the same state and actions, also within one process.",
+       "Draw only from a stream keyed by the seed: no rand(), clock, static or default generator of LibTorch.",
        SameSeedSameLearner, kTrains | CallSet{PluginCall::kSave}},
-      {"threads-change-nothing", kOfLearners, "How many threads play changes no bit.", "Sum in one order.",
+      {"threads-change-nothing", kOfLearners, "The number of threads changes no bit.", "Sum in one order.",
        ThreadsChangeNothing, kTrains | CallSet{PluginCall::kSave}},
-      {"rows-change-nothing", kOfLearners, "With ROW_EXACT candidates earn the same in any number of rows, and one by one.",
-       "Let a candidate's actions depend on act.candidate[row] and on what the row sees, not on where it lies.",
-       RowsChangeNothing, kTrains},
-      {"constant-reward", kOfLearners, "Equal rewards leave every number finite: there is nothing to learn from them.",
+      {"rows-change-nothing", kOfLearners, "With ROW_EXACT a candidate's return is the same in any number of rows.",
+       "Derive a candidate's actions from act.candidate[row] and the row's inputs, not from its index.", RowsChangeNothing,
+       kTrains},
+      {"constant-reward", kOfLearners, "Equal rewards, which contain no signal, leave every number finite.",
        "Add a small number to a deviation before dividing by it.", ConstantReward, kTrains | CallSet{PluginCall::kTensors}},
-      {"state-comes-back", kOfLearners, "`load` of what `save` wrote makes the same state and actions.",
+      {"state-comes-back", kOfLearners, "`load` restores the state and actions that `save` wrote.",
        "Save and load every member that changes.", StateComesBack, kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
-      {"state-continues", kOfLearners, "The iteration after `load` is bit for bit the one without.",
-       "Also save the state of the next update: moments, counters, the normaliser.", StateContinues,
+      {"state-continues", kOfLearners, "The iteration after `load` is bit for bit the same as without it.",
+       "Also save moments, counters and the normaliser.", StateContinues,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
       {"state-replaces", kOfLearners,
-       "`load` into a learner that has gone on makes it the one that was saved: what it plans follows from the state and the "
-       "limits.",
-       "Let `load` set or clear every member, what `plan` has put by included.", StateReplaces,
+       "`load` replaces the whole state of a used learner; its plans follow from the state and the limits.",
+       "Let `load` set or clear every member, also those that `plan` fills.", StateReplaces,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
-      {"state-is-read", kOfLearners, "`load` rejects missing and surplus bytes.",
-       "Read each size before what follows it, and check it.", StateIsRead,
-       kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
-      {"names-its-tensors", kOfLearners, "Tensors have names that differ, and finite numbers.", "Call each once in Tensors().",
+      {"state-is-read", kOfLearners, "`load` rejects missing and surplus bytes.", "Read and check each size before its data.",
+       StateIsRead, kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
+      {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each one once in Tensors().",
        NamesItsTensors, kTrains | CallSet{PluginCall::kTensors}},
-      {"improves", kOfLearners, "On an easy task it earns more after some iterations than in the first.",
-       "Try it on a task that you know; see its learning rate.", Improves, kTrains},
+      {"improves", kOfLearners, "On an easy task the return rises after some iterations.",
+       "Test it on a task that you know; check the learning rate.", Improves, kTrains},
   };
 }
 

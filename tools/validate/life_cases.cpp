@@ -1,4 +1,4 @@
-// How instances live beside each other and in the process, and with hosts that are older or newer.
+// Cases of several instances, of the process, and of older or newer hosts.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -33,7 +33,7 @@ int64_t Descriptors() {
 }
 
 void LeaksNothing(Subject& subject, CaseResult*) {
-  if (kOwnMalloc) SkipCase("a sanitizer finds leaks itself");
+  if (kOwnMalloc) SkipCase("a sanitizer checks for leaks");
   constexpr int64_t kForNs = 2'000'000'000;
   constexpr uint64_t kMost = 100, kWarmUp = 20, kRounds = 4;
   subject.module();
@@ -45,7 +45,7 @@ void LeaksNothing(Subject& subject, CaseResult*) {
   const uint64_t least = std::max<uint64_t>(16 * times, 1024);  // the smallest piece, each time
   const std::string place = fmt::format("create and destroy {} times", times);
   const int64_t files = Descriptors();
-  // What the allocator keeps for later grows too, at times: a leak does so in every round.
+  // The allocator's reserve grows at times too, but a leak grows in every round.
   for (uint64_t round = 0;; ++round) {
     const uint64_t before = BytesInUse();
     for (uint64_t i = 0; i < times; ++i) MakeOnce(subject);
@@ -54,7 +54,7 @@ void LeaksNothing(Subject& subject, CaseResult*) {
       FailCase(place, "no file left open", fmt::format("{} more", now - files));
     if (after < before + least) return;
     if (round + 1 == kRounds)
-      FailCase(place, "memory in use as before",
+      FailCase(place, "the same memory in use",
                fmt::format("{} bytes more, {} each time", after - before, (after - before) / times));
   }
 }
@@ -63,7 +63,7 @@ void TwoThreads(Subject& subject, CaseResult*) {
   NeedTwoInstances(subject);
   constexpr int kRounds = 10;
   constexpr int64_t kForNs = 300'000'000;
-  // Of another trial, with a folder of its own.
+  // Folder of a different trial.
   const std::filesystem::path folder = subject.folder() / "second";
   std::filesystem::create_directories(folder);
   Subject second(subject.info(), subject.setting(), folder);
@@ -73,11 +73,12 @@ void TwoThreads(Subject& subject, CaseResult*) {
   for (int round = 0; round == 0 || (round < kRounds && NowNs() - begin < kForNs); ++round) {
     std::vector<std::byte> here, there;
     AtOnce([&] { here = UseOnce(subject); }, [&] { there = UseOnce(second); });
-    if (here != alone || there != alone) FailCase("two instances on two threads", "the bytes of one alone", "others");
+    if (here != alone || there != alone)
+      FailCase("two instances on two threads", "the bytes of a single instance", "different bytes");
   }
 }
 
-// Both are larger than this version knows, and what is beyond is nonsense.
+// Structs larger than this version's, with random bytes at their ends.
 template <class Struct>
 struct Newer {
   explicit Newer(const Struct& known) : now(known) {
@@ -90,7 +91,7 @@ struct Newer {
 
 void NewerHost(Subject& subject, CaseResult*) {
   if (const OptionInfo* option = subject.MissingOption())
-    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+    SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   const PluginInfo& info = subject.info();
   HostServices services(info.id, &subject.sinks());
   Newer<bp_host> host(*services.get());
@@ -146,7 +147,7 @@ void BareHost(Subject& subject, CaseResult* result) {
     UseOnce(subject, /*bare=*/true);
   } catch (const TrialFailure& e) {
     if (e.status() != BP_E_UNSUPPORTED) throw;
-    result->note = std::string("refuses it: ") + e.what();
+    result->note = std::string("rejects it: ") + e.what();
   }
 }
 
@@ -157,12 +158,12 @@ void KeepsTheProcess(Subject& subject, CaseResult*) {
   UseOnce(subject);
   RestoreState(subject.info().id);
   const std::vector<std::string> changes = StateChanges();
-  if (!changes.empty()) FailCase("create to destroy", "the process as it was", changes.front());
+  if (!changes.empty()) FailCase("create to destroy", "an unchanged process", changes.front());
 }
 
 void EndsQuietly(Subject& subject, CaseResult*) {
   UseOnce(subject);
-  NowDoing("destructors of static objects, as the process ends");
+  NowDoing("destructors of static objects at exit");
   const InCall exiting(PluginCall::kExit);
   LeaveByExit();
 }
@@ -171,20 +172,18 @@ void EndsQuietly(Subject& subject, CaseResult*) {
 
 std::vector<Case> LifeCases() {
   return {
-      {"leaks-nothing", kOfAll, "`destroy` gives back all memory and files that `create` took.",
-       "Look at it with valgrind or the asan preset.", LeaksNothing, kMakes},
-      {"two-threads", kOfAll, "Two instances on two threads do what one does alone.",
+      {"leaks-nothing", kOfAll, "`destroy` releases all memory and files of `create`.", "Use valgrind or the asan preset.",
+       LeaksNothing, kMakes},
+      {"two-threads", kOfAll, "Two instances on two threads give the same results as one.",
        "Move statics and globals into the instance.", TwoThreads, kUses},
-      {"newer-host", kOfAll, "A host whose structs are longer, and that calls itself a later minor, is served.",
+      {"newer-host", kOfAll, "The plugin works with a newer minor version of the host, whose structs are longer.",
        "Read struct_size, compare it with >=, and walk arrays by it.", NewerHost, kPlays | kListens},
-      {"bare-host", kOfAll,
-       "Services of the host that are not in `needs` may be absent: a plugin works without, or returns BP_E_UNSUPPORTED.",
-       "Look whether get_extension gave NULL; or name the service in `needs`.", BareHost, kUses},
-      {"keeps-the-process", kOfAll,
-       "Floating-point mode, locale, working directory, umask, signals and the like stay as they are.",
-       "Do without, or put it back before the call returns.", KeepsTheProcess, kUses},
-      {"ends-quietly", kOfAll, "Static objects neither crash nor end the process as it ends.",
-       "Have no static objects with destructors.", EndsQuietly, kUses | CallSet{PluginCall::kExit}},
+      {"bare-host", kOfAll, "Without host services that are not in `needs`, a plugin works or returns BP_E_UNSUPPORTED.",
+       "Check if get_extension returns NULL, or add the service to `needs`.", BareHost, kUses},
+      {"keeps-the-process", kOfAll, "Floating-point mode, locale, working directory, umask, signals and so on stay unchanged.",
+       "Do not change it, or restore it before the call returns.", KeepsTheProcess, kUses},
+      {"ends-quietly", kOfAll, "Destructors of static objects neither crash nor end the process.",
+       "Use no static objects with destructors.", EndsQuietly, kUses | CallSet{PluginCall::kExit}},
   };
 }
 

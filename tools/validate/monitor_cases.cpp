@@ -1,4 +1,4 @@
-// What a monitor must bear, and what it may cost.
+// Cases of a monitor's robustness and cost.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -62,7 +62,7 @@ class WorkingIn {
 
 void NeedMonitor(Subject& subject) {
   if (const OptionInfo* option = subject.MissingOption())
-    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+    SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
 }
 
 void TakesSomething(Subject& subject, CaseResult*) {
@@ -71,7 +71,7 @@ void TakesSomething(Subject& subject, CaseResult*) {
   NowDoing("interests");
   if (!listening.monitor().TakesAnything())
     WarnCase("the monitor", "OnIteration, Sample or Finish; in C on_events, sample or finish",
-             "none of them: nothing that happens in a trial reaches it");
+             "none of them, so it receives no data");
 }
 
 void TakesAStorm(Subject& subject, CaseResult*) {
@@ -121,7 +121,7 @@ void BearsNoFolder(Subject& subject, CaseResult*) {
   NeedMonitor(subject);
   Listening listening(subject);
   listening.Events("on_events", EventStorm(2).events());
-  NowDoing("finish with a folder that cannot be");
+  NowDoing("finish with an impossible folder");
   listening.monitor().Finish("/proc/self/no/such/folder");
   NowDoing("on_events after a finish that failed");
   listening.monitor().OnEvents(EventStorm(1).events().data(), 1);
@@ -142,9 +142,9 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
   }
   std::ranges::sort(batches);
   const int64_t median = batches[batches.size() / 2];
-  result->note = fmt::format("{:.2f} us an event", static_cast<double>(median) / 200e3);
+  result->note = fmt::format("{:.2f} us per event", static_cast<double>(median) / 200e3);
   if (median > kMostNs)
-    FailCase("on_events of 200 events", "an end within 100 ms, when the next ones come",
+    FailCase("on_events of 200 events", "an end within 100 ms, before the next events",
              fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
   int64_t soonest = INT64_MAX;  // the machine may be busy
   for (int i = 0; i < 3 && soonest > kMostNs; ++i) {
@@ -170,7 +170,7 @@ void WritesInItsFolder(Subject& subject, CaseResult*) {
   }
   const bool clean = fs::is_empty(here);
   const std::string found = clean ? "" : fs::directory_iterator(here)->path().filename().string();
-  if (!clean) FailCase("the working directory", "nothing written there", "'" + found + "'");
+  if (!clean) FailCase("the working directory", "no file", "'" + found + "'");
 }
 
 void InterestsAreKnown(Subject& subject, CaseResult*) {
@@ -181,7 +181,7 @@ void InterestsAreKnown(Subject& subject, CaseResult*) {
   constexpr uint64_t kKnown = 1u << BP_EVENT_PHASE | 1u << BP_EVENT_ITER | 1u << BP_EVENT_EPISODE | 1u << BP_EVENT_METRIC;
   if (wanted != ~uint64_t{0} && (wanted & ~(kKnown | 0xff)) != 0)
     WarnCase("interests", "bits 1 << BP_EVENT_*", fmt::format("{:#x}", wanted),
-             "Return 1 << type for each type, and not the type.");
+             "Return 1 << type for each type, not the type.");
 }
 
 }  // namespace
@@ -190,21 +190,21 @@ std::vector<Case> MonitorCases() {
   return {
       {"interests", kOfMonitors, "`interests` has a bit for each type of event.", "Return 1 << BP_EVENT_ITER and so on.",
        InterestsAreKnown, kMakes | CallSet{PluginCall::kInterests}},
-      {"takes-something", kOfMonitors, "A monitor takes events or samples, or does something at the end.",
+      {"takes-something", kOfMonitors, "A monitor accepts events or samples, or acts at the end.",
        "Override OnIteration: void OnIteration(const bp::Iteration&) override.", TakesSomething,
        kMakes | CallSet{PluginCall::kInterests}},
-      {"takes-a-storm", kOfMonitors, "Thousands of events are taken.", "Bound the memory for them.", TakesAStorm, kListens},
+      {"takes-a-storm", kOfMonitors, "Thousands of events are accepted.", "Limit the memory for them.", TakesAStorm, kListens},
       {"takes-odd-events", kOfMonitors,
-       "Events in any order, of unknown types, with NaN, infinities and NULL for `detail` are taken.",
+       "Events in any order, of unknown types, with NaN, infinities and a NULL `detail` are accepted.",
        "Skip unknown types; write NaN as null.", TakesOddEvents, kListens},
       {"ends-without-iterations", kOfMonitors, "A trial that ends before its first iteration is no error.",
        "Write an empty file, or none.", EndsWithoutIterations, kListens},
-      {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK where all is written.", FinishTwice,
-       kListens},
-      {"bears-no-folder", kOfMonitors, "A folder that cannot be written is an error that `finish` returns, and no crash.",
-       "Check what open returned.", BearsNoFolder, kListens},
-      {"answers-soon", kOfMonitors, "`on_events` and `sample` end before the next events come, after 100 ms.",
-       "Leave slow work to finish, or to a thread of its own.", AnswersSoon, kListens},
+      {"finish-twice", kOfMonitors, "`finish` may be called twice.", "Return BP_OK if everything is written already.",
+       FinishTwice, kListens},
+      {"bears-no-folder", kOfMonitors, "If its folder cannot be written, `finish` returns an error and does not crash.",
+       "Check the result of open.", BearsNoFolder, kListens},
+      {"answers-soon", kOfMonitors, "`on_events` and `sample` return within 100 ms, before the next events.",
+       "Move slow work to finish or to a thread.", AnswersSoon, kListens},
       {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
        "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder, kListens},
   };

@@ -1,4 +1,4 @@
-// What a plugin declares: its options, their words, its names.
+// Cases of a plugin's declarations: options, texts, names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,9 +32,9 @@ void DeclaresOnce(Subject& subject, CaseResult*) {
     for (const std::string& name : names) {
       const auto [at, is_new] = seen.emplace(name, option.path);
       if (!is_new)
-        FailCase("option '" + option.path + "'", "a name of its own",
+        FailCase("option '" + option.path + "'", "a unique name",
                  at->second == option.path && name == option.path ? fmt::format("'{}' twice", name)
-                                                                  : fmt::format("'{}', which '{}' has too", name, at->second));
+                                                                  : fmt::format("'{}', which '{}' also has", name, at->second));
     }
   }
 }
@@ -45,14 +45,13 @@ void RangesCanBeRead(Subject& subject, CaseResult*) {
     if (!option.def) continue;
     std::string why_not;
     if (!ReadDefault(*option.def, RuleOf(option), &why_not))
-      FailCase("option '" + option.path + "', its default", "a value of its own range", why_not);
+      FailCase("option '" + option.path + "', its default", "a value within its range", why_not);
   }
 }
 
 void HelpsAgainstFindings(Subject& subject, CaseResult*) {
   for (const OptionInfo& option : subject.info().options) {
-    if (option.doc.empty())
-      WarnCase("option '" + option.path + "'", "a sentence that says what changes and what it costs", "nothing");
+    if (option.doc.empty()) WarnCase("option '" + option.path + "'", "a description with the effect and its cost", "none");
     for (std::string id : option.helps) {
       if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
       if (!IsFindingId(id)) FailCase("option '" + option.path + "', helps", "a finding of a report", "'" + id + "'");
@@ -62,7 +61,7 @@ void HelpsAgainstFindings(Subject& subject, CaseResult*) {
 
 void Create(Subject& subject, CaseResult*) {
   if (const OptionInfo* option = subject.MissingOption())
-    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+    SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   subject.TryCreate(subject.setting().options);
 }
 
@@ -140,13 +139,12 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
                            e.status() == BP_E_OOM_HOST || e.status() == BP_E_OOM_DEVICE;
         ++refused;
         const std::string what = e.what();
-        if (!clean)
-          FailCase(place, "an instance, or a refusal with BP_E_CONFIG", fmt::format("status {}: {}", e.status(), what));
-        if (!e.explained()) FailCase(place, "a sentence by host->fail", fmt::format("status {} and none", e.status()));
+        if (!clean) FailCase(place, "an instance, or the status BP_E_CONFIG", fmt::format("status {}: {}", e.status(), what));
+        if (!e.explained()) FailCase(place, "an error text by host->fail", fmt::format("status {} without text", e.status()));
       }
     }
   }
-  result->note = fmt::format("{} of {} values, {} of them refused", tried, trials.size(), refused);
+  result->note = fmt::format("{} of {} values, {} of them rejected", tried, trials.size(), refused);
 }
 
 }  // namespace
@@ -154,16 +152,15 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
 std::vector<Case> OptionCases() {
   return {
       {"names-itself", kOfAll, "A plugin's id begins with its kind, and it has a version and a summary.",
-       "Say it in kAbout, or in bp_descriptor.", NamesItself, CallSet{}},
-      {"options-once", kOfAll, "Every option, and every other name of one, is declared once.",
-       "Give one of the two another name.", DeclaresOnce, CallSet{}},
-      {"ranges", kOfAll, "Every range can be read and has its default in it.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
+       "Set them in kAbout or in bp_descriptor.", NamesItself, CallSet{}},
+      {"options-once", kOfAll, "Every name of an option is declared once.", "Rename one of the two.", DeclaresOnce, CallSet{}},
+      {"ranges", kOfAll, "Every range is valid and contains its default.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
        RangesCanBeRead, CallSet{}},
-      {"helps", kOfAll, "Every option has a sentence, and helps against findings that there are.",
+      {"helps", kOfAll, "Every option has a description, and helps against existing findings.",
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings, CallSet{}},
-      {"create", kOfAll, "An instance can be made with the defaults.", "Choose defaults that work anywhere.", Create, kMakes},
+      {"create", kOfAll, "The defaults create an instance.", "Choose defaults that work everywhere.", Create, kMakes},
       {"options-in-range", kOfAll,
-       "Every value of an option's range makes an instance, or is rejected with BP_E_CONFIG and a sentence.",
+       "Every value of an option's range creates an instance, or is rejected with BP_E_CONFIG and a text.",
        "Narrow the range, or throw bp::ConfigError with the expected and the given value.", OptionsInRange, kMakes},
   };
 }

@@ -26,7 +26,7 @@
 namespace backplane {
 namespace {
 
-// Of the process in which cases run.
+// State of the process in which cases run.
 struct Child {
   int pipe_end;
   CaseResult result;
@@ -35,12 +35,12 @@ struct Child {
 };
 Child* g_child = nullptr;
 
-// Of a call that fails the case, whose rule is another, tells nothing.
-constexpr char kMendTheCall[] = "The call itself failed, and this rule could not be tried: see what it says.";
-constexpr char kMendTheHang[] = "Run it in a debugger, with the command below and --in-process, and interrupt it there.";
-constexpr char kMendTheCrash[] = "Run it in a debugger, with the command below and --in-process.";
+// If a call fails, a case with a different rule shows nothing.
+constexpr char kMendTheCall[] = "The call itself failed, so this rule was not tested; fix the error above.";
+constexpr char kMendTheHang[] = "Run the command below in a debugger, with --in-process, and interrupt it there.";
+constexpr char kMendTheCrash[] = "Run the command below in a debugger, with --in-process.";
 
-// With which a process ends that leaves by exit: a destructor of the plugin's that ends it has another.
+// Exit code of a process that ends by exit; a destructor of the plugin that ends it has a different one.
 constexpr int kLeft = 83;
 
 double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
@@ -51,12 +51,12 @@ void Say() {
   std::fflush(nullptr);
 }
 
-// Libraries' destructors of the C kind run after this: where they are to be seen, the process ends by itself.
+// C destructors of libraries run after this; to test them, the process ends by itself.
 void OnExit() {
   if (!g_child->leaving) {
     g_child->result.verdict = CaseVerdict::kFailed;
     g_child->result.place = LastDoing();
-    g_child->result.wanted = "that the process goes on";
+    g_child->result.wanted = "a running process";
     g_child->result.found = "a call of exit()";
   }
   Say();
@@ -81,16 +81,16 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     *result = end.result;
     result->note = note, result->steps_per_s = steps;
   } catch (const TrialFailure& e) {
-    SetFailed(result, "a call that keeps the contract", e.what());
+    SetFailed(result, "a call that follows the contract", e.what());
     result->mend = kMendTheCall;
   } catch (const PluginError& e) {
-    SetFailed(result, "a plugin that can be used", e.what());
+    SetFailed(result, "a usable plugin", e.what());
   } catch (const std::bad_alloc&) {
-    SetFailed(result, "memory enough", "none left");
+    SetFailed(result, "enough memory", "none left");
   } catch (const std::exception& e) {
-    SetFailed(result, "no fault of the validator itself", WordsOf(e));
+    SetFailed(result, "no error of the validator itself", WordsOf(e));
   } catch (...) {
-    SetFailed(result, "no fault of the validator itself", "an exception that is not a std::exception");
+    SetFailed(result, "no error of the validator itself", "an exception that is not a std::exception");
   }
   result->name = one.name;
 }
@@ -109,7 +109,7 @@ std::string SignalName(int signal) {
 }
 
 std::string HowLate(CallSet stuck) {
-  if (stuck.empty()) return "none; its functions return, but it takes longer: --limit gives it more time";
+  if (stuck.empty()) return "none; its functions return, but take longer: raise --limit";
   return fmt::format("no return from {}", Word(stuck.First()));
 }
 
@@ -133,17 +133,17 @@ CaseResult ResultOf(const Case& one, const EndedProcess& ended, double limit_s) 
   } else if (WIFSIGNALED(ended.wait_status)) {
     const int signal = WTERMSIG(ended.wait_status);
     result.verdict = CaseVerdict::kCrashed;
-    result.wanted = "that it goes on";
+    result.wanted = "a running process";
     result.found = fmt::format("{} ({}){}", SignalName(signal), strsignal(signal), printed);
     result.mend = kMendTheCrash;
   } else if (const int code = WEXITSTATUS(ended.wait_status); code != (doing.leaving ? kLeft : 0)) {
-    result.wanted = "that the process goes on";
+    result.wanted = "a running process";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
   } else if (const auto said =
                  RecordOrNothing<CaseResult>(nlohmann::json::parse(ended.heard, nullptr, /*allow_exceptions=*/false))) {
     result = *said;
   } else {
-    result.wanted = "that the process goes on";
+    result.wanted = "a running process";
     result.found = "its end with exit code 0" + printed;
   }
   return result;
@@ -173,7 +173,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   return ResultOf(one, RunProcess(run, limits), limits.limit_s);
 }
 
-// What the process of several cases says before each, and behind the last.
+// Lines of a process of several cases: one before each case, and one after the last.
 constexpr char kBegins[] = "begins ", kNoMore[] = "no more";
 
 }  // namespace
@@ -212,7 +212,7 @@ void RunOneByOne(const NextCase& next, const PluginInfo& info, const ValidateSet
 }  // namespace
 
 void LeaveByExit() {
-  if (g_child == nullptr) SkipCase("ends its process, which here is everybody's (--in-process)");
+  if (g_child == nullptr) SkipCase("ends its process, which runs all cases (--in-process)");
   g_child->leaving = true;
   NowLeaving();
   std::exit(kLeft);
@@ -255,7 +255,7 @@ CasesRun RunCases(const NextCase& next, const PluginInfo& info, const ValidateSe
       open = FindCase(line.substr(std::strlen(kBegins)));
     } else if (const auto said =
                    RecordOrNothing<CaseResult>(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false))) {
-      // A plugin's exit() before the first one says something too.
+      // A plugin's exit() before the first case sends a result too.
       if (open != nullptr && said->name == open->name) done.results.push_back(*said);
       open = nullptr;
     }

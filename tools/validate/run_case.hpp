@@ -16,7 +16,7 @@ struct RunCaseOptions {
 
 CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSetting& setting, const RunCaseOptions& options);
 
-// The case to run next; NULL: no more. It is called in the process of the cases, and what it throws ends them; a failed CaseEnd
+// Returns the case to run next; NULL: no more. Called in the process of the cases; its exceptions end them. A failed CaseEnd
 // is one of NowOfCase.
 using NextCase = std::function<const Case*(Subject&)>;
 

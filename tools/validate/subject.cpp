@@ -56,8 +56,7 @@ void Subject::LoadTorch() {
   if (!torch_version_.empty() || !NeedsTorch(info_, setting_)) return;
   const fs::path lib = FindTorchLib();
   if (lib.empty())
-    SkipCase(
-        "it or its env is built against LibTorch, and none is known; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    SkipCase("it or its env needs LibTorch, and none was found; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   NowDoing("loading LibTorch");
   torch_version_ = PreloadTorch(lib);
 }
@@ -82,7 +81,7 @@ const void* Subject::OpenPart(const std::string& plugin_id, const std::string& n
   if (!module) {
     if (!part.build.torch.empty() && torch_version_.empty()) {
       const fs::path lib = FindTorchLib();
-      if (lib.empty()) throw PluginError("no LibTorch is known");
+      if (lib.empty()) throw PluginError("no LibTorch was found");
       torch_version_ = PreloadTorch(lib);
     }
     module = LoadedModule::Load(part.file, torch_version_);
@@ -101,7 +100,7 @@ template <class Make>
 auto Subject::Made(Make&& make) {
   module();
   if (const OptionInfo* option = MissingOption())
-    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+    SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   NowDoing("create");
   try {
     auto made = make();
@@ -109,7 +108,7 @@ auto Subject::Made(Make&& make) {
     NowDoing("the time after create");
     return made;
   } catch (const TrialFailure& e) {
-    if (!made_) SkipCase(std::string("no instance can be made: ") + e.what());
+    if (!made_) SkipCase(std::string("create failed: ") + e.what());
     throw;
   }
 }
@@ -149,7 +148,7 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
       why_not += fmt::format("{}{}", why_not.empty() ? "" : "; ", e.what());
     }
   }
-  SkipCase("learns in none of the validator's own envs (--env names another): " + why_not);
+  SkipCase("learns in none of the validator's envs; use --env ENV: " + why_not);
 }
 
 std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, bool bare) {
@@ -187,14 +186,15 @@ void Subject::TryCreate(const nlohmann::json& options) {
 MonitorInstance::MonitorInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options)
     : services_(id, &sinks), api_(module.api<bp_monitor_api>(id)), monitor_(nullptr, {&services_.plugin_id(), api_->destroy}) {
-  if (!api_->create || !api_->destroy) throw TrialFailure(BP_E_INTERNAL, id, "its function table has no create or destroy");
+  if (!api_->create || !api_->destroy)
+    throw TrialFailure(BP_E_INTERNAL, id, "expected a function table with create and destroy, got one without");
   const OptionView view(options.options, options.origin, options.prefix);
   NowDoing("create");
   bp_monitor* made = nullptr;
   const bp_status status = CallPlugin(services_.plugin_id(), [&] { return api_->create(services_.get(), view.get(), &made); });
   const bool explained = services_.HasError();
   if (status != BP_OK) throw TrialFailure(status, id, "create: " + services_.TakeError(), explained);
-  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
+  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: expected an instance, got NULL and the status BP_OK");
   monitor_.reset(made);
 }
 

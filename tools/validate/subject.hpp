@@ -17,22 +17,22 @@
 
 namespace backplane {
 
-// How one looks at it.
+// Settings of a validation.
 struct ValidateSetting {
   uint64_t seed = 0;
   nlohmann::json options = nlohmann::json::object();  // all of the plugin's, with defaults
   std::vector<std::string> given;                     // of them, those that the user gave
-  const PluginInfo* env = nullptr;                    // to try a learner with; NULL: those of env_for_learners.hpp
+  const PluginInfo* env = nullptr;                    // env for a learner; NULL: the envs of env_for_learners.hpp
   nlohmann::json env_options = nlohmann::json::object();
-  double speed_for_s = 0.2;  // of steps, to tell how many are made in a second
+  double speed_for_s = 0.2;  // duration of the steps that measure speed
 };
 
-// Whether the plugin is built against LibTorch, or the env that it is tried with.
+// True if the plugin, or the env for it, is built against LibTorch.
 bool NeedsTorch(const PluginInfo& info, const ValidateSetting& setting);
 
 class Subject {
  public:
-  // `folder`: for what the plugin writes; it is there, and empty.
+  // `folder`: an existing, empty folder for the plugin's files.
   Subject(const PluginInfo& info, const ValidateSetting& setting, std::filesystem::path folder);
   Subject(const Subject&) = delete;
 
@@ -51,7 +51,7 @@ class Subject {
   const OptionInfo* MissingOption() const;  // one that must be given and was not; NULL: none
   InstanceOptions Options() const { return {setting_.options, {}, "options"}; }
 
-  // Ends the case as SKIPPED where the first instance of a process cannot be made: the case `create` says why.
+  // Ends the case as SKIPPED if the first instance of a process cannot be created: the case `create` reports the reason.
   std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, bool bare = false);
   // An env for a learner: the user's, or the first of the validator's own for which it can be made.
   std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
@@ -76,8 +76,8 @@ class Subject {
   std::string torch_version_;
   std::unique_ptr<LoadedModule> module_, env_module_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;
-  std::string env_id_;  // of MakeEnvFor, once it is known
-  // The learner that was made to know it: MakeLearner gives it to whoever asks for one in that env.
+  std::string env_id_;  // found by MakeEnvFor
+  // The learner that found it; MakeLearner returns it to the first caller for that env.
   const EnvInstance* probe_env_ = nullptr;
   std::unique_ptr<LearnerInstance> probe_;
   bool made_ = false;
@@ -95,7 +95,7 @@ class MonitorInstance {
   bp_status Sample(int64_t t_ns);
   bp_status Finish(const std::string& folder);
   const void* Extension(const char* id) const;
-  // Whether anything is ever called of it but its making.
+  // True if the host calls it at all after its creation.
   bool TakesAnything() const { return (api_->on_events && Interests() != 0) || api_->sample || api_->finish; }
   std::string TakeError() { return services_.TakeError(); }
 

@@ -44,7 +44,7 @@ void UseMonitor(Subject& subject, bool bare) {
 
 std::vector<std::byte> UseOnce(Subject& subject, bool bare) {
   if (const OptionInfo* option = subject.MissingOption())
-    SkipCase(fmt::format("option '{0}' has no default: give it with --set {0}=VALUE", option->path));
+    SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   switch (subject.info().kind) {
     case BP_KIND_ENV: return UseEnv(subject, bare);
     case BP_KIND_LEARNER: return UseLearner(subject, bare);

@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// `bare`: by a host without optional services. Returns what it computed, to be compared. [any]
+// `bare`: with a host without optional services. Returns the computed bytes, for comparisons. [any]
 std::vector<std::byte> UseOnce(Subject& subject, bool bare = false);
 // Only made and destroyed.
 void MakeOnce(Subject& subject);

@@ -33,7 +33,7 @@ struct ValidateArgs {
   double limit_s = RunCaseOptions().limit_s;
 };
 
-// What is wrong with the command line: exit 2.
+// An error of the command line: exit 2.
 struct ValidateUsage {
   std::string text;
 };
@@ -51,7 +51,7 @@ nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>&
   }
   for (const std::string& word : given) {
     const size_t equals = word.find('=');
-    if (equals == std::string::npos) throw ValidateUsage{fmt::format("'{}' should be NAME=VALUE", word)};
+    if (equals == std::string::npos) throw ValidateUsage{fmt::format("expected NAME=VALUE, got '{}'", word)};
     const std::string name = word.substr(0, equals);
     const auto option = std::ranges::find_if(info.options, [&](const OptionInfo& one) {
       return one.path == name || std::ranges::find(one.aliases, name) != one.aliases.end();
@@ -74,7 +74,8 @@ nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>&
 std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string& name) {
   std::vector<const PluginInfo*> found;
   if (name.ends_with(".yaml") || name.ends_with(".yml"))
-    throw ValidateUsage{fmt::format("'{}' is no plugin but an experiment file; that is `backplane config check FILE`", name)};
+    throw ValidateUsage{
+        fmt::format("expected a plugin, got the experiment file '{0}'; use `backplane config check {0}`", name)};
   const bool is_file = name.find('/') != std::string::npos || name.ends_with(".so");
   if (is_file) {
     const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
@@ -85,7 +86,7 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
       if (refusal.file == file) throw ValidateUsage{refusal.reason};
     for (const PluginInfo* info : found)
       if (info->kind == BP_KIND_PART)
-        throw ValidateUsage{fmt::format("{} is a part of another plugin, which is validated with it", info->file.string())};
+        throw ValidateUsage{fmt::format("{} is a part of a plugin; validate that plugin", info->file.string())};
     return found;
   }
   std::string refused;
@@ -95,7 +96,7 @@ std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string&
     if (const PluginInfo* info = catalog->Find(kind, name, &why_not, &reason)) {
       found.push_back(info);
     } else if (reason != PluginMiss::kUnknown) {
-      refused = why_not;  // two files of one id, or one that can not be used
+      refused = why_not;  // two files with one id, or an unusable one
     }
   }
   if (found.empty() && !refused.empty()) throw ValidateUsage{refused};
@@ -131,13 +132,13 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   fmt::print("{:<8} {:<24} {:>6.2f} s  {}\n", Word(result.verdict), result.name, result.seconds, Printable(result.note));
   if (!result.bad() && result.verdict != CaseVerdict::kWarning) return;
   const auto line = [](const char* what, const std::string& text) {
-    if (!text.empty()) fmt::print("           {:<7} {}\n", what, Printable(text));
+    if (!text.empty()) fmt::print("           {:<8} {}\n", what, Printable(text));
   };
   line("rule", FindCase(result.name)->rule);
   line("place", result.place);
-  line("wanted", result.wanted);
-  line("found", result.found);
-  line("mend", result.mend);
+  line("expected", result.wanted);
+  line("got", result.found);
+  line("fix", result.mend);
   std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", ShellArgument(args.program),
                                   ShellArgument(info.file.string()), result.name, args.seed);
   for (const std::string& one : args.set) again += " --set " + ShellArgument(one);
@@ -148,7 +149,7 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
 }
 
-// The result of one case. It is not tried if it calls a function that did not return in a case before.
+// The result of one case. A case that calls a function which hung in an earlier case is not tried.
 CaseResult TryCase(const ValidateArgs& args, const Case& one, const PluginInfo& info, const ValidateSetting& setting,
                    CallSet* stuck) {
   if (const auto call = StuckIn(one, *stuck))
@@ -194,7 +195,8 @@ struct ValidateAnswer {
   }
 };
 
-// What the installation's own envs do on this machine, each for a moment. One that needs an option, or LibTorch, is left out.
+// Speeds of the installation's envs on this machine, each measured for a moment. Envs that need an option or LibTorch are left
+// out.
 std::map<std::string, double> SpeedsOfOwnEnvs(const PluginInfo& but) {
   Catalog own;
   own.AddFolder(OwnPluginFolder());
@@ -214,7 +216,7 @@ void PrintSpeeds(const ValidateAnswer& answer) {
   std::vector<std::pair<double, std::string>> speeds = {{answer.steps_per_s, answer.id}};
   for (const auto& [id, speed] : answer.steps_per_s_beside) speeds.emplace_back(speed, id);
   std::ranges::sort(speeds, std::greater());
-  fmt::print("steps/s in one thread, beside the installation's own envs:\n");
+  fmt::print("steps/s in one thread, compared with the installation's envs:\n");
   for (const auto& [speed, id] : speeds)
     fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
 }
@@ -291,19 +293,19 @@ int PluginValidateCommand(const ValidateArgs& args) try {
 Command ValidateCommand() {
   const auto declare = [](ValidateArgs* args, Arguments* add) {
     args->program = add->program();
-    add->Add("file", "FILE", &args->name, "Plugin file (.so), or the id of a plugin");
-    add->Add("--case", "CASE", &args->cases, "Only this one; may be repeated");
-    add->Flag("--cases", &args->list, "Print the table of cases as Markdown, and do nothing else");
-    add->Flag("--only-failed", &args->only_failed, "Show only what failed or crashed");
-    add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger; a crash ends it");
+    add->Add("file", "FILE", &args->name, "Plugin file (.so) or plugin id");
+    add->Add("--case", "CASE", &args->cases, "Run only this case; may be repeated");
+    add->Flag("--cases", &args->list, "Print the table of cases as Markdown; run none");
+    add->Flag("--only-failed", &args->only_failed, "Show only cases that failed or crashed");
+    add->Flag("--in-process", &args->in_process, "Run the cases in this process, for a debugger");
     add->Flag("--json", &args->json, "Print JSON");
-    add->Add("--seed", "N", &args->seed, "Of actions and episodes; a failure says with which it is repeated");
-    add->Add("--limit", "SECONDS", &args->limit_s, "Fail a case that takes longer; up to twice as long on a busy machine")
+    add->Add("--seed", "N", &args->seed, "Seed of actions and episodes, printed with each failure");
+    add->Add("--limit", "SECONDS", &args->limit_s, "Time limit of a case; up to twice as long on a busy machine")
         .Within(0.1, 86400.0)
         .ShowsDefault();
-    add->Add("--set", "NAME=VALUE", &args->set, "An option of the plugin; may be repeated");
-    add->Add("--env", "ENV", &args->env, "Env in which a learner is tried, instead of the validator's own");
-    add->Add("--env-set", "NAME=VALUE", &args->env_set, "An option of that env; may be repeated");
+    add->Add("--set", "NAME=VALUE", &args->set, "Set an option of the plugin; may be repeated");
+    add->Add("--env", "ENV", &args->env, "Env for a learner, instead of the validator's own");
+    add->Add("--env-set", "NAME=VALUE", &args->env_set, "Set an option of that env; may be repeated");
     add->PluginPath(&args->plugin_path);
     add->Check([args] { return std::string(args->name.empty() && !args->list ? "FILE is required" : ""); });
   };

@@ -22,7 +22,7 @@ constexpr auto WordsOf(CaseVerdict) {
 struct CaseResult {
   std::string name;
   CaseVerdict verdict = CaseVerdict::kPassed;
-  std::string note;                  // why it was skipped, what it measured
+  std::string note;                  // reason of a skip, or a measurement
   std::string place, wanted, found;  // of what went wrong
   std::string mend;
   double seconds = 0;
@@ -44,12 +44,12 @@ struct CaseResult {
   }
 };
 
-// What a case throws to end otherwise than PASSED.
+// Thrown by a case to end with a verdict other than PASSED.
 struct CaseEnd {
   CaseResult result;
 };
 
-// `mend` empty: what the table of cases says.
+// `mend` empty: the text in the table of cases.
 [[noreturn]] inline void FailCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
   throw CaseEnd{{"", CaseVerdict::kFailed, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
 }

@@ -24,7 +24,7 @@ CoreClaims::CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::f
   try {
     MakeOwnFolder(folder);
   } catch (const std::runtime_error& e) {
-    LogInfo("warning: {}; trials are not kept to cores", e.what());
+    LogInfo("warning: {}; trials are not pinned to cores", e.what());
     return;
   }
   for (const int cpu : cpus) {

@@ -141,7 +141,7 @@ bool FolderEngine::FolderIsThere() const {
 
 std::vector<FolderEngine::Lost> FolderEngine::AllLost() const {
   std::vector<Lost> lost;
-  for (const auto& [id, job] : jobs_) lost.push_back({id, "the results folder was moved away under its node"});
+  for (const auto& [id, job] : jobs_) lost.push_back({id, "the results folder was moved while its node ran"});
   return lost;
 }
 

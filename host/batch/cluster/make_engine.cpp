@@ -107,9 +107,9 @@ std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& 
   std::error_code error;
   std::filesystem::remove_all(engine, error);
   if (!failure.empty())
-    return fmt::format("warning: {}; `scancel {}` ends the jobs that an earlier run may still have in Slurm's queue", failure,
+    return fmt::format("warning: {}; `scancel {}` ends the jobs that an earlier run may have left in Slurm's queue", failure,
                        fmt::join(slurm, " "));
-  return any ? "ended what an earlier run still had in its cluster; what its trials have finished and saved counts" : "";
+  return any ? "ended the leftovers of an earlier run on its cluster; its finished and saved trials are kept" : "";
 }
 
 }  // namespace backplane

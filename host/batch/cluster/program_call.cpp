@@ -89,7 +89,7 @@ void ProgramCall::Ended(const ChildExit& exit) {
 CallEnd ProgramCall::Await() {
   const int interrupts = InterruptScope::Count();
   while (Look() == nullptr) {
-    if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped before it had answered");
+    if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped before it answered");
     pollfd printed[] = {{out_->reader(), POLLIN, 0}, {err_->reader(), POLLIN, 0}};  // closed ones are negative, and ignored
     poll(printed, std::size(printed), kLookAgain_ms);
   }

@@ -157,8 +157,8 @@ class Driver:
             seen = self.ask_nodes(folder, token)
             blind = [node for node, sees in seen.items() if not sees]
             return "" if not blind else (
-                f"Ray's node {blind[0]} does not see {folder}; wanted a results folder that all nodes share under the same name, "
-                "or engine.shared: false, with which results travel through Ray")
+                f"Ray's node {blind[0]} does not see {folder}; use a results folder that all nodes share under the same name, "
+                "or engine.shared: false")
         self.apart = self.ray.remote(num_cpus=0)(Relay).remote()
         return ""
 
@@ -248,14 +248,14 @@ def main():
     try:
         import ray
     except ImportError:
-        return say(error=f"engine.kind ray: {sys.executable} has no package ray; `{sys.executable} -m pip install ray` installs it, "
-                         "engine.python names another interpreter")
+        return say(error=f"engine.kind ray: {sys.executable} does not have the package ray; "
+                         f"run `{sys.executable} -m pip install ray`, or set engine.python to a different interpreter")
     try:
         knock(first["address"])
         ray.init(address=first["address"], log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except Exception as error:
         return say(error=f"engine.kind ray: no cluster answers at engine.address {first['address']}: {sentence(error)}; "
-                         "`ray start --head` begins one")
+                         "`ray start --head` starts one")
     driver = Driver(ray, first)
     total = ray.cluster_resources()
     say(ready={"cpus": int(total.get("CPU", 0)), "gpus": total.get("GPU", 0),

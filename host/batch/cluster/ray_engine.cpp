@@ -158,9 +158,11 @@ std::string RayEngine::WhyNot(const EngineConfig& config) {
       {.words = {python, "-c", "import importlib.util as u, sys; sys.exit(3 if u.find_spec('ray') is None else 0)"}});
   if (run.ok()) return "";
   if (!run.started || run.code != 3)
-    return fmt::format("engine.kind ray: {} is no Python that runs; engine.python names another interpreter", python);
+    return fmt::format(
+        "engine.kind ray: expected a Python that runs, got {}\nhint: set engine.python to a different interpreter", python);
   return fmt::format(
-      "engine.kind ray: {} has no package ray; `{} -m pip install ray` installs it, engine.python names another interpreter",
+      "engine.kind ray: {} does not have the package ray\n"
+      "hint: run `{} -m pip install ray`, or set engine.python to a different interpreter",
       python, python);
 }
 
@@ -185,8 +187,8 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   const EngineNeeds& needs = request.needs;
   const double cpus = cluster.cpus.value_or(0), gpus = cluster.gpus.value_or(0);
   if (static_cast<double>(needs.cpus) > cpus || needs.gpus > gpus)
-    throw std::runtime_error(fmt::format("a trial wants {} cores and {} GPUs; Ray's cluster has {} and {} in all", needs.cpus,
-                                         needs.gpus, cpus, gpus));
+    throw std::runtime_error(fmt::format("a trial needs {} cores and {} GPUs, but Ray's cluster has {} and {} in total",
+                                         needs.cpus, needs.gpus, cpus, gpus));
   double room = cpus / static_cast<double>(needs.cpus);
   if (needs.gpus > 0) room = std::min(room, gpus / needs.gpus);
   const auto places = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
@@ -211,10 +213,10 @@ std::string RayEngine::Open() {
                    {"out", std::filesystem::absolute(out())}}}});
   const std::optional<DriverLine> reply = driver_->Await(&DriverLine::IsReplyToOpen, kNodesLook, [this] { BeAlive(); });
   if (reply && reply->opened->is_string()) return Shown(*reply->opened);
-  if (driver_->ended()) return "Ray's driver ended when it asked the nodes for the results folder";
+  if (driver_->ended()) return "Ray's driver ended while it searched the nodes for the results folder";
   return InterruptScope::Count() > 0
              ? ""
-             : fmt::format("Ray's nodes were asked for the results folder and did not answer within {} s", kNodesLook.count());
+             : fmt::format("Ray's nodes did not report within {} s whether they see the results folder", kNodesLook.count());
 }
 
 void RayEngine::Ordered(const WorkOrder& order) {
@@ -239,7 +241,7 @@ std::vector<FolderEngine::Lost> RayEngine::FindLost() {
   }
   for (auto it = done_.begin(); it != done_.end();) {
     const bool late = Clock::now() - it->second > kEndIsSeen;
-    if (IsRunning(it->first) && late) lost_.push_back({it->first, "its task ended without a word of how"});
+    if (IsRunning(it->first) && late) lost_.push_back({it->first, "its task ended without a result"});
     it = late || !IsRunning(it->first) ? done_.erase(it) : std::next(it);
   }
   if (driver_->ended())

@@ -156,7 +156,7 @@ std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending, 
   try {
     return ProgramCall(ScancelWords(jobs, only_pending), limit).Await().failure;
   } catch (const std::exception& error) {  // no descriptor is left; a destructor calls this
-    return fmt::format("scancel cannot be started: {}", error.what());
+    return fmt::format("cannot start scancel: {}", error.what());
   }
 }
 

@@ -40,7 +40,7 @@ SlurmEngine::SlurmEngine(const EngineRequest& request) : FolderEngine(request.ou
   if (const std::string why = WhyNot(request.config); !why.empty()) throw std::runtime_error(why);
   if (request_.needs.gpus != std::floor(request_.needs.gpus))
     throw std::runtime_error(fmt::format(
-        "resources.gpus {}: Slurm gives whole devices; wanted a whole number, or engine.kind ray, which counts parts",
+        "resources.gpus: expected a whole number under Slurm, got {}\nhint: engine.kind ray supports shares of a GPU",
         request_.needs.gpus));
   const uint64_t wanted = request_.jobs ? *request_.jobs : request_.config.nodes;
   at_once_ = std::max<size_t>(1, std::min<size_t>(wanted, request_.needs.trials));
@@ -52,8 +52,8 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
   const CallEnd end = ProgramCall({"sbatch", "--version"}).Await();
   if (end.ok()) return "";
   return fmt::format(
-      "engine.kind slurm: sbatch does not work here ({}); run this command on a machine from which jobs are submitted (a login "
-      "node), or install the programs on a Debian machine of the cluster: apt-get install slurm-client",
+      "engine.kind slurm: sbatch does not work here ({})\nhint: run this command on a login node of the cluster, or install "
+      "Slurm's programs here: apt-get install slurm-client",
       end.failure);
 }
 
@@ -76,7 +76,7 @@ SlurmEngine::~SlurmEngine() {
   while (AnyWorker() && Clock::now() < until) std::this_thread::sleep_for(kLookForWorkers);
   if (failure.empty() && AnyWorker()) failure = CancelJobs(jobs_, /*only_pending=*/false, patience());
   if (!failure.empty())
-    LogInfo("warning: {}; `scancel {}` ends the jobs that may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
+    LogInfo("warning: {}\nhint: `scancel {}` ends the jobs that may be left in Slurm's queue", failure, fmt::join(jobs_, " "));
   RemoveFolder();
 }
 
@@ -94,7 +94,7 @@ std::string SlurmEngine::ReadSubmit() {
   if (!told.ok()) return told.failure;
   const std::optional<std::string> job = ReadJobNumber(told.out);
   if (!job)
-    return fmt::format("expected the number of a job from sbatch, got {}",
+    return fmt::format("expected a job number from sbatch, got {}",
                        told.out.empty() ? "nothing" : Printable(told.out, kShownColumns));
   AddArray(*job);
   return "";
@@ -126,7 +126,7 @@ std::string SlurmEngine::Open() {
     if (submit_) continue;
     const std::optional<SlurmTasks> tasks = Hear();
     if (silent_since_ && Clock::now() - *silent_since_ > UnknownFor())
-      return fmt::format("no worker of Slurm's job {} was found, and its state is not known: {}", jobs_.back(), warned_);
+      return fmt::format("no node agent of Slurm's job {} reported, and the job's state is unknown: {}", jobs_.back(), warned_);
     if (!tasks) continue;
     if (!said && Clock::now() - submitted > kSayWaiting) {
       said = true;
@@ -135,7 +135,7 @@ std::string SlurmEngine::Open() {
     }
     if (AnyUnlisted(*tasks) || !tasks->running.empty() || !tasks->pending.empty() || AnyWorker()) continue;
     return fmt::format(
-        "Slurm has run job {} and no worker of it was heard of in {}: the nodes have to see this folder under this name, and "
+        "Slurm ran job {}, but no node agent reported in {}\nhint: the nodes must see this folder under the same name, and "
         "the program {}; their output is in {}",
         jobs_.back(), at().folder.string(), request_.program.string(), at().logs().string());
   }
@@ -161,7 +161,7 @@ std::optional<SlurmTasks> SlurmEngine::Hear() {
 }
 
 void SlurmEngine::Warn(const std::string& sentence) {
-  if (std::exchange(warned_, sentence) != sentence) LogInfo("warning: {}; it is tried again", sentence);
+  if (std::exchange(warned_, sentence) != sentence) LogInfo("warning: {}; trying again", sentence);
 }
 
 uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
@@ -195,7 +195,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks
     const auto job = WorkFolder::Job(name);
     const std::string worker = WorkerOf(name);
     if (!job || !IsRunning(*job) || !IsLost(worker, tasks, &suspects)) continue;
-    lost.push_back({*job, fmt::format("its node was lost: Slurm's job {} has ended under it", worker)});
+    lost.push_back({*job, fmt::format("its node was lost: Slurm's job {} has ended", worker)});
     std::filesystem::remove(at().taken() / name, error);
   }
   for (const std::string& worker : NamesIn(at().workers()))
@@ -228,7 +228,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
   if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty())
     return {};
-  return AllWaiting("no worker takes it, and the state of Slurm's jobs is not known: " + warned_);
+  return AllWaiting("no node agent takes it, and the state of Slurm's jobs is unknown: " + warned_);
 }
 
 std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
@@ -236,7 +236,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (const std::string failure = ReadSubmit(); !failure.empty()) {
     Warn(failure);
     in_vain_ = AnyWorker() ? 0 : in_vain_ + 1;
-    if (in_vain_ > kMostInVain) return AllWaiting(fmt::format("Slurm gives no workers: {}", failure));
+    if (in_vain_ > kMostInVain) return AllWaiting(fmt::format("Slurm starts no node agents: {}", failure));
   }
   AdoptArrays();
   const std::optional<SlurmTasks> tasks = Hear();
@@ -248,8 +248,8 @@ std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   if (submit_ || unknown || NamesIn(at().orders()).empty() || there >= tasks_) return lost;
   in_vain_ = AnyWorker() || there > 0 ? 0 : in_vain_ + 1;
   if (in_vain_ > kMostInVain) {
-    for (Lost& one : AllWaiting(fmt::format("Slurm's workers end as soon as they are started (job {}, logs in {})",
-                                            jobs_.back(), at().logs().string())))
+    for (Lost& one : AllWaiting(fmt::format("Slurm's node agents end as soon as they start (job {}, logs in {})", jobs_.back(),
+                                            at().logs().string())))
       lost.push_back(std::move(one));
     return lost;
   }

@@ -72,10 +72,10 @@ WorkArguments ReadWorkArguments(const std::vector<std::string>& arguments) {
     } else if (key == "--job" && number && *number > 0) {
       read.only = static_cast<JobId>(*number);
     } else {
-      throw std::runtime_error("work: wrong argument '" + argument + "'; this command is for engines only");
+      throw std::runtime_error("work: unknown argument '" + argument + "'; only engines call this command");
     }
   }
-  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: wanted --folder=DIR and --worker=NAME");
+  if (read.at.folder.empty() || read.worker.empty()) throw std::runtime_error("work: expected --folder=DIR and --worker=NAME");
   return read;
 }
 
@@ -177,7 +177,7 @@ class Worker {
     Running running;
     running.job = job;
     try {
-      if (!order) throw std::runtime_error("its order cannot be read: " + order_file.string());
+      if (!order) throw std::runtime_error("cannot read its order: " + order_file.string());
       running.status_file = order->status_file;
       running.lock_fd = Lock(order->lock_file);
       running.cores = TakeFrom(&cores_, order->cores);
@@ -210,7 +210,7 @@ class Worker {
     while (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       if (Clock::now() > until || InterruptScope::Count() > 0) {
         close(fd);
-        throw std::runtime_error("the trial still runs on another node, which the cluster has given up: " + file.string() +
+        throw std::runtime_error("the trial still runs on a different node that the cluster has given up: " + file.string() +
                                  " is locked");
       }
       std::this_thread::sleep_for(kLookBusy);
@@ -325,7 +325,7 @@ int Work(const std::vector<std::string>& arguments) {
     const WorkArguments read = ReadWorkArguments(arguments);
     if (ReadFile(read.at.session()).value_or("") != read.token) {
       throw std::runtime_error("work: " + read.at.folder.string() +
-                               " is not the folder of the supervisor that started this: the nodes do not share it");
+                               " is not the supervisor's folder, because the nodes do not share it");
     }
     Worker(read).Run();
     return kExitOk;

@@ -63,10 +63,10 @@ std::string ReplyError(const json& request, const json& reply, const SearchRecor
   const std::optional<uint64_t> replied = CountOf(read.number);
   if (op == "ask") {
     if (!replied) return Expected("a number from 0 on", "number", read.number);
-    if (known.suggestions.contains(*replied)) return fmt::format("it gives the number {} to a second suggestion", *replied);
+    if (known.suggestions.contains(*replied)) return fmt::format("it uses the number {} twice", *replied);
     return ParamsError(read.params, ReadTolerantly<SearchOpening>(known.open).space);
   }
-  if (op == "open" && !read.version.is_string()) return Expected("Optuna's version, a text,", "version", read.version);
+  if (op == "open" && !read.version.is_string()) return Expected("Optuna's version as text", "version", read.version);
   if (op == "report" && !read.prune.is_boolean()) return Expected("true or false", "prune", read.prune);
   if (op == "adopt" && (!replied || (number && *replied != *number)))
     return Expected(number ? std::to_string(*number) : "a number from 0 on", "number", read.number);

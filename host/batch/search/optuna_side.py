@@ -121,7 +121,7 @@ class Search:
 
     def trial(self, number):
         if number not in self.trials:
-            raise KeyError(f"nothing was suggested as number {number}")
+            raise KeyError(f"there is no suggestion number {number}")
         return self.trials[number]
 
     def report(self, request):

@@ -21,14 +21,15 @@ bool Is(const json& request, const char* op) { return Text(At(request, "op")) ==
 
 std::string VersionOf(const json& reply) { return Text(At(reply, "version"), "?"); }
 
-// Of a request that had another reply than it has now.
+// For a request whose reply has changed.
 std::string SayThatItDiffers(const SearchMessage& was, const json& now, const json& opened, const json& opens) {
   const std::string versions = VersionOf(opened) == VersionOf(opens)
                                    ? "Optuna " + VersionOf(opens)
                                    : "Optuna " + VersionOf(opens) + " (then " + VersionOf(opened) + ")";
   return fmt::format(
-      "sweep.search: {} now answers {} with {}, and answered {} when these results were made\n"
-      "nothing was started. --adopt-history goes on with the results that there are, --fresh moves them away and starts anew\n",
+      "sweep.search: {} now answers {} with {}, but answered {} when these results were made\n"
+      "no trial was started\n"
+      "hint: --adopt-history resumes with these results; --fresh moves them aside and starts from scratch\n",
       versions, JsonText(was.request), JsonText(now), JsonText(was.reply));
 }
 

@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kLongestRow{200}, kPause{20};
 constexpr size_t kMostReplyBytes = 16 << 20, kShownColumns = 200;
 
 std::string SayMissing(const std::string& python, const std::string& what) {
-  return fmt::format("sweep.search is answered by Optuna, which {} does not have ({}): {}", python, what, kInstallSearch);
+  return fmt::format("sweep.search needs Optuna, which {} does not have ({}): {}", python, what, kInstallSearch);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::string WhyNoSearch(const std::string& method) {
   const ProcessEnd run = RunProcess({{python, "-c", kSearchSource, "--lacks", method}});
   if (!run.started) return SayMissing(python, "no such program: " + run.err.substr(0, run.err.find('\n')));
   if (run.timed_out) return SayMissing(python, "it does not answer");
-  if (!run.ok()) return SayMissing(python, "it cannot be asked");
+  if (!run.ok()) return SayMissing(python, "it fails");
   const std::string lacks = run.out.substr(0, run.out.find('\n'));
   return lacks.empty() ? "" : SayMissing(python, "no " + lacks);
 }
@@ -64,7 +64,7 @@ SideProcess::SideProcess(fs::path log, SearchWait wait) : log_(std::move(log)), 
     child_ = std::make_unique<Child>(command);
     log_fd_ = open(log_.c_str(), O_RDONLY | O_CLOEXEC);
   } catch (const std::exception& error) {
-    throw SearchError(fmt::format("sweep.search: {} could not be started: {}", python_, error.what()));
+    throw SearchError(fmt::format("sweep.search: cannot start {}: {}", python_, error.what()));
   }
   peer_->CloseTheirs();
 }
@@ -95,7 +95,8 @@ json SideProcess::Ask(const json& request) {
 
 // Returns the reply to this line. Only time in which this process runs counts, because a suspended machine cannot reply.
 std::string SideProcess::Exchange(const std::string& line, const std::string& op) {
-  if (!peer_->unread().empty()) Fail(fmt::format("it sent more than the reply: {}", Printable(peer_->unread(), kShownColumns)));
+  if (!peer_->unread().empty())
+    Fail(fmt::format("expected one reply, got more: {}", Printable(peer_->unread(), kShownColumns)));
   const double limit_s = op == "open" ? std::max(wait_.limit_s, kLongestStart_s) : wait_.limit_s;
   AwakeClock waited(kPauseOfOurs_s);
   double looked_s = 0;
@@ -110,7 +111,7 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
     // Also if the reply comes in small pieces. A signal, such as Ctrl-C, ends the wait early.
     if (waited.Look() - looked_s >= kTick_s || heard == LinePeer::Heard::kNothing) {
       looked_s = waited.seconds();
-      if (wait_.meanwhile && !wait_.meanwhile()) Fail(fmt::format("stopped while the side process was asked for '{}'", op));
+      if (wait_.meanwhile && !wait_.meanwhile()) Fail(fmt::format("stopped while waiting for the reply to '{}'", op));
     }
     if (waited.seconds() > limit_s)
       Fail(fmt::format("the side process ({}) did not answer '{}' within {:g} s{}", python_, op, limit_s,
@@ -136,7 +137,7 @@ void SideProcess::FailAsEnded() {
   child_->Wait(kLastWords_ms);
   const std::vector<std::string> last = LastLines(fmt::format("/proc/self/fd/{}", log_fd_), 1);
   Fail(fmt::format("the side process ({}) has ended{}", python_,
-                   last.empty() ? "" : "; its last words: " + Printable(last.front(), kShownColumns)));
+                   last.empty() ? "" : "; its last line: " + Printable(last.front(), kShownColumns)));
 }
 
 }  // namespace backplane

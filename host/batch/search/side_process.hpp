@@ -21,8 +21,8 @@ class SearchError : public std::runtime_error {
 };
 
 inline constexpr char kInstallSearch[] =
-    "in a clone call scripts/bootstrap --with search, elsewhere `python3 -m pip install optuna cmaes scipy` with that Python; "
-    "BACKPLANE_PYTHON names another one";
+    "in a clone, run `scripts/bootstrap --with search`; elsewhere, run `python3 -m pip install optuna cmaes scipy` with that "
+    "Python, or set BACKPLANE_PYTHON to a different one";
 
 // Why a search by this method would not be answered here, and what to do; empty: nothing is missing. Loads no package.
 std::string WhyNoSearch(const std::string& method);

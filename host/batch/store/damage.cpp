@@ -87,7 +87,7 @@ class TrialCheck {
       }
     }
     std::optional<json> result = ParseResultJson(text);
-    if (!result) Add(file, "the trial's result", absence.empty() ? "what cannot be read as one" : absence);
+    if (!result) Add(file, "the trial's result", absence.empty() ? "one that cannot be read" : absence);
     return result;
   }
 
@@ -132,8 +132,7 @@ class TrialCheck {
     found.erase(0);  // before the first
     if (found.size() >= wanted) return;
     const std::string absence = Absence(Metrics(chain.front()));
-    Add(Metrics(chain.front()),
-        fmt::format("{} iterations", wanted) + (chain.size() > 1 ? " with those of earlier attempts" : ""),
+    Add(Metrics(chain.front()), fmt::format("{} iterations", wanted) + (chain.size() > 1 ? ", including earlier attempts" : ""),
         found.empty() && !absence.empty() ? absence : std::to_string(found.size()));
   }
 
@@ -156,7 +155,7 @@ void AddDamage(const ResultsFolder& folder, const TrialRecord& trial, std::vecto
 }  // namespace
 
 std::string SentenceOf(const Damage& damage) {
-  return damage.file.string() + ": wanted " + damage.wanted + ", found " + damage.found;
+  return damage.file.string() + ": expected " + damage.wanted + ", got " + damage.found;
 }
 
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial) {
@@ -178,7 +177,7 @@ std::vector<Damage> DamageOfRecords(const ResultsFolder& folder, const BatchReco
   };
   const auto is_trial = [](const PlanLine& line) { return !line.dropped; };
   if (std::none_of(plan.begin(), plan.end(), is_trial)) add(folder.plan(), "a line for each trial");
-  if (record.last_seq == 0) add(folder.events(), "the events of the trials that have run");
+  if (record.last_seq == 0) add(folder.events(), "the events of the finished trials");
   return all;
 }
 

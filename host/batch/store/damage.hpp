@@ -17,7 +17,7 @@ struct Damage {
   std::string wanted, found;
 };
 
-// "FILE: wanted 1000 lines, found 229"
+// "FILE: expected 1000 lines, got 229"
 std::string SentenceOf(const Damage& damage);
 
 // What of a trial that is COMPLETED or PRUNED is missing, empty, shorter or altered: its result.json, and the metrics of all

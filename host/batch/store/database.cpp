@@ -75,7 +75,8 @@ void Database::Guard(const std::function<void()>& work) {
     InFile(ResultsFolder{out_}.database(), work);
   } catch (const std::exception& error) {
     tables_.reset();
-    warn_(WordsOf(error) + "; the batch goes on without it, `backplane store rebuild " + out_.string() + "` makes it anew");
+    warn_(WordsOf(error) + "; the batch continues without it, and `backplane store rebuild " + out_.string() +
+          "` writes it again");
   }
 }
 
@@ -96,7 +97,7 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
 void CopyDatabase(const std::filesystem::path& out, const std::filesystem::path& to) {
   const std::filesystem::path from = ResultsFolder{out}.database();
   if (!std::filesystem::exists(from)) {
-    throw std::runtime_error(from.string() + " does not exist; `backplane store rebuild " + out.string() + "` makes it");
+    throw std::runtime_error(from.string() + " does not exist\nhint: `backplane store rebuild " + out.string() + "` writes it");
   }
   const std::filesystem::path temporary = to.string() + ".tmp";
   std::filesystem::remove(temporary);

@@ -138,7 +138,7 @@ std::optional<ProcessId> FindLocker(int fd) {
     by = " (process " + std::to_string(holder->pid) + " on " + holder->hostname + ")";
   }
   throw std::runtime_error(out.string() + " is in use by another " + (holder ? "run" : "command") + by +
-                           "; wait for it, stop it with `backplane stop`, or choose another folder with --out");
+                           "; wait for it, stop it with `backplane stop`, or choose a different folder with --out");
 }
 
 class Locking {
@@ -231,7 +231,7 @@ class Locking {
   bool WaitFor(int fd) {
     if (say_ && !said_) {
       said_ = true;
-      say_("waiting for trials in " + out_.string() + " to end: the run that started them is gone");
+      say_("waiting for trials in " + out_.string() + " to end, because the run that started them is gone");
     }
     return LockWithin(fd, kOrphansEnd);
   }
@@ -261,9 +261,8 @@ void RequireResults(const std::filesystem::path& out) {
   const size_t more = names.size() - std::min(names.size(), kShown);
   names.resize(names.size() - more);
   throw std::runtime_error(fmt::format(
-      "{} is not a results folder: it holds {}{}, and none of {}; --fresh moves nothing else "
-      "away. Choose another folder with --out",
-      out.string(), fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", fmt::join(kResultFiles, ", ")));
+      "{} is not a results folder: it holds {}{}, and none of {}\nhint: choose a different folder with --out", out.string(),
+      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "", fmt::join(kResultFiles, ", ")));
 }
 
 }  // namespace
@@ -307,7 +306,7 @@ void LockTrial(const HeldFolder& trial) {
   trial.Require();
   if (TryLock(trial.fd()) == Lock::kTaken) {
     const std::optional<ProcessId> locker = FindLocker(trial.fd());
-    throw std::runtime_error(trial.name().string() + " is in use by another process" +
+    throw std::runtime_error(trial.name().string() + " is in use by a different process" +
                              (locker ? " (" + std::to_string(locker->pid) + ")" : ""));
   }
 }
@@ -319,7 +318,7 @@ TrialFolder TrialFolderOf(const std::filesystem::path& out, const std::string& t
 bool HasOldResults(const std::filesystem::path& out) {
   if (!std::filesystem::exists(out)) return false;
   if (!std::filesystem::is_directory(out)) {
-    throw std::runtime_error(out.string() + " is not a folder; choose another one with --out");
+    throw std::runtime_error(out.string() + " is not a folder\nhint: choose a different one with --out");
   }
   if (std::filesystem::is_empty(out)) return false;
   RequireResults(out);

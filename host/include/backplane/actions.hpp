@@ -1,5 +1,5 @@
-// Actions that nobody learned: zero, or drawn evenly from the action space. The one home of both, for the host, which measures
-// what they earn, and for learners that act so.
+// Actions without learning: zero, or drawn evenly from the action space. The host measures their return as a baseline, and some
+// learners act with them.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace bp {
 
-// What an ACTION channel admits. Keeps nothing of the channel, and may be used by several threads at once.
+// The values that an ACTION channel allows. Keeps no reference to the channel; several threads may use it at the same time.
 class ActionSpace {
  public:
   // `action`: float32 BOX, or one int32 DISCRETE per row; `mask`: the env's ACTION_MASK, or NULL. Throws std::invalid_argument
-  // with a sentence for other channels. nvec and bounds are as channel.h says: the host has refused other envs.
+  // for other channels. nvec and bounds follow channel.h, because the host rejects other envs.
   explicit ActionSpace(const bp_channel& action, const bp_channel* mask = nullptr) {
     action.space == BP_SPACE_DISCRETE ? ReadDiscrete(action, mask) : ReadBox(action);
   }

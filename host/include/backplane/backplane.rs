@@ -245,7 +245,7 @@ impl Rng {
     }
 }
 
-/// What the plugin is called. `id` is "env." and the name that an experiment file says.
+/// Names of the plugin. `id` is "env." and the name in experiment files.
 pub struct About {
     pub id: &'static str,
     pub version: &'static str,
@@ -293,7 +293,7 @@ impl Options<'_> {
     fn get<T>(&self, path: &str, mut value: T, read: impl FnOnce(*const c_char, &mut T) -> bp_status) -> T {
         let name = CString::new(path).expect("an option's path has no zero byte");
         let status = read(name.as_ptr(), &mut value);
-        assert!(status == BP_OK, "option '{path}' is not declared as it is read");
+        assert!(status == BP_OK, "option '{path}' is declared with a different type");
         value
     }
     pub fn f64(&self, path: &str) -> f64 {
@@ -305,14 +305,14 @@ impl Options<'_> {
     pub fn boolean(&self, path: &str) -> bool {
         self.i64(path) != 0
     }
-    /// Of text and of a choice.
+    /// For text and choices.
     pub fn text(&self, path: &str) -> String {
         let borrowed = self.get(path, std::ptr::null(), |name, out| unsafe { (self.config.str)(self.config, name, out) });
         unsafe { CStr::from_ptr(borrowed) }.to_string_lossy().into_owned()
     }
 }
 
-/// What kind of actions an env takes: `f32` for a box, `i32` for discrete ones.
+/// Type of an env's actions: `f32` for a box, `i32` for discrete ones.
 pub trait Action: Copy + Default + 'static {
     const DTYPE: bp_dtype;
 }
@@ -365,27 +365,27 @@ impl<A: Action> Spec<A> {
     }
 }
 
-/// What one step earned, and whether the episode is over by the env's own rule.
+/// Reward of one step, and true if the env's own rule ends the episode.
 pub struct Outcome {
     pub reward: f64,
     pub terminated: bool,
 }
 
-/// One row. The layer makes the rows, their random streams and the buffers around it. Rows are stepped at once from several
-/// threads, each by one of them.
+/// One row. The layer makes the rows, their random streams and the buffers around it. Several threads step rows at the same
+/// time, each row by one of them.
 pub trait Env: Sized + Send + 'static {
     const ABOUT: About;
     const OPTIONS: &'static [Opt];
-    /// What all rows share, made once.
+    /// Data shared by all rows, made once.
     type Model: Sync + 'static;
     type Action: Action;
 
-    /// An error is a sentence: what was wanted, and what was found.
+    /// An error is a sentence with the expected and the found value.
     fn model(options: &Options) -> Result<Self::Model, String>;
     fn spec(model: &Self::Model) -> Spec<Self::Action>;
-    /// Starts an episode. `rng` is new with each episode, and goes on in its steps.
+    /// Starts an episode. `rng` is new with each episode, and continues in its steps.
     fn reset(model: &Self::Model, rng: &mut Rng, obs: &mut [f32]) -> Self;
-    /// `obs` and `info` hold what was there before: all of both is written.
+    /// `obs` and `info` hold old values: write all of both.
     fn step(&mut self, model: &Self::Model, rng: &mut Rng, action: &[Self::Action], obs: &mut [f32], info: &mut [f32]) -> Outcome;
 }
 
@@ -395,7 +395,7 @@ struct Row<E> {
     info: Vec<f32>,
 }
 
-// Where the channels stand among those of the spec; infos follow.
+// Places of the channels in the spec; infos follow.
 const OBS: usize = 0;
 const ACTION: usize = 1;
 const REWARD: usize = 2;
@@ -406,7 +406,7 @@ const INFO: usize = 4;
 pub struct Instance<E: Env> {
     host: *const bp_host,
     model: E::Model,
-    rows: Vec<UnsafeCell<Row<E>>>, // a row belongs to whoever was handed the range that it lies in
+    rows: Vec<UnsafeCell<Row<E>>>, // a row belongs to the thread that got its range
     wanted: Wanted,
     frames: *const bp_frame,
     n_frames: u64,
@@ -498,13 +498,14 @@ impl<E: Env> Instance<E> {
         *(*frame).tensors.add(channel)
     }
 
-    // What row `r` has of a channel: `n` elements. The caller has the row, and `bind` saw dtype and shape.
+    // The `n` elements of row `r` in a channel. The caller has the row, and `bind` saw dtype and shape.
     unsafe fn of_row<T>(&self, tensor: *const bp_tensor, r: u64, n: usize) -> *mut [T] {
         let first = (*tensor).data.cast::<T>().add(r as usize * *(*tensor).strides as usize);
         std::ptr::slice_from_raw_parts_mut(first, n)
     }
 
-    // Checks once what the loops rely on. A channel of INFO may be missing; the last slot of a rollout has no transitions.
+    // Checks once the assumptions of the loops. A channel of INFO may be missing; the last slot of a rollout has no
+    // transitions.
     unsafe fn bind(&mut self, frames: *const bp_frame, n_frames: u64) -> Result<(), (bp_status, String)> {
         self.frames = frames;
         self.n_frames = n_frames;
@@ -524,7 +525,7 @@ impl<E: Env> Instance<E> {
                 };
                 if !fits {
                     let name = CStr::from_ptr(wanted.name).to_string_lossy();
-                    return Err((BP_E_INVALID_ARG, format!("the buffer of '{name}' has not its shape or dtype")));
+                    return Err((BP_E_INVALID_ARG, format!("the buffer of '{name}' has the wrong shape or dtype")));
                 }
             }
         }
@@ -536,7 +537,7 @@ impl<E: Env> Instance<E> {
             return Ok(());
         }
         let (slots, rows) = (self.n_frames, self.rows.len());
-        Err((BP_E_INVALID_ARG, format!("slot {slot}, rows [{begin}, {end}): wanted one of {slots} slots and of {rows} rows")))
+        Err((BP_E_INVALID_ARG, format!("slot {slot}, rows [{begin}, {end}): expected one of {slots} slots and of {rows} rows")))
     }
 
     unsafe fn reset(&self, slot: u32, begin: u64, end: u64, mask: *const u8, seeds: *const u64) -> Result<(), (bp_status, String)> {

@@ -2,17 +2,17 @@
 //
 // (1) Only C types cross the boundary; no exception may leave a plugin or enter it.
 // (2) Every struct starts with `struct_size`, set by the side that fills it. Read a later field only if BP_HAS
-//     says it is there; the writer of an out struct touches nothing past the `struct_size` its caller set.
+//     is true for it; the writer of an out struct touches nothing past the `struct_size` its caller set.
 //     An array of structs is walked by the struct_size of its element 0.
 // (3) Structs only grow at the end. Optional parts come through `get_extension(id)`: NULL when unknown.
-// (4) Pointers are non-NULL unless their comment says what NULL means.
-// (5) Whoever creates an object destroys it; nobody frees the other side's memory. Strings given by a plugin are
+// (4) Pointers are non-NULL unless their comment gives NULL a meaning.
+// (5) The side that creates an object destroys it; no side frees the other's memory. Strings given by a plugin are
 //     static or live until the object's `destroy`; strings and tensors given to it live for the call.
 // (6) 64-bit little-endian platforms only. All text is UTF-8.
 //
 // Thread tags, in brackets at the end of a comment. They are roles, not operating-system threads:
 //   [control]  no other call on this instance runs
-//   [rows]     a runner; runs at once on disjoint row ranges if the plugin has BP_FLAG_ROWS_CONCURRENT, else one at a time
+//   [rows]     a runner; runs concurrently on disjoint row ranges if the plugin has BP_FLAG_ROWS_CONCURRENT, else one at a time
 //   [monitor]  the monitor thread
 //   [any]      any thread at any time
 // Calls on different instances are independent unless a plugin has BP_FLAG_SINGLETON.

@@ -1,5 +1,5 @@
-// C++ authoring of learners that have candidates evaluated, such as random search: a request scores candidates, each over whole
-// episodes, and one delivery tells what they earned. Derives from bp::Learner as OnPolicy does; see learner.hpp.
+// C++ authoring of learners that evaluate candidates, such as random search: a request scores candidates, each over whole
+// episodes, and one delivery contains their returns. Derives from bp::Learner as OnPolicy does; see learner.hpp.
 #pragma once
 
 #include <limits>
@@ -9,15 +9,15 @@
 
 namespace bp {
 
-// What the next evaluation is; as in bp_request.
+// The next evaluation; as in bp_request.
 struct CandidateRequest {
   uint64_t candidates = 0, episodes_each = 1;
   uint64_t chunk = 0;           // candidates in flight; 0: all
-  uint64_t max_steps = 0;       // of an episode; 0: as the env says
+  uint64_t max_steps = 0;       // per episode; 0: the env's own limit
   std::vector<uint64_t> seeds;  // [candidates][episodes_each]
 };
 
-// What came of it.
+// Results of the evaluation.
 class Scores {
  public:
   explicit Scores(const Delivery& delivery)
@@ -40,8 +40,8 @@ class CandidateLearner : public Learner {
  public:
   using Learner::Learner;
 
-  // From the same state the same again, since a trial that was stopped goes on by asking anew. The request is the one that was
-  // filled before, so that its seeds keep their room.
+  // The same state has to give the same request, because a resumed trial plans again. `request` is the one filled before, so
+  // its seeds keep their memory.
   virtual void NextCandidates(CandidateRequest* request) = 0;
   virtual void OnScores(const Scores& scores) = 0;
 
@@ -51,7 +51,8 @@ class CandidateLearner : public Learner {
     NextCandidates(&request_);
     if (request_.seeds.size() != request_.candidates * request_.episodes_each)
       throw Error(BP_E_INTERNAL, "an evaluation of " + std::to_string(request_.candidates) + " candidates in " +
-                                     std::to_string(request_.episodes_each) + " episodes each should have as many seeds, got " +
+                                     std::to_string(request_.episodes_each) +
+                                     " episodes each: expected one seed per episode, got " +
                                      std::to_string(request_.seeds.size()));
     out_request->kind = BP_REQ_EVALUATE;
     out_request->u.evaluate = {request_.candidates, request_.episodes_each, request_.chunk, request_.max_steps,
@@ -59,8 +60,8 @@ class CandidateLearner : public Learner {
   }
   void Consume(const Delivery& delivery) override {
     if (delivery.raw().kind != BP_REQ_EVALUATE)
-      throw Error(BP_E_INVALID_ARG, "got a delivery of kind " + std::to_string(delivery.raw().kind) +
-                                        ", it asks for evaluations of candidates alone");
+      throw Error(BP_E_INVALID_ARG,
+                  "expected a delivery of evaluated candidates, got kind " + std::to_string(delivery.raw().kind));
     OnScores(Scores(delivery));
   }
 

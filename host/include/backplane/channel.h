@@ -19,7 +19,7 @@ enum {
   BP_ROLE_STATE,        // state role; global, for critics
   BP_ROLE_ACTION,       // the only input of an env
   BP_ROLE_ACTION_MASK,  // state role; uint8, 1 = allowed
-  BP_ROLE_REWARD,       // transition role, like all below unless said
+  BP_ROLE_REWARD,       // transition role, like all below unless marked
   BP_ROLE_TERMINATED,   // uint8, ROW scope
   BP_ROLE_TRUNCATED,    // uint8, ROW scope; the host fills it unless BP_FLAG_OWNS_TIME_LIMIT
   BP_ROLE_FINAL_OBS,    // filled by the host
@@ -30,7 +30,7 @@ enum {
   BP_ROLE_LOSS_MASK,
   BP_ROLE_WEIGHT,
   BP_ROLE_INFO,
-  BP_ROLE_EXTRA = 18  // a learner's output beside ACTION (logp, value, ...)
+  BP_ROLE_EXTRA = 18  // a learner's output in addition to ACTION (logp, value, ...)
 };
 enum { BP_SPACE_BOX = 1, BP_SPACE_DISCRETE, BP_SPACE_MULTI_DISCRETE, BP_SPACE_MULTI_BINARY, BP_SPACE_TOKENS, BP_SPACE_BYTES };
 enum { BP_SCOPE_ROW = 1, BP_SCOPE_AGENT };

@@ -1,5 +1,4 @@
-// What an env says of its channels, as whoever reads it sees it: a learner, the host. Part of env.hpp and learner.hpp, which
-// authors include.
+// An env's declaration of its channels, for learners and the host. Part of env.hpp and learner.hpp, which authors include.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +48,7 @@ void ForEachChannel(const bp_env_spec& env, Function&& function) {
   }
 }
 
-// The first channel of a role (BP_ROLE_*), or the one of a name; NULL: the env has none. Whoever looks a channel up asks here.
+// The first channel with a role (BP_ROLE_*), or the channel with a name; NULL: the env has none.
 inline const bp_channel* FindChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* found = nullptr;
   ForEachChannel(env, [&](const bp_channel& channel) {
@@ -81,7 +80,7 @@ inline std::vector<const bp_channel*> FindChannels(const bp_env_spec& env, uint1
   return found;
 }
 
-// The same for who works with one channel of a role at most: several are refused, not passed over.
+// The same for readers that support one channel of a role at most: several are an error.
 inline const bp_channel* FindOnlyChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* const found = FindChannel(env, role);
   ForEachChannel(env, [&](const bp_channel& channel) {

@@ -11,7 +11,7 @@
 
 namespace bp {
 
-// What the next update learns from; as in bp_request.
+// The items of the next update; as in bp_request.
 struct DataRequest {
   uint64_t micro_batch = 0;  // items at a time; 0: the most that fit the device
   uint64_t group = 0;        // items of an update
@@ -45,13 +45,13 @@ class DataLearner : public Learner {
   // One micro-batch of the group; the last has BP_DELIVERY_LAST_IN_GROUP. The group's tensors stay valid till its call returns.
   // Throws an Error (BP_E_OOM_DEVICE) where it does not fit, with the learner as it was before the group.
   virtual void OnMicroBatch(const Delivery& delivery) = 0;
-  // Before each group: what the host can give now. device_bytes is known here first.
+  // Called before each group with the host's present limits. device_bytes is first known here.
   virtual void OnLimits(const bp_limits& /*limits*/) {}
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {
-    if (!BP_HAS(&limits, iterations_done)) throw Unsupported("needs a host that says how many iterations are done");
+    if (!BP_HAS(&limits, iterations_done)) throw Unsupported("needs a host that reports the number of finished iterations");
     if (limits.items == 0)
-      throw Unsupported("learns from a data set, and the env is none (it does not offer \"bp.env.source/1\")");
+      throw Unsupported("learns from a data set, but the env is not one (it does not offer \"bp.env.source/1\")");
     limits_ = limits;
     const DataRequest request = NextGroup();
     drop_last_ = request.drop_last;
@@ -63,8 +63,7 @@ class DataLearner : public Learner {
   }
   void Consume(const Delivery& delivery) final {
     if (delivery.raw().kind != BP_REQ_DATA)
-      throw Error(BP_E_INVALID_ARG,
-                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", it asks for data alone");
+      throw Error(BP_E_INVALID_ARG, "expected a delivery of data, got kind " + std::to_string(delivery.raw().kind));
     OnMicroBatch(delivery);
   }
 
@@ -79,7 +78,7 @@ class DataLearner : public Learner {
                   "use of the device should be both: bp_device_use DeviceUse() const, void ResetPeak()");
   }
 
-  // What the class derived from this offers beside the state. Called by LearnerPlugin.
+  // Extensions of the derived class in addition to the state. Called by LearnerPlugin.
   template <class P>
   static const void* Extension(const char* id) {
     if constexpr (detail::TellsHeldOutLoss<P>) {
@@ -112,10 +111,10 @@ class DataLearner : public Learner {
  protected:
   // Share of the budget used when the group was planned, 0 to 1.
   double progress() const { return limits_.progress; }
-  // Updates of this trial before the group that was planned. A learner's own count would go on from one stage to the next.
+  // Updates of this trial before the planned group. A learner's own count would continue from one stage to the next.
   uint64_t UpdatesDone() const { return limits_.iterations_done; }
-  // Updates of the whole trial with groups of this many items, as far as its budget counts updates or epochs; 0: unknown. From
-  // OnLimits on: whether short groups count is what NextGroup said last.
+  // Updates of the whole trial with groups of this many items, if its budget counts updates or epochs; 0: unknown. Valid
+  // from OnLimits on. The last NextGroup decides whether short groups count.
   uint64_t UpdatesInAll(uint64_t group) const {
     constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
     uint64_t updates = limits_.iterations;

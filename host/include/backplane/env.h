@@ -21,7 +21,7 @@ typedef struct bp_env_spec {
   const bp_channel* channels;        // [n_channels]
   uint64_t n_channels;
   int64_t max_episode_steps;  // 0: no limit. The host counts and truncates.
-  bp_device device;           // of all channels; type 0, where nobody wrote one, is the CPU
+  bp_device device;           // of all channels; type 0, the initial value, is the CPU
 } bp_env_spec;
 
 typedef struct bp_env_api {

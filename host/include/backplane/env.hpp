@@ -1,7 +1,7 @@
 // C++ authoring of envs. Three ways, all ending in one line, BP_PLUGINS(...):
 //
 //   BP_PLUGINS(bp::Env<T>)        T is ONE row; the layer walks rows, seeds, buffers and snapshots. The usual way.
-//   BP_PLUGINS(bp::MultiEnv<T>)   T is ONE row of SEVERAL AGENTS; the same layer. What it offers says env_agents.hpp.
+//   BP_PLUGINS(bp::MultiEnv<T>)   T is ONE row of SEVERAL AGENTS; the same layer; see env_agents.hpp.
 //   BP_PLUGINS(bp::EnvBatch<B>)   B holds ALL rows and works on ranges of them: odd channels, SIMD.
 //
 // What T offers (templates/env/cpp is a complete example):
@@ -27,18 +27,19 @@
 //   bp::Handle<uint8_t> mask_ = spec_.Add<uint8_t>({.role = BP_ROLE_ACTION_MASK, .name = "action_mask", .shape = {9}});
 //   std::span<uint8_t> mask = slot.Row(mask_, row);
 // and for snapshots uint64_t StateBytes() const, Save(row, void*) const, Load(row, const void*), uint64_t StateKey() const.
-// Where the states of rows have no fixed size, in place of snapshots (ext/state.h), all of B's:
+// If the states of rows have no fixed size, all of B's instead of snapshots (ext/state.h):
 //   void SaveState(const bp::Writer&);  void LoadState(const bp::Reader&);
 //   bool KeepsState() const;                                     // whether this instance can; may be absent
 // B may reset itself: BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT in kAbout.flags, kRowsConcurrent = false, and
 //   void NextSeeds(uint64_t per_row, const uint64_t* seeds);   // ext/autoreset.h
-// Where Spec().Device(...) names another device than the CPU it offers the calls of ext/memory.h, throwing instead of a status:
+// If Spec().Device(...) is not the CPU, B offers the calls of ext/memory.h, throwing instead of a status:
 //   void* Allocate(uint64_t bytes), void Release(void*), ToHost(host, device, bytes), ToDevice(device, host, bytes),
 //   Copy(to, from, bytes), Gather(to, from, bytes_each, n, indices).
 //
 // A B that is a data set (ext/source.h) has
 //   uint64_t Items() const;                                      // of an epoch
-//   void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot&);   // into rows 0 .. n-1; Has() says which channels
+//   void Read(uint64_t seed, uint64_t first, uint64_t n, const bp::Slot&);   // into rows 0 .. n-1; Has() is true for the
+//   channels
 //
 // For films of episodes (ext/render.h) B draws its rows, as the inside of an <svg> unless `kPictureFormat` is BP_RENDER_PNG:
 //   bp::PictureSize SizeOfPicture() const;
@@ -56,7 +57,7 @@
 // and T, static StateParts(const Model&), GetState(const Model&, double*) const, SetState(const Model&, const double*, float*
 // obs).
 //
-// Both keep their own state and never read OBS back. Rows are stepped by several threads at once, on disjoint ranges, so a row
+// Both keep their own state and never read OBS back. Several threads step rows at the same time, on disjoint ranges, so a row
 // touches nothing shared but the const Model; `static constexpr bool kRowsConcurrent = false` in T or B turns that off.
 // A name of these with another signature does not compile.
 // Errors are thrown as bp::Error. Step neither allocates nor locks.

@@ -1,6 +1,6 @@
 // bp::MultiEnv<T>: a batch made of single rows with several agents each. Part of env.hpp, which authors include.
 //
-// T offers what env.hpp says of a T for bp::Env, but for
+// T offers the same as a T for bp::Env (env.hpp), except for
 //   static bp::EnvSpec Spec(const Model&);   // MaxAgents(n), AgentObs, an AgentAction..., and what else agents have:
 //   ActionMask,
 //                                            // Alive, State, Info; or Spec(Model&), to keep handles of its own channels there
@@ -35,18 +35,18 @@ class PerAgent {
   size_t each_ = 0;
 };
 
-// Where a row shows itself, after a reset and after each step; all of it is written. What the spec lacks is empty.
+// Outputs of a row after a reset and after each step; all of them are written. Channels absent from the spec are empty.
 struct RowView {
   PerAgent<float> obs;       // [agents][n_obs]
   PerAgent<uint8_t> mask;    // [agents][choices], 1: allowed; never all 0
   std::span<uint8_t> alive;  // [agents]
   std::span<float> state;    // [n_state]
 
-  // The row of any other channel, by its handle; an INFO channel may have no buffer, as nobody wants it.
+  // The row of any other channel, by its handle; an INFO channel has no buffer if it is not recorded.
   template <class T>
   std::span<T> operator[](Handle<T> channel) const {
     if (slot->Of(channel).is_listed)
-      throw Error(BP_E_INTERNAL, "'" + slot->Of(channel).name + "' of Info() is written in `info`, and by no handle");
+      throw Error(BP_E_INTERNAL, "write '" + slot->Of(channel).name + "' of Info() through `info`, not through a handle");
     return slot->Row(channel, row);
   }
   template <class T>
@@ -58,10 +58,10 @@ struct RowView {
   uint64_t row;
 };
 
-// A step of a row: what its agents do, and what comes of it.
+// A step of a row: its agents' actions, and the outputs.
 template <class Action>
 struct RowStep : RowView {
-  // Of int32_t, a choice for each agent: action[a]. Of float, numbers of each: action[a][i].
+  // int32_t: a choice per agent, action[a]. float: numbers per agent, action[a][i].
   std::conditional_t<std::is_same_v<Action, float>, PerAgent<const float>, std::span<const Action>> action;
   std::span<float> reward;  // [agents]; empty where the team earns
   std::span<float> info;    // in the order of the spec's Info(); written past these, the step fails with a sentence
@@ -183,7 +183,7 @@ class AgentBatch : public SingleRows<T, const RowView&> {
             has_mask_ ? slot.Rows(mask_) : no_flags,
             has_alive_ ? slot.Rows(alive_) : no_flags};
   }
-  // Of an agent.
+  // Per agent.
   size_t Elements(uint16_t role) const {
     size_t n = 1;
     for (const int64_t dim : this->spec().Find(role)->shape) n *= static_cast<size_t>(dim);

@@ -1,5 +1,5 @@
 // bp::EnvBatch<B>: the function table, the bound buffers and the snapshots around a batch of rows. Part of env.hpp, which
-// authors include and which says what B offers.
+// authors include and which lists the members of B.
 #pragma once
 
 #include <algorithm>
@@ -144,7 +144,7 @@ class EnvInstance {
 
   void Read(uint64_t seed, uint64_t first, uint64_t n, const bp_frame& frame) {
     if (first > batch_.Items() || n > batch_.Items() - first)
-      throw Error(BP_E_INVALID_ARG, "items should lie in 0 .. " + std::to_string(batch_.Items()));
+      throw Error(BP_E_INVALID_ARG, "expected items within 0 .. " + std::to_string(batch_.Items()));
     const std::vector<ChannelView> views = ItemViews(table_.spec, n, frame);
     batch_.Read(seed, first, n, Slot(views.data(), views.size(), 0));
   }
@@ -166,7 +166,7 @@ class EnvInstance {
     CheckRange(0, n_frames_, row, row + 1);
     uint64_t key;
     std::memcpy(&key, data, sizeof key);
-    if (key != Key()) throw Error(BP_E_INVALID_ARG, "the snapshot is of another env, version, model or library");
+    if (key != Key()) throw Error(BP_E_INVALID_ARG, "the snapshot comes from a different env, version, model or library");
     batch_.Load(row, data + sizeof key);
     last_slot_[row] = n_frames_ - 1;
     CopyChannels(row, n_frames_ - 1, nullptr, data + sizeof key + batch_.StateBytes());
@@ -199,7 +199,7 @@ class EnvInstance {
   }
   void CheckRange(uint32_t slot, uint32_t slots, uint64_t begin, uint64_t end) const {
     if (slot >= slots) throw Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + " is not bound for this call");
-    if (begin > end || end > rows_) throw Error(BP_E_INVALID_ARG, "rows should lie in 0 .. " + std::to_string(rows_));
+    if (begin > end || end > rows_) throw Error(BP_E_INVALID_ARG, "expected rows within 0 .. " + std::to_string(rows_));
   }
   uint64_t ChannelBytes(const Channel& channel) const {
     if (!IsStateRole(channel.role)) return 0;

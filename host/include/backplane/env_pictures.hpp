@@ -1,5 +1,5 @@
-// Pictures of rows ("bp.env.render/1") and how long a step is in them ("bp.env.clock/1"). Part of env.hpp, which authors
-// include and which says what a batch or a row offers.
+// Pictures of rows ("bp.env.render/1") and the duration of a step in them ("bp.env.clock/1"). Part of env.hpp, which authors
+// include and which lists the members of a batch or a row.
 #pragma once
 
 #include <cstdarg>
@@ -107,7 +107,7 @@ struct Pictures {
       std::string picture;
       drawing(instance.batch(), &picture);
       if (!picture.empty() && out->write(out, picture.data(), picture.size()) != BP_OK)
-        throw Error(BP_E_IO, "a picture could not be handed over");
+        throw Error(BP_E_IO, "the host did not accept a picture");
     });
   }
 };

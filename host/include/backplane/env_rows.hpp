@@ -1,4 +1,4 @@
-// bp::Env<T>: a batch made of single rows. Part of env.hpp, which authors include and which says what T offers.
+// bp::Env<T>: a batch made of single rows. Part of env.hpp, which authors include and which lists the members of T.
 #pragma once
 
 #include "backplane/env_batch.hpp"
@@ -83,7 +83,7 @@ constexpr void CheckRow() {
       "Key of an env's Model should be: uint64_t Key() const");
 }
 
-// What a batch of single rows T has, whether of one agent or of several: the model, the rows, all that is kept of them.
+// State of a batch of single rows T, with one agent or several: the model, the rows and their records.
 template <class T, class Out>
 class SingleRows : public WithOptions<T> {
  public:
@@ -160,7 +160,7 @@ class SingleRows : public WithOptions<T> {
   void AddTerminated() {
     if (!spec_.Find(BP_ROLE_TERMINATED)) spec_.Terminated();
   }
-  // The handle to the first channel of a role, which has to be of this scope; `what` says what the spec should declare.
+  // The handle to the first channel of a role, which must have this scope; `what` describes the expected declaration.
   template <class N>
   Handle<N> Need(uint16_t role, uint16_t scope, const char* what) const {
     const Channel* const found = spec_.Find(role);
@@ -188,7 +188,7 @@ class SingleRows : public WithOptions<T> {
       cells_[r].row.Reset(model(), cells_[r].rng, at(r));
     }
   }
-  // What a row writes to INFO in a call of Step, and those of it that have a buffer in the slot.
+  // Numbers that a row writes to INFO in a call of Step, and the ones with a buffer in the slot.
   struct Infos {
     void HandOn(uint64_t row) const {
       for (size_t i = 0; i < n_wanted; ++i) wanted[i][row][0] = values[place[i]];
@@ -199,7 +199,7 @@ class SingleRows : public WithOptions<T> {
     RowsOf<float> wanted[kMaxInfo];
     size_t place[kMaxInfo], n_wanted = 0;
   };
-  // After the rows of a call: they wrote the numbers of the spec's Info() alone, as nobody would see others.
+  // Checks after the rows of a call that they wrote only numbers of the spec's Info(); others would be lost.
   void CheckInfos(const Infos& infos) const {
     constexpr uint64_t kMark = uint64_t{0x0101010101010101} * Infos::kUnwritten;
     uint64_t beyond[4];
@@ -213,12 +213,12 @@ class SingleRows : public WithOptions<T> {
     float unwritten;
     std::memset(&unwritten, Infos::kUnwritten, sizeof unwritten);
     while (std::memcmp(&infos.values[i], &unwritten, sizeof unwritten) == 0) ++i;
-    throw Error(BP_E_INTERNAL, "Step wrote info[" + std::to_string(i) + "], and the spec declares " +
+    throw Error(BP_E_INTERNAL, "Step wrote info[" + std::to_string(i) + "], but the spec declares " +
                                    (info_.empty() ? "no Info(...)" : std::to_string(info_.size()) + " Info(...)") +
-                                   ": it should declare one for each number");
+                                   "; declare one per number");
   }
   void FindInfos(const Slot& slot, Infos* infos) const {
-    std::fill_n(infos->values, info_.size(), 0.f);  // what an env never writes
+    std::fill_n(infos->values, info_.size(), 0.f);  // numbers that an env never writes
     std::memset(infos->values + info_.size(), Infos::kUnwritten, Infos::kBeyond * sizeof(float));
     for (size_t i = 0; i < info_.size(); ++i)
       if (slot.Has(info_[i])) infos->place[infos->n_wanted] = i, infos->wanted[infos->n_wanted++] = slot.Rows(info_[i]);
@@ -241,7 +241,7 @@ class SingleRows : public WithOptions<T> {
     }
   }
 
-  Model model_;  // changed by nobody but Spec, which may keep handles there
+  Model model_;  // only Spec changes it; it may keep handles there
   EnvSpec spec_;
   std::vector<Handle<float>> info_;
   std::vector<Cell> cells_;

@@ -1,4 +1,5 @@
-// What an env declares (EnvSpec) and what the host binds for it (Slot). Part of env.hpp, which authors include.
+// The declaration of an env (EnvSpec) and the buffers that the host binds for it (Slot). Part of env.hpp, which authors
+// include.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +51,7 @@ inline std::string Text(const int64_t* values, int64_t n) {
   return out + "]";
 }
 
-// Of all that decides what a handle of the channel may be used for; never 0.
+// Hash of all properties that decide the use of a channel's handle; never 0.
 inline uint64_t HandleKey(const Channel& c) {
   const std::string shape = Text(c.shape.data(), static_cast<int64_t>(c.shape.size()));
   const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape;
@@ -97,7 +98,7 @@ class EnvSpec {
   // INFO float32, one number per row. Named "ep/...": the value at the end of an episode counts.
   EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name, .is_listed = true}); }
 
-  // Of rows with several agents: how many, and what each of them sees, does and earns.
+  // For rows with several agents: their number, and the observation, action and reward of each.
   EnvSpec& MaxAgents(uint32_t agents) {
     max_agents = agents;
     return *this;
@@ -126,7 +127,7 @@ class EnvSpec {
                  .scope = action->scope};
     return Add(std::move(mask));
   }
-  // STATE float32 [n] of the row: what a critic for all agents sees.
+  // STATE float32 [n] of the row: the input of a critic for all agents.
   EnvSpec& State(int64_t n) { return Add({.role = BP_ROLE_STATE, .name = "state", .shape = {n}}); }
 
   EnvSpec& Add(Channel channel) {
@@ -143,8 +144,8 @@ class EnvSpec {
     Add(std::move(channel));
     return {channels.size() - 1, detail::HandleKey(channels.back())};
   }
-  // The handle to a channel that was added without: the first of a role, or the one of a name. Throws an Error with a sentence
-  // where there is none, or one of other numbers.
+  // The handle to a channel that was added without one: the first with a role, or the one with a name. Throws an Error if there
+  // is none, or if its numbers have a different type.
   template <class T>
   Handle<T> Get(uint16_t role) const {
     return HandleTo<T>(Find(role), std::string("of role ") + RoleText(role));
@@ -198,7 +199,7 @@ class EnvSpec {
     constexpr bp_dtype wanted = DtypeOf<std::remove_const_t<T>>();
     if (!SameDtype(channel->dtype, wanted))
       throw Error(BP_E_INTERNAL, "channel '" + channel->name + "' has numbers of type " + DtypeText(channel->dtype) +
-                                     ", its handle should not be of " + DtypeText(wanted));
+                                     ", but its handle is of " + DtypeText(wanted));
     CheckInput(*channel, std::is_const_v<T>);
     return {static_cast<size_t>(channel - channels.data()), detail::HandleKey(*channel)};
   }
@@ -241,8 +242,8 @@ struct ChannelView {
   uint64_t row_stride_bytes = 0, row_elements = 0;
 };
 
-// The rows of one channel in one time slot. A loop over rows takes it once, before: what a row writes might alias the table of
-// views, so that a compiler would read the table again for every row.
+// The rows of one channel in one time slot. Take it once before a loop over rows: the rows' output might alias the table of
+// views, so a compiler would read the table again for every row.
 template <class T>
 class RowsOf {
  public:
@@ -274,7 +275,7 @@ class Slot {
     if (view.data == nullptr) RefuseAbsent(view);
     return {view.data, view.row_stride_bytes, view.row_elements};
   }
-  // False where this slot has no such channel: transition roles in the last slot of a rollout, INFO that nobody wants.
+  // False if this slot has no such channel: transition roles in the last slot of a rollout, or INFO that is not recorded.
   template <class T>
   bool Has(Handle<T> channel) const {
     return Checked(channel.index_, channel.key_).data != nullptr;
@@ -292,14 +293,14 @@ class Slot {
     return views_[index];
   }
   [[noreturn, gnu::cold, gnu::noinline]] void RefuseHandle(size_t index, uint64_t key) const {
-    if (key == 0) throw Error(BP_E_INTERNAL, "a channel was asked for by a handle that no spec gave");
+    if (key == 0) throw Error(BP_E_INTERNAL, "the handle of a channel does not come from a spec");
     const std::string found = index < n_views_ ? "'" + views_[index].channel->name + "'" : "none";
-    throw Error(BP_E_INTERNAL, "a channel was asked for by a handle of another spec: channel " + std::to_string(index) +
+    throw Error(BP_E_INTERNAL, "the handle of a channel comes from a different spec: channel " + std::to_string(index) +
                                    " of this one is " + found);
   }
   [[noreturn, gnu::cold, gnu::noinline]] void RefuseAbsent(const ChannelView& view) const {
     throw Error(BP_E_INTERNAL, "channel '" + view.channel->name + "' has no buffer in slot " + std::to_string(index_) +
-                                   ": ask Has(...) first");
+                                   ": check Has(...) first");
   }
 
   const ChannelView* views_;
@@ -314,9 +315,9 @@ inline ChannelView AbsentView(const Channel& channel) { return {&channel, Handle
 // Compares a tensor with its channel, once per bind, so that the loops need no checks.
 inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows,
                                uint32_t slot) {
-  const auto wrong = [&](const std::string& what, const std::string& wanted, const std::string& got) {
-    return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': " + what +
-                                       " should be " + wanted + ", got " + got);
+  const auto wrong = [&](const std::string& what, const std::string& expected, const std::string& got) {
+    return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': expected " + what + " " +
+                                       expected + ", got " + got);
   };
   const uint64_t per_row = channel.scope == BP_SCOPE_AGENT ? spec.max_agents : 1;
   std::vector<int64_t> shape{static_cast<int64_t>(rows * per_row)};

@@ -1,5 +1,5 @@
-// States of rows by name ("bp.env.inject/1"). Part of env.hpp, which authors include and which says what a batch or a row
-// offers.
+// States of rows by name ("bp.env.inject/1"). Part of env.hpp, which authors include and which lists the members of a batch
+// or a row.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How a plugin fails: by throwing, and Guard turns it into a status with a sentence. Part of plugin.hpp, which authors include.
+// Errors of plugins: exceptions, which Guard turns into a status with a message. Part of plugin.hpp, which authors include.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-// What the host offers a plugin instance: logging, failing with a sentence, cancelling, and its own options.
+// Services of the host for a plugin instance: logging, errors with a message, cancelling, and its own options.
 #ifndef BACKPLANE_HOST_H_
 #define BACKPLANE_HOST_H_
 
@@ -17,7 +17,7 @@ typedef struct bp_host {
   const void* (*get_extension)(const struct bp_host* host, const char* id);
   // severity is BP_LOG_*; the text is copied. [any]
   void (*log)(const struct bp_host* host, int32_t severity, const char* utf8);
-  // Records one sentence that says what went wrong and returns `code`, so that a plugin can write
+  // Records one sentence with the cause and returns `code`, so that a plugin can write
   // `return host->fail(host, BP_E_CONFIG, "...")`. The host adds plugin id, trial and position. [any]
   bp_status (*fail)(const struct bp_host* host, bp_status code, const char* utf8);
   // Non-zero once the user asked to stop; long calls should look and return BP_E_CANCELLED. [any]
@@ -41,29 +41,29 @@ typedef struct bp_config {
   const char* (*where)(const struct bp_config* config, const char* path);
 } bp_config;
 
-// "bp.host.metrics/1": numbers a plugin reports beside the host's own. They appear in metrics.jsonl once per iteration
+// "bp.host.metrics/1": numbers a plugin reports in addition to the host's own. They appear in metrics.jsonl once per iteration
 // (mean of the values recorded in it).
 #define BP_HOST_METRICS_1 "bp.host.metrics/1"
 typedef struct bp_host_metrics_1 {
   uint32_t struct_size, reserved;
   // Registers a name once ("train/policy_loss"); `unit` and `doc` may be NULL. direction: 1 up is better, -1 down, 0 neither.
   // Returns a handle >= 0, or a bp_status error. [control], [monitor], also during create: the host checks the names in
-  // `report:` and `output.live` before the start, against what is registered then.
+  // `report:` and `output.live` before the start, against the names registered by then.
   int32_t (*add)(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc);
   void (*record)(const bp_host* host, int32_t handle, double value);  // [control], [monitor]
 } bp_host_metrics_1;
 
-// "bp.host.facts/1": what a plugin decided by itself, e.g. which of several implementations runs. Facts appear in result.json
+// "bp.host.facts/1": decisions of a plugin, e.g. for one of several implementations. Facts appear in result.json
 // as facts.<plugin id>.<key>, so that two runs can be compared.
 #define BP_HOST_FACTS_1 "bp.host.facts/1"
 typedef struct bp_host_facts_1 {
   uint32_t struct_size, reserved;
-  // Records `value` under `key`, in place of an earlier one; both texts are copied. [control], also during create
+  // Records `value` under `key`, instead of an earlier one; both texts are copied. [control], also during create
   void (*record)(const bp_host* host, const char* key, const char* value);
 } bp_host_facts_1;
 
-// "bp.host.trial/1": which trial this is and where its files go. For monitors, and for learners that leave files besides their
-// state; what is computed must not depend on it. The texts live as long as the host. A folder may not exist before the first
+// "bp.host.trial/1": identity and folders of the trial. For monitors, and for learners that write files besides their
+// state; results must not depend on it. The texts live as long as the host. A folder may not exist before the first
 // event.
 #define BP_HOST_TRIAL_1 "bp.host.trial/1"
 typedef struct bp_host_trial_1 {
@@ -71,11 +71,11 @@ typedef struct bp_host_trial_1 {
   uint32_t attempt;  // 1, 2, ...
   const char* trial_id;
   const char* attempt_dir;  // of this attempt alone; `finish` gets it too
-  const char* trial_dir;    // shared by the attempts of the trial: for files that go on when it is resumed
+  const char* trial_dir;    // shared by the attempts of the trial: for files that a resumed trial extends
 } bp_host_trial_1;
 
-// "bp.host.parallel/1": work of a learner on the cores granted to the trial. How many there are is not told, so a result can
-// only depend on how the work was cut.
+// "bp.host.parallel/1": work of a learner on the cores granted to the trial. Their number is hidden, so a result can
+// only depend on the division of the work.
 #define BP_HOST_PARALLEL_1 "bp.host.parallel/1"
 typedef struct bp_host_parallel_1 {
   uint32_t struct_size, reserved;
@@ -84,9 +84,9 @@ typedef struct bp_host_parallel_1 {
   void (*run)(const bp_host* host, uint64_t n, void (*piece)(void* context, uint64_t i), void* context);
 } bp_host_parallel_1;
 
-// "bp.host.phase/1": what a plugin's call is doing, where the host can not see it, such as a copy to a device inside `act`.
+// "bp.host.phase/1": work within a plugin's call that the host cannot see, such as a copy to a device inside `act`.
 // Time in between counts for the named phase of the host's closed set and not for the phase of the call; spans nest. An
-// evaluation, a checkpoint and an offer to monitors keep their time whole: in those nothing is entered.
+// evaluation, a checkpoint and an offer to monitors keep their time whole: spans are ignored there.
 #define BP_HOST_PHASE_1 "bp.host.phase/1"
 typedef struct bp_host_phase_1 {
   uint32_t struct_size, reserved;
@@ -96,15 +96,15 @@ typedef struct bp_host_phase_1 {
   void (*leave)(const bp_host* host, int32_t entered);
 } bp_host_phase_1;
 
-// "bp.host.part/1": a part is a library that belongs to a plugin and that only some of its uses need, such as what is made with
-// LibTorch, which takes 0.14 s of CPU and 116 MB to load. It lies beside the plugin's file, is sealed before that, and is named
-// when that is sealed (`backplane plugin seal FILE --part PART`), so that the plugin's hash stands for both.
+// "bp.host.part/1": a part is a library that belongs to a plugin and that only some of its uses need, such as code with
+// LibTorch, which takes 0.14 s of CPU and 116 MB to load. It lies next to the plugin's file, is sealed before it, and is named
+// when the plugin is sealed (`backplane plugin seal FILE --part PART`), so that the plugin's hash stands for both.
 #define BP_HOST_PART_1 "bp.host.part/1"
 typedef struct bp_host_part_1 {
   uint32_t struct_size, reserved;
-  // The function table of the part called `name` ("torch" of learner_ppo.so is learner_ppo_torch.so); what that holds is
-  // settled between the two. The first call opens the file, for ever, and before it LibTorch, if the part is built against it.
-  // NULL where it can not be had: `borrow_why_not` is then a sentence, valid until the next call with this host. [control],
+  // The function table of the part called `name` ("torch" of learner_ppo.so is learner_ppo_torch.so); its content is
+  // private to the two. The first call opens the file for good, and LibTorch before it if the part is built against it.
+  // NULL if it is not available: `borrow_why_not` is then the reason, valid until the next call with this host. [control],
   // also in create
   const void* (*open)(const bp_host* host, const char* name, const char** borrow_why_not);
 } bp_host_part_1;

@@ -29,7 +29,7 @@ struct IterationEpisode {
   double episode_return;
 };
 
-// What of an iteration a monitor wants beside number, steps and times.
+// Parts of an iteration that a monitor requests in addition to number, steps and times.
 struct IterationParts {
   bool metrics = true, phases = false, episodes = false;
 };
@@ -94,14 +94,14 @@ class IterationGatherer {
       default: break;
     }
   }
-  // Hands on what has begun, if anything has.
+  // Delivers the iteration that has begun, if any.
   template <class OnIteration>
   void Deliver(OnIteration&& on_iteration) {
     if (!std::exchange(begun_, false)) return;
     const Iteration whole = std::exchange(now_, {});
     on_iteration(whole);
   }
-  // And what has come of an iteration that will not end.
+  // Delivers also the events of an iteration that will not end.
   template <class OnIteration>
   void DeliverAll(OnIteration&& on_iteration) {
     Deliver(on_iteration);
@@ -122,7 +122,7 @@ class IterationGatherer {
     now_.number = event.iteration, now_.env_steps = event.env_steps, now_.end_ns = event.t_ns;
   }
 
-  Iteration now_, next_;  // the one whose metrics come, and what has come of the one after it
+  Iteration now_, next_;  // the one whose metrics arrive, and the events of the next one
   bool begun_ = false;
 };
 

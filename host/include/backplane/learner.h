@@ -1,4 +1,4 @@
-// The learner kind: ask and tell. The host owns the loop; a learner says what it needs next (`plan`), chooses actions (`act`)
+// The learner kind. The host owns the loop; a learner requests its next data (`plan`), chooses actions (`act`)
 // and learns (`consume`).
 #ifndef BACKPLANE_LEARNER_H_
 #define BACKPLANE_LEARNER_H_
@@ -15,7 +15,7 @@ typedef struct bp_learner bp_learner;  // the plugin's own
 enum {
   BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
   BP_LEARNER_ROW_EXACT = 2,    // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
-  BP_LEARNER_HELD_OUT_ANY = 4  // its held-out loss (ext/held_out.h) may be asked for by several threads, and beside `act`
+  BP_LEARNER_HELD_OUT_ANY = 4  // its held-out loss (ext/held_out.h) may be requested by several threads, also during `act`
 };
 
 typedef struct bp_learner_spec {
@@ -28,7 +28,7 @@ typedef struct bp_learner_spec {
   uint64_t flags;                // BP_LEARNER_*
 } bp_learner_spec;
 
-// What the host can give at this moment.
+// Present limits of the host.
 typedef struct bp_limits {
   uint32_t struct_size, flags;
   uint64_t rows, chunk_max;
@@ -101,19 +101,19 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 // An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY.
 // It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in the order of time
 // (of all agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above,
-// over all states acted on in all jobs. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job
-// must not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one at once,
-// in whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any rows, threads
-// and `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until the last job
-// of the chunk has ended; results are then the same for any threads.
+// over all states acted on in every job. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job
+// must not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one
+// immediately, in whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any
+// rows, threads and `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until
+// the last job of the chunk has ended; results are then the same for any threads.
 //
 // A DATA request (ext/source.h) is answered by `count` deliveries, the micro-batches `index` 0 .. count-1 of one group, the
 // longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of
-// the micro-batch where a LENGTH channel says how long they are, so rows are strided. `group_weight` is the sum of WEIGHT over
+// the micro-batch if a LENGTH channel contains their lengths, so rows are strided. `group_weight` is the sum of WEIGHT over
 // the whole group. All tensors of a group stay valid until `consume` of its LAST_IN_GROUP has returned, so a learner may put
-// off work till then. A learner whose `consume` fails has dropped what it had of the group and is as it was before it; where it
-// failed with BP_E_OOM_DEVICE the same items may come again in smaller micro-batches. A trial may end within a group, so what
-// a learner saves is its state before the group.
+// off work till then. A learner whose `consume` fails drops its data of the group and returns to the state before it; after
+// BP_E_OOM_DEVICE the same items may come again in smaller micro-batches. A trial may end within a group, so a learner saves
+// its state before the group.
 //
 // With PROBE the group is made up, to see whether it fits: the learner works as with any other and then drops it.
 typedef struct bp_delivery {

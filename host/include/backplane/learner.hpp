@@ -1,6 +1,6 @@
 // C++ authoring of learners. An on-policy learner derives from bp::OnPolicy and bp::LearnerPlugin<itself>, describes itself
 // through its LearnerSpec, and implements Horizon, OnRollout, OnTick and Act; BP_PLUGINS ends the file. The function table,
-// the exception barrier, `plan` and the state extension are made here. Envs that keep their channels on a device are refused,
+// the exception barrier, `plan` and the state extension are made here. Envs that keep their channels on a device are rejected,
 // unless the class has `static constexpr bool kServesDevices = true`.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace bp {
 struct LearnerSetup {
   const bp_host* host;
   Config config;           // valid in the constructor only
-  const bp_env_spec* env;  // likewise: copy what is needed
+  const bp_env_spec* env;  // likewise: copy the parts you need
   uint64_t rows, seed;
 };
 
@@ -39,7 +39,7 @@ class Learner {
 
   const bp_host* host() const { return host_; }
 
-  // What the class derived from this calls by the right names only. Called by LearnerPlugin.
+  // Checks the signatures of the derived class at compile time. Called by LearnerPlugin.
   template <class P>
   static constexpr void CheckHooks() {}
 
@@ -81,7 +81,7 @@ class OnPolicy : public Learner {
       tick_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
     } else {
       throw Error(BP_E_INVALID_ARG,
-                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + " that it did not ask for");
+                  "got a delivery of kind " + std::to_string(delivery.raw().kind) + ", which it did not request");
     }
   }
 
@@ -97,7 +97,7 @@ class OnPolicy : public Learner {
   double progress() const { return progress_; }
   uint64_t ticks_left() const { return ticks_left_; }
   void SkipTicks() { ticks_left_ = 0; }
-  // After loading a state: what was collected before it is gone.
+  // Called after a state was loaded: earlier collected data is gone.
   void Restart(uint64_t version) { ticks_left_ = 0, version_ = version; }
   uint64_t version() const { return version_; }
 
@@ -141,13 +141,13 @@ class LearnerPlugin {
     static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
                   "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
     static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
-                  "what a learner has learned should be told by: void Tensors(bp::NamedTensors*) const, public");
+                  "the weights of a learner should be listed by: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
       if constexpr (requires { P::kServesDevices; }) devices = P::kServesDevices;
       if (env->device.type > BP_DEVICE_CPU && !devices)
-        throw Unsupported("works on the CPU, and the env keeps its channels on a device (type " +
+        throw Unsupported("works on the CPU, but the env keeps its channels on a device (type " +
                           std::to_string(env->device.type) + ")");
       *out = reinterpret_cast<bp_learner*>(new P(LearnerSetup{host, Config(config), env, rows, seed}));
     });

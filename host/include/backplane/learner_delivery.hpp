@@ -1,4 +1,4 @@
-// The host's tensors: those of one `act`, and what a request brought. Part of learner.hpp, which authors include.
+// The host's tensors of one `act`, and the deliveries of a request. Part of learner.hpp, which authors include.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class View {
   View(const bp_tensor* tensor, const char* name) : tensor_(tensor) {
     using Value = std::remove_const_t<T>;
     if (!SameDtype(tensor->dtype, DtypeOf<Value>())) {
-      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' is of " + DtypeText(tensor->dtype) +
-                                        ", and is read as one of " + DtypeText(DtypeOf<Value>()));
+      throw Error(BP_E_INVALID_ARG, std::string("tensor '") + name + "' has type " + DtypeText(tensor->dtype) +
+                                        ", but is read as " + DtypeText(DtypeOf<Value>()));
     }
   }
   int64_t Size(int dim) const { return tensor_->shape[dim]; }
@@ -31,7 +31,7 @@ class View {
   const bp_tensor* tensor_ = nullptr;
 };
 
-// What a request brought, by name.
+// The tensors of a request's delivery, by name.
 class Delivery {
  public:
   explicit Delivery(const bp_delivery* raw) : raw_(raw) {}
@@ -45,7 +45,7 @@ class Delivery {
   template <class T>
   View<const T> Get(const char* name) const {
     const bp_tensor* tensor = Find(name);
-    if (!tensor) throw Error(BP_E_INVALID_ARG, std::string("the delivery lacks tensor '") + name + "'");
+    if (!tensor) throw Error(BP_E_INVALID_ARG, std::string("the delivery has no tensor '") + name + "'");
     return {tensor, name};
   }
 

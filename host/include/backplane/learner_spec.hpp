@@ -1,4 +1,4 @@
-// What a learner declares (LearnerSpec). Part of learner.hpp, which authors include.
+// The declaration of a learner (LearnerSpec). Part of learner.hpp, which authors include.
 #pragma once
 
 #include <cstdint>

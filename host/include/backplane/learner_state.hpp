@@ -44,7 +44,7 @@ class Reader {
     Bytes(&value, sizeof value);
     return value;
   }
-  // Refuses another number than `n`, naming `what`.
+  // Rejects a number other than `n`; the error names `what`.
   template <class T>
   void GetAll(T* out, uint64_t n, const char* what) const {
     Expect(n, what);
@@ -53,7 +53,7 @@ class Reader {
   void Expect(uint64_t wanted, const char* what) const {
     const auto found = Get<uint64_t>();
     if (found != wanted) {
-      throw Error(BP_E_INVALID_ARG, std::string("the saved state has another shape: ") + what + " should be " +
+      throw Error(BP_E_INVALID_ARG, std::string("the saved state has a different shape: ") + what + ": expected " +
                                         std::to_string(wanted) + ", got " + std::to_string(found));
     }
   }

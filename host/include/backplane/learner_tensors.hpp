@@ -1,4 +1,4 @@
-// Telling what a learner has learned, tensor by tensor (ext/tensors.h). Part of learner.hpp, which authors include.
+// Lists the weights of a learner, tensor by tensor (ext/tensors.h). Part of learner.hpp, which authors include.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bp {
 
-// A list that a learner fills: what stands at `data` stays there until the learner's next call, and is not copied.
+// A list that a learner fills: `data` stays valid until the learner's next call, and is not copied.
 class NamedTensors {
  public:
   template <class T>

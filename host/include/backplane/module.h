@@ -1,4 +1,4 @@
-// What a plugin file exports: one symbol, bp_module_v1, that returns its module; and how its plugins describe themselves.
+// The export of a plugin file, one symbol bp_module_v1 that returns its module, and the descriptions of its plugins.
 #ifndef BACKPLANE_MODULE_H_
 #define BACKPLANE_MODULE_H_
 
@@ -37,11 +37,11 @@ typedef struct bp_param {
   const char* def;       // default as YAML text; NULL: none
   const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM, "mapping", "list" or "paths" (a list of paths) for ANY; NULL: any
   const char* unit;      // NULL: none
-  const char* doc;       // one line: what changes and what it costs
+  const char* doc;       // one line: the effect and its cost
   const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none
   // Findings (`backplane report --explain ID`) that this option helps, comma separated, each with the direction in which: '-'
   // lower it, '+' raise it, neither: switch it on. "update_bound-,ram_near_limit-". A report proposes half or double the value,
-  // within `range` and, of whole numbers, not 0 in place of 1; or true. NULL: none.
+  // within `range` and, of whole numbers, not 0 instead of 1; or true. NULL: none.
   const char* helps;
 } bp_param;
 
@@ -51,8 +51,8 @@ enum {
   BP_FLAG_SINGLETON = 4,          // one instance per process
   BP_FLAG_OWNS_TIME_LIMIT = 8,    // envs: writes TRUNCATED itself
   BP_FLAG_NATIVE_AUTORESET = 16,  // envs: resets itself, writes dense FINAL_OBS
-  // envs: a step costs little beside the call, so that calls of a few hundred rows are faster than calls of 16. The host makes
-  // them for a learner that is ROW_EXACT, unless the experiment says how many rows a call has.
+  // envs: a step costs little compared with the call, so that calls of a few hundred rows are faster than calls of 16. The host
+  // makes them for a learner that is ROW_EXACT, unless the experiment sets the rows of a call.
   BP_FLAG_MANY_ROWS = 32
 };
 
@@ -66,10 +66,10 @@ typedef struct bp_descriptor {
   const char* const* needs;    // ids of host extensions it cannot do without, NULL-terminated; NULL: none
   const bp_param* params;      // [n_params]; NULL: none
   uint64_t n_params;
-  // What else an experiment file may call it, comma separated, such as the name of the same task or method elsewhere:
-  // "CartPole-v1". NULL: nothing. Two plugins of one kind should not share a name.
+  // Further names for experiment files, comma separated, such as the name of the same task or method elsewhere:
+  // "CartPole-v1". NULL: none. Two plugins of one kind should not share a name.
   const char* aliases;
-  uint64_t rows;  // envs: rows of a trial whose experiment says nothing of them, the same on every machine; 0: 1
+  uint64_t rows;  // envs: rows of a trial whose experiment sets none, the same on every machine; 0: 1
 } bp_descriptor;
 
 typedef struct bp_module {

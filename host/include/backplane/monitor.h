@@ -13,20 +13,21 @@ extern "C" {
 typedef struct bp_monitor bp_monitor;  // the plugin's own
 
 // This version of the host sends
-//   PHASE    what a thread did until t_ns, for duration_ns. phase: which of the host's closed set, name: its name ("env_step"),
+//   PHASE    the work of a thread until t_ns, for duration_ns. phase: which of the host's closed set, name: its name
+//   ("env_step"),
 //            instance: the thread, 0 the control thread. The spans of a thread follow each other without gap or overlap. Those
 //            shorter than 1 ms are merged: of a block of neighbouring short spans each phase is one event, with the time it
-//            took in sum and the number of its spans in `count`; their order within the block is not what happened.
-//            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor wants
-//            them: nothing is collected for nobody.
+//            took in sum and the number of its spans in `count`; their order within the block is lost.
+//            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor requests
+//            them.
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
 //   EPISODE  value: return, instance: row, or the candidate where candidates are evaluated
-//   METRIC   a number of the iteration that the last ITER told of, or before any of the evaluation at the start (iteration 0),
+//   METRIC   a number of the iteration of the last ITER, or before any of the evaluation at the start (iteration 0),
 //            by its name in metrics.jsonl ("sps", "return", "ep/length", "eval/return", "train/policy_loss", ...), NaN if it
 //            was not finite. instance: BP_METRIC_*. An ITER and its METRICs come in one call of on_events.
 enum { BP_EVENT_PHASE = 2, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC };
 
-// What a METRIC tells of: the experiment (the same in every run of the trial) or the machine (differs from run to run).
+// Subject of a METRIC: the experiment (equal in every run of the trial) or the machine (differs from run to run).
 enum { BP_METRIC_EXPERIMENT = 0, BP_METRIC_MACHINE = 1 };
 
 typedef struct bp_event {

@@ -14,7 +14,7 @@
 
 namespace bp {
 
-// What a metric is. direction: 1 up is better, -1 down, 0 neither.
+// Declaration of a metric. direction: 1 up is better, -1 down, 0 neither.
 struct MetricInfo {
   const char* name;  // "train/loss"
   const char* unit = nullptr;
@@ -22,12 +22,11 @@ struct MetricInfo {
   const char* doc = nullptr;
 };
 
-// Numbers a plugin reports beside the host's own ("bp.host.metrics/1"). Does nothing where the host lacks the extension.
+// Numbers a plugin reports in addition to the host's own ("bp.host.metrics/1"). Has no effect if the host lacks the extension.
 // [control], [monitor], also during create
 class Metrics {
  public:
-  // What is declared in the plugin's constructor can be named in experiment files without a mistake: their names are checked
-  // before the start.
+  // Metrics declared in the plugin's constructor are checked in experiment files before the start.
   explicit Metrics(const bp_host* host, std::span<const MetricInfo> declared = {})
       : host_(host), api_(static_cast<const bp_host_metrics_1*>(host->get_extension(host, BP_HOST_METRICS_1))) {
     for (const MetricInfo& metric : declared) Declare(metric);
@@ -36,7 +35,7 @@ class Metrics {
   void Declare(const MetricInfo& metric) {
     if (api_) handles_.try_emplace(metric.name, api_->add(host_, metric.name, metric.unit, metric.direction, metric.doc));
   }
-  // A name that nobody declared is registered now.
+  // An undeclared name is registered now.
   void Record(const char* name, double value) {
     if (!api_) return;
     auto known = handles_.find(name);
@@ -54,10 +53,10 @@ struct MonitorSetup {
   const bp_host* host;
   Config config;  // valid in the constructor only
 
-  // Which trial this is and where its files go. Its folders may not exist before the first iteration. [control]
+  // Identity and folders of the trial. Its folders may not exist before the first iteration. [control]
   const bp_host_trial_1& Trial() const {
     const auto* const trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
-    if (!trial) throw Unsupported("needs the folder of its trial, and this host tells none (" BP_HOST_TRIAL_1 ")");
+    if (!trial) throw Unsupported("needs the folder of its trial, which this host does not provide (" BP_HOST_TRIAL_1 ")");
     return *trial;
   }
 };
@@ -70,7 +69,7 @@ class Monitor {
   Monitor& operator=(const Monitor&) = delete;
 
   virtual void OnIteration(const Iteration&) {}           // as soon as it has ended, but for what waits in a queue. [monitor]
-  virtual IterationParts Wants() const { return {}; }     // what nobody wants is never built; asked again after iterations
+  virtual IterationParts Wants() const { return {}; }     // other parts are never built; called again after iterations
   virtual void Sample(int64_t /*t_ns*/) {}                // about once a second. [monitor]
   virtual void Finish(const std::string& /*out_dir*/) {}  // may be called twice. [monitor]
 
@@ -113,7 +112,7 @@ class MonitorPlugin : public Monitor {
   }
 
  private:
-  // What P leaves as it is has no place in the table, so that a monitor that does nothing can be told from one that listens.
+  // The table omits functions that P does not override, so that a monitor without effect is recognized.
   static constexpr bool kTakesEvents = !detail::LeavesOnIteration<P>, kSamples = !detail::LeavesSample<P>,
                         kFinishes = kTakesEvents || !detail::LeavesFinish<P>;
 
@@ -121,8 +120,8 @@ class MonitorPlugin : public Monitor {
 
   static constexpr void CheckHooks() {
     static_assert(!detail::Names_OnEvent<P> && !detail::Names_Interests<P>,
-                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and says what they should "
-                  "bring by bp::IterationParts Wants() const override");
+                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and requests their "
+                  "parts by bp::IterationParts Wants() const override");
     static_assert(
         requires { static_cast<void (P::*)(const Iteration&)>(&P::OnIteration); },
         "OnIteration of a monitor should be: void OnIteration(const bp::Iteration&) override, public");

@@ -34,7 +34,7 @@ class Config {
     Check(config_->i64(config_, path, &value), path, "an integer or a boolean");
     return value;
   }
-  // Of an option whose range also has words, such as "auto|[1,)": nothing where a word stands.
+  // For an option whose range also has words, such as "auto|[1,)": empty for a word.
   std::optional<double> F64OrWord(const char* path) const {
     double value = 0;
     if (config_->f64(config_, path, &value) == BP_OK) return value;
@@ -100,7 +100,7 @@ std::optional<E> ValueOf(const std::string& word) {
 }
 }  // namespace detail
 
-// "?" where a value has none, which the range refuses when the plugin is sealed.
+// "?" if a value has none; sealing the plugin rejects that as outside the range.
 template <detail::HasWords E>
 std::string WordOf(E value) {
   using detail::WordsOf;
@@ -109,7 +109,7 @@ std::string WordOf(E value) {
   return "?";
 }
 
-// A mapping or a list of any form, of which the range says "mapping" or "list": JSON text, which the plugin reads itself.
+// A mapping or a list of any form, with "mapping" or "list" as its range: JSON text, which the plugin reads itself.
 struct AnyValue {
   std::string json = "{}";
 };
@@ -151,10 +151,10 @@ inline std::string FirstWord(const bp_param& row) {
   return std::string(range.substr(0, range.find('|')));
 }
 
-// What a member of type M is as an option: kType, its default as YAML text, and its value.
+// A member of type M as an option: kType, its default as YAML text, and its value.
 template <class M>
 struct OptionKind {
-  static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) beside it");
+  static_assert(!std::is_enum_v<M>, "an enum that is an option needs its words: constexpr auto WordsOf(E) next to it");
   static_assert(std::is_enum_v<M>,
                 "an option is a double, an integer, a bool, a std::string, a std::filesystem::path, an enum with words, a "
                 "std::vector of double or int64_t, a bp::AnyValue, or a std::optional of double, int64_t, bool or an enum");
@@ -207,7 +207,7 @@ struct OptionKind<std::vector<T>> {
     return values;
   }
 };
-// Nothing is the first word of the range.
+// An empty optional is the first word of the range.
 template <class T>
 requires std::same_as<T, double> || std::same_as<T, int64_t>
 struct OptionKind<std::optional<T>> {
@@ -234,7 +234,7 @@ struct OptionKind<E> {
     throw Error(BP_E_INTERNAL, std::string("option '") + path + "' has no word '" + word + "'");
   }
 };
-// Nothing is the word `auto`.
+// An empty optional is the word `auto`.
 template <HasWords E>
 struct OptionKind<std::optional<E>> {
   static constexpr uint16_t kType = BP_PARAM_ENUM;

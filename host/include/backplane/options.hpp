@@ -1,11 +1,11 @@
 // The options of a plugin, each declared once: a member of a plain struct is its type, its default and its value; a row of a
-// table binds a name to it and says the rest. Part of plugin.hpp, which authors include.
+// table binds a name to it and adds the rest. Part of plugin.hpp, which authors include.
 //
 //   struct Options {
 //     double lr = 3e-4;
 //     Schedule lr_schedule = Schedule::kConstant;
 //     std::optional<int64_t> chunk;   // of "auto|[1,)": nothing where the word stands
-//     void Check(const bp::Config&);  // may be absent: refuses contradictions, and fills in what follows from other options
+//     void Check(const bp::Config&);  // may be absent: rejects contradictions, and derives values from other options
 //   };
 //   inline constexpr bp::OptionTable kOptions{
 //       bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam", {.aliases = "learning_rate"}),
@@ -15,8 +15,8 @@
 //   const Options options = kOptions.Read(config);  // an env's layer does it by itself
 //
 // A member is a double, an integer, a bool, a std::string, a std::filesystem::path, a std::vector of double or int64_t, an enum
-// whose words stand beside it, or a std::optional: of double or int64_t with a word in the range, of bool or an enum with
-// `auto`. What has no form that a table could say, such as arguments for a library, is a bp::AnyValue.
+// with its words next to it, or a std::optional: of double or int64_t with a word in the range, of bool or an enum with
+// `auto`. Values without a fixed form, such as arguments for a library, are a bp::AnyValue.
 //
 //   enum class Schedule { kConstant, kLinear };
 //   constexpr auto WordsOf(Schedule) {
@@ -40,7 +40,7 @@
 
 namespace bp {
 
-// What is rarely needed: {.unit = "s", .aliases = "n_epochs"}.
+// Rare properties: {.unit = "s", .aliases = "n_epochs"}.
 struct OptionMore {
   uint16_t flags = 0;
   const char* unit = nullptr;
@@ -48,7 +48,7 @@ struct OptionMore {
   const char* helps = nullptr;
 };
 
-// What a plugin without options has.
+// The table of a plugin without options.
 struct NoOptions {};
 
 namespace detail {
@@ -138,7 +138,7 @@ constexpr detail::BoundOption<S, M> Opt(const char* path, M S::*member, const ch
 }
 
 // An option that the plugin itself does not read: another name of a host key (an alias with a dot), or one that is accepted for
-// the sake of files written for others. Its type is that of its default.
+// the sake of files written for others. It has the type of its default.
 template <class T>
 constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* range, const char* doc, OptionMore more = {}) {
   uint16_t type = BP_PARAM_STR;
@@ -157,7 +157,7 @@ constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* d
 template <class... Rows>
 class OptionTable {
  public:
-  // What its rows bind members of, with its default values when it is made.
+  // The struct whose members its rows bind, constructed with the default values.
   using Struct = typename detail::MostDerived<typename Rows::Struct...>::Type;
 
   constexpr explicit OptionTable(Rows... rows) : rows_(rows...) {}

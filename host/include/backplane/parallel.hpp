@@ -9,8 +9,8 @@
 
 namespace bp {
 
-// Calls body(i) once for each i < n, at the same time where the host has the threads for it and one after the other where it
-// has no such service. Returns when all have run; then throws what the piece of the lowest index threw, if any. [control]
+// Calls body(i) once for each i < n, at the same time if the host has threads for it, else one after another. Returns when all
+// have run. Then throws the exception of the piece with the lowest index, if any. [control]
 template <class Body>
 void ParallelFor(const bp_host* host, uint64_t n, Body&& body) {
   struct Context {

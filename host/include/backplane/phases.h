@@ -1,5 +1,5 @@
-// The phases into which the host divides the time of a trial's threads. The set is closed, so that any two runs compare: the
-// names that a learner's tick (bp_request) and "bp.host.phase/1" may give, and those of PHASE events and result.json.
+// The phases into which the host divides the time of a trial's threads. The set is closed, so that any two runs compare. It
+// holds for a learner's tick (bp_request), "bp.host.phase/1", PHASE events and result.json.
 #ifndef BACKPLANE_PHASES_H_
 #define BACKPLANE_PHASES_H_
 

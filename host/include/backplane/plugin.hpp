@@ -14,7 +14,7 @@
 
 namespace bp {
 
-// Tells the run record what the plugin decided by itself ("bp.host.facts/1"); nothing where the host has no such service.
+// Adds a decision of the plugin to the run record ("bp.host.facts/1"); no effect if the host has no such service.
 // [control], also in constructors
 inline void RecordFact(const bp_host* host, const char* key, const char* value) {
   const auto* facts = static_cast<const bp_host_facts_1*>(host->get_extension(host, BP_HOST_FACTS_1));
@@ -26,12 +26,12 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
 template <class Table>
 const Table& OpenPart(const bp_host* host, const char* name) {
   const auto* parts = static_cast<const bp_host_part_1*>(host->get_extension(host, BP_HOST_PART_1));
-  if (!parts) throw Unsupported("needs its part '" + std::string(name) + "', and this host opens none");
+  if (!parts) throw Unsupported("needs its part '" + std::string(name) + "', but this host does not support parts");
   const char* why_not = "";
   const void* table = parts->open(host, name, &why_not);
   if (!table) throw Unsupported(why_not);
   if (*static_cast<const uint32_t*>(table) < sizeof(Table))
-    throw Unsupported("its part '" + std::string(name) + "' is older than it");
+    throw Unsupported("its part '" + std::string(name) + "' is older than the plugin");
   return *static_cast<const Table*>(table);
 }
 
@@ -54,7 +54,7 @@ class PhaseScope {
   int32_t entered_ = 0;
 };
 
-// What a plugin class says about itself: `static constexpr bp::About kAbout{...}`.
+// Self-description of a plugin class: `static constexpr bp::About kAbout{...}`.
 struct About {
   const char* id;  // "env.name"
   const char* version;
@@ -62,7 +62,7 @@ struct About {
   const char* license = "Apache-2.0";
   uint64_t flags = 0;             // BP_FLAG_*
   const char* aliases = nullptr;  // other names of it in experiment files, comma separated: "CartPole-v1"
-  uint64_t rows = 0;              // envs: how many rows a trial has where its experiment says nothing of them; 0: 1
+  uint64_t rows = 0;              // envs: rows of a trial whose experiment sets none; 0: 1
 };
 
 // The descriptor of a plugin class P with P::kAbout and P::kOptions (a bp::OptionTable; may be absent).
@@ -89,7 +89,7 @@ const bp_descriptor& DescriptorOf(uint32_t kind) {
   return descriptor;
 }
 
-// What a part's class derives from; its Api() is a table that begins with its size.
+// Base of a part's class; its Api() is a table that begins with its size.
 struct Part {
   static constexpr uint32_t kKind = BP_KIND_PART;
 };

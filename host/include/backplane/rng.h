@@ -1,5 +1,5 @@
 // The one random generator of all plugins: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11),
-// counter based, so a number depends on what it is for and never on who drew before. Header only, no state outside bp_rng.
+// counter based, so a number depends on its purpose and never on earlier draws. Header only, no state outside bp_rng.
 #ifndef BACKPLANE_RNG_H_
 #define BACKPLANE_RNG_H_
 
@@ -54,7 +54,7 @@ static inline uint64_t bp_rng_below(bp_rng* rng, uint64_t n) {
   __extension__ typedef unsigned __int128 wide;
   return (uint64_t)(((wide)bp_rng_u64(rng) * n) >> 64);
 }
-// Standard normal by Box and Muller; one value per two draws, so that draw counts do not depend on what was drawn before.
+// Standard normal by Box and Muller; one value per two draws, so that draw counts do not depend on earlier draws.
 static inline double bp_rng_normal(bp_rng* rng) {
   const double u = 1.0 - bp_rng_uniform(rng), v = bp_rng_uniform(rng);
   return sqrt(-2.0 * log(u)) * cos(6.283185307179586 * v);

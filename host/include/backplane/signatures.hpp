@@ -1,10 +1,10 @@
-// What is offered by name but not in the way the SDK calls it is a compile error with a sentence, never a feature that is
-// silently absent. Part of plugin.hpp, which authors include.
+// Checks of signatures: a member with a known name and a different signature is a compile error, never a silently absent
+// feature. Part of plugin.hpp, which authors include.
 #pragma once
 
 #include <type_traits>
 
-// A class with any member of that name, private ones and templates too: beside a base that has one as well, it is ambiguous.
+// A class with any member of that name, private ones and templates too: if a base has one as well, it is ambiguous.
 #define BP_NAMED(name)                                      \
   struct Has_##name {                                       \
     int name;                                               \

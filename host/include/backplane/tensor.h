@@ -1,5 +1,5 @@
 // Tensors as they cross the ABI. The layouts are DLPack's (DLDevice, DLDataType, DLTensor of DLPack 1.x), so a pointer may
-// be cast to a `DLTensor *`; the names are our own so that a plugin can include any version of dlpack.h beside this header.
+// be cast to a `DLTensor *`; the names are our own so that a plugin can include any version of dlpack.h as well.
 #ifndef BACKPLANE_TENSOR_H_
 #define BACKPLANE_TENSOR_H_
 

@@ -97,7 +97,7 @@ void Arguments::Check(std::function<std::string()> why_not) {
 }
 
 void Arguments::PluginPath(std::vector<std::string>* target) {
-  Add("--plugin-path", "DIR", target, "Folder to look for plugins in, too; may be repeated");
+  Add("--plugin-path", "DIR", target, "Further folder with plugins; may be repeated");
 }
 
 void Arguments::Out(std::filesystem::path* target, const char* help) { Add("out", "OUT", target, help).Required(); }

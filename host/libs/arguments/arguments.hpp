@@ -1,4 +1,4 @@
-// What a command takes, as it declares it: each argument once, with the member that it fills.
+// Declarations of a command's arguments: each once, with the member that it fills.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Argument {
   Argument& Within(Number least, Number most);  // both included
   Argument& OneOf(std::vector<std::string> words);
   Argument& Required();
-  Argument& ShowsDefault();                         // what the member holds now, in --help
+  Argument& ShowsDefault();                         // the member's present value, in --help
   Argument& ShowsDefault(const std::string& text);  // this
   Argument& MayBeEmpty();                           // the name alone may be given
   Argument& Excludes(const Argument& other);
@@ -35,7 +35,7 @@ class Argument {
 
 class Arguments {
  public:
-  // `program` is what the person typed to start it.
+  // `program` is the program's name as typed.
   Arguments(CLI::App* app, std::string program);
 
   const std::string& program() const { return program_; }
@@ -47,10 +47,10 @@ class Arguments {
   Argument Flag(const char* name, bool* target, const char* help);
   template <class T>
   Argument Add(const char* name, const char* type, T* target, const std::string& help);
-  // A text that `read` turns into what the command wants, if it was given; a sentence that it returns is what is wrong with it.
+  // A text that `read` converts if it is given; `read` returns an error, or an empty text.
   Argument Add(const char* name, const char* type, const char* help, std::function<std::string(const std::string&)> read);
 
-  // Of everything together, once it is filled in: the sentence says what is wrong; empty: nothing.
+  // A check of all arguments together once they are filled in. Returns an error, or an empty text.
   void Check(std::function<std::string()> why_not);
 
   // Arguments that several commands take.

@@ -29,13 +29,13 @@ using Run = std::function<int()>;
 
 // Options of other tools that this program replaces by a default.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
-    {"--resume", "the same command resumes by itself where it stopped"},
-    {"--continue", "the same command resumes by itself where it stopped"},
-    {"--restore", "the same command resumes by itself where it stopped"},
+    {"--resume", "the same command resumes the experiment"},
+    {"--continue", "the same command resumes the experiment"},
+    {"--restore", "the same command resumes the experiment"},
     {"--overwrite", "--fresh moves old results aside"},
 }};
 
-// What runs where a command is missing.
+// Prints the help if a command is missing.
 Run WhatThereIs(const CLI::App& app) {
   return [&app] {
     std::fputs(app.help(app.get_parent() ? app.get_parent()->get_name() : "").c_str(), stderr);
@@ -43,7 +43,7 @@ Run WhatThereIs(const CLI::App& app) {
   };
 }
 
-// Below the one that the rest of its name says: "config check" below `config`. What was typed chooses what runs.
+// Adds "config check" below `config`. The typed command sets `chosen`.
 void AddCommand(CLI::App* root, const Command& command, const std::string& program, Run* chosen) {
   const size_t space = command.name.find(' ');
   CLI::App* above = space == std::string::npos ? root : root->get_subcommand(command.name.substr(0, space));
@@ -58,7 +58,7 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   }
   Arguments arguments(app, program);
   const Run run = command.declare(&arguments);
-  // Of every command: colours on a terminal are for all that it says.
+  // Every command has --color, which applies to all of its output.
   static const std::map<std::string, ColourWhen> kWhen = {
       {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
   app->add_option("--color", "Colours; auto: on a terminal, unless NO_COLOR is set")
@@ -143,7 +143,8 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
       const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
       if (at == &root) commands.push_back("help");  // TypedWords makes an option of it
       return "unknown command '" + word + "'" +
-             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands))) : "; that is `backplane " + meant + "`");
+             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands)))
+                            : "; use `backplane " + meant + (meant.find('`') == meant.npos ? "`" : ""));
     }
   }
   return "";
@@ -152,7 +153,7 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
 int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLine& line) {
   const std::string typo = ExplainTypo(root, line);
   if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
-  LogError("backplane: {}\n(`backplane --help` and `backplane COMMAND --help` list what there is)",
+  LogError("backplane: {}\nhint: `backplane --help` and `backplane COMMAND --help` list commands and options",
            typo.empty() ? error.what() : typo);
   return line.usage_code;
 }
@@ -169,8 +170,8 @@ void NeedOnlyWhatWasTyped(CLI::App* root, const std::vector<std::string>& words)
   for (CLI::Option* option : above->get_options([](CLI::Option*) { return true; })) option->required(false);
 }
 
-// The command that was typed, with what stands below it, or all where none was: a process is started for each trial, and to
-// declare all of them would be a sixth of what it executes.
+// The typed command with the commands below it, or all if none was typed. A process is started per trial, and declaring all
+// commands would be a sixth of its instructions.
 std::vector<Command> NeededCommands(const CommandLine& line) {
   std::vector<Command> needed;
   const auto is_typed = [&](const Command& command) {

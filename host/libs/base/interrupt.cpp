@@ -73,8 +73,8 @@ void EndChildren() {
 constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr suseconds_t kTimeToAnswer_us = 700'000;
 constexpr int kExitInterrupted = 130;
-constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it at once\n";
-constexpr char kEnding[] = "\nbackplane: ended at once\n";
+constexpr char kStopping[] = "\nbackplane: stopping; Ctrl-C again ends it immediately\n";
+constexpr char kEnding[] = "\nbackplane: ended immediately\n";
 
 // Handlers write these, because they get no argument.
 volatile std::sig_atomic_t interrupts = 0, seen = 0, acknowledged = 0;
@@ -127,7 +127,7 @@ void OnTimeToAnswer(int) {
 void Handle(int signal, void (*handler)(int), struct sigaction* before) {
   struct sigaction action {};
   action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends at once
+  sigemptyset(&action.sa_mask);  // no SA_RESTART: a wait ends immediately
   sigaction(signal, &action, before);
 }
 
@@ -143,7 +143,7 @@ InterruptScope::InterruptScope() {
   Handle(SIGALRM, OnTimeToAnswer, &previous_alarm);
   for (size_t i = 0; i < std::size(kInterrupts); ++i) {
     Handle(kInterrupts[i], OnInterrupt, &previous[i]);
-    // Under nohup the terminal's hang-up is none of ours.
+    // Under nohup the terminal's hang-up is ignored.
     if (kInterrupts[i] == SIGHUP && previous[i].sa_handler == SIG_IGN) sigaction(SIGHUP, &previous[i], nullptr);
   }
 }

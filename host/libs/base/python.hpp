@@ -1,4 +1,4 @@
-// The Python in which scripts/bootstrap has installed what draws figures, and programs that lie beside this one.
+// The Python with the packages that draw figures, and programs next to this one.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@ namespace backplane {
 // else python3 of PATH.
 std::string FindPython();
 
-// In the folder of this program, or in `bin` beside that; empty: it is in neither.
+// In the folder of this program, or in `bin` next to it; empty: in neither.
 std::filesystem::path BesideProgram(const std::string& name);
 
 inline constexpr char kInstallFigures[] =
-    "call scripts/bootstrap, or install the Python wheel vl-convert-python and name its Python in BACKPLANE_PYTHON";
+    "run scripts/bootstrap, or install the Python package vl-convert-python and set BACKPLANE_PYTHON to its Python";
 
 }  // namespace backplane

@@ -25,13 +25,13 @@ ScratchFolder::~ScratchFolder() {
 
 std::filesystem::path MakeTemporaryFolder(const std::string& prefix) {
   std::string name = (std::filesystem::temp_directory_path() / (prefix + "-XXXXXX")).string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made in " + name);
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a folder in " + name);
   return name;
 }
 
 void MakeOwnFolder(const std::filesystem::path& path) {
   if (mkdir(path.c_str(), 0700) == 0) return;
-  if (errno != EEXIST) throw std::runtime_error(path.string() + ": cannot be made: " + std::strerror(errno));
+  if (errno != EEXIST) throw std::runtime_error(path.string() + ": cannot be created: " + std::strerror(errno));
   struct stat found {};
   if (lstat(path.c_str(), &found) != 0) throw std::runtime_error(path.string() + ": cannot be read: " + std::strerror(errno));
   std::string why;

@@ -8,7 +8,7 @@ namespace backplane {
 namespace {
 
 constexpr size_t kMaxNames = 3;
-constexpr size_t kMaxLength = 200;  // what is longer is no misspelt name
+constexpr size_t kMaxLength = 200;  // longer texts are not misspelt names
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -18,10 +18,10 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// Of texts in small letters; anything above `most` if it is more. Two letters that changed places count one, as a letter that
-// is another, too many or too few does.
+// The edit distance of texts in small letters, or any number above `most`. A swap of two letters counts one, like a changed,
+// an added or a missing letter.
 size_t DistanceWithin(std::string_view a, std::string_view b, size_t most) {
-  // What is much longer or shorter need not be compared.
+  // Much longer or shorter texts need no comparison.
   if (b.size() > kMaxLength || std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
   size_t rows[3][kMaxLength + 1];
   size_t *row = rows[0], *before = rows[1], *before_that = rows[2];
@@ -50,8 +50,8 @@ bool IsCutFrom(std::string_view part, std::string_view word) {
   return taken == part.size();
 }
 
-// Of texts in small letters: how `word` begins, or each of its words ("ent_coef" of "entropy_coeff") cut short to half of it
-// all at the most.
+// For texts in small letters: true for the beginning of `word`, or for each of its words cut short ("ent_coef" of
+// "entropy_coeff") to half of the length or more.
 bool IsAbbreviation(std::string_view name, std::string_view word) {
   constexpr size_t kLeast = 3;  // fewer letters begin too much
   if (name.size() < kLeast || name.size() >= word.size()) return false;

@@ -42,11 +42,11 @@ inline nlohmann::json Encode(const HostKey&, const std::vector<PluginUse>& uses)
 template <typename T>
 nlohmann::json Encode(const HostKey& key, const std::optional<T>& v) {
   if (v) return Encode(key, *v);
-  return key.def ? nlohmann::json(key.def) : nlohmann::json(nullptr);  // absent is what the default says: "auto"
+  return key.def ? nlohmann::json(key.def) : nlohmann::json(nullptr);  // absent means the default: "auto"
 }
 
 [[noreturn]] inline void Misfit(const HostKey& key, const nlohmann::json& value) {
-  throw std::runtime_error(key.path + ": a saved configuration cannot hold " + value.dump() + " here");
+  throw std::runtime_error(key.path + ": a saved configuration cannot contain " + value.dump() + " here");
 }
 
 inline void Decode(const HostKey& key, const nlohmann::json& j, double* v) {

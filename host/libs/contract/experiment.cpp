@@ -26,8 +26,8 @@ void RefuseUnknownKeys(const json& object, const std::string& prefix) {
   }
 }
 
-// An older program may have saved the configuration before the key was there. The struct has the same defaults, and what has
-// none is absent.
+// An older program may have saved the configuration before the key was there. The struct has the same defaults, and
+// keys without one are absent.
 bool MayBeMissing(const HostKey& key) {
   return key.def ? std::string_view(key.def).find('<') == std::string_view::npos : !key.required;
 }
@@ -44,7 +44,7 @@ json ToJson(const Experiment& experiment) {
 }
 
 Experiment ExperimentFromJson(const json& document) {
-  if (!document.is_object()) throw std::runtime_error("a saved configuration is a JSON object");
+  if (!document.is_object()) throw std::runtime_error("expected a saved configuration, a JSON object");
   RefuseUnknownKeys(document, "");
   Experiment experiment;
   for (const HostKey& key : HostKeys()) {
@@ -52,7 +52,7 @@ Experiment ExperimentFromJson(const json& document) {
     json::json_pointer pointer = Pointer(key.path);
     if (!document.contains(pointer)) {
       if (MayBeMissing(key)) continue;
-      throw std::runtime_error("a saved configuration lacks '" + key.path + "'");
+      throw std::runtime_error("missing key '" + key.path + "' in a saved configuration");
     }
     key.set(key, document.at(pointer), &experiment);
   }

@@ -1,5 +1,5 @@
-// One experiment, checked and complete: every default filled in. It exists as JSON (what is hashed, saved and handed to the
-// trial process) and as this struct (what the code reads); the two convert without loss.
+// One experiment, checked and complete: every default filled in. It exists as JSON (hashed, saved and sent to the
+// trial process) and as this struct (for code); the two convert without loss.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct PluginUse {
 // A trial by command (placeholders.hpp): a program instead of a learner's plugin.
 struct CommandConfig {
   std::vector<std::string> words;          // with their placeholders; empty: the learner is a plugin
-  nlohmann::json metrics;                  // of what it prints: {"return": "episodic_return=([-0-9.]+)"}
+  nlohmann::json metrics;                  // patterns over its output: {"return": "episodic_return=([-0-9.]+)"}
   std::optional<std::string> tensorboard;  // which event files below the attempt's folder are read: "runs/**"
   std::vector<std::string> files;          // that belong to the trial's identity by their content
 };
@@ -79,11 +79,11 @@ struct ResourceConfig {
 };
 
 struct ReportConfig : ReportSection {
-  // Of kind parallel_efficiency: a trial goes on until the 95 % interval over its measured iterations is within so much of its
-  // speed, or the time of its point, all seeds together, is used up. Both are set or, with precision off, the time means
-  // nothing.
+  // For kind parallel_efficiency: a trial runs until the 95 % interval over its measured iterations is within this percentage
+  // of its speed, or the time of its point, all seeds together, is used up. Both are set; with precision off, the time has no
+  // effect.
   std::optional<double> precision_pct, max_time_s;
-  // As record/report_kinds.hpp says of its kind; without one, nothing is so.
+  // Properties of its kind (record/report_kinds.hpp); false without a kind.
   bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }
   bool RunsInTurn() const { return ComparesTimes() || Kind().in_turn; }
   bool MeasuresSpeed() const { return Kind().measures_speed; }
@@ -103,7 +103,7 @@ struct FailureRule {
   uint64_t retries = 0;  // of kRetry: attempts after the first; when they are used up the trial has failed
 };
 
-// What follows an attempt that ended in one of these ways.
+// Actions after an attempt that ended in one of these ways.
 struct OnFailure {
   FailureRule device_oom{FailureAction::kShrink}, host_oom{FailureAction::kInfeasible};
   FailureRule signal{FailureAction::kRetry, 1}, temp{FailureAction::kRetry, 3};

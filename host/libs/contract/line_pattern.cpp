@@ -68,7 +68,7 @@ std::string MissingConstruct(const std::string& pattern, size_t at) {
     if (pattern.compare(at, std::string_view(lookaround).size(), lookaround) == 0)
       return fmt::format("lookaround '{}' is not supported: match the text around the number, and put the group around it",
                          lookaround);
-  if (pattern.compare(at, 3, "(?<") == 0) return "a named group is written (?P<name>...)";
+  if (pattern.compare(at, 3, "(?<") == 0) return "write a named group as (?P<name>...)";
   return "";
 }
 
@@ -102,8 +102,9 @@ std::optional<LinePattern> LinePattern::Make(const std::string& text, PatternErr
     return std::nullopt;
   }
   if (const int groups = regex->NumberOfCapturingGroups(); groups != 1) {
-    *error = {fmt::format("expected one group, the number, as in 'return=([-0-9.]+)', got {} in '{}'; (?:...) is no group",
-                          groups, text)};
+    *error = {
+        fmt::format("expected one group around the number, as in 'return=([-0-9.]+)', got {} in '{}'; (?:...) does not count",
+                    groups, text)};
     return std::nullopt;
   }
   return LinePattern(std::move(regex), LiteralBeginning(text));

@@ -33,8 +33,9 @@ std::optional<std::vector<Piece>> PiecesOf(std::string_view word, std::string* w
     const size_t end = c == '{' ? word.find('}', at) : word.npos;
     const std::string_view name = end == word.npos ? "" : word.substr(at + 1, end - at - 1);
     if (!IsPlaceholderName(name)) {
-      *why_not = fmt::format("'{}' has a '{}' that begins no placeholder such as {{seed}} or {{lr}}; a brace itself is '{}{}'",
-                             word, c, c, c);
+      *why_not = fmt::format(
+          "expected a placeholder such as {{seed}} or {{lr}} in '{}', got a single '{}'; write a literal brace as '{}{}'", word,
+          c, c, c);
       return std::nullopt;
     }
     pieces.push_back({true, std::string(name)});

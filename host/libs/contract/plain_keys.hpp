@@ -4,14 +4,14 @@
 
 // ROW(C++ type, member, initial value, path, Scope, ValueType, range, default, other names, help). The default is YAML text and
 // equals the initial value; NULL: none.
-#define BACKPLANE_PLAIN_KEYS(ROW)                                                                                      \
-  ROW(std::optional<std::string>, report_dir, {}, "output.report_dir", kBatch, kText, "", nullptr, "",                 \
-      "where the report goes instead of DIR/report")                                                                   \
-  ROW(std::optional<std::string>, progress_file, {}, "output.progress_file", kBatch, kText, "", nullptr, "",           \
-      "where progress is written instead")                                                                             \
-  ROW(bool, page, true, "output.page", kBatch, kFlag, "", "true", "",                                                  \
-      "keep DIR/index.html, a page that is rewritten while trials run")                                                \
-  ROW(bool, fingerprints, true, "output.fingerprints", kBatch, kFlag, "", "true", "",                                  \
-      "keep hashes of each iteration's observations, actions, rewards and weights, for `compare --bits` and `replay`") \
-  ROW(std::vector<std::string>, live, {}, "output.live", kBatch, kMeasureList, "", "[]", "",                           \
-      "measures of the running trials that are shown beside their return: ep/NAME, eval/NAME, train/NAME")
+#define BACKPLANE_PLAIN_KEYS(ROW)                                                                                         \
+  ROW(std::optional<std::string>, report_dir, {}, "output.report_dir", kBatch, kText, "", nullptr, "",                    \
+      "folder of the report instead of OUT/report")                                                                       \
+  ROW(std::optional<std::string>, progress_file, {}, "output.progress_file", kBatch, kText, "", nullptr, "",              \
+      "file for the progress instead of OUT/progress.json")                                                               \
+  ROW(bool, page, true, "output.page", kBatch, kFlag, "", "true", "",                                                     \
+      "keeps OUT/index.html, a page that is updated while trials run")                                                    \
+  ROW(bool, fingerprints, true, "output.fingerprints", kBatch, kFlag, "", "true", "",                                     \
+      "records hashes of each iteration's observations, actions, rewards and weights, for `compare --bits` and `replay`") \
+  ROW(std::vector<std::string>, live, {}, "output.live", kBatch, kMeasureList, "", "[]", "",                              \
+      "metrics of running trials to show next to their return: ep/NAME, eval/NAME, train/NAME")

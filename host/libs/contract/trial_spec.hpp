@@ -22,7 +22,7 @@ enum TrialExit : int {
   kExitOk = 0,
   kExitUsage = 64,
   kExitTemp = 75,    // stopped on request after a checkpoint, or worth another try
-  kExitConfig = 78,  // a plugin refused its options
+  kExitConfig = 78,  // a plugin rejected its options
   kExitGpuOom = 101,
   kExitHostOom = 102,
   kExitNan = 103,

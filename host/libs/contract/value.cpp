@@ -50,9 +50,9 @@ bool InInterval(const std::string& interval, double value) {
   return (interval[0] == '[' ? value >= low : value > low) && (interval.back() == ']' ? value <= high : value < high);
 }
 
-constexpr size_t kMaxMeasureName = 256;  // as the host takes it of plugins
+constexpr size_t kMaxMeasureName = 256;  // the limit for plugins, too
 
-// Plain text that YAML takes for a number or a flag.
+// Plain text that YAML reads as a number or a flag.
 bool IsOtherThanText(const Node& node) {
   return !node.quoted && (ParseNumber(node.text) || IsFlag(node.text, true) || IsFlag(node.text, false));
 }
@@ -70,11 +70,11 @@ constexpr std::pair<ValueType, const char*> kWanted[] = {
     {ValueType::kPath, "a path"},
     {ValueType::kPathList, "a list of paths"},
     {ValueType::kTextList, "a list of texts"},
-    {ValueType::kMeasureList, "a list of measures"},
+    {ValueType::kMeasureList, "a list of metrics"},
     {ValueType::kFlapping, "a limit such as '3 in 60s', or 0"},
     {ValueType::kScalar, "a number, true or false, or text"},
     {ValueType::kWords, "a list of words such as [python, train.py, --seed, \"{seed}\"]"},
-    {ValueType::kPatterns, "a mapping of measures to patterns such as {return: \"return=([-0-9.]+)\"}"},
+    {ValueType::kPatterns, "a mapping of metrics to patterns such as {return: \"return=([-0-9.]+)\"}"},
 };
 
 const char* Wanted(ValueType type) {
@@ -110,7 +110,8 @@ class ValueReader {
     if (rule_.type == ValueType::kScalar) return PlainJson(node);
     if (IsRangeWord(rule_.range, node.text)) return json(node.text);
     if (rule_.type == ValueType::kNumber && rule_.range.empty() && ParseInfinity(node.text)) return json(node.text);
-    if (!node.quoted && ParseInfinity(node.text)) return Fail(node, fmt::format("'{}' is not a finite number", node.text));
+    if (!node.quoted && ParseInfinity(node.text))
+      return Fail(node, fmt::format("{}: expected a finite number, got '{}'", name_, node.text));
     return ReadFiniteScalar(node);
   }
 
@@ -128,9 +129,16 @@ class ValueReader {
     }
   }
 
-  std::nullopt_t Fail(const Node& node, std::string message) {
-    errors_->Add(node.mark, std::move(message));
+  std::nullopt_t Fail(const Node& node, std::string message, std::string hint = "") {
+    errors_->Add(node.mark, std::move(message), ErrorCode::kOther, std::move(hint));
     return std::nullopt;
+  }
+
+  // "dir: '5'" for the text 5 of `output.dir` in a file.
+  std::string Quoted(const Node& node) const {
+    const std::string key = name_.substr(name_.rfind('.') + 1);
+    const bool in_file = node.mark.source && node.mark.source->is_file && key.find('[') == std::string::npos;
+    return fmt::format("{}'{}'", in_file ? key + ": " : "", node.text);
   }
 
   std::nullopt_t WrongType(const Node& node) {
@@ -138,7 +146,7 @@ class ValueReader {
     if (!rule_.range.empty()) {
       for (const std::string& word : SplitWords(rule_.range)) wanted += IsInterval(word) ? "" : " or '" + word + "'";
     }
-    return Fail(node, fmt::format("{}: wanted {}, found {}", name_, wanted, Describe(node)));
+    return Fail(node, fmt::format("{}: expected {}, got {}", name_, wanted, Describe(node)));
   }
 
   template <typename T>
@@ -199,17 +207,17 @@ class ValueReader {
     if (word || (written.is_object() && ParseFailurePolicy(written))) return written;
     std::string wanted = rule_.range;
     if (size_t at = wanted.find("retry"); at != std::string::npos) wanted.replace(at, 5, "{retry: N}");
-    return Fail(node, fmt::format("{}: wanted one of {}, found {}", name_, wanted, Describe(node)));
+    return Fail(node, fmt::format("{}: expected one of {}, got {}", name_, wanted, Describe(node)));
   }
 
   std::optional<json> ReadText(const Node& node) {
     bool listed = rule_.type == ValueType::kEnum || !rule_.range.empty();
-    if (listed) return Fail(node, fmt::format("{}: wanted one of {}, found {}", name_, rule_.range, Describe(node)));
+    if (listed) return Fail(node, fmt::format("{}: expected one of {}, got {}", name_, rule_.range, Describe(node)));
     if (IsOtherThanText(node)) {
-      return Fail(node, fmt::format("{}: wanted {}, found {}; quote it if it is meant", name_, Wanted(rule_.type), node.text));
+      return Fail(node, fmt::format("{}: expected {}, got {}", name_, Wanted(rule_.type), node.text), Quoted(node));
     }
     if (rule_.type == ValueType::kName && !IsNameText(node.text)) {
-      return Fail(node, fmt::format("{}: '{}' may hold only letters, digits, '_', '-' and '.'", name_, node.text));
+      return Fail(node, fmt::format("{}: expected a name of letters, digits, '_', '-' and '.', got '{}'", name_, node.text));
     }
     return json(rule_.type == ValueType::kPath ? AbsolutePath(node.text, node.mark) : node.text);
   }
@@ -226,7 +234,7 @@ class ValueReader {
     return good ? std::optional(list) : std::nullopt;
   }
 
-  // A word is its text, whatever YAML takes that for.
+  // A word is its text, whatever type YAML reads it as.
   std::optional<json> ReadWords(const Node& node) {
     if (!node.IsList() || node.items.empty()) return WrongType(node);
     json words = json::array();
@@ -234,12 +242,12 @@ class ValueReader {
       const Node& word = node.items[i];
       std::string why_not;
       if (!word.IsScalar())
-        return Fail(word, fmt::format("{}[{}]: wanted a word, found {}; quote it if it is meant, as in \"{{seed}}\"", name_, i,
-                                      Describe(word)));
+        return Fail(word, fmt::format("{}[{}]: expected a word, got {}; quote placeholders", name_, i, Describe(word)),
+                    word.IsMap() && word.entries.size() == 1 ? "\"{" + word.entries[0].key + "}\"" : "");
       if (!PlaceholdersIn(word.text, &why_not)) return Fail(word, fmt::format("{}[{}]: {}", name_, i, why_not));
       words.push_back(word.text);
     }
-    if (words[0] == "") return Fail(node.items[0], fmt::format("{}[0]: wanted a program, found an empty text", name_));
+    if (words[0] == "") return Fail(node.items[0], fmt::format("{}[0]: expected a program, got an empty text", name_));
     return words;
   }
 
@@ -249,7 +257,7 @@ class ValueReader {
     bool good = true;
     for (const Entry& entry : node.entries) {
       if (!IsLine(entry.key) || entry.key.empty() || entry.key.size() > kMaxMeasureName)
-        return Fail(node, fmt::format("{}: wanted the name of a measure, one line of 1 to {} bytes", name_, kMaxMeasureName));
+        return Fail(node, fmt::format("{}: expected a metric's name, one line of 1 to {} bytes", name_, kMaxMeasureName));
       if (!entry.value.IsScalar())
         return Fail(entry.value, fmt::format("{}.{}: expected a pattern, got {}", name_, entry.key, Describe(entry.value)));
       if (const PatternError* error = ErrorOfPattern(entry.value.text)) {
@@ -261,7 +269,7 @@ class ValueReader {
     return good ? std::optional(patterns) : std::nullopt;
   }
 
-  // NULL: none. A sweep asks for the same patterns at each of its points.
+  // NULL: none. A sweep reads the same patterns at each of its points.
   static const PatternError* ErrorOfPattern(const std::string& text) {
     thread_local std::map<std::string, PatternError> known;
     const auto [found, fresh] = known.try_emplace(text);
@@ -280,23 +288,23 @@ class ValueReader {
     std::string wanted;
     for (const std::string& word : SplitWords(rule_.range.empty() ? "mapping|list" : rule_.range))
       wanted += (wanted.empty() ? "a " : " or a ") + word;
-    return Fail(node, fmt::format("{}: wanted {}, found {}", name_, wanted, Describe(node)));
+    return Fail(node, fmt::format("{}: expected {}, got {}", name_, wanted, Describe(node)));
   }
 
   std::optional<json> ReadMeasures(const Node& node) {
     std::optional<json> list = ReadList(node, ValueType::kText);
     if (!list) return std::nullopt;
     if (list->size() > kMaxLive)
-      return Fail(node, fmt::format("{}: wanted at most {} measures, found {}", name_, kMaxLive, list->size()));
+      return Fail(node, fmt::format("{}: expected at most {} metrics, got {}", name_, kMaxLive, list->size()));
     for (size_t i = 0; i < list->size(); ++i) {
       const std::string name = (*list)[i];
       const bool is_line = IsLine(name);
       if (name.empty() || name.size() > kMaxLiveName || !is_line)
-        return Fail(node.items[i], fmt::format("{}[{}]: wanted the name of a measure, one line of 1 to {} bytes, found '{}'",
-                                               name_, i, kMaxLiveName, is_line ? name : "control characters"));
+        return Fail(node.items[i], fmt::format("{}[{}]: expected a metric's name, one line of 1 to {} bytes, got '{}'", name_,
+                                               i, kMaxLiveName, is_line ? name : "control characters"));
       if (std::find(list->begin(), list->begin() + static_cast<ptrdiff_t>(i), name) !=
           list->begin() + static_cast<ptrdiff_t>(i))
-        return Fail(node.items[i], fmt::format("{}[{}]: '{}' is in the list already", name_, i, name));
+        return Fail(node.items[i], fmt::format("{}[{}]: '{}' is already in the list", name_, i, name));
     }
     return list;
   }

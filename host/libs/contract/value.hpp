@@ -21,7 +21,7 @@ enum class ValueType {
   kPath = BP_PARAM_PATH,
   kNumberList = BP_PARAM_F64_LIST,
   kIntegerList = BP_PARAM_I64_LIST,
-  kStructure = BP_PARAM_ANY,  // a mapping or a list, as the range says
+  kStructure = BP_PARAM_ANY,  // a mapping or a list, by its range
   // Below: types of the host's own keys only.
   kSeed = 100,  // any 64 bits without a sign
   kDuration,    // JSON: text such as "1800s"
@@ -46,7 +46,7 @@ enum class ValueType {
   kCompare,        // the same
 };
 
-// "(0,1]", "[1,)", "a|b", and for numbers also words beside intervals: "auto|[1,)". Empty: anything.
+// "(0,1]", "[1,)", "a|b", and for numbers also words next to intervals: "auto|[1,)". Empty: anything.
 struct ValueRule {
   ValueType type;
   std::string range;
@@ -55,19 +55,19 @@ struct ValueRule {
 bool InRange(const std::string& range, double value);
 bool IsRangeWord(const std::string& range, const std::string& text);
 
-// The value as it stands in a saved configuration, or nothing after an error. `name` is its path.
+// The value as in a saved configuration, or nothing after an error. `name` is its path.
 std::optional<nlohmann::json> ReadValue(const Node& node, const ValueRule& rule, const std::string& name, Errors* errors);
 
 // The value of a default written as YAML text. Nothing, and a sentence in `why_not`, if the default does not fit its own rule.
 std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not);
 
-// What a name is made of: letters, digits, '_', '-' and '.'; neither "." nor "..".
+// Accepts letters, digits, '_', '-' and '.'; neither "." nor "..".
 bool IsNameText(std::string_view text);
 
-// "a list", "nothing", "'abc'": what an error says was found.
+// "a list", "nothing", "'abc'": the found value in an error.
 std::string Describe(const Node& node);
 
-// A relative path starts at the folder of the text it stands in.
+// A relative path starts at the folder of its file.
 std::string AbsolutePath(const std::string& path, const Mark& mark);
 
 }  // namespace backplane

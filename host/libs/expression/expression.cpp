@@ -14,7 +14,7 @@ using nlohmann::json;
 
 std::optional<Expression> Expression::Parse(const Node& text, Errors* errors) {
   if (!text.IsScalar()) {
-    errors->Add(text.mark, "wanted an expression as text");
+    errors->Add(text.mark, "expected an expression as text");
     return std::nullopt;
   }
   Expression expression;
@@ -51,7 +51,7 @@ json Expression::Evaluate(const Lookup& lookup) const { return backplane::Evalua
 
 bool Expression::Test(const Lookup& lookup) const {
   const json value = Evaluate(lookup);
-  if (!value.is_boolean()) throw NoValue{0, fmt::format("wanted a condition, true or false, found {}", value.dump())};
+  if (!value.is_boolean()) throw NoValue{0, fmt::format("expected a condition (true or false), got {}", value.dump())};
   return value.get<bool>();
 }
 

@@ -29,8 +29,8 @@ class Expression {
 
   // Absent after an error at the column where the text stops making sense.
   static std::optional<Expression> Parse(const Node& text, Errors* errors);
-  // Of measures and not of the file's paths: "100 * eval/score / minutes". A '/' with a name on both sides and no blank is
-  // part of the name, and so is '@' ("train/loss@last"). Throws NoValue.
+  // An expression of measures, not of the file's paths: "100 * eval/score / minutes". A '/' with a name on both sides and no
+  // blank is part of the name, and so is '@' ("train/loss@last"). Throws NoValue.
   static Expression OfMeasures(const std::string& text);
 
   // Throws NoValue.
@@ -38,7 +38,7 @@ class Expression {
   // Throws NoValue also if the result is neither true nor false.
   bool Test(const Lookup& lookup) const;
 
-  // Of each path in it, once.
+  // Each path in it, once.
   const std::vector<std::string>& paths() const { return paths_; }
   const std::string& text() const { return text_; }
   // The text with the value of each path in its place: "64 / 3".

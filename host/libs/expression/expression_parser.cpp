@@ -88,10 +88,10 @@ std::string ExpressionParser::TakeOneOf(std::initializer_list<std::string_view> 
 
 std::shared_ptr<const Term> ExpressionParser::Parse() {
   if (text_.size() > kMaxBytes)
-    Fail(0, fmt::format("it is {} bytes long; wanted at most {}", FormatCount(text_.size()), FormatCount(kMaxBytes)));
+    Fail(0, fmt::format("it has {} bytes, the limit is {}", FormatCount(text_.size()), FormatCount(kMaxBytes)));
   Term term = Or();
   SkipBlanks();
-  if (at_ < text_.size()) Fail(at_, fmt::format("an operator was expected, found {}", Rest()));
+  if (at_ < text_.size()) Fail(at_, fmt::format("expected an operator, got {}", Rest()));
   return std::make_shared<const Term>(std::move(term));
 }
 
@@ -140,7 +140,7 @@ Term ExpressionParser::Comparison() {
   left = Binary(op, offset, std::move(left), Sum());
   SkipBlanks();
   const size_t second = at_;
-  if (!take().empty()) Fail(second, "comparisons are not chained; write 'a < b and b < c'");
+  if (!take().empty()) Fail(second, "comparisons cannot be chained; write 'a < b and b < c'");
   return left;
 }
 
@@ -181,10 +181,10 @@ Term ExpressionParser::Unary() {
 Term ExpressionParser::Primary() {
   SkipBlanks();
   const size_t offset = at_;
-  if (at_ >= text_.size()) Fail(at_, "a value was expected, found the end");
+  if (at_ >= text_.size()) Fail(at_, "expected a value, got the end");
   if (TakeSymbol("(")) {
     Term inner = Or();
-    if (!TakeSymbol(")")) Fail(at_, fmt::format("')' was expected, found {}", Rest()));
+    if (!TakeSymbol(")")) Fail(at_, fmt::format("expected ')', got {}", Rest()));
     return inner;
   }
   if (TakeSymbol("[")) return WithList({Term::Kind::kList, offset, nullptr, "", {}}, ']');
@@ -192,7 +192,7 @@ Term ExpressionParser::Primary() {
   if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return Number();
   if (c == '\'' || c == '"') return Text();
   if (IsNameStart(c)) return Name();
-  Fail(at_, fmt::format("a value was expected, found {}", Rest()));
+  Fail(at_, fmt::format("expected a value, got {}", Rest()));
 }
 
 std::vector<Term> ExpressionParser::List(char close) {
@@ -201,7 +201,7 @@ std::vector<Term> ExpressionParser::List(char close) {
   do {
     items.push_back(Or());
   } while (TakeSymbol(","));
-  if (!TakeSymbol(std::string_view(&close, 1))) Fail(at_, fmt::format("',' or '{}' was expected, found {}", close, Rest()));
+  if (!TakeSymbol(std::string_view(&close, 1))) Fail(at_, fmt::format("expected ',' or '{}', got {}", close, Rest()));
   return items;
 }
 
@@ -220,7 +220,7 @@ Term ExpressionParser::Number() {
   } else if (const auto number = ParseNumber(text)) {
     term.value = *number;
   } else {
-    Fail(offset, fmt::format("'{}' is no number", text));
+    Fail(offset, fmt::format("expected a number, got '{}'", text));
   }
   return term;
 }
@@ -243,7 +243,7 @@ Term ExpressionParser::Name() {
   const std::string name(text_.substr(offset, at_ - offset));
   if (const auto value = ValueOfWord(name)) return {Term::Kind::kValue, offset, *value, "", {}};
   if (std::find(kOperatorWords.begin(), kOperatorWords.end(), name) != kOperatorWords.end())
-    Fail(offset, "a value was expected, found '" + name + "'");
+    Fail(offset, "expected a value, got '" + name + "'");
   if (!TakeSymbol("(")) {
     references_.emplace_back(offset, name);
     return {Term::Kind::kPath, offset, nullptr, name, {}};
@@ -253,7 +253,7 @@ Term ExpressionParser::Name() {
   const Term call = WithList({Term::Kind::kCall, offset, nullptr, name, {}}, ')');
   const bool any_number = name == "min" || name == "max";
   if (any_number ? call.args.empty() : call.args.size() != 1)
-    Fail(offset, fmt::format("{} takes {}, found {}", name, any_number ? "one value or more" : "one value", call.args.size()));
+    Fail(offset, fmt::format("{} accepts {}, got {}", name, any_number ? "one or more values" : "one value", call.args.size()));
   return call;
 }
 

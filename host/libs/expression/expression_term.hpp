@@ -1,4 +1,4 @@
-// The tree of an expression: how it is read from text and what it comes to.
+// The tree of an expression: its parser and its evaluation.
 #pragma once
 
 #include <string>

@@ -19,12 +19,12 @@ std::string Shown(const json& value) { return value.is_string() ? "'" + value.ge
 
 void RequireNumber(const Term& at, const json& value) {
   if (value.is_number()) return;
-  const std::string what = at.kind == Term::Kind::kPath ? "'" + at.name + "' is " : "wanted a number, found ";
+  const std::string what = at.kind == Term::Kind::kPath ? "'" + at.name + "' is " : "expected a number, got ";
   Fail(at, what + Shown(value) + (at.kind == Term::Kind::kPath ? ", not a number" : ""));
 }
 
 bool RequireFlag(const Term& at, const json& value) {
-  if (!value.is_boolean()) Fail(at, "wanted true or false, found " + Shown(value));
+  if (!value.is_boolean()) Fail(at, "expected true or false, got " + Shown(value));
   return value.get<bool>();
 }
 
@@ -80,7 +80,7 @@ json Binary(const Term& term, const Expression::Lookup& lookup) {
   if (term.name == "or") return RequireFlag(first, left) || RequireFlag(second, Evaluate(second, lookup));
   const json right = Evaluate(second, lookup);
   if (term.name == "in" || term.name == "not in") {
-    if (!right.is_array()) Fail(second, "wanted a list after 'in', found " + Shown(right));
+    if (!right.is_array()) Fail(second, "expected a list after 'in', got " + Shown(right));
     const bool found = std::find(right.begin(), right.end(), left) != right.end();
     return found == (term.name == "in");
   }
@@ -108,7 +108,7 @@ json Call(const Term& term, const Expression::Lookup& lookup) {
   const double x = value.get<double>();
   if (term.name == "abs") return x < 0 ? Arithmetic(Term{Term::Kind::kBinary, term.offset, nullptr, "-", {}}, 0, value) : value;
   if (term.name == "log2") {
-    if (x <= 0) Fail(term, fmt::format("log2 of {} does not exist", value.dump()), true);
+    if (x <= 0) Fail(term, fmt::format("log2 of {} is undefined", value.dump()), true);
     return std::log2(x);
   }
   if (value.is_number_integer()) return value;

@@ -62,7 +62,7 @@ SessionLog::SessionLog(const std::filesystem::path& file) {
     session = std::make_unique<spdlog::logger>("session", std::move(sink));
     session->set_pattern("%Y-%m-%d %H:%M:%S.%e %-7l %v");
     session->set_level(spdlog::level::debug);
-    session->flush_on(spdlog::level::debug);  // what kills this process leaves what was said until then
+    session->flush_on(spdlog::level::debug);  // the log is complete up to a crash
     session->set_error_handler(GiveUp);
   } catch (const spdlog::spdlog_ex& error) {
     GiveUp(error.what());

@@ -1,5 +1,5 @@
-// What the program says beside its results: to the person on stderr, in the words of the caller and nothing added; and, while a
-// session has a file, into that with the time of day and the level.
+// Messages in addition to the results: to stderr, in the caller's words only, and to the file of a session, if any, with the
+// time of day and the level.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ enum class LogLevel { kDebug = 1, kInfo, kWarning, kError };
 
 // A line, or several, on stderr and in the session's file. Debug lines come to stderr after ShowDebug() only. [thread-safe]
 void Log(LogLevel level, std::string_view text);
-// In the file alone: for what the terminal shows in another way, or need not show. [thread-safe]
+// Only to the file: for messages that the terminal shows in a different way, or need not show. [thread-safe]
 void LogToFile(LogLevel level, std::string_view text);
 
 template <class... Args>
@@ -37,7 +37,7 @@ void LogError(fmt::format_string<Args...> format, Args&&... args) {
 void ShowDebug();  // --verbose [before threads are started]
 bool ShowsDebug();
 
-// The file of one session. A file that can not be written is said once, and the session goes on without it.
+// The file of one session. If it cannot be written, a warning appears once, and the session continues without it.
 // [one at a time, made and destroyed while nothing else logs]
 class SessionLog {
  public:

@@ -104,12 +104,12 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
                                                    : Suggestion(name, known, kind_name);
   return not_found(PluginMiss::kUnknown, file.empty()
                                              ? "there is no " + kind_name + " '" + name + "'" + hint + " (" + Searched() + ")"
-                                             : file.string() + ": holds no " + kind_name);
+                                             : file.string() + ": contains no " + kind_name);
 }
 
 std::string Catalog::Searched() const {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders_) names.push_back(folder.string() + (fs::is_directory(folder) ? "" : " (not there)"));
+  for (const fs::path& folder : folders_) names.push_back(folder.string() + (fs::is_directory(folder) ? "" : " (missing)"));
   return "searched: " + (names.empty() ? "no folder" : Join(names)) + "; " + adds_ + " adds a folder";
 }
 

@@ -1,4 +1,4 @@
-// Which plugins there are: reads the metadata sections of the .so files on the plugin path, without loading any.
+// The available plugins: reads the metadata sections of the .so files on the plugin path, without loading any.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-// A file that looked like a plugin and cannot be used, with the sentence that says why.
+// A file that looks like a plugin but cannot be used, with the reason.
 struct Refusal {
   std::filesystem::path file;
   std::string reason;
@@ -22,21 +22,21 @@ enum class PluginMiss { kUnknown = 1, kAmbiguous, kUnusable };
 
 class Catalog {
  public:
-  // `adds`: what a user adds a folder by, for messages.
+  // `adds`: the option or variable that adds a folder, for messages.
   explicit Catalog(std::string adds = "--plugin-path") : adds_(std::move(adds)) {}
 
   // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
   void AddFolder(const std::filesystem::path& folder);
   void AddFile(const std::filesystem::path& file);
 
-  // `name` is an id with or without its kind, another name that the plugin goes by, or a path to a file (it then contains '/'
-  // or ends in ".so"). NULL and a sentence, with the nearest known names and the folders, if there is none, more than one, or
-  // it was refused. A file that was named by its path alone, and lies in no folder that was added, is not found by its id: a
-  // kept version stands beside the installed one. The pointer lives as long as the catalog.
+  // `name` is an id with or without its kind, another name of the plugin, or a path to a file (it then contains '/' or ends in
+  // ".so"). NULL and an error, with the nearest known names and the folders, if there is none, more than one, or it was
+  // rejected. A file that was only named by its path, in a folder that was not added, is not found by its id: so a kept version
+  // can be used next to the installed one. The pointer lives as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason = nullptr);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"
-  // Whether files share this plugin's id. Find refuses the id then; it takes the file.
+  // Returns true if several files have this plugin's id. Find then rejects the id and accepts the file.
   bool IsAmbiguous(const PluginInfo& info) const;
 
   const std::deque<PluginInfo>& plugins() const { return plugins_; }

@@ -1,4 +1,4 @@
-// Which files may be loaded by this host: everything that can be known without running plugin code.
+// Checks that this host can load a file, as far as possible without running plugin code.
 #include <algorithm>
 
 #include "plugin/elf.hpp"
@@ -18,16 +18,17 @@ void CheckEntry(const ElfFile& elf, const std::string& file) {
   if (std::find(exports.begin(), exports.end(), kEntry) != exports.end()) return;
   for (const std::string& name : exports) {
     if (name.starts_with(kEntryStem)) {
-      throw PluginError(file + ": is built for another ABI major; wanted " + kEntry + ", found " + name);
+      throw PluginError(file + ": is built for a different ABI major: expected " + kEntry + ", got " + name);
     }
   }
-  throw PluginError(file + ": does not export " + kEntry + ", so it is no plugin (" + std::to_string(exports.size()) +
+  throw PluginError(file + ": does not export " + kEntry + ", so it is not a plugin (" + std::to_string(exports.size()) +
                     " other exports)");
 }
 
 std::string SealedText(const ElfFile& elf, const std::string& file) {
   const ElfSection* section = elf.Find(BP_META_SECTION);
-  if (!section) throw PluginError(file + ": has no section " BP_META_SECTION "; wanted one from BP_META_RESERVE or BP_PLUGINS");
+  if (!section)
+    throw PluginError(file + ": has no section " BP_META_SECTION "; add BP_META_RESERVE or BP_PLUGINS to its source");
   const std::string bytes = elf.Read(*section);
   // Reserved as {1, 0, 0, ...}; sealing writes JSON over it.
   if (bytes.empty() || bytes[0] == '\1' || bytes[0] == '\0') {
@@ -38,12 +39,12 @@ std::string SealedText(const ElfFile& elf, const std::string& file) {
 
 void CheckAbi(const PluginInfo& info) {
   if (info.abi_major != BP_ABI_MAJOR) {
-    throw PluginError(info.file.string() + ": its metadata names another ABI major; wanted " + std::to_string(BP_ABI_MAJOR) +
-                      ", found " + std::to_string(info.abi_major));
+    throw PluginError(info.file.string() + ": its metadata is of a different ABI major: expected " +
+                      std::to_string(BP_ABI_MAJOR) + ", got " + std::to_string(info.abi_major));
   }
   if (info.abi_min_minor > BP_ABI_MINOR) {
-    throw PluginError(info.file.string() + ": needs a newer host; it wants ABI " + std::to_string(info.abi_major) + "." +
-                      std::to_string(info.abi_min_minor) + " or newer, this host has " + std::to_string(BP_ABI_MAJOR) + "." +
+    throw PluginError(info.file.string() + ": needs a newer host: expected ABI " + std::to_string(info.abi_major) + "." +
+                      std::to_string(info.abi_min_minor) + " or newer, got " + std::to_string(BP_ABI_MAJOR) + "." +
                       std::to_string(BP_ABI_MINOR));
   }
 }
@@ -51,13 +52,13 @@ void CheckAbi(const PluginInfo& info) {
 void CheckBuild(const PluginInfo& info) {
   const auto quoted = [](const std::string& sanitizer) { return sanitizer.empty() ? "none" : "'" + sanitizer + "'"; };
   if (info.build.sanitizer != BP_BUILD_SANITIZER) {
-    throw PluginError(info.file.string() + ": is built with another sanitizer; wanted " + quoted(BP_BUILD_SANITIZER) +
-                      ", found " + quoted(info.build.sanitizer));
+    throw PluginError(info.file.string() + ": is built with a different sanitizer: expected " + quoted(BP_BUILD_SANITIZER) +
+                      ", got " + quoted(info.build.sanitizer));
   }
   // A plugin written in C has no C++ ABI to disagree about.
   if (info.build.cxx11abi && *info.build.cxx11abi != _GLIBCXX_USE_CXX11_ABI) {
     throw PluginError(info.file.string() +
-                      ": is built with another C++ ABI; wanted _GLIBCXX_USE_CXX11_ABI " BP_BUILD_CXX11ABI ", found " +
+                      ": is built with a different C++ ABI: expected _GLIBCXX_USE_CXX11_ABI " BP_BUILD_CXX11ABI ", got " +
                       std::to_string(*info.build.cxx11abi));
   }
 }
@@ -81,7 +82,7 @@ std::vector<PluginInfo> ReadPlugins(const std::filesystem::path& file) {
   const ElfFile elf(absolute);
   CheckEntry(elf, absolute.string());
   std::vector<PluginInfo> plugins = ParseMetadata(SealedText(elf, absolute.string()), absolute);
-  if (plugins.empty()) throw PluginError(absolute.string() + ": its metadata names no plugin; wanted one or more");
+  if (plugins.empty()) throw PluginError(absolute.string() + ": expected one or more plugins in its metadata, got none");
   for (const PluginInfo& info : plugins) {
     CheckAbi(info);
     CheckBuild(info);

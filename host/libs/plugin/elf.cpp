@@ -80,12 +80,12 @@ ElfFile::~ElfFile() { close(fd_); }
 
 std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
-    throw PluginError(file_.string() + ": is damaged: wants bytes up to " + std::to_string(offset) + " + " +
-                      std::to_string(size) + ", the file has " + std::to_string(size_));
+    throw PluginError(file_.string() + ": is damaged: it refers to bytes up to " + std::to_string(offset) + " + " +
+                      std::to_string(size) + ", but the file has " + std::to_string(size_));
   }
   if (size > kMaxSectionBytes) {
-    throw PluginError(file_.string() + ": is damaged: wants " + std::to_string(size) + " bytes at once, at most " +
-                      std::to_string(kMaxSectionBytes) + " are read");
+    throw PluginError(file_.string() + ": is damaged: a part of it has " + std::to_string(size) + " bytes, the limit is " +
+                      std::to_string(kMaxSectionBytes));
   }
   std::string bytes(size, '\0');
   for (uint64_t done = 0; done < size;) {
@@ -100,15 +100,16 @@ std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
 void ElfFile::ReadHeader() {
   Elf64_Ehdr header{};
   if (size_ < sizeof header || ReadAt(0, SELFMAG) != ELFMAG) {
-    throw PluginError(file_.string() + ": is not an ELF file; wanted a shared library");
+    throw PluginError(file_.string() + ": is not an ELF file; expected a shared library");
   }
   std::memcpy(&header, ReadAt(0, sizeof header).data(), sizeof header);
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kMachine) {
-    throw PluginError(file_.string() + ": is built for another machine; wanted 64-bit " + MachineName(kMachine) + ", found " +
-                      (header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32") + "-bit " + MachineName(header.e_machine));
+    throw PluginError(file_.string() + ": is built for a different machine: expected 64-bit " + MachineName(kMachine) +
+                      ", got " + (header.e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32") + "-bit " +
+                      MachineName(header.e_machine));
   }
   if (header.e_type != ET_DYN) {
-    throw PluginError(file_.string() + ": is not a shared library; wanted ELF type " + std::to_string(ET_DYN) + ", found " +
+    throw PluginError(file_.string() + ": is not a shared library: expected ELF type " + std::to_string(ET_DYN) + ", got " +
                       std::to_string(header.e_type));
   }
   if (header.e_shnum > 0 && header.e_shentsize == sizeof(Elf64_Shdr)) {

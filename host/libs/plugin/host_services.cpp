@@ -14,7 +14,7 @@ void RecordFact(const bp_host* host, const char* key, const char* value) noexcep
   try {
     self.sinks().fact(self.plugin_id(), key, value);
   } catch (...) {
-    // Out of memory: the trial goes on without the line in its record.
+    // Out of memory: the trial continues without the line in its record.
   }
 }
 
@@ -100,7 +100,7 @@ bp_status HostServices::Fail(const bp_host* host, bp_status code, const char* ut
     const std::lock_guard lock(self.mutex_);
     self.error_ = utf8 ? utf8 : "";
   } catch (...) {
-    // Out of memory: the code still tells the class of the failure.
+    // Out of memory: the code still gives the class of the failure.
   }
   return code;
 }

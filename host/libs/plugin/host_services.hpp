@@ -1,4 +1,4 @@
-// What a plugin instance gets from the host: bp_host and bp_config, implemented.
+// Implementation of the host's side of a plugin instance: bp_host and bp_config.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct HostSinks {
   void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
   std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
   const bp_host_trial_1* trial = nullptr;  // NULL: the extension is absent
-  std::shared_ptr<const void> owner;       // of metrics_impl and `trial`, for whoever may outlive them; NULL: nobody does
+  std::shared_ptr<const void> owner;       // of metrics_impl and `trial`, for users that may outlive them; NULL: none
   const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
@@ -30,7 +30,7 @@ struct HostSinks {
   std::function<const void*(const std::string& plugin_id, const std::string& name)> part;
 };
 
-// The services by id that this host has, each of them once: what it gives an instance, and what a plugin may need.
+// The services of this host by id, each once: for instances, and for the needs of plugins.
 struct HostService {
   const char* id;
   const void* (*of)(const HostSinks& sinks);  // NULL: absent where these sinks end

@@ -44,7 +44,8 @@ void CheckTorch(const BuildFacts& build, const std::string& torch_version, const
                     (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kInstallTorch);
 }
 
-// A call of a function that the module exports. No exception may leave a plugin; one that does is told with the file's name.
+// A call of a function that the module exports. No exception may leave a plugin; one that does is reported with the file's
+// name.
 template <class Function>
 auto CallModule(const std::filesystem::path& file, const char* name, Function&& function) {
   try {
@@ -64,13 +65,13 @@ const bp_descriptor* FindDescriptor(const bp_module& module, const std::string& 
   return nullptr;
 }
 
-// The metadata was read before the code was loaded; here the code itself is asked.
+// Compares the metadata, read before the code was loaded, with the code.
 void CheckLive(const bp_module& module, const std::vector<PluginInfo>& sealed, const std::filesystem::path& file) {
   for (const PluginInfo& info : sealed) {
     const bp_descriptor* live = CallModule(file, "descriptor", [&] { return FindDescriptor(module, info.id); });
     if (live && live->kind == info.kind) continue;
-    throw PluginError(file.string() + ": its metadata names the " + KindName(info.kind) + " '" + info.id +
-                      "', its code does not; run `backplane plugin seal` on it again");
+    throw PluginError(file.string() + ": its metadata contains the " + KindName(info.kind) + " '" + info.id +
+                      "', but its code does not; run `backplane plugin seal " + file.string() + "` again");
   }
 }
 
@@ -135,11 +136,11 @@ const bp_descriptor& LoadedModule::descriptor(const std::string& id) const {
 const void* LoadedModule::RawApi(const std::string& id) const {
   const bp_descriptor& about = descriptor(id);
   const void* table = CallModule(file_, "api", [&] { return module_->api(id.c_str()); });
-  if (!table) throw PluginError(file_.string() + ": describes '" + id + "' and gives no function table for it");
+  if (!table) throw PluginError(file_.string() + ": describes '" + id + "' but provides no function table for it");
   const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size stands first in every struct
   if (size < TableBytes(about.kind)) {
-    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short; wanted " +
-                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", found " +
+    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short: expected " +
+                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", got " +
                       std::to_string(size));
   }
   return table;

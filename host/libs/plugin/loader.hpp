@@ -11,16 +11,16 @@
 namespace backplane {
 
 // Loads LibTorch from `lib_dir` (…/torch/lib) before any plugin, so that exactly one copy serves the process. Returns its
-// version ("2.13.0+cpu", read from the version file beside it). Throws PluginError.
+// version ("2.13.0+cpu", read from the version file next to it). Throws PluginError.
 std::string PreloadTorch(const std::filesystem::path& lib_dir);
 // The same version without loading it; empty if there is none.
 std::string TorchVersionAt(const std::filesystem::path& lib_dir);
-// Where LibTorch is: BACKPLANE_TORCH_LIB, else what torch.json beside the plugins' folder of the installation says, else the
-// package torch beside an installation that is a Python package itself. Empty: nowhere.
+// The folder of LibTorch: BACKPLANE_TORCH_LIB, else the folder in torch.json next to the installation's plugins, else the
+// package torch next to an installation that is a Python package itself. Empty: not found.
 std::filesystem::path FindTorchLib();
 inline constexpr char kInstallTorch[] =
-    "scripts/bootstrap installs it, for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB names the folder of "
-    "another libtorch.so";
+    "run scripts/bootstrap, or for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB selects the folder of a "
+    "different libtorch.so";
 
 // Opens the file with RTLD_NOW | RTLD_LOCAL, for ever, and returns its module. Checks nothing before. Throws PluginError.
 const bp_module& OpenModule(const std::filesystem::path& file);

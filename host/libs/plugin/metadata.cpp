@@ -89,7 +89,7 @@ struct SealedFormat {
 struct Sealed : SealedFormat {
   std::array<uint32_t, 3> abi{};  // major, minor, the oldest minor that it can do with
   std::vector<SealedPlugin> plugins;
-  nlohmann::json build;  // as the build wrote it: a SealedBuild and whatever else it tells
+  nlohmann::json build;  // as the build wrote it: a SealedBuild and further facts
   std::vector<SealedPart> parts;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -127,7 +127,7 @@ std::vector<SealedOption> OptionsOf(const bp_descriptor& descriptor) {
   // An array of structs is walked by the size its writer knew.
   const uint32_t stride = descriptor.params->struct_size;
   if (stride < sizeof(bp_param)) {
-    throw PluginError("plugin '" + Text(descriptor.id) + "': an option's struct_size should be at least " +
+    throw PluginError("plugin '" + Text(descriptor.id) + "': expected an option's struct_size of at least " +
                       std::to_string(sizeof(bp_param)) + ", got " + std::to_string(stride));
   }
   const auto* bytes = reinterpret_cast<const char*>(descriptor.params);
@@ -199,8 +199,8 @@ std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesy
   try {
     const json metadata = json::parse(text);
     if (const int format = RecordFromJson<SealedFormat>(metadata).bp_meta; format != kMetadataFormat) {
-      throw PluginError(file.string() + ": its metadata has another format; wanted " + std::to_string(kMetadataFormat) +
-                        ", found " + std::to_string(format));
+      throw PluginError(file.string() + ": its metadata has a different format: expected " + std::to_string(kMetadataFormat) +
+                        ", got " + std::to_string(format));
     }
     const Sealed sealed = RecordFromJson<Sealed>(metadata);
     std::vector<PluginInfo> plugins;

@@ -21,9 +21,9 @@ std::string MetadataOf(const bp_module& module, const std::vector<PartInfo>& par
 // The plugins a text describes; `file` is entered as it is. Throws PluginError.
 std::vector<PluginInfo> ParseMetadata(const std::string& text, const std::filesystem::path& file);
 
-// The plugins of a file that this host could load. Throws PluginError, with a sentence of its own for each cause: not an ELF
-// file, another machine, no or another entry point, unsealed, damaged metadata, another ABI, another build, unknown needs.
-// Whether the LibTorch is the right one is known to the trial process only, so LoadedModule asks that.
+// The plugins of a file that this host could load. Throws PluginError, with a separate message for each cause: not an ELF
+// file, a different machine, no or a different entry point, unsealed, damaged metadata, a different ABI or build, unknown
+// needs. Only the trial process knows its LibTorch, so LoadedModule checks that.
 std::vector<PluginInfo> ReadPlugins(const std::filesystem::path& file);
 
 }  // namespace backplane

@@ -18,7 +18,7 @@ struct TableOption {
   const OptionInfo* info;
   ValueRule rule;
   const HostKey* host_key;                      // the host key that it is another name of, or NULL
-  std::optional<nlohmann::json> default_value;  // absent: there is none, or `bad_default` says what is wrong with it
+  std::optional<nlohmann::json> default_value;  // absent: there is none, or `bad_default` contains its error
   std::string bad_default;
 };
 

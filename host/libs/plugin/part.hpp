@@ -8,12 +8,12 @@
 
 namespace backplane {
 
-// What a plugin's section says of a part when it is sealed: `part` lies beside `plugin`, has its stem and a name after it
+// The entry of a part in a plugin's section: `part` is next to `plugin`, has its stem with a name appended
 // ("learner_ppo" and "learner_ppo_torch": "torch"), and is sealed. Throws PluginError.
 PartInfo DescribePart(const std::filesystem::path& plugin, const std::filesystem::path& part);
 
-// The part that the plugin was sealed with, as its own section describes it; not opened. Throws PluginError: the plugin has no
-// such part, the file is not there, is another one, or can not be loaded by this host.
+// The part that the plugin was sealed with, as its own section describes it; not opened. Throws PluginError if the plugin has
+// no such part, or if the file is missing, different, or not loadable by this host.
 PluginInfo FindPart(const PluginInfo& plugin, const std::string& name);
 
 }  // namespace backplane

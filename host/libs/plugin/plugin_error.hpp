@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// A plugin that cannot be used; `what()` is the whole sentence (cause, file, wanted, found).
+// A plugin that cannot be used; `what()` is the whole message (file, cause, expected and found value).
 class PluginError : public std::runtime_error {
  public:
   explicit PluginError(const std::string& text) : std::runtime_error(text) {}

@@ -1,4 +1,4 @@
-// What a plugin says of itself, as read from its metadata section: no plugin code has run.
+// Description of a plugin from its metadata section; no plugin code has run.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct OptionInfo {
   std::vector<std::string> aliases, helps;
 };
 
-// Of BP_PARAM_*, for people: "integer".
+// Name of a BP_PARAM_* for messages: "integer".
 inline const char* OptionTypeName(uint16_t type) {
   static constexpr const char* kNames[] = {"?",    "number",          "integer",          "bool",     "text", "choice",
                                            "path", "list of numbers", "list of integers", "structure"};
@@ -31,7 +31,7 @@ inline const char* OptionTypeName(uint16_t type) {
 
 // A library that a plugin asks its host for, as it was when the plugin was sealed.
 struct PartInfo {
-  std::string name, file;  // "torch", "learner_ppo_torch.so" beside the plugin
+  std::string name, file;  // "torch", "learner_ppo_torch.so" next to the plugin
   std::string sha256;      // of the file
   bool operator==(const PartInfo&) const = default;
 };
@@ -49,13 +49,13 @@ struct PluginInfo {
   std::vector<std::string> needs;
   std::vector<OptionInfo> options;
   std::vector<std::string> aliases;  // other names of it in experiment files
-  uint64_t rows = 0;                 // envs: of a trial whose experiment says nothing of them; 0: 1
+  uint64_t rows = 0;                 // envs: of a trial whose experiment sets none; 0: 1
   std::vector<PartInfo> parts;       // of the plugin's file
   uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;
   BuildFacts build;
   std::filesystem::path file;  // absolute
 
-  // "name" of "env.name": what an experiment file writes.
+  // "name" of "env.name": the name in experiment files.
   std::string short_id() const { return id.substr(id.find('.') + 1); }
 };
 

@@ -26,7 +26,7 @@ Catalog& PluginSearch::All() {
 }
 
 void PluginSearch::Add(const std::filesystem::path& folder) {
-  std::error_code error;  // a loop of links: it is no folder, and nothing is found in it
+  std::error_code error;  // a loop of links is not a folder, and has no plugins
   std::filesystem::path absolute = std::filesystem::weakly_canonical(folder, error);
   if (error) absolute = std::filesystem::absolute(folder).lexically_normal();
   if (seen_.insert(absolute).second) {

@@ -16,7 +16,7 @@ class PluginSearch {
  public:
   explicit PluginSearch(const std::vector<std::string>& from_command_line);
 
-  // For config loading: adds the file's folders, then the installation's. The search must outlive what is returned.
+  // For config loading: adds the file's folders, then the installation's. The search must outlive the result.
   std::function<const PluginInfo*(uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path,
                                   std::string* why_not)>
   Lookup();

@@ -30,7 +30,7 @@ void PreloadWhatItNeeds(const ElfFile& elf, const std::filesystem::path& file) {
   if (std::none_of(needed.begin(), needed.end(), is_torch)) return;
   const std::filesystem::path lib_dir = FindTorchLib();
   if (lib_dir.empty()) {
-    throw PluginError(file.string() + ": needs LibTorch, and none is known; " + kInstallTorch);
+    throw PluginError(file.string() + ": needs LibTorch, which was not found; " + kInstallTorch);
   }
   PreloadTorch(lib_dir);
 }
@@ -60,7 +60,7 @@ void WriteSection(const std::filesystem::path& file, const ElfSection& section, 
 
 // Throws unless the child sealed the file.
 void CheckChild(const std::filesystem::path& file, int wait_status, const std::string& sentence) {
-  const std::string when = " while it was loaded to be sealed";
+  const std::string when = " during sealing";
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     if (signal == SIGALRM) {
@@ -81,8 +81,8 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
   const ElfFile elf(absolute);
   const ElfSection* section = elf.Find(BP_META_SECTION);
   if (!section || section->size != BP_META_BYTES) {
-    throw PluginError(absolute.string() + ": has no section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) +
-                      " bytes; found " + (section ? std::to_string(section->size) + " bytes" : "none"));
+    throw PluginError(absolute.string() + ": expected a section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) +
+                      " bytes, got " + (section ? std::to_string(section->size) + " bytes" : "none"));
   }
   elf.Read(*section);  // throws if the section does not lie within the file, before anything is written there
   std::vector<PartInfo> described;
@@ -98,8 +98,8 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
     throw PluginError(what.starts_with(absolute.string()) ? what : absolute.string() + ": " + what);
   }
   if (text.size() >= BP_META_BYTES) {
-    throw PluginError(absolute.string() + ": its metadata is too long; the section holds " + std::to_string(BP_META_BYTES - 1) +
-                      " bytes, found " + std::to_string(text.size()));
+    throw PluginError(absolute.string() + ": its metadata is too long: expected at most " + std::to_string(BP_META_BYTES - 1) +
+                      " bytes, got " + std::to_string(text.size()));
   }
   WriteSection(absolute, *section, text);
 }
@@ -119,7 +119,7 @@ void Seal(const std::filesystem::path& file, const SealCheck& check, const std::
   pid_t ended = 0;
   while ((ended = waitpid(child, &wait_status, 0)) < 0 && errno == EINTR) {
   }
-  if (ended < 0) throw PluginError(file.string() + ": it is not known how sealing ended: " + std::strerror(errno));
+  if (ended < 0) throw PluginError(file.string() + ": the outcome of sealing is unknown: " + std::strerror(errno));
   CheckChild(file, wait_status, sentence);
 }
 

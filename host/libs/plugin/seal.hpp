@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// What else must hold of each plugin of a file before it is sealed; throws PluginError. Runs where the plugin is loaded.
+// A further check of each plugin of a file before sealing; throws PluginError. Runs in the process that loads the plugin.
 using SealCheck = std::function<void(const PluginInfo&)>;
 
 // Seals a plugin file with its parts (plugin/part.hpp), in a child process, so that a plugin that crashes, exits or hangs while

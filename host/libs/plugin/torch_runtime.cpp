@@ -30,7 +30,7 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir) {
   static std::filesystem::path loaded;
   const std::filesystem::path wanted = std::filesystem::weakly_canonical(lib_dir);
   if (!loaded.empty() && loaded != wanted) {
-    throw PluginError("this process already has the LibTorch of " + loaded.string() + ", so it cannot load that of " +
+    throw PluginError("this process already uses the LibTorch in " + loaded.string() + ", so it cannot load the one in " +
                       wanted.string());
   }
   const std::string version = TorchVersionAt(wanted);
@@ -52,13 +52,13 @@ std::filesystem::path FindTorchLib() {
   const std::filesystem::path prefix = program.parent_path().parent_path();
   const std::filesystem::path file = prefix / "lib/backplane/torch.json";
   std::ifstream in(file);
-  if (!in) {  // a wheel's folder lies beside those of the other packages of its Python
+  if (!in) {  // a wheel's folder is next to the other packages of its Python
     const std::filesystem::path beside = prefix.parent_path() / "torch/lib";
     return std::filesystem::exists(beside / "libtorch.so", error) ? beside : std::filesystem::path();
   }
   const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
   if (!facts.is_object() || !facts.contains("lib") || !facts["lib"].is_string()) {
-    throw PluginError(file.string() + ": wanted {\"lib\": \"folder of libtorch.so\", ...}, found something else");
+    throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
   }
   return facts["lib"].get<std::string>();
 }

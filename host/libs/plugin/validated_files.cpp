@@ -32,7 +32,7 @@ fs::path CacheFolder() {
   return {};
 }
 
-// A version that has other cases asks anew.
+// A version with different cases checks again.
 const std::string& RulesText() {
   static const std::string text = [] {
     std::string names;
@@ -50,7 +50,7 @@ std::string EntryName(const std::string& what, const std::string& id) {
 }
 
 struct FileLook {
-  std::string text;      // the same while nobody has touched the file
+  std::string text;      // equal while the file is unchanged
   bool settled = false;  // a change from now on would be seen: it gets another time
 };
 

@@ -1,5 +1,5 @@
-// Which plugin files have kept the rules that are tried before a first trial: hashes in the user's cache folder, so that each
-// is tried once on a machine. No trouble with the folder is an error: what is not known there is tried again.
+// Plugin files that passed the checks before a first trial: hashes in the user's cache folder, so that each file is checked
+// once per machine. Problems with the folder are not errors: unknown files are checked again.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
 
 class ValidatedFiles {
  public:
-  // In $XDG_CACHE_HOME/backplane, or ~/.cache/backplane; nowhere if neither can be told.
+  // In $XDG_CACHE_HOME/backplane, or ~/.cache/backplane; without records if neither is known.
   ValidatedFiles();
   explicit ValidatedFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
@@ -20,7 +20,7 @@ class ValidatedFiles {
   bool Has(const std::filesystem::path& file, const std::string& id) const;
   // What Add takes once the plugin has kept the rules: of the file's content now. Empty: it cannot be read.
   std::string EntryOf(const std::filesystem::path& file, const std::string& id) const;
-  // Any number of processes may do so at once: an entry is an empty file, which is there or not.
+  // Any number of processes may do so at the same time: an entry is an empty file.
   void Add(const std::string& entry) const;
 
  private:

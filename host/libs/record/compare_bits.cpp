@@ -52,7 +52,7 @@ RecordedBits::RecordedBits(const fs::path& folder) {
   const auto add = [this](const AttemptFolder& attempt) {
     std::optional<FingerprintFile> file = ReadFingerprints(attempt.fingerprints());
     if (!file) return;
-    if (file->problem) damaged = true, notes.push_back(*file->problem + ": what follows is not compared");
+    if (file->problem) damaged = true, notes.push_back(*file->problem + ": the rest is not compared");
     Continue(std::move(*file));
   };
   add(AttemptFolder(folder));
@@ -69,7 +69,7 @@ ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b) {
     if (side->iterations.empty() && !side->damaged)
       compared.notes.push_back(
           fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
-                      "first iteration did",
+                      "first iteration",
                       other));
   for (const auto& [iteration, fingerprint] : a.iterations) {
     const auto other = b.iterations.find(iteration);
@@ -94,7 +94,7 @@ std::string ComparedBits::Sentence() const {
     return sentence + fmt::format("; before it {} are equal", both);
   }
   if (iterations == 0) return fmt::format("nothing to compare: {} iterations in a, {} in b, none in both", only_a, only_b);
-  if (hashes == 0) return fmt::format("nothing to compare: {} iterations, of which no hash is in both", iterations);
+  if (hashes == 0) return fmt::format("nothing to compare: {} iterations without a common hash", iterations);
   if (damaged) sentence = fmt::format("a file is damaged; what could be read is equal: {}", both);
   if (only_a + only_b > 0) sentence += fmt::format("; only a has {} more iterations, only b {}", only_a, only_b);
   return sentence;

@@ -53,7 +53,7 @@ concept Record = requires(T& record) {
   T::Fields(record, AnyField{});
 };
 
-// A file that holds no such record: names the field, what was wanted and what was found.
+// The file does not contain such a record: names the field, the expected and the found value.
 class RecordError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -165,8 +165,8 @@ std::string Shown(const Json& json) {
   return text;
 }
 template <class Json>
-[[noreturn]] void Misfit(const Place& place, const std::string& wanted, const Json& found) {
-  throw RecordError((place.empty() ? "" : "\"" + place + "\": ") + "wanted " + wanted + ", found " + Shown(found));
+[[noreturn]] void Misfit(const Place& place, const std::string& expected, const Json& found) {
+  throw RecordError((place.empty() ? "" : "\"" + place + "\": ") + "expected " + expected + ", got " + Shown(found));
 }
 
 template <bool kTolerant, class Json>

@@ -66,7 +66,7 @@ class Entries {
   // False: it is not whole, or not as it was written.
   bool ReadOne() {
     const bool table = Word(0) == kTable;
-    if (!table && !columns_) return Refuse("does not begin as a file of fingerprints does");
+    if (!table && !columns_) return Refuse("is not a file of fingerprints");
     if (table && Left() < 2 * kWord) return false;
     const uint64_t body = table ? Word(1) : columns_->size() * kWord, head = (table ? 2 : 1) * kWord;
     if (body > Left() || head + body + kWord > Left()) return false;

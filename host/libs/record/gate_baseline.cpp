@@ -8,12 +8,12 @@ namespace backplane {
 
 GateBaseline ReadGateBaseline(const std::filesystem::path& file) {
   const auto refuse = [&](const std::string& why) {
-    throw std::runtime_error(file.string() + ": " + why + "; wanted a baseline, which `gate save` writes");
+    throw std::runtime_error(file.string() + ": " + why + "; expected a baseline from `gate save`");
   };
   const std::optional<std::string> text = ReadFile(file);
-  if (!text) refuse(std::filesystem::exists(file) ? "is no regular file" : "is not there");
+  if (!text) refuse(std::filesystem::exists(file) ? "is not a regular file" : "does not exist");
   const nlohmann::json json = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) refuse("is no JSON object");
+  if (!json.is_object()) refuse("is not a JSON object");
   GateBaseline baseline;
   try {
     baseline = RecordFromJson<GateBaseline>(json);
@@ -23,8 +23,7 @@ GateBaseline ReadGateBaseline(const std::filesystem::path& file) {
   if (baseline.schema != kGateSchema)
     refuse("is of schema " + std::to_string(baseline.schema) + ", this program reads " + std::to_string(kGateSchema));
   if (baseline.trials.size() < kLeastSeedsOfGate)
-    refuse("has " + std::to_string(baseline.trials.size()) + " seeds and not " + std::to_string(kLeastSeedsOfGate) +
-           " or more");
+    refuse("has " + std::to_string(baseline.trials.size()) + " seeds, the minimum is " + std::to_string(kLeastSeedsOfGate));
   return baseline;
 }
 

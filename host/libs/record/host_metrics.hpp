@@ -18,12 +18,12 @@ inline constexpr HostMetric kHostMetrics[] = {
     {"rollout/balance", "", "mean / largest CPU time of the runner threads", 1, true},
     {"rollout/wall_eff", "", "CPU time of the runner threads / (threads x wall time)", 1, true},
     {"data/epoch", "", "epochs read so far", 0, false},
-    {"data/micro_batch", "items", "items the learner works on at once", 0, false},
-    {"data/oom_count", "", "times an update did not fit and was done in smaller parts", -1, false},
-    {"data/first_oom", "", "the iteration in which it was so first", 0, false},
-    {"device/live_mb", "MiB", "memory of the learner's device in use after a micro-batch, mean", -1, true},
-    {"device/peak_mb", "MiB", "at most, in this iteration", -1, true},
-    {"device/reserved_mb", "MiB", "taken from the device, caches included, at most", -1, true},
+    {"data/micro_batch", "items", "items that the learner processes together", 0, false},
+    {"data/oom_count", "", "updates that ran out of memory and were repeated in smaller parts", -1, false},
+    {"data/first_oom", "", "iteration of the first such update", 0, false},
+    {"device/live_mb", "MiB", "mean memory of the learner's device in use after a micro-batch", -1, true},
+    {"device/peak_mb", "MiB", "peak of it in this iteration", -1, true},
+    {"device/reserved_mb", "MiB", "peak memory reserved on the device, caches included", -1, true},
 };
 
 // The row of a name. A name without one does not compile.

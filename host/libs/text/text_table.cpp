@@ -107,7 +107,7 @@ std::string Part(const Layout& layout, const std::vector<size_t>& columns) {
   return text;
 }
 
-// As many columns as fit beside those that name the row, at least one.
+// As many columns as fit next to the row's names, at least one.
 std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
   std::vector<std::vector<size_t>> parts;
   const size_t keys = std::clamp<size_t>(layout.table.keys, 1, layout.columns.size());
@@ -142,7 +142,7 @@ std::string Sentences(const Layout& layout, size_t width) {
   return text;
 }
 
-// No column is wider than the page leaves it beside those that name the row.
+// No column is wider than the space that the row's names leave.
 void Limit(Layout* layout, size_t width) {
   const size_t keys = std::min(layout->table.keys, layout->widths.size());
   size_t named = kGutter;
@@ -178,7 +178,7 @@ std::string Body(const TableText& table, size_t width) {
   return text + Sentences(layout, width);
 }
 
-// The last column that stands beside those that name a row, where there is more than one of them and not all fit.
+// The last column after the row's names, if there are several and not all fit.
 std::optional<size_t> ColumnTooMany(const Table& table, size_t width) {
   const TableText texts = TextOf(table, /*narrow=*/true);
   const Layout layout = LayOut(texts, width);
@@ -204,7 +204,7 @@ std::string FormatScreenTable(Table table, size_t width) {
     table.columns[*column].in_text = false;
     left_out = table.columns[*column].title + (left_out.empty() ? "" : ", ") + left_out;
   }
-  if (!left_out.empty()) table.notes.push_back("Left out for want of width: " + left_out + ".");
+  if (!left_out.empty()) table.notes.push_back("Columns left out to fit the width: " + left_out + ".");
   return FormatTextTable(table, width);
 }
 

@@ -215,8 +215,7 @@ std::optional<uint64_t> TfEventReader::TakeRecords(std::string_view bytes, uint6
     }
     const uint64_t length = LittleEndian<uint64_t>(rest);
     if (LittleEndian<uint32_t>(rest.substr(8)) != MaskedCrc(rest.substr(0, 8))) {
-      damage_ =
-          file_.string() + ": no event file any more from byte " + std::to_string(offset_ + at) + " on: a checksum is wrong";
+      damage_ = file_.string() + ": not an event file from byte " + std::to_string(offset_ + at) + " on: a checksum is wrong";
       return at;
     }
     const uint64_t whole = kHeaderBytes + length + kFooterBytes;

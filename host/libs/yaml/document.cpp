@@ -31,7 +31,7 @@ size_t FindTab(const std::string& line) {
   return std::string::npos;
 }
 
-// What a parser would drop, or take for the end of the file.
+// Bytes that a parser would drop or read as the end of the file.
 size_t FindControl(const std::string& line) {
   const auto control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
   return static_cast<size_t>(std::find_if(line.begin(), line.end(), control) - line.begin());
@@ -47,15 +47,14 @@ bool CheckLines(const std::shared_ptr<const Source>& source, Errors* errors) {
       good = false;
     };
     if (line.size() > kMaxLineBytes) {
-      add(0, fmt::format("the line is {} bytes long; a line has at most {}", FormatCount(line.size()),
-                         FormatCount(kMaxLineBytes)));
+      add(0, fmt::format("the line has {} bytes, the limit is {}", FormatCount(line.size()), FormatCount(kMaxLineBytes)));
       continue;
     }
-    if (const size_t tab = FindTab(line); tab != std::string::npos) add(tab, "a tab; use spaces");
+    if (const size_t tab = FindTab(line); tab != std::string::npos) add(tab, "expected spaces, got a tab");
     if (const size_t control = FindControl(line); control < line.size()) {
-      add(control, "a control character (" + Printable(line.substr(control, 1)) + "), which is no part of a text");
+      add(control, "expected text, got the control character " + Printable(line.substr(control, 1)));
     } else if (const size_t bad = FindNotUtf8(line); bad < line.size()) {
-      add(bad, "a byte that is not UTF-8");
+      add(bad, "this byte is not valid UTF-8");
     }
   }
   return good;
@@ -141,7 +140,7 @@ std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr
     Parse(text, &builder);
     open = FindOpenScalar(whole, builder.last_scalar());
   } catch (const SecondDocument&) {
-    found.Add(SecondDocumentMark(source), "a second document; an experiment file holds one");
+    found.Add(SecondDocumentMark(source), "expected one document in an experiment file, got a second one");
   } catch (const Unreadable& error) {
     found.Add(error.mark, error.why);
     errors->Append(found);

@@ -50,15 +50,15 @@ struct Entry {
   std::string key;
   Mark mark;  // of the key
   Node value;
-  bool under_a_budget = false;  // a file over this one's has a `budget:`, which replaces all that this one says of it
+  bool under_a_budget = false;  // a file above this one has a `budget:`, which replaces this one's
 };
 
 std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folder, const std::string& text, int order);
-// Of the command line: `option` is "--set" or such, `text` what stands behind it.
+// A source on the command line: `option` is "--set" or similar, `text` its argument.
 std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string& text, int order);
 
-// The tree of `text`, or nothing when it is not YAML at all, nested more than 64 levels deep, of more than 500,000 values (what
-// an alias stands for included) or has a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
+// The tree of `text`, or empty if it is not YAML, is nested more than 64 levels deep, has more than 500,000 values (aliases
+// expanded) or a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
 // A quote, a bracket or a block scalar without an end is an error at its first character.
 std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
 // Parses an argument of the command line in the same way, except that '#' begins no comment.

@@ -51,8 +51,8 @@ std::string ShownLine(const std::string& line, int column) {
 
 }  // namespace
 
-void Errors::Add(const Mark& mark, std::string message, ErrorCode code) {
-  found_.push_back({mark, "", std::move(message), code});
+void Errors::Add(const Mark& mark, std::string message, ErrorCode code, std::string hint) {
+  found_.push_back({mark, "", std::move(message), code, std::move(hint)});
 }
 
 void Errors::AddFile(const std::string& file, std::string message) { found_.push_back({{}, file, std::move(message)}); }
@@ -91,7 +91,7 @@ std::vector<Diagnostic> Errors::Sorted() const {
   for (const Found& found : found_) sorted.push_back(&found);
   std::stable_sort(sorted.begin(), sorted.end(), [&](const Found* a, const Found* b) { return place(*a) < place(*b); });
   std::vector<Diagnostic> result;
-  std::set<std::pair<std::string, std::string_view>> known;  // what is said at one place, or of files without a place
+  std::set<std::pair<std::string, std::string_view>> known;  // messages at one place, or of files without a place
   const Found* before = nullptr;
   for (const Found* f : sorted) {
     if (before && place(*before) != place(*f)) known.clear();
@@ -100,6 +100,7 @@ std::vector<Diagnostic> Errors::Sorted() const {
     if (!known.emplace(file, f->message).second) continue;
     result.push_back(DiagnosticOf(f->mark, f->file, f->message, result.size() < kShownErrors));
     result.back().code = f->code;
+    result.back().hint = f->hint;
   }
   return result;
 }
@@ -108,7 +109,8 @@ std::string Format(const Diagnostic& diagnostic) {
   std::string text = Printable(diagnostic.file);
   if (diagnostic.line > 0) text += fmt::format(":{}:{}", diagnostic.line, diagnostic.column);
   text += fmt::format("{}error: {}", text.empty() ? "" : ": ", Printable(diagnostic.message, kMessageColumns));
-  return diagnostic.source_line.empty() ? text : text + ShownLine(diagnostic.source_line, diagnostic.column);
+  if (!diagnostic.source_line.empty()) text += ShownLine(diagnostic.source_line, diagnostic.column);
+  return diagnostic.hint.empty() ? text : text + "\nhint: " + Printable(diagnostic.hint, kMessageColumns);
 }
 
 }  // namespace backplane

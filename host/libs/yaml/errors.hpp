@@ -1,4 +1,4 @@
-// Collects everything that is wrong with a configuration, so that one look at it shows it all.
+// Collects all errors of a configuration, so that they are reported together.
 #pragma once
 
 #include <set>
@@ -18,8 +18,9 @@ struct Diagnostic {
   std::string message;       // "unknown key 'num_env_runer' in rollout; did you mean 'num_env_runners'?"
   std::string source_line;   // the text of that line; empty when there is none, and after the first kShownErrors
   ErrorCode code = ErrorCode::kOther;
+  std::string hint = "";  // a key or a command to paste; empty: none
 };
-// So many of a file's errors are printed; of the rest people are told the number.
+// The number of a file's errors that are printed; the others are counted.
 inline constexpr size_t kShownErrors = 50;
 // "configs/walk.yaml:14:7: error: ...", the source line in at most 200 columns and a caret; fit for a terminal whatever the
 // file holds.
@@ -28,25 +29,23 @@ std::string Format(const Diagnostic& diagnostic);
 class Errors {
  public:
   Errors() = default;
-  // Of one point of many, to be given to AddNewPlaces of `all`, which outlives it. NULL: nobody reads them, only whether there
-  // are any.
+  // For one point of many, for AddNewPlaces of `all`, which outlives it. NULL: only empty() is read.
   static Errors OfOnePoint(const Errors* all) { return Errors(all, all == nullptr); }
 
-  void Add(const Mark& mark, std::string message, ErrorCode code = ErrorCode::kOther);
+  void Add(const Mark& mark, std::string message, ErrorCode code = ErrorCode::kOther, std::string hint = "");
   // Concerns a file as a whole, such as one that cannot be opened.
   void AddFile(const std::string& file, std::string message);
-  // What is no error, but should be known: said once, however often it is noted.
+  // A note, which is not an error: printed once, even if it is added repeatedly.
   void Note(const Mark& mark, const std::string& message);
   const std::vector<std::string>& notes() const { return notes_; }
   // Adds the errors and notes of `other`.
   void Append(const Errors& other);
-  // Adds those of `other` whose place has none yet: what is wrong with one line of a sweep is wrong at many of its points. And
-  // its notes.
+  // Adds the notes of `other`, and its errors at places without one: an error in one line of a sweep occurs at many points.
   void AddNewPlaces(const Errors& other);
   bool empty() const { return found_.empty(); }
   size_t size() const { return found_.size(); }
-  // Whether an error there is worth a suggestion, as looking for the nearest name takes time: not if nobody reads it, if that
-  // place has an error of another point already, or if so much is wrong that nobody looks at what a further sentence suggests.
+  // Returns true if an error there deserves a suggestion, which takes time to find. False if it is not read, if another point
+  // has an error at that place, or after very many errors.
   bool WantsHint(const Mark& mark) const;
   // In file order: the experiment file, its bases, the overrides. The same error at the same place is listed once.
   std::vector<Diagnostic> Sorted() const;
@@ -59,6 +58,7 @@ class Errors {
     std::string file;  // where there is no mark
     std::string message;
     ErrorCode code = ErrorCode::kOther;
+    std::string hint = "";
     int order() const { return !file.empty() ? -1 : mark.source ? mark.source->order : 0; }
   };
   std::vector<Found> found_;

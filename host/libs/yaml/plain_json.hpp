@@ -1,4 +1,4 @@
-// What YAML text stands for where nobody has said what it should be.
+// The JSON value of YAML text without a declared type.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace backplane {
 // The value as it is written: a plain number or flag as such, everything else as text.
 nlohmann::json PlainJson(const Node& node);
 
-// Whether plain text is one of the words for this value.
+// Returns true if plain text is a word for this value.
 bool IsFlag(const std::string& text, bool value);
 
 }  // namespace backplane

@@ -24,11 +24,10 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
     text += "# " + comment + "\n";
   }
   if (budget == OfBudget::kKept) return text + YamlText(config, {});
-  // A command ends by itself; what a budget counts of it is its reports.
+  // A command ends by itself; a budget counts its reports.
   const bool is_command = At(config, "learner").contains("command");
-  text += is_command ? "# The setting without a budget: it is trained until its command ends.\n"
-                     : "# The setting without a budget: how long to train is for you to say, as in `run THIS_FILE " +
-                           std::string(kSomeBudget) + "`.\n";
+  text += is_command ? "# The setting without a budget: its command decides when to end.\n"
+                     : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";
   return text + YamlText(config, {});
 }
 

@@ -7,11 +7,11 @@
 
 namespace backplane {
 
-// What a file without a budget, such as a recommended one, can be started with.
+// An example of a budget to start a file without one, such as a recommended file.
 inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 
-// The budget of a measurement is none of a training: without one `run` asks for it, except of a command. That of a search's
-// trials is.
+// A measurement's budget does not fit a training: without one `run` requests it, except for a command. The budget of a search's
+// trials fits.
 enum class OfBudget { kLeftOut, kKept };
 
 // `config` as in trial.json; the experiment's name gets the suffix and its results a folder of their own. The comments stand on
@@ -19,7 +19,7 @@ enum class OfBudget { kLeftOut, kKept };
 std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments,
                             OfBudget budget = OfBudget::kLeftOut);
 
-// What `run` needs after the name of such a file, by what the file says.
+// The arguments that `run` needs after the name of such a file.
 std::string StartedWith(const std::string& recommended);
 
 }  // namespace backplane

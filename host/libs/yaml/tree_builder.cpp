@@ -42,11 +42,11 @@ std::vector<size_t> TreeBuilder::OpenBrackets() const {
 }
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
-  if (started_ && mark.pos == begin_.pos) {  // it has found nothing that it could take
-    // Of a directive the parser's mark may lie behind its line.
+  if (started_ && mark.pos == begin_.pos) {  // no value was found
+    // The parser's mark of a directive may be behind its line.
     const size_t line = static_cast<size_t>(mark.line), column = static_cast<size_t>(mark.column);
     const bool within = line < source_->lines.size() && column < source_->lines[line].size();
-    throw Unreadable{At(mark), "not valid YAML: a value was expected, found " +
+    throw Unreadable{At(mark), "not valid YAML: expected a value, got " +
                                    (within ? "'" + source_->lines[line].substr(column, 1) + "'" : std::string("none"))};
   }
   if (started_) throw SecondDocument{};
@@ -73,7 +73,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const auto found = anchored_.find(anchor);
-  if (found == anchored_.end()) throw Unreadable{At(mark), "an alias within what it stands for"};
+  if (found == anchored_.end()) throw Unreadable{At(mark), "the alias refers to a value that contains it"};
   CountValues(found->second.values, At(mark));
   Put(found->second.node, 0);
 }
@@ -86,14 +86,14 @@ void TreeBuilder::Reject(Node* node, std::string message) {
 void TreeBuilder::CountValues(size_t values, const Mark& mark) {
   values_ += values;
   if (values_ > kMaxYamlValues) {
-    throw Unreadable{mark, fmt::format("the document has more than {} values; an alias counts as what it stands for",
+    throw Unreadable{mark, fmt::format("the document has more than {} values; an alias counts as all values that it refers to",
                                        FormatCount(kMaxYamlValues))};
   }
 }
 
 void TreeBuilder::CheckTag(const std::string& tag, Node* node) {
   if (!tag.empty() && tag != "?" && tag != "!")
-    Reject(node, fmt::format("the tag '{}' is not read; write the value without it", tag));
+    Reject(node, fmt::format("the tag '{}' is not supported; write the value without it", tag));
 }
 
 void TreeBuilder::CheckScalar(const std::string& tag, Node* node) {
@@ -101,9 +101,9 @@ void TreeBuilder::CheckScalar(const std::string& tag, Node* node) {
   if (node->quoted) return;
   if (LooksOctal(node->text)) {
     Reject(node,
-           fmt::format("'{}' could be read as an octal number; drop the leading zero, or quote it if it is text", node->text));
+           fmt::format("'{}' looks like an octal number; remove the leading zero, or quote it if it is text", node->text));
   } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // who reads the value may take that one
-    Reject(node, fmt::format("'{}' is not a finite number", node->text));
+    Reject(node, fmt::format("expected a finite number, got '{}'", node->text));
   }
 }
 
@@ -183,11 +183,11 @@ void TreeBuilder::PutEntry(Level* level, Node value) {
 
 std::optional<Entry> TreeBuilder::KeyOf(const Node& node, const Level& level) {
   if (!node.IsScalar()) {
-    Add(node.mark, "a key must be a single word");
+    Add(node.mark, "expected a single word as key");
     return std::nullopt;
   }
   if (node.text == "<<") {
-    Add(node.mark, "merge keys (<<) are not read; put the shared part into a file and name it with 'base:'");
+    Add(node.mark, "merge keys (<<) are not supported; move the shared part to a file and name it in 'base:'");
     return std::nullopt;
   }
   if (const auto first = level.places.find(node.text); first != level.places.end()) {

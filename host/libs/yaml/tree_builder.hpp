@@ -102,7 +102,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, Anchored> anchored_;
   std::optional<size_t> last_scalar_;
   size_t values_ = 0;
-  size_t unused_ = 0;  // how many nodes around this one are not used: what is wrong within them is not told
+  size_t unused_ = 0;  // unused nodes around this one; errors within them are not reported
   YAML::Mark begin_;
   bool started_ = false;
 };

@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-// JSON's scalars and lists are YAML's flow style; plain words lose their quotes where that can not be misread.
+// JSON's scalars and lists are YAML's flow style; plain words lose their quotes if that is unambiguous.
 std::string Scalar(const nlohmann::json& value) {
   if (!value.is_string()) {
     return value.dump();

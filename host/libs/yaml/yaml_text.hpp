@@ -8,7 +8,7 @@
 namespace backplane {
 
 struct YamlTextOptions {
-  // Whether the value at a path ("learner.options.lr") is printed; a mapping is printed if any of its values is.
+  // Returns true if the value at a path ("learner.options.lr") is printed; a mapping is printed if any of its values is.
   std::function<bool(const std::string& path)> keep = [](const std::string&) { return true; };
   std::function<std::string(const std::string& path)> comment = [](const std::string&) {
     return std::string();

@@ -57,11 +57,11 @@ class BaseReader {
     std::error_code error;
     fs::path canonical = fs::weakly_canonical(file, error);
     if (std::find(open_.begin(), open_.end(), canonical) != open_.end()) {
-      errors_->Add(*named_by, fmt::format("base: '{}' builds upon itself", file.string()));
+      errors_->Add(*named_by, fmt::format("base: '{}' extends itself", file.string()));
       return std::nullopt;
     }
     if (open_.size() > kMaxBases) {
-      errors_->Add(*named_by, fmt::format("base: more than {} files build upon each other", kMaxBases));
+      errors_->Add(*named_by, fmt::format("base: expected a chain of at most {} files, got more", kMaxBases));
       return std::nullopt;
     }
     const FileText read = ReadRegularFile(file, kMaxFileBytes);
@@ -76,7 +76,7 @@ class BaseReader {
         MakeSource(file.string(), fs::absolute(file).parent_path(), *text, order_ + static_cast<int>(open_.size()) - 1);
     std::optional<Node> root = ParseDocument(*text, source, errors_);
     if (root && !root->IsMap() && !root->IsNull()) {
-      errors_->Add(root->mark, "an experiment file is a mapping, found " + Describe(*root));
+      errors_->Add(root->mark, "expected a mapping, got " + Describe(*root));
       return std::nullopt;
     }
     if (!root) return std::nullopt;

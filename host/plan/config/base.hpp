@@ -9,12 +9,12 @@
 
 namespace backplane {
 
-// The file merged over its `base:`, which may have a base of its own, as MergeOver says. The key
-// `base` itself is gone. Nothing: not even a tree could be made. Errors of the file are listed at place `order` of all sources.
+// The file merged over its `base:` by MergeOver; the base may have a base, too. The key `base` is removed. Empty: no tree could
+// be made. Errors of the file are listed at place `order` of all sources.
 std::optional<Node> ReadWithBase(const std::filesystem::path& file, Errors* errors, int order = 0);
 
-// Of experiment files: maps are merged, everything else is replaced, and `budget` is, also where a plugin's option is another
-// name of one of its limits.
+// For experiment files: maps are merged, everything else is replaced, including `budget`, also if it is set by an option that
+// is another name of a limit.
 void MergeOver(Node over, Node* under);
 
 }  // namespace backplane

@@ -16,7 +16,7 @@ bool IsFile(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-// A word that says by a slash that it is a path is one also where it is a folder, or nothing yet.
+// A word with a slash is a path even if it is a folder or does not exist yet.
 void MakeWordAbsolute(Node* word, bool is_program) {
   const std::string plain = PlainWord(word->text);
   const bool is_path = plain.find('/') != std::string::npos;
@@ -41,7 +41,7 @@ PluginSlot ResolveCommand(Node* root) {
   PluginInfo info;
   info.kind = BP_KIND_LEARNER;
   info.id = kCommandLearner;
-  info.summary = "a program of the user's";
+  info.summary = "your program";
   Node* command = FindPath(root, "learner.command");
   std::set<std::string> known;
   for (size_t i = 0; i < command->items.size(); ++i) {
@@ -55,7 +55,7 @@ PluginSlot ResolveCommand(Node* root) {
       option.path = name;
       option.type = static_cast<uint16_t>(ValueType::kScalar);
       option.flags = BP_PARAM_REQUIRED;
-      option.doc = "stands for {" + name + "} in learner.command";
+      option.doc = "value of {" + name + "} in learner.command";
       info.options.push_back(std::move(option));
     }
   }

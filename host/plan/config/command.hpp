@@ -6,9 +6,9 @@
 
 namespace backplane {
 
-// Whether the learner is a command. One that is wrongly written is one, too.
+// Returns true if the learner is a command, even an invalid one.
 bool HasCommand(const Node& root);
-// Makes paths of files beside the experiment file absolute, and gives what stands for the learner's plugin.
+// Makes paths relative to the experiment file absolute, and returns the description that replaces the learner's plugin.
 PluginSlot ResolveCommand(Node* root);
 PluginSlot SlotWithoutEnv();
 

@@ -28,7 +28,7 @@ std::optional<double> Bound(const std::string& text, double without) {
   return *stop == '\0' ? std::optional(value) : std::nullopt;
 }
 
-// What the reader of values could make nothing of; absent: the part is a word, or an interval.
+// The part of a range that the reader of values cannot use; absent: the part is a word, or an interval.
 std::optional<std::string> WhatIsWrong(const std::string& part) {
   if (part.empty()) return "an empty part";
   if (std::isalpha(static_cast<unsigned char>(part.front()))) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::string> WhatIsWrong(const std::string& part) {
   const auto low = Bound(part.substr(1, comma - 1), -INFINITY);
   const auto high = Bound(part.substr(comma + 1, part.size() - comma - 2), INFINITY);
   if (!low || !high) return "'" + part + "'";
-  if (!(*low <= *high)) return "'" + part + "', whose low end is above its high one";
+  if (!(*low <= *high)) return "'" + part + "', whose low end is above its high end";
   return std::nullopt;
 }
 
@@ -62,7 +62,7 @@ std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) 
 std::optional<DeclarationError> WrongId(const PluginInfo& info) {
   const std::string prefix = std::string(KindName(info.kind)) + ".";
   if (info.id.starts_with(prefix) && info.id.size() > prefix.size()) return std::nullopt;
-  return DeclarationError{"the id", fmt::format("'{}NAME', as it is one", prefix), "'" + info.id + "'",
+  return DeclarationError{"the id", fmt::format("'{}NAME'", prefix), "'" + info.id + "'",
                           fmt::format("Call it '{}{}'.", prefix, info.short_id())};
 }
 
@@ -72,7 +72,8 @@ std::optional<DeclarationError> WrongRange(const OptionInfo& option) {
     return DeclarationError{place, "a type BP_PARAM_*", fmt::format("{}", option.type), ""};
   if (const auto wrong = WhatIsWrong(option.range.value_or(""), option.type))
     return DeclarationError{place + ", its range",
-                            IsOfNumbers(option.type) ? "such as (0,1], [1,) or auto|[1,)" : "such as a|b", *wrong, ""};
+                            IsOfNumbers(option.type) ? "a range such as (0,1], [1,) or auto|[1,)" : "words such as a|b", *wrong,
+                            ""};
   return std::nullopt;
 }
 
@@ -82,7 +83,7 @@ namespace {
 void CheckDeclaration(const PluginInfo& info) {
   const auto refuse = [&](const DeclarationError& wrong) {
     const std::string mend = wrong.mend.empty() ? "" : ". " + wrong.mend;
-    throw PluginError(fmt::format("{}: {}: wanted {}, found {}{}", info.id, wrong.place, wrong.wanted, wrong.found, mend));
+    throw PluginError(fmt::format("{}: {}: expected {}, got {}{}", info.id, wrong.place, wrong.wanted, wrong.found, mend));
   };
   if (info.kind != BP_KIND_PART)
     if (const auto wrong = WrongId(info)) refuse(*wrong);
@@ -109,7 +110,7 @@ void CheckHelps(const PluginInfo& info) {
       if (id.ends_with('-') || id.ends_with('+')) id.pop_back();
       if (IsFindingId(id)) continue;
       const std::vector<std::string> known(std::begin(kFindingIds), std::end(kFindingIds));
-      throw PluginError(fmt::format("{}: option '{}' helps against '{}', which is no finding{}", info.id, option.path, id,
+      throw PluginError(fmt::format("{}: option '{}' names the unknown finding '{}' in `helps`{}", info.id, option.path, id,
                                     DidYouMean(Nearest(id, Candidates(known)))));
     }
   }

@@ -1,4 +1,4 @@
-// What a plugin says of itself that nobody could use: found when it is sealed, and by `plugin validate`.
+// Finds unusable declarations of a plugin when it is sealed, and for `plugin validate`.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace backplane {
 
 struct DeclarationError {
   std::string place, wanted, found;
-  std::string mend;  // empty: `wanted` says it
+  std::string mend;  // empty: `wanted` suffices
 };
 
 // An id is its kind, a dot and a name: "env.walker".

@@ -72,13 +72,13 @@ class HostKeyReader {
         ReadKey(*key, entry);
       } else if (!IsSection(path)) {
         unknown_.push_back(path);
-        if (entry.value.reported) continue;  // an override that has said so
+        if (entry.value.reported) continue;  // an override has reported it
         errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
                                              errors_->WantsHint(entry.mark) ? Hint(section, entry.key, slots_) : ""));
       } else if (entry.value.IsMap()) {
         ReadSection(entry.value, path);
       } else if (!entry.value.IsNull() && !entry.value.reported) {
-        errors_->Add(entry.value.mark, fmt::format("{}: wanted a mapping, found {}", path, Describe(entry.value)));
+        errors_->Add(entry.value.mark, fmt::format("{}: expected a mapping, got {}", path, Describe(entry.value)));
       }
     }
   }
@@ -101,8 +101,8 @@ class HostKeyReader {
     if (auto value = ReadValue(entry.value, key.rule(), key.path, errors_)) values_->Put(key.path, *value, entry.mark);
   }
 
-  // Whether an unknown key is most likely meant as this one, as a section that it stands in, or as a key of it: then that is
-  // the error, and not that this one lacks.
+  // Returns true if an unknown key is probably a misspelling of this one, of a section above it, or of a key below it. Then
+  // only the unknown key is reported.
   bool IsMisspelt(const std::string& path) {
     if (!meant_) {
       meant_.emplace();
@@ -117,12 +117,12 @@ class HostKeyReader {
   void ReportMissing(const HostKey& key) {
     size_t dot = key.path.rfind('.');
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
-    if (section && !section->IsMap() && !section->IsNull()) return;  // its own error says it
-    if (IsMisspelt(key.path)) return;                                // it is misspelt, and an error says so
+    if (section && !section->IsMap() && !section->IsNull()) return;  // it has its own error
+    if (IsMisspelt(key.path)) return;                                // the misspelt key has an error
     errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
   }
 
-  // So many as the env's description says, where nothing else does: the same on every machine, as it belongs to the identity.
+  // Uses the env's declared number if the file sets none. It is the same on every machine, because it belongs to the identity.
   void PutRowsOfTheEnv() {
     const PluginSlot* env = FindSlot(slots_, "env.options");
     const uint64_t rows = env && env->table ? env->table->info().rows : 0;
@@ -147,7 +147,7 @@ class HostKeyReader {
     values_->values.emplace(key.path, value);
   }
 
-  // Whether one of its limits is given; `limits` gets the names of all.
+  // Returns true if one of its limits is set; appends the names of all to `limits`.
   bool HasBudget(std::string* limits) const {
     for (const HostKey& key : HostKeys()) {
       if (!key.path.starts_with("budget.")) continue;
@@ -157,7 +157,7 @@ class HostKeyReader {
     }
     const Node* budget = FindPath(root_, "budget");
     if (!budget || budget->IsNull()) return false;
-    // What is no map, or a key of another name, has an error of its own.
+    // A value that is not a map, or an unknown key, has its own error.
     return !budget->IsMap() || std::any_of(budget->entries.begin(), budget->entries.end(),
                                            [](const Entry& entry) { return !entry.value.IsNull(); });
   }
@@ -165,10 +165,11 @@ class HostKeyReader {
   void RequireBudget() {
     std::string limits;
     if (HasBudget(&limits) || IsGiven("report.precision") || IsMisspelt("budget")) return;
-    errors_->Add(PathMark(root_, "budget"), "budget: at least one limit is needed: " + limits, ErrorCode::kNoBudget);
+    errors_->Add(PathMark(root_, "budget"), "budget: expected at least one limit of " + limits, ErrorCode::kNoBudget,
+                 "budget: {iterations: 100}");
   }
 
-  // What a budget asks for is what is run, no more: precision is on where there is none, or where it is asked for.
+  // A budget is run exactly. Precision is on without a budget, or if the file requests it.
   void DecidePrecision() {
     if (!IsGiven("report.kind")) return;
     ReportConfig report;
@@ -187,30 +188,29 @@ class HostKeyReader {
   void RefuseKeysOfCommands() {
     for (const HostKey& key : HostKeys()) {
       if (key.of_command && StandsAt(key.path))
-        errors_->Add(PathMark(root_, key.path), key.path + ": wanted with learner.command alone, found without one");
+        errors_->Add(PathMark(root_, key.path), key.path + ": this key needs learner.command, which is missing");
     }
   }
 
-  // What the host does for a learner that is a plugin, a command has to do itself.
+  // A command does the host's work for plugins itself.
   void FitToCommand() {
     const auto refuse = [&](const std::string& path, const std::string& why) {
       if (StandsAt(path)) errors_->Add(PathMark(root_, path), path + ": " + why);
     };
     refuse("learner.plugin",
-           "wanted a plugin or a command, found both: learner.command stands at " + Place(PathMark(root_, "learner.command")));
+           "expected a plugin or a command, got both; learner.command is at " + Place(PathMark(root_, "learner.command")));
     refuse("budget.epochs",
-           "only the command knows its passes over data; wanted iterations (its reports), env_steps (the step it reports), "
-           "wall_time, or no limit: until it exits");
-    refuse("report.precision", "how long a command measures is its own to say; wanted a limit in budget, or none");
+           "a command does not report its passes over the data; use budget.iterations (its reports), budget.env_steps (the "
+           "step that it reports), budget.wall_time, or no budget to wait for its exit");
+    refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
     if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))
-      errors_->Add(pattern->mark,
-                   fmt::format("learner.tensorboard: wanted files below the folder in which the command runs, such as "
-                               "\"runs/**\", found '{}'",
-                               pattern->text));
+      errors_->Add(pattern->mark, fmt::format("learner.tensorboard: expected files below the command's working folder, such as "
+                                              "\"runs/**\", got '{}'",
+                                              pattern->text));
     if (IsGiven("evaluation.episodes") && values_->values["evaluation.episodes"] != 0)
       errors_->Note(PathMark(root_, "evaluation.episodes"),
-                    "evaluation is the host's for plugins alone: a trial by command evaluates itself and reports eval/return");
+                    "only plugins are evaluated by the host; a command evaluates itself and reports eval/return");
   }
 
   void RefuseKeysOfOtherKinds() {
@@ -221,7 +221,7 @@ class HostKeyReader {
       for (const std::string_view path : other.keys_of_its_own) {
         if (path.empty() || !IsGiven(path)) continue;
         errors_->Add(PathMark(root_, std::string(path)),
-                     fmt::format("{}: wanted with report.kind: {} alone, found with {}", path, other.name, kind));
+                     fmt::format("{}: expected report.kind: {} for this key, got {}", path, other.name, kind));
       }
     }
   }
@@ -233,10 +233,10 @@ class HostKeyReader {
       return found == values_->values.end() ? nullptr : &found->second;
     };
     if (const uint64_t rows = RowsOf(value_at); rows > RolloutConfig::kMostRows) {
-      errors_->Add(
-          PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
-          fmt::format("rollout: {} env runners of {} rows each are {} rows; wanted at most {}", CountIn(value_at(kRunners)),
-                      CountIn(value_at(kRowsOfARunner)), FormatCount(rows), FormatCount(RolloutConfig::kMostRows)));
+      errors_->Add(PathMark(root_, FindPath(root_, kRowsOfARunner) ? kRowsOfARunner : kRunners),
+                   fmt::format("rollout: {} env runners of {} envs each are {} envs in total, the limit is {}",
+                               CountIn(value_at(kRunners)), CountIn(value_at(kRowsOfARunner)), FormatCount(rows),
+                               FormatCount(RolloutConfig::kMostRows)));
     }
   }
 

@@ -12,11 +12,11 @@
 
 namespace backplane {
 
-// Every key of the table: from the file or its default. Of plugins' options only the places are noted.
+// Every key of the table: from the file or its default. For plugins' options only the places are recorded.
 void ReadHostKeys(const Node& root, const std::vector<PluginSlot>& slots, const KeyDefaults& defaults, Values* values,
                   Errors* errors);
 
-// The rows of a trial by what stands at the paths of its counts. NULL there: one.
+// The rows of a trial from the values at the paths of its counts. NULL: one.
 uint64_t RowsOf(const std::function<const nlohmann::json*(const std::string& path)>& value_at);
 
 }  // namespace backplane

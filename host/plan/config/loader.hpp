@@ -1,5 +1,5 @@
-// Reads an experiment file: YAML, base files, --set, checks against the plugins' option tables, defaults. Reports every error
-// at once, each with its place, and runs no plugin code.
+// Reads an experiment file: YAML, base files, --set, checks against the plugins' option tables, defaults. Reports all errors
+// together, each with its place, and runs no plugin code.
 #pragma once
 
 #include <filesystem>
@@ -18,15 +18,15 @@
 
 namespace backplane {
 
-// Finds a plugin by kind and by what the file says (an id without its kind, or a path). NULL and a sentence in `why_not` if it
-// cannot be used. `plugin_path` holds the file's own plugin_path entries, absolute.
+// Finds a plugin by kind and by its name in the file (an id without its kind, or a path). Returns NULL, with the reason in
+// `why_not`, if it cannot be used. `plugin_path` holds the file's own plugin_path entries, absolute.
 using PluginLookup = std::function<const PluginInfo*(
     uint32_t kind, const std::string& name, const std::vector<std::filesystem::path>& plugin_path, std::string* why_not)>;
 
-// Knows what `report:` may hold. Empty: nothing is looked at.
+// Checks `report:`. Empty: no check.
 using ReportCheck = std::function<std::vector<ReportError>(const ReportConfig&)>;
 
-// Of the host's own keys, by path; each stands in the place of the default in the table: {{"resources.gpus", 1.0}}.
+// Defaults of host keys by path, which replace the table's: {{"resources.gpus", 1.0}}.
 using KeyDefaults = std::map<std::string, nlohmann::json>;
 
 struct LoadOptions {

@@ -20,7 +20,7 @@ constexpr const char *kEvaluationOptions = "evaluation.env.options", *kLearnerOp
 
 void AddBothSet(const Entry& alias, const std::string& target, const Mark& other, Errors* errors) {
   std::string place = Place(other);
-  errors->Add(alias.mark, fmt::format("'{}' is another name of '{}', which is set too{}; keep one of them", alias.key, target,
+  errors->Add(alias.mark, fmt::format("'{}' is another name of '{}', which is also set{}; keep one of them", alias.key, target,
                                       place.empty() ? "" : " at " + place));
 }
 
@@ -29,11 +29,11 @@ void MoveTo(const std::string& target, Node* root, Entry entry, Errors* errors) 
     AddBothSet(entry, target, PathMark(*root, target), errors);
   } else if (!SetPath(root, target, entry.mark, std::move(entry.value))) {
     errors->Add(entry.mark,
-                fmt::format("'{}' is another name of '{}', but what stands above that is no mapping", entry.key, target));
+                fmt::format("'{}' is another name of '{}', but the value above that is not a mapping", entry.key, target));
   }
 }
 
-// Of a list that stands for several options, "healthy_z_range[0]" and "healthy_z_range[1]": how many there are.
+// The number of options that a list sets: 2 for "healthy_z_range[0]" and "healthy_z_range[1]".
 size_t CountEntries(const OptionTable& table, const std::string& key) {
   size_t n = 0;
   while (table.Find(fmt::format("{}[{}]", key, n))) ++n;
@@ -49,7 +49,7 @@ void SpreadLists(const OptionTable& table, Node* map, Errors* errors) {
       spread.push_back(std::move(entry));
     } else if (!entry.value.IsList() || entry.value.items.size() != n) {
       errors->Add(entry.value.mark,
-                  fmt::format("{}: wanted a list of {} values, found {}", entry.key, n,
+                  fmt::format("{}: expected a list of {} values, got {}", entry.key, n,
                               entry.value.IsList() ? fmt::format("{}", entry.value.items.size()) : Describe(entry.value)));
     } else {
       for (size_t i = 0; i < n; ++i)

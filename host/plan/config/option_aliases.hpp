@@ -13,11 +13,11 @@ namespace backplane {
 // A plain number becomes a size or a duration of the option's unit where the host key wants one: 4096 -> 4096MB.
 Node ForHostKey(Node value, const OptionInfo& option);
 
-// Of an entry that is called by another name of a host key: moves it there and says so.
+// Moves an entry with another name of a host key to that key and notes it.
 void ReadAsHostKey(const HostKey& key, Entry entry, Node* root, Errors* errors);
 void NoteAlias(const Mark& mark, const std::string& name, const std::string& path, Errors* errors);
 
-// Doing it again changes nothing. An alias beside its target is an error.
+// Idempotent. An alias next to its target is an error.
 void RewriteAliases(Node* root, const std::vector<PluginSlot>& slots, Errors* errors);
 
 }  // namespace backplane

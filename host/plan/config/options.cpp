@@ -25,7 +25,7 @@ class OptionReader {
     const Node* map = FindPath(root_, path_);
     if (!map || map->IsNull() || map->reported) return result;
     if (!map->IsMap()) {
-      errors_->Add(map->mark, fmt::format("{}: wanted a mapping, found {}", path_, Describe(*map)));
+      errors_->Add(map->mark, fmt::format("{}: expected a mapping, got {}", path_, Describe(*map)));
       return result;
     }
     for (const Entry& entry : map->entries) {
@@ -42,7 +42,7 @@ class OptionReader {
     return result;
   }
 
-  // Completes what was given.
+  // Adds the defaults to the given options.
   void FillIn(json* result) {
     auto& given = result->get_ref<json::object_t&>();
     for (const TableOption& option : table_.options()) {
@@ -66,9 +66,9 @@ class OptionReader {
     for (size_t i = 0; i < std::min(table_.options().size(), kMostNames); ++i)
       found += (i == 0 ? "{" : ", {") + table_.options()[i].info->path + "}";
     if (table_.options().size() > kMostNames) found += ", ...";
-    return fmt::format("{}.{}: wanted a word of learner.command with the placeholder {{{}}}, found {}{}", path_, name, name,
-                       found.empty() ? "no option's" : found,
-                       IsHostPlaceholder(name) ? "; the host itself fills in {" + name + "}" : "");
+    return fmt::format("{}.{}: expected the placeholder {{{}}} in learner.command, got {}{}", path_, name, name,
+                       found.empty() ? "no placeholder of an option" : found,
+                       IsHostPlaceholder(name) ? "; the host fills in {" + name + "}" : "");
   }
 
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {
@@ -94,7 +94,7 @@ class OptionReader {
     const std::string& host_path = known.host_key->path;
     auto found = host_->values.find(host_path);
     const auto value = found == host_->values.end() ? std::nullopt : FromHostKey(found->second, option);
-    // What the plugin says of it is to be found in the file.
+    // Messages of the plugin about the option show this place.
     const auto origin = host_->origin.find(host_path);
     if (value && origin != host_->origin.end()) host_->origin[path_ + "." + option.path] = origin->second;
     if (!value || !value->is_number() || !option.range || InRange(*option.range, value->get<double>())) return;
@@ -111,13 +111,12 @@ class OptionReader {
     if (OfCommand()) {
       const auto null = nulls_.find(option.path);
       errors_->Add(null == nulls_.end() ? PlaceholderMark(option.path) : null->second,
-                   fmt::format("{{{}}}: wanted a value in learner.options.{}, found none; a brace itself is doubled",
+                   fmt::format("{{{}}}: expected a value in learner.options.{}, got none; write a literal brace twice",
                                option.path, option.path));
     } else if (option.def) {
-      errors_->Add(
-          mark, fmt::format("{} declares a default for '{}' that breaks its own rule: {}", id, option.path, known.bad_default));
+      errors_->Add(mark, fmt::format("{} declares an invalid default for '{}': {}", id, option.path, known.bad_default));
     } else if (option.flags & BP_PARAM_REQUIRED) {
-      errors_->Add(mark, fmt::format("{} requires the option '{}': {}", id, option.path, option.doc));
+      errors_->Add(mark, fmt::format("{} needs the option '{}': {}", id, option.path, option.doc));
     }
     return nullptr;
   }

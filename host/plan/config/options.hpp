@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// What has been read: path -> value as in a saved configuration, and path -> place.
+// Values that were read: path -> value as in a saved configuration, and path -> place.
 struct Values {
   std::unordered_map<std::string, nlohmann::json> values;  // looked up by path, hundreds of times at each point of a sweep
   std::map<std::string, std::string> origin;

@@ -23,7 +23,7 @@ bool IsBelowFreeForm(const std::string& path) {
   return false;
 }
 
-// Whether it names something inside of an option that is a structure: "kwargs.gravity".
+// Returns true for a path inside an option that is a structure: "kwargs.gravity".
 bool IsBelowStructure(const OptionTable& table, const std::string& name) {
   for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
     const TableOption* option = table.Find(name.substr(0, dot));
@@ -32,7 +32,7 @@ bool IsBelowStructure(const OptionTable& table, const std::string& name) {
   return false;
 }
 
-// Where an override writes: an alias writes at its target, so that it replaces what the file says there.
+// The path that an override writes: an alias writes at its target, so that it replaces the file's value there.
 struct Target {
   std::string path;
   const TableOption* host_alias = nullptr;  // the option that stands for a host key here
@@ -90,7 +90,7 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
     size_t begin = override.add ? 1 : 0, equals = text.find('=');
     override.mark = Mark{source, 1, static_cast<int>(begin) + 1};
     if (equals == std::string::npos || equals == begin) {
-      errors->Add(override.mark, fmt::format("wanted path=value, found '{}'", text));
+      errors->Add(override.mark, fmt::format("expected path=value, got '{}'", text));
       continue;
     }
     override.path = WithTodaysName(text.substr(begin, equals - begin));
@@ -123,14 +123,14 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
 
 std::string ApplyOverride(const Override& override, const std::vector<PluginSlot>& slots, PathWriter* tree, Errors* errors) {
   if (override.path == "base") {
-    errors->Add(override.mark, "base stands in files only");
+    errors->Add(override.mark, "base can only be set in a file");
     return override.path;
   }
   Target target = FindTarget(override.path, slots);
   if (!target.known && !override.add && !tree->Find(override.path)) {
     const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(override.path, slots)) : "";
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
-    // Seen there, so that nothing is said to lack which is only misspelt.
+    // Marked there, so that a misspelt key is not also reported as missing.
     const size_t dot = override.path.rfind('.');
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {
       Node value = override.value;
@@ -142,8 +142,9 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   if (target.aliased) NoteAlias(override.mark, override.path, target.path, errors);
   Node value = LongForm(target.path, target.host_alias ? ForHostKey(override.value, *target.host_alias->info) : override.value);
   if (!tree->Set(target.path, override.mark, std::move(value))) {
-    errors->Add(override.mark,
-                fmt::format("'{}' cannot be set: what stands above it is no mapping, or it has too many parts", override.path));
+    errors->Add(
+        override.mark,
+        fmt::format("'{}' cannot be set: the value above it is not a mapping, or the path has too many parts", override.path));
   }
   return target.path;
 }

@@ -1,4 +1,4 @@
-// A value that replaces what the file says at a path: --set path=value, or one value of a sweep.
+// A value that replaces the file's value at a path: --set path=value, or one value of a sweep.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace backplane {
 struct Override {
   std::string path;
   Mark mark;         // of the path; the source is the whole text
-  bool add = false;  // "+path=value" also writes a key that nobody knows yet; what it means is checked like the file
+  bool add = false;  // "+path=value" also writes an unknown key; it is checked like the file
   Node value;
   bool replaces = false;  // an assignment before it may have the same path: it is this one's then
   bool yields = false;    // --set of the same path, or of a mapping around it, counts instead

@@ -5,7 +5,7 @@ namespace backplane {
 std::shared_ptr<const OptionTable> PluginTables::Find(uint32_t kind, const std::string& name,
                                                       const std::vector<std::filesystem::path>& folders, std::string* why_not) {
   if (!lookup_) {
-    *why_not = "no plugins can be looked up here";
+    *why_not = "plugins cannot be looked up here";
     return nullptr;
   }
   const PluginInfo* info = lookup_(kind, name, folders, why_not);

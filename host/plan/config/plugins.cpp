@@ -46,22 +46,21 @@ Node PluginMapping(Node name) {
 void CheckMonitor(const Node& item, Errors* errors) {
   if (item.reported) return;
   if (!item.IsMap()) {
-    errors->Add(item.mark, fmt::format("monitors: wanted a plugin's name or {{plugin, options}}, found {}", Describe(item)));
+    errors->Add(item.mark, fmt::format("monitors: expected a plugin's name or {{plugin, options}}, got {}", Describe(item)));
     return;
   }
   for (const Entry& entry : item.entries) {
     if (entry.key == "plugin" || entry.key == "options") continue;
     errors->Add(entry.mark, fmt::format("unknown key '{}' in monitors; a monitor has 'plugin' and 'options'", entry.key));
   }
-  if (!FindEntry(item, "plugin")) errors->Add(item.mark, "monitors: a monitor lacks 'plugin'");
+  if (!FindEntry(item, "plugin")) errors->Add(item.mark, "monitors: missing key 'plugin'");
 }
 
 // They listen to what plugins do.
 void LeaveOutMonitors(Node* root, Errors* errors) {
   Entry* entry = FindEntry(root, "monitors");
   if (entry && entry->value.IsList() && !entry->value.items.empty())
-    errors->Note(entry->mark,
-                 "monitors listen to plugins alone; memory and CPU time of a trial by command are recorded without one");
+    errors->Note(entry->mark, "monitors only observe plugins; memory and CPU time of a command are recorded without a monitor");
   Node none;
   none.kind = Node::Kind::kList;
   SetPath(root, "monitors", entry ? entry->mark : Mark{}, std::move(none));
@@ -79,7 +78,7 @@ void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, E
     return;
   }
   if (!entry->value.IsList()) {
-    if (!entry->value.reported) errors->Add(entry->mark, "monitors: wanted a list of plugins, found " + Describe(entry->value));
+    if (!entry->value.reported) errors->Add(entry->mark, "monitors: expected a list of plugins, got " + Describe(entry->value));
     return;
   }
   for (Node& item : entry->value.items) {

@@ -16,13 +16,13 @@ namespace backplane {
 struct PluginSlot {
   uint32_t kind = 0;
   std::string path;
-  std::shared_ptr<const OptionTable> table;  // NULL: not found, and an error says so
+  std::shared_ptr<const OptionTable> table;  // NULL: not found, with an error
   std::filesystem::path folder = {};         // of the file in which a command stands (config/command.hpp)
   std::string options_path() const { return path + ".options"; }
 };
 
-// Writes each monitor as a mapping and each plugin's path as an absolute one, then looks the plugins up. Of a trial by command
-// there is the slot of its learner, and of an env where that is given or not; it has no monitors.
+// Writes each monitor as a mapping and each plugin's path as an absolute one, then looks the plugins up. A trial by
+// command has a slot for its learner and one for the env, set or not; it has no monitors.
 std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors* errors);
 
 // The slot whose options stand under `options_path`. The evaluation's environment is the experiment's.

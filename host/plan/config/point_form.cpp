@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// An option's value says nothing of other values; of the host's keys these say nothing that `PointForm` does not look after.
+// An option's value does not affect other values. `PointForm` handles the effects of these host keys.
 bool IsAlone(const HostKey& key) {
   switch (key.type) {
     case ValueType::kNumber:
@@ -144,7 +144,7 @@ bool PointForm::RowsFit(const std::vector<json>& own) const {
 }
 
 const json* PointForm::Find(const std::string& path, const std::vector<json>& own) const {
-  for (size_t i = places_.size(); i-- > 0;)  // what is written twice is what was written last
+  for (size_t i = places_.size(); i-- > 0;)  // the last write counts
     if (places_[i].path == path) return &own[i];
   return nullptr;
 }

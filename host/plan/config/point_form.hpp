@@ -1,5 +1,5 @@
-// Points of a sweep that write plain values at the same places differ in these values and in nothing else. What they have in
-// common is read once, with the first of them; of each other one the values are read and put in by place.
+// Points of a sweep that write plain values at the same places differ in these values and in nothing else. Their common
+// part is read once, with the first of them; for each other one only the values are read and inserted by place.
 //
 // Whatever is more than that (a whole mapping, a plugin, an error, a note) has no form and is read as a file is, so that there
 // is one place where files get their meaning.
@@ -25,7 +25,7 @@ struct TableOption;
 // that choose plugins are recognised by their address.
 using Assignments = std::vector<const Override*>;
 
-// Not thread-safe: the experiment of a point is made in the place of the one before.
+// Not thread-safe: the experiment of a point replaces the previous one.
 class PointForm {
  public:
   struct OwnPlace {
@@ -40,14 +40,14 @@ class PointForm {
     std::vector<const OptionInfo*> seen_as = {};   // options that are other names of `key`, with ranges of their own
   };
 
-  // Of a point that was read without an error or a note; `targets` are where its assignments were written, "" where one gave
-  // way to --set. NULL: it is more than plain values.
+  // Makes the form of a point that was read without an error or a note. `targets` are the paths of its assignments, "" if --set
+  // replaced one. NULL: its values are not all plain.
   static std::unique_ptr<PointForm> Make(const Assignments& written, const std::vector<std::string>& targets,
                                          const ReadPoint& first);
 
-  // Whether they write at this form's places.
+  // Returns true if they write at this form's places.
   bool Fits(const Assignments& written) const;
-  // Of assignments that fit. Absent: one of the values is not good here.
+  // The values of assignments that fit. Absent: one of the values is invalid here.
   std::optional<ReadPoint> Read(const Assignments& written);
 
   // By the order of places; it is the same for all points of the form.
@@ -57,7 +57,7 @@ class PointForm {
   const nlohmann::json* Find(const std::string& path, const std::vector<nlohmann::json>& own) const;
   // Puts a point's own options into a mapping that all points have.
   void PutOptions(const std::string& path, const std::vector<nlohmann::json>& own, nlohmann::json* options) const;
-  // A point's experiment, until the next call. Where its values stand is not said: that is the first point's.
+  // A point's experiment, valid until the next call. The places of its values are the first point's.
   const LoadedExperiment& Load(const std::vector<nlohmann::json>& own);
 
  private:

@@ -1,4 +1,4 @@
-// Which preset is meant, and where it may lie.
+// The requested preset, and the folders to search.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct PresetDevice {
   uint64_t memory_bytes = 0;
 };
 
-// Where presets are looked for: `presets` beside the experiment file, in the folder above that, then in `folders`.
+// Folders with presets: `presets` next to the experiment file, then in the folder above it, then `folders`.
 struct PresetSearch {
   std::string name = {};  // as the command line has it; empty: the file's key `preset` counts
   std::vector<std::filesystem::path> folders = {};

@@ -21,7 +21,7 @@ constexpr int kOrder = 900;  // after the experiment's files, before --set
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr char kAuto[] = "auto", kNoGpu[] = "none";
 
-// What an experiment is about, the machine it runs on does not change.
+// A preset cannot change the subject of an experiment.
 bool IsOfAPreset(const std::string& path) {
   const HostKey* key = FindHostKey(path);
   const bool is_subject =
@@ -29,7 +29,7 @@ bool IsOfAPreset(const std::string& path) {
   return !is_subject && ScopeAt(path) != Scope::kBatch;
 }
 
-// What a preset says of the devices it is for.
+// The devices for which a preset is meant.
 struct DeviceRule {
   std::string gpu;            // in the device's name, in whichever case; "none": for machines without one
   uint64_t memory_bytes = 0;  // the least
@@ -55,7 +55,7 @@ DeviceRule ReadDevice(const Node& root, Errors* errors) {
   const Entry* device = FindEntry(root, "device");
   if (!device) return rule;
   if (!device->value.IsMap()) {
-    errors->Add(device->value.mark, "device: wanted {gpu: NAME, memory: 16GiB}, found " + Describe(device->value));
+    errors->Add(device->value.mark, "device: expected {gpu: NAME, memory: 16GiB}, got " + Describe(device->value));
     return rule;
   }
   for (const Entry& entry : device->value.entries) {
@@ -65,7 +65,7 @@ DeviceRule ReadDevice(const Node& root, Errors* errors) {
       const auto memory = ReadValue(entry.value, {ValueType::kSize, "(0,)"}, "device.memory", errors);
       if (memory) rule.memory_bytes = static_cast<uint64_t>(ParseSize(memory->get<std::string>()).value_or(0));
     } else {
-      errors->Add(entry.mark, fmt::format("device has 'gpu' and 'memory'; found '{}'", entry.key));
+      errors->Add(entry.mark, fmt::format("device: expected 'gpu' or 'memory', got '{}'", entry.key));
     }
   }
   return rule;
@@ -109,13 +109,13 @@ Choice Choose(const std::vector<PresetFile>& presets, const std::optional<Preset
     }
   }
   if (!device) return {without, "no GPU was found"};
-  const std::string found = fmt::format("the GPU found is '{}' with {:.0f} GiB", device->name, device->memory_bytes / kGiB);
+  const std::string found = fmt::format("the GPU is '{}' with {:.0f} GiB", device->name, device->memory_bytes / kGiB);
   if (named) return {named, found};
   if (fits) {
-    return {fits, fmt::format("{}, which no preset names; this one is for at least {:.0f} GiB", found,
+    return {fits, fmt::format("{}, for which there is no preset; this one needs at least {:.0f} GiB", found,
                               fits->device.memory_bytes / kGiB)};
   }
-  return {without, found + ", and no preset is for so little"};
+  return {without, found + ", too little for every preset"};
 }
 
 class PresetReader {
@@ -143,7 +143,7 @@ class PresetReader {
         Flatten(entry, entry.key, "", &preset.values);
       }
     }
-    // What is for one learner counts more than what is for all.
+    // Values for one learner replace values for all.
     std::move(later_.begin(), later_.end(), std::back_inserter(preset.values));
     return preset;
   }
@@ -177,8 +177,8 @@ class PresetReader {
     if (const auto found = presets.find(name.text); found != presets.end()) return ReadFile(found->second, errors_);
     std::vector<std::string> names = {kAuto};
     for (const auto& [known, file] : presets) names.push_back(known);
-    errors_->Add(name.mark, fmt::format("there is no preset '{}'{}{}", name.text,
-                                        DidYouMean(Nearest(name.text, Candidates(names))), Searched()));
+    errors_->Add(name.mark, fmt::format("unknown preset '{}'{}{}", name.text, DidYouMean(Nearest(name.text, Candidates(names))),
+                                        Searched()));
     return std::nullopt;
   }
 
@@ -189,11 +189,11 @@ class PresetReader {
     }
     const Choice choice = Choose(presets, search_.device ? search_.device() : std::nullopt);
     if (!choice.preset) {
-      errors_->Add(name.mark, "preset: auto finds none to use: " + choice.why + Searched());
+      errors_->Add(name.mark, "preset: no preset fits this machine: " + choice.why + Searched());
       return std::nullopt;
     }
-    *note =
-        fmt::format("preset: {} ({}), as {}", choice.preset->file.stem().string(), choice.preset->file.string(), choice.why);
+    *note = fmt::format("preset: {} ({}), because {}", choice.preset->file.stem().string(), choice.preset->file.string(),
+                        choice.why);
     return *choice.preset;
   }
 
@@ -205,23 +205,23 @@ class PresetReader {
 
   void ReadForLearners(const Entry& section, std::vector<PresetValue>* values) {
     if (!section.value.IsMap()) {
-      errors_->Add(section.value.mark, "for_learner: wanted {NAME: {...}}, found " + Describe(section.value));
+      errors_->Add(section.value.mark, "for_learner: expected {NAME: {...}}, got " + Describe(section.value));
       return;
     }
     for (const Entry& learner : section.value.entries) {
       if (!learner.value.IsMap()) {
         errors_->Add(learner.value.mark,
-                     fmt::format("for_learner.{}: wanted a mapping, found {}", learner.key, Describe(learner.value)));
+                     fmt::format("for_learner.{}: expected a mapping, got {}", learner.key, Describe(learner.value)));
         continue;
       }
       for (const Entry& entry : learner.value.entries) Flatten(entry, entry.key, learner.key, values);
     }
   }
 
-  // Single values, each in the place of what the experiment says under whichever name.
+  // Adds single values; each replaces the experiment's value under any of its names.
   void Flatten(const Entry& entry, const std::string& path, const std::string& learner, std::vector<PresetValue>* values) {
     if (!IsOfAPreset(path)) {
-      errors_->Add(entry.mark, fmt::format("'{}' is no part of a preset, which says how a machine is used", path));
+      errors_->Add(entry.mark, fmt::format("'{}' cannot be in a preset, which only sets the use of the machine", path));
       return;
     }
     const HostKey* key = FindHostKey(path);

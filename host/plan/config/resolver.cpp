@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of one choice of plugins. Points that write at more different places than these are read as files are.
+// Limit per choice of plugins. Points that write at more different places are read like files.
 constexpr size_t kMostForms = 16;
 
 void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
@@ -44,7 +44,7 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
   for (const std::string& set : set_paths) {
     if (set == target || set.starts_with(target + ".")) {
       errors->Add(override.mark,
-                  fmt::format("'{}' is swept here and given by --set too; use --sweep {}=... to replace the axis",
+                  fmt::format("'{}' is swept here and also set by --set; to replace the axis, use --sweep {}=...",
                               override.path, override.path));
     }
   }
@@ -52,8 +52,8 @@ void RefuseTwice(const Override& override, const std::string& target, const std:
   if (others == written.end() || override.replaces) return;
   for (const Override* other : others->second) {
     errors->Add(override.mark, override.path == other->path
-                                   ? fmt::format("'{}' is given twice, already at {}", override.path, Place(other->mark))
-                                   : fmt::format("'{}' and '{}' are names of one value, given twice (also at {})",
+                                   ? fmt::format("'{}' is set twice, first at {}", override.path, Place(other->mark))
+                                   : fmt::format("'{}' and '{}' are names of one value, which is set twice (also at {})",
                                                  override.path, other->path, Place(other->mark)));
   }
 }
@@ -94,14 +94,14 @@ std::optional<Entry> TakeEntry(const std::string& key, Node* root) {
   return entry;
 }
 
-// The same path given again replaces what was given before; under another name it is more likely a mistake, as in a file.
+// A repeated path replaces the earlier value; under another name it is probably a mistake, as in a file.
 void RefuseOtherName(const Override& set, const Override& before, Errors* errors) {
   if (set.path == before.path) return;
   errors->Add(set.mark,
-              fmt::format("'{}' is another name of '{}', which --set gives too; keep one of them", set.path, before.path));
+              fmt::format("'{}' is another name of '{}', which is also set by --set; keep one of them", set.path, before.path));
 }
 
-// The mapping of options at a path; those of a monitor stand in a list.
+// The mapping of options at a path; a monitor's options are in a list.
 const json* FindOptions(const Values& all, const std::vector<PluginSlot>& slots, const std::string& path) {
   if (const auto found = all.values.find(path); found != all.values.end()) return &found->second;
   size_t monitor = 0;
@@ -169,7 +169,7 @@ Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
     written[ApplyOverride(*override, {}, &p.root, &p.errors)].push_back(override);
   }
   std::vector<PluginSlot> slots = ResolvePlugins(&p.root, tables_.get(), &p.errors);
-  // Before the overrides, so that each of them replaces what the file says under whichever name; and after them, because an
+  // Before the overrides, so that each replaces the file's value under any name; and after them, because an
   // override may bring a whole mapping.
   RewriteAliases(&p.root, slots, &p.errors);
   const std::string learner = NameOfLearner(slots);
@@ -206,7 +206,7 @@ ReadPoint Resolver::ReadByPlace(const Assignments& assignments, Errors* errors) 
   for (const auto& form : prepared.forms) {
     if (!form->Fits(others)) continue;
     if (std::optional<ReadPoint> point = form->Read(others)) return *std::move(point);
-    return ReadWhole(prepared, others, nullptr, errors);  // which says what is wrong
+    return ReadWhole(prepared, others, nullptr, errors);  // reports the error
   }
   if (others.empty() || prepared.forms.size() == kMostForms) return ReadWhole(prepared, others, nullptr, errors);
   std::vector<std::string> targets;
@@ -253,7 +253,7 @@ void Resolver::CheckReport(const ReportCheck& check, Errors* errors) {
     const auto found = point.values.values.find(key.path);
     if (key.path.starts_with("report.") && found != point.values.values.end()) key.set(key, found->second, &experiment);
   }
-  if (!experiment.report.kind) return;  // a file without a report; or what is wrong with the kind is said elsewhere
+  if (!experiment.report.kind) return;  // no report, or its kind has an error already
   for (ReportError& error : check(experiment.report))
     errors->Add(PathMark(Prepare({}).root, error.path), std::move(error.message));
 }

@@ -24,9 +24,9 @@ struct ReadPoint {
   PointForm* form = nullptr;             // the resolver's; what its points have in common stands there
   std::vector<nlohmann::json> own = {};  // of the form's places
 
-  // What stands at a path, defaults included; an alias stands for its target. Nothing: no such path, or it holds no value.
+  // The value at a path, defaults included; an alias means its target. Empty: no such path, or no value there.
   std::optional<nlohmann::json> At(const std::string& path) const;
-  // How a value at a path is read. Nothing: no such path, or no single value.
+  // The rule for a value at a path. Empty: no such path, or not a single value.
   std::optional<ValueRule> RuleAt(const std::string& path) const;
   // The path that `path` is another name of, else itself.
   std::string Target(const std::string& path) const;
@@ -42,11 +42,11 @@ class Resolver {
   ReadPoint Read(const Assignments& assignments, Errors* errors);
   // The same with less work, of one of many points. It has a form if its values are plain ones.
   ReadPoint ReadByPlace(const Assignments& assignments, Errors* errors);
-  // Of the file without any assignment, at the places of what is meant.
+  // Errors of the file without any assignment, at the places of the meant keys.
   void CheckReport(const ReportCheck& check, Errors* errors);
-  // Where a key stands, or an entry of its list, or what is nearest above it; without any assignment.
+  // The place of a key, of an entry of its list, or of the nearest key above it; without any assignment.
   std::string PlaceOf(const std::string& path) { return Place(PathMark(Prepare({}).root, path)); }
-  // Of a point without a form that was read without errors.
+  // For a point without a form that was read without errors.
   static LoadedExperiment Build(ReadPoint point);
 
  private:

@@ -19,7 +19,7 @@ const HostKey* AliasedKey(const std::string& section, const std::string& name) {
   return key && (section.empty() || key->path.starts_with(section + ".")) ? key : nullptr;
 }
 
-// Takes what is called by another name out of one mapping.
+// Removes entries with another name of a key from one mapping.
 void TakeAliased(const std::string& section, Node* map, std::vector<std::pair<const HostKey*, Entry>>* taken) {
   std::erase_if(map->entries, [&](Entry& entry) {
     const HostKey* key = AliasedKey(section, entry.key);
@@ -72,7 +72,7 @@ void UseOneSpelling(Node* root, Errors* errors) {
   for (Entry& entry : root->entries) {
     if (entry.key == kOlder && today != nullptr) {
       errors->Add(entry.mark,
-                  fmt::format("'{}' is an older name of '{}', which stands at {}", kOlder, kToday, Place(today->mark)));
+                  fmt::format("'{}' is the older name of '{}', which is set at {}", kOlder, kToday, Place(today->mark)));
     }
     if (entry.key == kOlder) entry.key = kToday;
     entry.value = LongForm(entry.key, std::move(entry.value));

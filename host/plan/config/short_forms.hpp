@@ -15,18 +15,18 @@ inline constexpr char kOlderNameOfStages[] = "phases";
 // "phases.rise.budget.iterations" -> "stages.rise.budget.iterations". Any other path as it is.
 std::string WithTodaysName(const std::string& path);
 
-// `env: NAME` is short for `env: {plugin: NAME}`, and so for the learner; `rollout: auto` says nothing. Any other value as it
-// is.
+// `env: NAME` is short for `env: {plugin: NAME}`, and so for the learner; `rollout: auto` sets nothing. Any other value is
+// returned unchanged.
 Node LongForm(const std::string& path, Node value);
 
 // The same for every path that is a key, at any depth.
 void UseTodaysPaths(Node* node);
 
-// Gives every key of an experiment file the host's name of today and writes short forms out. An older name beside today's is an
-// error.
+// Renames the keys of an experiment file to their present names and expands short forms. An older name next to the present one
+// is an error.
 void UseOneSpelling(Node* root, Errors* errors);
 
-// Adds `experiment:` where a file has none: what the file is called.
+// Adds `experiment:` with the file's name if it is missing.
 void NameAfterFile(const std::filesystem::path& file, Node* root);
 
 }  // namespace backplane

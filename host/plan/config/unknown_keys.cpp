@@ -48,13 +48,13 @@ std::vector<std::string> NearestIn(const std::string& section, const std::string
   return NearestOrLonger(key, names);
 }
 
-// Of a path whose section is misspelt, as in "lerner.options.lr". Empty: there is such a section, or none is near.
+// Suggestions for a path with a misspelt section, as in "lerner.options.lr". Empty: the section exists, or none is near.
 std::vector<std::string> InNearestSections(const std::string& path, const std::vector<Candidate>& names) {
   const std::string section = Parent(path);
   std::vector<std::string> sections;
   for (const Candidate& name : names) sections.push_back(Parent(name.shown));
   if (section.empty() || std::find(sections.begin(), sections.end(), section) != sections.end()) return {};
-  // What has more parts or fewer is another place, and not this one misspelt.
+  // A section with more or fewer parts is a different place, not a misspelling.
   const auto dots = [](const std::string& text) { return std::count(text.begin(), text.end(), '.'); };
   std::erase_if(sections, [&](const std::string& known) { return known.empty() || dots(known) != dots(section); });
   std::vector<std::string> paths;
@@ -80,7 +80,7 @@ std::string Hint(const std::string& section, const std::string& key, const std::
   std::vector<std::string> names = NearestIn(section, key, AllNames(slots));
   for (std::string& name : names) {
     if (Parent(name) == section) name = Leaf(name);
-    if (name == key) return "; '" + key + "' stands at the top of the file";  // and not in this section
+    if (name == key) return "; '" + key + "' belongs at the top level of the file"
   }
   return DidYouMean(names);
 }

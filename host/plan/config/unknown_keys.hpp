@@ -1,4 +1,4 @@
-// What a user may have meant by a key that nobody declares.
+// Suggestions for unknown keys.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace backplane {
 
-// Full paths of the nearest keys and options to a path that nobody declares: those of its section ("rollout", "env.options", ""
-// at the top) first, and those of the nearest section where there is none of that name.
+// Full paths of the keys and options nearest to an unknown path: first in its section ("rollout", "env.options", "" at the
+// top), or in the nearest section if it is unknown, too.
 std::vector<std::string> NearestPaths(const std::string& path, const std::vector<PluginSlot>& slots);
 
 // The end of an error message about `key` in `section`: names of the same section without its path.

@@ -1,5 +1,5 @@
-// What backplane-report finds wrong with `report:` of an experiment file. A report program that dies costs the check and no
-// batch: a note on stderr says so.
+// Checks `report:` of an experiment file by backplane-report. If that program dies, the check is skipped with a note on stderr,
+// and the batch runs.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ namespace backplane {
 // A section whose values the host knows itself costs no process.
 std::vector<ReportError> ErrorsOfReport(const ReportConfig& report);
 
-// What is wrong with the measures of `report:`, output.live and `compare:` (`compared`): names under which nothing is recorded,
-// among them paths of the configuration, and one of which nobody says what is better.
+// Errors in the measures of `report:`, output.live and `compare:` (`compared`): names without a record, such as paths of the
+// configuration, and one without a known better direction.
 ReportCheckAnswer CheckMeasures(const Experiment& experiment, const ComparedMeasure& compared,
                                 const RecordedMeasures& recorded);
 

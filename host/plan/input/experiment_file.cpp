@@ -33,7 +33,7 @@ std::vector<std::string> YamlFilesIn(const fs::path& folder) {
 
 std::string FilesIn(const fs::path& folder) {
   const std::vector<std::string> files = YamlFilesIn(folder);
-  if (files.empty()) return "'" + folder.string() + "' is a folder without experiment files (*.yaml) and without results";
+  if (files.empty()) return "'" + folder.string() + "' is a folder with neither experiment files (*.yaml) nor results";
   std::string text = "'" + folder.string() + "' is a folder; name one of its files:";
   for (size_t i = 0; i < std::min(files.size(), kListedFiles); ++i) text += "\n  " + files[i];
   return files.size() > kListedFiles ? text + "\n  ..." : text;
@@ -50,19 +50,20 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
   std::error_code error;
   if (IsResultsFolder(input->file))
     return or_results ? ""
-                      : "'" + input->file.string() + "' holds results; name the experiment file, or `run` the folder to go on";
+                      : "'" + input->file.string() +
+                            "' is a results folder; name the experiment file, or `run` the folder to resume it";
   if (fs::is_directory(input->file, error)) return FilesIn(input->file);
   if (fs::exists(input->file, error)) return "";
   for (const char* ending : {".yaml", ".yml"}) {
     const fs::path other = fs::path(input->file).replace_extension(ending);
     if ((IsYaml(input->file) || !input->file.has_extension()) && fs::is_regular_file(other, error)) {
-      if (input->file.has_extension()) LogInfo("{} is not there: {} is read", input->file.string(), other.string());
+      if (input->file.has_extension()) LogInfo("{} does not exist; reading {}", input->file.string(), other.string());
       input->file = other;
       return "";
     }
   }
   if (const fs::path shipped = OwnShare() / input->file; input->file.is_relative() && fs::is_regular_file(shipped, error)) {
-    LogInfo("{} is not there: the one that comes with this program is read, {}", input->file.string(), shipped.string());
+    LogInfo("{} does not exist; reading the installed {}", input->file.string(), shipped.string());
     input->file = shipped;
     return "";
   }
@@ -73,7 +74,7 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
     names.push_back({name, input->file.has_parent_path() ? file : name});
   }
   const std::vector<std::string> near = Nearest(input->file.filename().string(), names);
-  if (near.empty()) return "";  // whoever reads it says that it is not there
+  if (near.empty()) return "";  // reading it reports the missing file
   return "there is no file '" + input->file.string() + "'" + DidYouMean(near);
 }
 
@@ -84,14 +85,16 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
     return std::nullopt;
   };
   const std::optional<std::string> text = ReadFile(out.run());
-  if (!text) return refuse(out.run().filename().string() + " is missing, which says what was run; name the experiment file");
+  if (!text)
+    return refuse(out.run().filename().string() +
+                  " is missing, so the command of the run is unknown; name the experiment file");
   const RunInfo run = ReadTolerantly<RunInfo>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
   if (run.arguments && !run.arguments->command.empty())  // another plan would take its place
-    return refuse("these are the results of another command, by which they go on: " + run.arguments->command);
+    return refuse("these results belong to a different command; resume them with: " + run.arguments->command);
   std::error_code error;
   if (run.config_file.empty() || !fs::is_regular_file(run.config_file, error)) {
-    return refuse("the experiment file of these results is not there: '" + run.config_file.string() +
-                  "'; run it from the folder in which it was run first, or name the file");
+    return refuse("the experiment file of these results does not exist: '" + run.config_file.string() +
+                  "'; use the folder of the first run as working folder, or name the file");
   }
   const auto before = [](std::vector<std::string> first, const std::vector<std::string>& then) {
     first.insert(first.end(), then.begin(), then.end());
@@ -114,18 +117,17 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
 void AddFile(Arguments* add, FileArgs* target, bool or_results) {
   add->Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
   add->Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
-  add->Add("--set", "PATH=VALUE", &target->set,
-           "Set a value, path=value; +path=value adds a key the file lacks; may be repeated");
+  add->Add("--set", "PATH=VALUE", &target->set, "Set a value: path=value; +path=value adds a missing key; may be repeated");
   add->Check([target, or_results]() -> std::string {
     for (const std::string& word : target->values) {
-      if (word.find('=') == std::string::npos) return "one experiment file at a time; what is '" + word + "'?";
+      if (word.find('=') == std::string::npos) return "expected PATH=VALUE after the experiment file, got '" + word + "'";
       target->set.push_back(word);
     }
     return FindExperimentFile(target, or_results);
   });
   add->Add("--preset", "PRESET", &target->preset,
-           "Settings for a kind of machine, under --set: a name in presets/ near the file or of the installation, a path, "
-           "or auto, which chooses by the device found");
+           "Settings for a kind of machine, which --set overrides: a name in presets/ next to the file or of the installation, "
+           "a path, or auto to choose by the device found");
   add->PluginPath(&target->plugin_path);
 }
 

@@ -1,4 +1,4 @@
-// Loads an experiment file for a command and prints what is wrong with it.
+// Loads an experiment file for a command and prints its errors.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ namespace backplane {
 inline void PrintErrors(const std::vector<Diagnostic>& errors) {
   for (size_t i = 0; i < std::min(errors.size(), kShownErrors); ++i) LogError("{}", Format(errors[i]));
   if (errors.size() > kShownErrors) {
-    LogError("and {} more, which are not shown", FormatCount(errors.size() - kShownErrors));
+    LogError("and {} more errors", FormatCount(errors.size() - kShownErrors));
   }
 }
 
-// Prints every error to stderr; the command then ends with kUsage, and nothing was started.
+// Prints every error to stderr; the command then ends with kUsage before any trial.
 inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
   PrintErrors(errors);
   LogError("{} {} in {}; nothing was started", FormatCount(errors.size()), errors.size() == 1 ? "error" : "errors",
            Printable(file.string()));
 }
 
-// MakePlan, and what `report:` of the file says.
+// MakePlan with a check of `report:`.
 inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions options) {
   options.check_report = ErrorsOfReport;
   return MakePlan(file, options);

@@ -23,9 +23,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherNa
     {"exec", "run FILE"},
     {"launch", "run FILE"},
     {"learn", "run FILE"},
-    {"sweep", "run FILE, whose `sweep:` makes many trials"},
-    {"resume", "run FILE again, which goes on where it stopped"},
-    {"continue", "run FILE again, which goes on where it stopped"},
+    {"sweep", "run FILE`, with a key `sweep` in the file"},
+    {"resume", "run FILE` again to resume it"},
+    {"continue", "run FILE` again to resume it"},
     {"retry", "run FILE --only-failed"},
     {"optimize", "tune FILE"},
     {"list", "plugin list"},
@@ -40,8 +40,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kOtherNa
     {"lint", "config check FILE"},
     {"schema", "config schema"},
     {"show", "config show FILE"},
-    {"init", "run FILE; a file to begin with is configs/quickstart.yaml, and `new env NAME` begins a plugin"},
-    {"create", "run FILE; a file to begin with is configs/quickstart.yaml, and `new env NAME` begins a plugin"},
+    {"init", "run configs/quickstart.yaml`, or write a plugin with `backplane new env NAME`"},
+    {"create", "run configs/quickstart.yaml`, or write a plugin with `backplane new env NAME`"},
     {"scaffold", "new env NAME, new learner NAME or new monitor NAME"},
     {"template", "new env NAME, new learner NAME or new monitor NAME"},
     {"ps", "status OUT"},
@@ -68,7 +68,7 @@ std::optional<std::filesystem::path> FileAmong(const std::vector<std::string>& w
   return std::nullopt;
 }
 
-// Every path that the file may set, under each of its names. Without those of plugins where the file has errors.
+// Every path that the file may set, under each of its names. Without plugins' options if the file has errors.
 std::vector<Candidate> PathsOf(const std::filesystem::path& file) {
   std::vector<Candidate> paths;
   PluginSearch search({});

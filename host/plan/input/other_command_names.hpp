@@ -1,4 +1,4 @@
-// Maps commands of other tools to the command of this program that does the same.
+// Commands of this program for words that users of other tools type.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace backplane {
 
-// "run FILE" for "train", or a sentence if it takes more than one command. Empty: the word is unknown.
+// "run FILE" for "train", or a sentence if no single command does it; empty: unknown. A text with a backtick closes its own
+// quotes.
 std::string MeantByCommand(const std::string& word);
 
 // Every path that `--set` accepts for the experiment file among the words, under each of its names.

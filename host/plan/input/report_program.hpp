@@ -1,5 +1,5 @@
-// backplane-report, which lies beside this program: it reads results folders and makes of them what people read. A process of
-// its own, so that nothing that happens to it touches a batch.
+// backplane-report, installed next to this program: it turns results folders into reports. A separate process, so that its
+// failures cannot affect a batch.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,7 @@ class ReportProgram {
 // For a report of the folder, its commands called as the person has called this program.
 ReportRequest RequestFor(const std::filesystem::path& out, const std::string& typed_program);
 
-// What the trials of a results folder measured; MeasuresRequest says more.
+// Measures of the trials in a results folder; see MeasuresRequest.
 BatchMeasures MeasuresOf(const std::filesystem::path& out, const std::string& measure = "", bool diagnose = false);
 
 // Columns that it may fill: of the terminal that stdout is; of no terminal enough to leave no column of a table out.

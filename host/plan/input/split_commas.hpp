@@ -14,11 +14,11 @@ inline std::vector<std::string> SplitCommas(const std::string& text) {
   return parts;
 }
 
-// Adds to `numbers`; what is wrong with the text, or nothing.
+// Adds to `numbers`. Returns an error, or an empty text.
 inline std::string ReadNumbers(const std::string& text, std::vector<unsigned>* numbers) {
   for (const std::string& part : SplitCommas(text)) {
     if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != std::string::npos)
-      return "wanted numbers such as 0,1,2, found '" + text + "'";
+      return "expected numbers such as 0,1,2, got '" + text + "'";
     numbers->push_back(static_cast<unsigned>(std::stoul(part)));
   }
   return "";

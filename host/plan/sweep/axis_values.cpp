@@ -49,13 +49,13 @@ std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* e
     if (auto number = ReadNumber(item)) numbers.push_back(*number);
   }
   if (!node.IsList() || numbers.size() != node.items.size() || numbers.size() != 3) {
-    errors->Add(node.mark, fmt::format("{}: a range is [start, stop, step], three numbers", path));
+    errors->Add(node.mark, fmt::format("{}: expected a range [start, stop, step] of three numbers", path));
     return {};
   }
   const double start = numbers[0], stop = numbers[1], step = numbers[2];
   const double steps = std::floor((stop - start) / step + 1e-9);
   if (step != 0 && steps >= kMaxValues) {
-    errors->Add(node.mark, fmt::format("{}: a range of more than {} values", path, FormatCount(kMaxValues)));
+    errors->Add(node.mark, fmt::format("{}: expected a range of at most {} values, got more", path, FormatCount(kMaxValues)));
     return {};
   }
   if (step == 0 || steps < 0) {
@@ -74,8 +74,8 @@ AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* err
     result.values = node.items;
   } else if (!node.IsMap() || (!FindEntry(node, "values") && !FindEntry(node, "range"))) {
     errors->Add(node.mark,
-                fmt::format("{}: wanted a list of values, {{range: [start, stop, step]}} or {{values: [...], when: ...}}, "
-                            "found {}",
+                fmt::format("{}: expected a list of values, {{range: [start, stop, step]}} or {{values: [...], when: ...}}, "
+                            "got {}",
                             path, Describe(node)));
     return result;
   }
@@ -88,11 +88,11 @@ AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* err
     } else if (entry.key == "when") {
       result.when = ReadWhen(entry.value, errors);
     } else {
-      errors->Add(entry.mark, fmt::format("{}: an axis has either 'values', a list, or 'range', and 'when'", path));
+      errors->Add(entry.mark, fmt::format("{}: expected either 'values' (a list) or 'range', and optionally 'when'", path));
       return {};
     }
   }
-  if (result.values.empty()) errors->Add(node.mark, fmt::format("{}: an axis needs at least one value", path));
+  if (result.values.empty()) errors->Add(node.mark, fmt::format("{}: expected at least one value, got none", path));
   return result;
 }
 
@@ -101,7 +101,7 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
   d.mark_ = node.mark;
   if (!node.IsMap()) {
     errors->Add(node.mark,
-                fmt::format("{}: wanted a distribution such as {{uniform: [0, 1]}}, found {}", path, Describe(node)));
+                fmt::format("{}: expected a distribution such as {{uniform: [0, 1]}}, got {}", path, Describe(node)));
     return std::nullopt;
   }
   const Node* step = nullptr;
@@ -116,7 +116,7 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
                                           DidYouMean(Nearest(entry.key, Candidates(kKinds)))));
       good = false;
     } else if (!d.kind_.empty()) {
-      errors->Add(entry.mark, fmt::format("{}: one distribution, not both '{}' and '{}'", path, d.kind_, entry.key));
+      errors->Add(entry.mark, fmt::format("{}: expected one distribution, got '{}' and '{}'", path, d.kind_, entry.key));
       good = false;
     } else {
       d.kind_ = entry.key;
@@ -124,7 +124,7 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
     }
   }
   if (good && d.kind_.empty()) {
-    errors->Add(node.mark, fmt::format("{}: a distribution is one of uniform, log_uniform, int, log_int, choice", path));
+    errors->Add(node.mark, fmt::format("{}: expected one of uniform, log_uniform, int, log_int, choice", path));
     return std::nullopt;
   }
   if (good && step) good = d.ReadStep(*step, path, errors);
@@ -143,33 +143,33 @@ bool Distribution::ReadStep(const Node& node, const std::string& path, Errors* e
   }
   if (step_ > 0 && whole && kind_ != "choice") return true;
   errors->Add(node.mark, fmt::format("{}: {}", path,
-                                     kind_ == "choice" ? "choice has no step"
-                                     : whole           ? "a step is a number above 0"
-                                                       : "the step of whole numbers is whole"));
+                                     kind_ == "choice" ? "choice does not support a step"
+                                     : whole           ? "expected a step above 0"
+                                                       : "expected an integer as step"));
   return false;
 }
 
 bool Distribution::ReadBounds(const Node& node, const std::string& path, Errors* errors) {
   if (kind_ == "choice") {
     choices_ = node.items;
-    if (choices_.empty()) errors->Add(node.mark, fmt::format("{}: choice wants a list of values", path));
+    if (choices_.empty()) errors->Add(node.mark, fmt::format("{}: choice needs a list of values", path));
     return !choices_.empty();
   }
   std::optional<double> low, high;
   if (node.items.size() == 2) low = ReadNumber(node.items[0]), high = ReadNumber(node.items[1]);
   if (!low || !high || *low > *high) {
     errors->Add(node.mark,
-                fmt::format("{}: {} wants [low, high], two numbers with low <= high, found {}", path, kind_,
+                fmt::format("{}: {} needs [low, high], two numbers with low <= high, got {}", path, kind_,
                             low && high ? fmt::format("[{}, {}]", node.items[0].text, node.items[1].text) : Describe(node)));
     return false;
   }
   const bool logarithm = kind_.starts_with("log_"), integer = kind_.ends_with("int");
   if (logarithm && *low <= 0) {
-    errors->Add(node.mark, fmt::format("{}: {} wants numbers above 0, found {}", path, kind_, node.items[0].text));
+    errors->Add(node.mark, fmt::format("{}: {} needs numbers above 0, got {}", path, kind_, node.items[0].text));
     return false;
   }
   if (integer && (*low != std::floor(*low) || *high != std::floor(*high))) {
-    errors->Add(node.mark, fmt::format("{}: {} wants whole numbers", path, kind_));
+    errors->Add(node.mark, fmt::format("{}: {} needs integers", path, kind_));
     return false;
   }
   low_ = *low;

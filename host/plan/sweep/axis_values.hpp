@@ -24,7 +24,7 @@ AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* err
 // start, stop (included), step
 std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* errors);
 
-// What `random.space` says of one path: {log_uniform: [1.0e-5, 1.0e-2]}, {int: [1, 9], step: 2}, {choice: [a, b]}.
+// The distribution of one path in `random.space`: {log_uniform: [1.0e-5, 1.0e-2]}, {int: [1, 9], step: 2}, {choice: [a, b]}.
 class Distribution {
  public:
   // Absent after an error.
@@ -34,8 +34,7 @@ class Distribution {
   const std::vector<Node>& choices() const { return choices_; }
   const std::shared_ptr<const Expression>& when() const { return when_; }
 
-  // A number in [0,1) that depends on nothing but its arguments, so that neither the order of keys nor that of draws changes
-  // it.
+  // A number in [0,1) that depends only on its arguments, so the order of keys and draws does not change it.
   static double Uniform(uint64_t seed, uint64_t draw, const std::string& path);
   size_t Choose(double uniform) const;
   Node Draw(double uniform) const;  // not of `choice`

@@ -36,7 +36,7 @@ const std::string* FindOverlap(const std::set<std::string>& paths, const std::st
   return below != paths.end() && below->starts_with(path + ".") ? &*below : nullptr;
 }
 
-// What an arm or a task says of the budget; empty: nothing.
+// The budget of an arm or a task as text; empty: it sets none.
 std::string BudgetText(const Node& item) {
   std::string text;
   const auto add = [&](const Node& node, const auto& self) -> void {
@@ -70,7 +70,7 @@ class CompareReader {
   std::optional<CompareTerms> Read() {
     const size_t before = errors_->size();
     if (!section_.value.IsMap()) {
-      errors_->Add(section_.value.mark, "compare: wanted a mapping with arms, found " + Describe(section_.value));
+      errors_->Add(section_.value.mark, "compare: expected a mapping with arms, got " + Describe(section_.value));
       return std::nullopt;
     }
     for (const Entry& entry : section_.value.entries) ReadKey(entry);
@@ -145,9 +145,8 @@ class CompareReader {
       Expression::OfMeasures(text);
       terms_.metric = text;
     } catch (const NoValue& error) {
-      errors_->Add(
-          entry.value.mark,
-          fmt::format("compare.metric: wanted a measure or an expression of measures, found '{}': {}", text, error.why));
+      errors_->Add(entry.value.mark,
+                   fmt::format("compare.metric: expected a metric or an expression of metrics, got '{}': {}", text, error.why));
     }
   }
 
@@ -155,20 +154,20 @@ class CompareReader {
     arms_ = entry.value.IsList() ? entry.value.items.size() : 0;
     if (arms_ < 2)
       errors_->Add(entry.value.mark,
-                   "compare.arms: wanted two or more, such as [{name: a}, {name: b, learner.options.lr: 0.001}], found " +
+                   "compare.arms: expected two or more, such as [{name: a}, {name: b, learner.options.lr: 0.001}], got " +
                        (arms_ == 1 ? std::string("one") : Describe(entry.value)));
     std::set<std::pair<std::string, std::string>> names;
     for (const Node& arm : entry.value.items) {
       const Entry *name = arm.IsMap() ? FindEntry(arm, "name") : nullptr,
                   *task = arm.IsMap() ? FindEntry(arm, "task") : nullptr;
-      if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: an arm needs a name, which the verdict speaks of");
+      if (arm.IsMap() && !name) errors_->Add(arm.mark, "compare.arms: missing key 'name', which the verdict uses");
       if (name && !names.insert({name->value.text, task ? task->value.text : ""}).second)
-        errors_->Add(name->mark, fmt::format("compare.arms: two arms are called '{}'", name->value.text));
+        errors_->Add(name->mark, fmt::format("compare.arms: two arms are named '{}'", name->value.text));
       for (const Entry& value : arm.entries) {
         if (value.key.starts_with("budget") && !task)
           errors_->Add(
               value.mark,
-              fmt::format("compare.arms: '{}' is no arm's own: arms with unequal budgets are no comparison", value.key));
+              fmt::format("compare.arms: '{}' cannot differ between arms: a comparison needs equal budgets", value.key));
       }
     }
   }
@@ -177,20 +176,19 @@ class CompareReader {
     const size_t before = errors_->size();
     if (!entry.value.IsList() || entry.value.items.size() < 2)
       errors_->Add(entry.value.mark,
-                   "compare.tasks: wanted two or more, such as [{name: easy, env: my_env, reference: [20, 500]}, ...], found " +
+                   "compare.tasks: expected two or more, such as [{name: easy, env: my_env, reference: [20, 500]}, ...], got " +
                        (entry.value.IsList() ? std::to_string(entry.value.items.size()) : Describe(entry.value)));
     std::set<std::string> names;
     for (const Node& task : entry.value.items) {
       const std::string name = task.IsMap() ? NameOf(task) : "";
       if (name.empty()) {
-        errors_->Add(task.mark, "compare.tasks: a task needs a name, which the verdict speaks of");
+        errors_->Add(task.mark, "compare.tasks: missing key 'name', which the verdict uses");
       } else if (!names.insert(name).second) {
-        errors_->Add(task.mark, fmt::format("compare.tasks: two tasks are called '{}'", name));
+        errors_->Add(task.mark, fmt::format("compare.tasks: two tasks are named '{}'", name));
       } else if (name.find(kOnTask) != std::string::npos) {
-        errors_->Add(task.mark,
-                     fmt::format("compare.tasks: '{}' has '{}' in it, which stands between arm and task", name, kOnTask));
+        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' contains '{}', which separates arm and task", name, kOnTask));
       } else if (name.starts_with(kOnTask.substr(1))) {
-        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' begins with 'on', which stands between arm and task", name));
+        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' begins with 'on', which separates arm and task", name));
       }
       terms_.tasks.push_back({name, ReadReference(task)});
     }
@@ -206,29 +204,28 @@ class CompareReader {
           reference.push_back(number->get<double>());
     }
     if (reference.size() != 2 || reference[0] == reference[1])
-      errors_->Add(
-          given ? given->mark : task.mark,
-          "compare.tasks: wanted reference: [worst, best], two scores that are 0 and 1 on the scale of all tasks, such as "
-          "what uniform actions earn and what is known to be good; found " +
-              (given ? Describe(given->value) : std::string("none")));
+      errors_->Add(given ? given->mark : task.mark,
+                   "compare.tasks: expected reference: [worst, best], the scores for 0 and 1 on the common scale, such as the "
+                   "returns of uniform actions and of a good policy; got " +
+                       (given ? Describe(given->value) : std::string("none")));
     return reference;
   }
 
-  // Of tasks and arms together.
+  // Checks tasks and arms together.
   void CheckTasks() {
-    if (!arms()) return;  // said with the looks
+    if (!arms()) return;  // CheckLooks reports it
     if (IsOfSpeed(terms_))
       errors_->Add(tasks_->mark,
-                   fmt::format("compare.tasks: {} is a speed, of which blocks are compared; wanted a score of learning",
-                               *terms_.metric));
-    // What is best of a task says which way its scores are better.
+                   fmt::format("compare.tasks: expected a score of learning, got {}, which is a speed", *terms_.metric));
+    // The reference of a task gives the better direction of its scores.
     const int direction = terms_.tasks.front().direction();
     if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";
     for (const CompareTask& task : terms_.tasks) {
       if ((task.direction() > 0 ? "up" : "down") != *terms_.direction)
-        errors_->Add(tasks_->mark,
-                     fmt::format("compare.tasks: reference of '{}' is [worst, best] where {} is better, found [{:g}, {:g}]",
-                                 task.name, *terms_.direction, task.reference[0], task.reference[1]));
+        errors_->Add(
+            tasks_->mark,
+            fmt::format("compare.tasks: reference of '{}': expected [worst, best], where {} is better, got [{:g}, {:g}]",
+                        task.name, *terms_.direction, task.reference[0], task.reference[1]));
     }
     CheckArmsOfTasks();
   }
@@ -240,26 +237,27 @@ class CompareReader {
       for (const Node& arm : arms()->value.items) {
         if (!IsOf(arm, NameOf(task))) continue;
         if (!names.insert(NameOf(arm)).second)
-          errors_->Add(arm.mark, fmt::format("compare.arms: two arms on task '{}' are called '{}'", NameOf(task), NameOf(arm)));
+          errors_->Add(arm.mark, fmt::format("compare.arms: two arms on task '{}' are named '{}'", NameOf(task), NameOf(arm)));
         budgets.insert(BudgetText(arm));
         CheckOverlap(arm, task);
       }
       if (budgets.size() > 1)
-        errors_->Add(
-            arms()->mark,
-            fmt::format("compare.arms: the arms on task '{}' have unequal budgets, and are no comparison", NameOf(task)));
+        errors_->Add(arms()->mark,
+                     fmt::format("compare.arms: the arms on task '{}' have unequal budgets; a comparison needs equal ones",
+                                 NameOf(task)));
       if (first.empty()) first = names;
       if (names.size() < 2 || names != first)
-        errors_->Add(arms()->mark,
-                     fmt::format("compare.arms: task '{}' has the arms {}, others have {}; wanted the same two or more",
-                                 NameOf(task), fmt::join(names, ", "), fmt::join(first, ", ")));
+        errors_->Add(
+            arms()->mark,
+            fmt::format("compare.arms: expected the same two or more arms on each task, but '{}' has {} and others have {}",
+                        NameOf(task), fmt::join(names, ", "), fmt::join(first, ", ")));
       arms_ = terms_.tasks.size() * first.size();
     }
     for (const Node& arm : arms()->value.items) {
       const Entry* own = FindEntry(arm, "task");
       const auto is_it = [&](const CompareTask& task) { return own && task.name == own->value.text; };
       if (own && std::ranges::none_of(terms_.tasks, is_it))
-        errors_->Add(own->mark, fmt::format("compare.arms: no task is called '{}'", own->value.text));
+        errors_->Add(own->mark, fmt::format("compare.arms: unknown task '{}'", own->value.text));
     }
   }
 
@@ -269,7 +267,7 @@ class CompareReader {
     for (const Entry& of_arm : ValuesOf(arm)) {
       const std::string* const other = FindOverlap(of_task, of_arm.key);
       if (!other) continue;
-      errors_->Add(of_arm.mark, fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' say the same place; keep one",
+      errors_->Add(of_arm.mark, fmt::format("compare.arms: '{}' of arm '{}' and '{}' of task '{}' set the same value; keep one",
                                             of_arm.key, NameOf(arm), *other, NameOf(task)));
       return;
     }
@@ -277,7 +275,7 @@ class CompareReader {
 
   void ReadLooks(const Entry& entry) {
     if (!entry.value.IsMap()) {
-      errors_->Add(entry.value.mark, "compare.looks: wanted {n: 5, max: 5}, found " + Describe(entry.value));
+      errors_->Add(entry.value.mark, "compare.looks: expected {n: 5, max: 5}, got " + Describe(entry.value));
       return;
     }
     for (const Entry& key : entry.value.entries) {
@@ -288,19 +286,19 @@ class CompareReader {
         if (const auto most = Value(key, {ValueType::kInteger, "[1,100]"}, "compare.looks.max"))
           terms_.looks.max = most->get<uint64_t>();
       } else {
-        errors_->Add(key.mark, fmt::format("compare.looks has 'n' and 'max'; found '{}'", key.key));
+        errors_->Add(key.mark, fmt::format("compare.looks: expected 'n' or 'max', got '{}'", key.key));
       }
     }
   }
 
   void CheckLooks() {
     if (!arms()) {
-      errors_->Add(section_.mark, "compare: missing key 'arms', what is compared");
+      errors_->Add(section_.mark, "compare: missing key 'arms', the settings to compare");
     } else if (!CanTellApart(terms_, arms_)) {
       const size_t n = ScoresOfALook(terms_, arms_);
       const Entry* looks = FindEntry(section_.value, "looks");
       errors_->Add(looks ? looks->mark : section_.mark,
-                   fmt::format("compare.looks: {} {} can never show a difference at {:g} %; wanted n: {} or more{}",
+                   fmt::format("compare.looks: {} {} can never show a difference at {:g} %; set n: {} or more{}",
                                n * terms_.looks.max, IsOfSpeed(terms_) ? "block" : "seeds", terms_.alpha * 100,
                                LeastScoresOfALook(terms_, arms_), terms_.looks.max == 1 ? ", or max: 2" : ""));
     }
@@ -329,12 +327,12 @@ std::optional<CompareTerms> TakeComparison(ExperimentText* text, Errors* errors)
   for (const auto& [other, name] : {std::pair{&text->sweep, "sweep"}, {&text->stages, "stages"}}) {
     if (!*other) continue;
     errors->Add((*other)->mark,
-                fmt::format("{}: stands beside compare:, whose arms are all points there are; keep one of them", name));
+                fmt::format("{}: the arms of compare: already define all points; keep one of the two keys", name));
     return std::nullopt;
   }
   const Node* kind = FindPath(text->root, "report.kind");
   if (kind && kind->text != "ab") {
-    errors->Add(kind->mark, fmt::format("report.kind: wanted ab with compare:, or none, found '{}'", kind->text));
+    errors->Add(kind->mark, fmt::format("report.kind: expected ab or no kind next to compare:, got '{}'", kind->text));
     return std::nullopt;
   }
   CompareReader reader(section, errors);

@@ -24,7 +24,7 @@ class Order {
     if (state_[i] == kOpen) {
       std::string chain;
       for (auto it = std::find(open_.begin(), open_.end(), i); it != open_.end(); ++it) chain += derived_[*it].path + " -> ";
-      errors_->Add(derived_[i].mark, fmt::format("derive: a value cannot need itself: {}{}", chain, derived_[i].path));
+      errors_->Add(derived_[i].mark, fmt::format("derive: the expressions form a cycle: {}{}", chain, derived_[i].path));
       return;
     }
     state_[i] = kOpen;

@@ -7,8 +7,8 @@
 
 namespace backplane {
 
-// Puts each derived value after those its expression names. A value that needs itself, at once or by way of others, is an
-// error.
+// Puts each derived value after the ones in its expression. A value that depends on itself, directly or through others, is
+// an error.
 void OrderDerived(std::vector<Derived>* derived, Errors* errors);
 
 }  // namespace backplane

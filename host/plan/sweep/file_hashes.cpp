@@ -120,7 +120,8 @@ void FileHashes::AddModules(const std::string& place, const std::string& file, c
 void FileHashes::AddFile(const std::string& place, const std::string& file, Hashes* hashes) {
   std::error_code error;
   const bool readable = fs::is_regular_file(file, error) || fs::is_directory(file, error);
-  if (IsPipeOrDevice(file)) throw NoDataFile(place, place + ": '" + file + "' is neither a regular file nor a folder");
+  if (IsPipeOrDevice(file))
+    throw NoDataFile(place, place + ": expected a regular file or a folder at '" + file + "', got a pipe or a device");
   if (known_.contains(file) || readable) hashes->emplace(place, Hash(file));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Stands in the first point's identity where a point's own value goes: a text that nobody writes.
+// Placeholder for a point's own value in the first point's identity: a text that occurs in no file.
 constexpr char kMarked[] = "\"\\u0001";
 
 json MarkOf(size_t number) { return "\x01" + std::to_string(number); }

@@ -1,4 +1,4 @@
-// The canonical texts of points that differ only in plain values: what they have in common is written once.
+// The canonical texts of points that differ only in plain values: their common part is written once.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace backplane {
 
 class FormText {
  public:
-  // Of a form's first point; `loaded` is its experiment, the rest as for PointIdentity.
+  // From a form's first point; `loaded` is its experiment, the rest as for PointIdentity.
   FormText(const PointForm& form, const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
            const std::string& after);
 
@@ -21,16 +21,16 @@ class FormText {
   std::string Of(const LoadedExperiment& loaded, const std::vector<nlohmann::json>& own,
                  const std::map<std::string, nlohmann::json>& swept, const std::string& after) const;
 
-  // Whether a value of the points may name a file.
+  // Returns true if a value of the points may name a file.
   bool names_files() const { return names_files_; }
 
  private:
-  // Text, and what stands after it: one of these, or nothing.
+  // Text, followed by one of these or nothing.
   struct Piece {
     std::string text = {};
     const HostKey* key = nullptr;       // as the experiment has it
     std::optional<size_t> option = {};  // of the point's own values
-    std::string swept = {};             // key of what the sweep names
+    std::string swept = {};             // key of a swept value
     bool after = false;
   };
   // The first point's identity with marks instead of the values that differ, and the piece at each mark.

@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-// Of all axes and of the list.
+// Limit for all axes and the list together.
 constexpr size_t kMaxSweptValues = 500000;
 constexpr size_t kMaxDerived = 1000;
 
@@ -50,7 +50,7 @@ class SweepReader {
     sweep_.mark = section.mark;
     const Node& node = section.value;
     if (!node.IsMap()) {
-      if (!node.IsNull() && !node.reported) errors_->Add(node.mark, "sweep: wanted a mapping, found " + Describe(node));
+      if (!node.IsNull() && !node.reported) errors_->Add(node.mark, "sweep: expected a mapping, got " + Describe(node));
       return;
     }
     using Reader = void (SweepReader::*)(const Entry&);
@@ -89,7 +89,7 @@ class SweepReader {
     if (!Claim(entry.key, entry.mark) || !distribution) return;
     if (sweep_.search->method == "cmaes" && !distribution->choices().empty()) {
       errors_->Add(entry.value.mark,
-                   fmt::format("{}: method cmaes searches numbers alone; wanted no choice, or another method", entry.key));
+                   fmt::format("{}: method cmaes only searches numbers; use a different method, or no choice", entry.key));
       return;
     }
     AddPath(entry.key);
@@ -104,25 +104,25 @@ class SweepReader {
     for (const char* key : {"grid", "zip", "list", "files", "random", "memory_axes"}) {
       if (const Entry* beside = FindEntry(section, key))
         errors_->Add(beside->mark,
-                     fmt::format("sweep.{} beside sweep.search: a search chooses all points itself; put what it is "
-                                 "to try into sweep.search.space",
+                     fmt::format("sweep.{} cannot be combined with sweep.search, which chooses all points; move its "
+                                 "values to sweep.search.space",
                                  key));
     }
     for (const ShortAxis& axis : short_)
       errors_->Add(
           axis.mark,
-          fmt::format("'{}' cannot be swept beside sweep.search: put it into sweep.search.space, or --set it", axis.path));
+          fmt::format("'{}' cannot be swept next to sweep.search; move it to sweep.search.space, or use --set", axis.path));
     short_.clear();
     if (sweep_.search->Prunes() && sweep_.seeds && sweep_.seeds->n > 1)
       errors_->Add(sweep_.search->pruner_mark,
-                   fmt::format("sweep.search.pruner: a pruner stops single trials and wants one seed a point, found {} "
-                               "(sweep.seeds.n); sweep.search.confirm runs the best with more",
+                   fmt::format("sweep.search.pruner: a pruner stops single trials, so it needs one seed per point, got {} "
+                               "(sweep.seeds.n); sweep.search.confirm runs the best points with more seeds",
                                sweep_.seeds->n));
   }
 
-  bool Wants(const Entry& entry, bool fits, const char* wanted) {
+  bool Expect(const Entry& entry, bool fits, const char* expected) {
     if (!fits)
-      errors_->Add(entry.value.mark, fmt::format("sweep.{}: wanted {}, found {}", entry.key, wanted, Describe(entry.value)));
+      errors_->Add(entry.value.mark, fmt::format("sweep.{}: expected {}, got {}", entry.key, expected, Describe(entry.value)));
     return fits;
   }
 
@@ -133,7 +133,7 @@ class SweepReader {
       return false;
     }
     auto [other, fresh] = claimed_.emplace(path, mark);
-    if (!fresh) errors_->Add(mark, fmt::format("'{}' is given twice, already at {}", path, Place(other->second)));
+    if (!fresh) errors_->Add(mark, fmt::format("'{}' is set twice, first at {}", path, Place(other->second)));
     return fresh;
   }
 
@@ -145,7 +145,8 @@ class SweepReader {
                          std::shared_ptr<const Expression> when = nullptr, bool replaces = false) {
     if (sweep_.assigned.size() >= kMaxSweptValues) {
       if (!too_many_values_) {
-        errors_->Add(mark, fmt::format("sweep: more than {} values, draws counted each time", FormatCount(kMaxSweptValues)));
+        errors_->Add(
+            mark, fmt::format("sweep: expected at most {} values, got more; each draw counts", FormatCount(kMaxSweptValues)));
       }
       too_many_values_ = true;
       return &sweep_.assigned.back();
@@ -173,7 +174,7 @@ class SweepReader {
     return values;
   }
 
-  // The point may have a value at the path: it is this one's then. A rule of the sweep can not give way like that.
+  // Replaces a value of the point at the path. A rule of the sweep cannot be replaced like that.
   void AddPointAxis(const ShortAxis& axis) {
     if (std::string why = WhyNoAxis(axis.path); !why.empty()) {
       errors_->Add(axis.mark, fmt::format("'{}' cannot be swept: {}", axis.path, why));
@@ -181,14 +182,14 @@ class SweepReader {
     }
     for (const Derived& derived : sweep_.derive) {
       if (derived.path != axis.path) continue;
-      errors_->Add(axis.mark, fmt::format("'{}' is derived at {}", axis.path, Place(derived.mark)));
+      errors_->Add(axis.mark, fmt::format("'{}' cannot be swept: it is derived at {}", axis.path, Place(derived.mark)));
       return;
     }
     const auto same = [&](const PointAxis& other) {
       return other.point == axis.point && other.axis.front().assigned.front()->override.path == axis.path;
     };
     if (std::any_of(sweep_.point_axes.begin(), sweep_.point_axes.end(), same)) {
-      errors_->Add(axis.mark, fmt::format("'{}' is given twice", axis.path));
+      errors_->Add(axis.mark, fmt::format("'{}' is swept twice", axis.path));
       return;
     }
     AddPath(axis.path);
@@ -196,7 +197,7 @@ class SweepReader {
   }
 
   void ReadGrid(const Entry& section) {
-    if (!Wants(section, section.value.IsMap(), "a mapping of paths to lists of values")) return;
+    if (!Expect(section, section.value.IsMap(), "a mapping of paths to lists of values")) return;
     for (const Entry& entry : section.value.entries) {
       if (const ShortAxis* axis = FindShort(entry.key)) {
         AddShort(*axis, &grid_);
@@ -212,12 +213,12 @@ class SweepReader {
   }
 
   void ReadZip(const Entry& section) {
-    if (!Wants(section, section.value.IsMap(), "a mapping of names to mappings of paths to lists of equal length")) return;
+    if (!Expect(section, section.value.IsMap(), "a mapping of names to mappings of paths to lists of equal length")) return;
     for (const Entry& entry : section.value.entries) {
       if (entry.value.IsMap() && !entry.value.entries.empty()) {
         ReadOneZip(entry);
       } else {
-        errors_->Add(entry.value.mark, fmt::format("zip '{}': wanted a mapping of paths to lists of equal length, found {}",
+        errors_->Add(entry.value.mark, fmt::format("zip '{}': expected a mapping of paths to lists of equal length, got {}",
                                                    entry.key, Describe(entry.value)));
       }
     }
@@ -229,7 +230,7 @@ class SweepReader {
     for (const Entry& entry : zip.value.entries) {
       if (const ShortAxis* axis_given = FindShort(entry.key)) {
         used_.insert(axis_given);
-        errors_->Add(axis_given->mark, fmt::format("'{}' is a part of the zip '{}' at {}, which cannot be replaced alone",
+        errors_->Add(axis_given->mark, fmt::format("'{}' belongs to the zip '{}' at {} and cannot be replaced separately",
                                                    entry.key, zip.key, Place(entry.mark)));
         continue;
       }
@@ -237,8 +238,8 @@ class SweepReader {
       AxisValues values = ReadAxisValues(entry.value, entry.key, errors_);
       if (values.values.empty() || (!names && !Claim(entry.key, entry.mark))) continue;
       if (first && values.values.size() != axis.size()) {
-        errors_->Add(entry.mark, fmt::format("zip '{}': '{}' has {} values, '{}' has {}", zip.key, entry.key,
-                                             values.values.size(), first->key, axis.size()));
+        errors_->Add(entry.mark, fmt::format("zip '{}': expected lists of equal length, but '{}' has {} values and '{}' has {}",
+                                             zip.key, entry.key, values.values.size(), first->key, axis.size()));
         continue;
       }
       first = first ? first : &entry;
@@ -256,11 +257,11 @@ class SweepReader {
   }
 
   void ReadList(const Entry& section) {
-    if (!Wants(section, section.value.IsList(), "a list of points")) return;
+    if (!Expect(section, section.value.IsList(), "a list of points")) return;
     for (const Node& item : section.value.items) {
       if (!item.IsMap()) {
-        errors_->Add(item.mark, fmt::format("sweep.list: a point is a mapping such as {{name: before, PATH: VALUE}}, found {}",
-                                            Describe(item)));
+        errors_->Add(item.mark,
+                     fmt::format("sweep.list: expected a point such as {{name: before, PATH: VALUE}}, got {}", Describe(item)));
         continue;
       }
       AxisValue point;
@@ -277,7 +278,7 @@ class SweepReader {
       }
       sweep_.list.push_back(std::move(point));
     }
-    if (section.value.items.empty()) errors_->Add(section.value.mark, "sweep.list: a list needs at least one point");
+    if (section.value.items.empty()) errors_->Add(section.value.mark, "sweep.list: expected at least one point, got none");
   }
 
   void ReadFiles(const Entry& section) {
@@ -314,9 +315,9 @@ class SweepReader {
   }
 
   void ReadDerive(const Entry& section) {
-    if (!Wants(section, section.value.IsMap(), "a mapping of paths to expressions")) return;
+    if (!Expect(section, section.value.IsMap(), "a mapping of paths to expressions")) return;
     if (section.value.entries.size() > kMaxDerived) {
-      errors_->Add(section.mark, fmt::format("sweep.derive: {} values are derived; wanted at most {}",
+      errors_->Add(section.mark, fmt::format("sweep.derive: the section has {} values, the limit is {}",
                                              FormatCount(section.value.entries.size()), FormatCount(kMaxDerived)));
       return;
     }
@@ -324,7 +325,7 @@ class SweepReader {
       std::optional<Expression> expression = Expression::Parse(entry.value, errors_);
       if (const ShortAxis* axis = FindShort(entry.key)) {
         used_.insert(axis);
-        errors_->Add(axis->mark, fmt::format("'{}' is derived at {}", entry.key, Place(entry.mark)));
+        errors_->Add(axis->mark, fmt::format("'{}' cannot be swept: it is derived at {}", entry.key, Place(entry.mark)));
         continue;
       }
       if (!Claim(entry.key, entry.mark) || !expression) continue;
@@ -336,7 +337,7 @@ class SweepReader {
       if (entry.key.starts_with("stages.")) {
         errors_->Add(
             entry.mark,
-            fmt::format("'{}' cannot be derived: a derived path has a value in every stage, by that stage's own", entry.key));
+            fmt::format("'{}' cannot be derived for one stage: derived values follow each stage's own values", entry.key));
         continue;
       }
       AddPath(entry.key);
@@ -354,7 +355,7 @@ class SweepReader {
   void ReadSeeds(const Entry& section) { sweep_.seeds = ReadSeedsSection(section, errors_); }
 
   void ReadMemoryAxes(const Entry& section) {
-    if (!Wants(section, section.value.IsList(), "a list of paths")) return;
+    if (!Expect(section, section.value.IsList(), "a list of paths")) return;
     for (const Node& item : section.value.items) {
       memory_axes_.push_back(item);
       memory_axes_.back().text = WithTodaysName(item.text);
@@ -365,7 +366,7 @@ class SweepReader {
     for (const Node& item : memory_axes_) {
       if (!named_.contains(item.text)) {
         const std::string hint = errors_->WantsHint(item.mark) ? DidYouMean(Nearest(item.text, Candidates(sweep_.paths))) : "";
-        errors_->Add(item.mark, fmt::format("memory_axes: '{}' is no path that this sweep names{}", item.text, hint));
+        errors_->Add(item.mark, fmt::format("memory_axes: this sweep does not set '{}'{}", item.text, hint));
       }
       sweep_.memory_axes.push_back(item.text);
     }

@@ -1,4 +1,4 @@
-// A `sweep:` as it is written, checked for its shape. What its values mean is checked when its points are resolved.
+// A `sweep:` section, checked for its form. Its values are checked when its points are resolved.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@ struct Assigned {
   std::shared_ptr<const Expression> when;  // false at a point: the path is not written there; NULL: always
 };
 
-// What one step along an axis writes, or one entry of the list.
+// The values that one step of an axis or one entry of the list writes.
 struct AxisValue {
   std::vector<const Assigned*> assigned;
   std::string name;  // empty: the values are the name
@@ -65,7 +65,7 @@ struct Sweep {
   std::vector<Expression> where;
   std::optional<Seeds> seeds;  // absent: the experiment's seed; where ReportConfig::DefaultSeeds is more, those after it too
   std::vector<uint64_t> given_seeds;  // the command's own; empty: none
-  uint64_t passes = 0;                // seeds from the experiment's own on, where `seeds` is absent; 0: as ReportConfig says
+  uint64_t passes = 0;                // number of seeds from the experiment's own, if `seeds` is absent; 0: ReportConfig's
   std::vector<std::string> memory_axes;
   std::vector<std::string> paths;  // every path that is named, in the order of the file
 };
@@ -84,8 +84,8 @@ struct ShortAxis {
 std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Errors* errors);
 
 // `section` is the value of `sweep:`; NULL: only the command line has axes. A short axis replaces the axis of its path, or adds
-// one; where the points are a list and nothing else, and where it names a point, it is a PointAxis.
-// Rationale: an axis beside a list would make points that have nothing of what the list's say, not even their learner.
+// one; if the points are only a list, or if it names a point, it is a PointAxis.
+// Rationale: an axis next to a list would make points without any value of the list, not even their learner.
 Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors);
 
 }  // namespace backplane

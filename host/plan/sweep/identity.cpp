@@ -22,7 +22,7 @@ constexpr int kSchema = 2;
 // sweep names them.
 bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed || key.type == ValueType::kPluginName; }
 
-// Of a plugin named by its id the identity holds all there is to say; of one named by its file, not which.
+// The identity of a plugin named by its id is complete; for one named by its file it lacks the file.
 bool SaysMore(const std::string& key, const json& value) {
   if (!key.ends_with(".plugin")) return true;
   return value.is_string() && value.get<std::string>().find('/') != std::string::npos;  // of a command there is none
@@ -60,7 +60,7 @@ const json& DefaultOf(const OptionInfo& option) {
   return found->second;
 }
 
-// An option that came after files that hold results, with its default: what it was before there was such an option.
+// An option newer than existing results, with its default, leaves the identity unchanged.
 void LeaveOutLater(const PluginInfo& info, json* options) {
   for (const OptionInfo& option : info.options) {
     if ((option.flags & BP_PARAM_LATER) == 0 || !option.def || !options->is_object()) continue;

@@ -1,4 +1,4 @@
-// What makes two trials the same trial: everything that can change a number, and nothing else.
+// The identity of a trial: everything that can change a number, and nothing else.
 #pragma once
 
 #include <map>
@@ -11,20 +11,20 @@
 
 namespace backplane {
 
-// The host's keys that say something for the identity only where `sweep:` names them: those at or below `path`, or above it.
-// They are those of Scope::kSpeed, and the file that a plugin is read from.
+// The host keys at, below or above `path` that belong to the identity only if `sweep:` names them: keys of Scope::kSpeed, and
+// the file of a plugin.
 std::set<std::string> LeftOutKeys(const std::string& path);
 
 // The resolved settings, without seed and without the content of any file. `swept` holds the values of left-out keys that the
-// sweep names. Canonical (sorted keys). What stands in it, and where, HostKey::canonical says.
-// `after` is the id of the point whose learner it starts from; empty: of none, and then nothing is said of it.
+// sweep names. Canonical (sorted keys). HostKey::canonical defines its content and places.
+// `after` is the id of the point whose learner it starts from; empty: none, and the identity omits it.
 nlohmann::json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
                              const std::string& after = "");
 
 // Where it stands in an identity, by HostKey::canonical.
 nlohmann::json& IdentityPlace(nlohmann::json* identity, const std::string& canonical);
 
-// The bytes that an id is a hash of: those of `identity.dump()`.
+// The bytes whose hash is an id: `identity.dump()`.
 std::string CanonicalText(const nlohmann::json& identity);
 void AppendCanonical(const nlohmann::json& value, std::string* text);
 

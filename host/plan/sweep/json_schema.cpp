@@ -166,7 +166,7 @@ class SchemaWriter {
       if (kind.measures_speed) without_budget.push_back(kind.name);
       file.rules.push_back(KindRule(kind));
     }
-    // What stands below is given by a base file, by the sweep, by the arms or by the stages, if the file has one of them.
+    // A base file, the sweep, the arms or the stages may set the values below.
     const json is_command = Names("learner", Type("array"), "command");
     json with_plugins = Required({"env", "learner"});
     with_plugins.update(Properties(
@@ -197,7 +197,7 @@ class SchemaWriter {
     return If(Names("report", Const(kind.name), "kind"), Properties({{"report", Properties(std::move(others))}}));
   }
 
-  // A command is no plugin, and without one nothing is said of it.
+  // A command is not a plugin; without one, its keys are not restricted.
   static json CommandRule() {
     json without = json::object();
     for (const HostKey& key : HostKeys())
@@ -273,10 +273,10 @@ class SchemaWriter {
       for (const std::string& alias : option.aliases) {
         const HostKey* key = FindHostKey(alias);
         if (key && key->set) {
-          // A host key under the option's name takes what the key takes: 4GiB as well as 4096 of the option's unit.
+          // A host key under the option's name accepts the key's values: 4GiB as well as 4096 of the option's unit.
           properties[option.path] = Either(std::move(properties[option.path]), SchemaOf(key->rule()));
         } else if (alias.ends_with(']')) {
-          properties[alias.substr(0, alias.find('['))] = With(Type("array"), "$comment", "each entry an option of its own");
+          properties[alias.substr(0, alias.find('['))] = With(Type("array"), "$comment", "each entry is a separate option");
         } else {
           properties[alias] = With(value, "$comment", "another name of " + option.path);
         }

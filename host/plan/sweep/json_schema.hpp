@@ -8,9 +8,9 @@
 
 namespace backplane {
 
-// Made from the host's table of keys and the option tables of these plugins; each plugin's options apply where a file names it
-// by its id. Laxer than the reader where a schema cannot say more: whether a path of the sweep exists, whether an alias stands
-// beside its target, whether two values fit together.
+// Made from the host's table of keys and the option tables of these plugins; each plugin's options apply if a file names it by
+// its id. A schema cannot check that a path of the sweep exists, that an alias is not next to its target, or that two values
+// fit together.
 nlohmann::json JsonSchema(const std::vector<const PluginInfo*>& plugins);
 
 }  // namespace backplane

@@ -1,9 +1,9 @@
-// What an experiment file stands for: its points, their trials, and every point that was dropped, with the rule that dropped
+// The plan of an experiment file: its points, their trials, and every point that was dropped, with the rule that dropped
 // it.
 //
 // Order: product of grid x zip x files x random -> list appended -> derive -> where -> equal points dropped -> x seeds. Points
-// that the command line adds to those there are (grammar.hpp, PointAxis) come last. With `stages:` each of them is a chain of
-// points, one a stage, and each seed of it a chain of trials; a chain whose points are all those of another is an equal one.
+// that the command line adds (grammar.hpp, PointAxis) come last. With `stages:` each of them is a chain of points, one per
+// stage, and each seed of it a chain of trials; chains with equal points are equal.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ namespace backplane {
 
 struct PlanOptions {
   std::vector<std::string> set;    // "path=value", as for LoadExperiment
-  std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as ReadSweep says
+  std::vector<std::string> sweep;  // "path=1,2,4", "path=range(1,9,2)", "path=choice(a,b)", "point:path=1,2": as for ReadSweep
   PluginLookup lookup;
   PresetSearch presets = {};
   KeyDefaults defaults = {};  // where file, sweep and --set leave a key out
   ReportCheck check_report = {};
   uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
-  std::vector<uint64_t> seeds = {};  // instead of those of the file; empty: as it says
+  std::vector<uint64_t> seeds = {};  // instead of the file's seeds; empty: the file's
 };
 
 struct PlannedPoint {
@@ -40,9 +40,9 @@ struct PlannedPoint {
                      // single point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that the sweep names, in the file's order
   bool listed = false;                                         // an entry of `sweep.list`
-  std::string stage;            // its name, which ends `name` too; empty: the experiment has no stages
-  std::optional<size_t> after;  // index of the point of the stage before
-  size_t swept = 0;             // how many of the values are at paths that the sweep names; then come those of the stages
+  std::string stage;                    // its name, which ends `name` too; empty: the experiment has no stages
+  std::optional<size_t> after;          // index of the point of the stage before
+  size_t swept = 0;                     // number of values at swept paths; the stages' values follow
   std::optional<uint64_t> number = {};  // of the suggestion that came to it first; absent: it is of no search
 };
 
@@ -58,14 +58,14 @@ struct PlannedTrial {
 struct DroppedPoint {
   std::vector<std::pair<std::string, nlohmann::json>> values;
   std::string rule;  // "where #1", "derive learner.options.x", "same as another point"
-  std::string why;   // "64 / 3 is no integer"; empty where the rule says it all
+  std::string why;   // "64 / 3 is no integer"; empty if the rule suffices
 };
 
-// What became of a suggestion.
+// The result of a suggestion.
 struct Suggested {
   std::optional<size_t> point;  // index into points; absent: none, for the reason in `why`
   bool is_new = false;          // the point was not there before; its trials are the last ones
-  std::string why;              // "where #1", or what the point has against its values
+  std::string why;              // "where #1", or the error of the point's values
 };
 
 struct PlanResult;
@@ -84,7 +84,7 @@ class Plan {
   bool swept = false;                    // the file has a `sweep:` or `compare:`, or --sweep was given
   std::optional<CompareTerms> compare;   // the file has a `compare:`, and the points are its arms
   std::optional<SearchTerms> search;     // the points are suggested: there are none at first, and trials come with them
-  nlohmann::json search_space;           // as the search is told it: {path: {"log_uniform": [1e-5, 1e-2]}}
+  nlohmann::json search_space;           // as sent to the search: {path: {"log_uniform": [1e-5, 1e-2]}}
   nlohmann::json search_section;         // `sweep:` as it is written
   // Of a search: points that stand for those that it may suggest, so that their plugins can be asked before the first one.
   std::shared_ptr<const Plan> probes;
@@ -92,8 +92,8 @@ class Plan {
   std::vector<std::string> notes;  // sentences for the user that are no errors
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
-  // Both are for trials of this plan only, and for one thread at a time: copies of a plan share what they resolve with.
-  // The experiment of one trial, resolved, its seed set. Cheap enough to be asked for when the trial starts.
+  // Both are for trials of this plan only, and for one thread at a time: copies of a plan share their resolver.
+  // The experiment of one trial, resolved, its seed set. Cheap enough to call when the trial starts.
   LoadedExperiment Load(const PlannedTrial& trial) const;
   LoadedExperiment LoadPoint(size_t point) const;  // with the seed of the file
   // What `LoadPoint(point).experiment` is, with less work; until the next call.
@@ -107,7 +107,7 @@ class Plan {
   // point with seeds that the search does not see. No other copy of the plan may grow afterwards.
   Suggested Suggest(uint64_t number, const nlohmann::json& params);
   void Confirm(size_t point, uint64_t seeds);
-  // What can be asked of plugins before any trial: of itself, or of its probes.
+  // The plan whose plugins can be checked before any trial: this one, or its probes.
   const Plan& Checked() const { return probes ? *probes : *this; }
   // Everything that may change a number, canonical (sorted keys): what `PlannedTrial::id` is a hash of.
   nlohmann::json Identity(const PlannedTrial& trial) const;

@@ -108,7 +108,7 @@ bool Planner::Generate() {
   const uint64_t trials = count * std::max<size_t>(stages().size(), 1) * seeds;
   if (trials > kMaxTrials) {
     errors_->Add(sweep().mark,
-                 fmt::format("sweep: {} trials ({} points{}, {} seeds); a plan has at most {}", FormatCount(trials),
+                 fmt::format("sweep: {} trials ({} points{}, {} seeds), the limit is {}", FormatCount(trials),
                              FormatCount(count), stages().empty() ? "" : fmt::format(", {} stages", stages().size()),
                              FormatCount(seeds), FormatCount(kMaxTrials)));
     return false;
@@ -210,8 +210,8 @@ const std::map<std::string, std::string>* Planner::FilesOf(Built* built, const R
   if (loaded.experiment.HasCommand() && !stages().empty())
     return refuse(
         "learner.command",
-        "learner.command: wanted a plugin in an experiment with stages, whose learner goes through all of them, found "
-        "a command");
+        "learner.command: expected a plugin in an experiment with stages, because one learner goes through all of them, "
+        "got a command");
   try {
     built->files = hashes_.Of(loaded);
   } catch (const NoDataFile& error) {
@@ -227,7 +227,7 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     built.push_back(Build(&chain[k], stages().empty() ? nullptr : &stages()[k], k > 0 ? built[k - 1].id : ""));
   // The last one's identity holds those before it.
   if (const auto known = by_id_.find(built.back().id); known != by_id_.end()) {
-    // What is suggested twice is one point with two numbers.
+    // A repeated suggestion is one point with two numbers.
     if (!sweep().search)
       plan_.dropped.push_back({std::move(chain.back().values), "same as another point", plan_.points[known->second].name});
     return known->second;
@@ -327,14 +327,13 @@ void Planner::AddVariants() {
 }
 
 void Planner::SayThatThereAreTooMany() {
-  errors_->Add(sweep().mark, fmt::format("sweep: more than {} points", FormatCount(kMaxPoints)));
+  errors_->Add(sweep().mark, fmt::format("sweep: expected at most {} points, got more", FormatCount(kMaxPoints)));
 }
 
 void Planner::SayThatNoneIsCalled(const PointAxis& axis) {
   std::vector<std::string> names;
   for (const PlannedPoint& point : plan_.points) names.push_back(point.name);
-  errors_->Add(axis.mark,
-               fmt::format("no point is called '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
+  errors_->Add(axis.mark, fmt::format("unknown point '{}'{}", axis.point, DidYouMean(Nearest(axis.point, Candidates(names)))));
 }
 
 void Planner::OrderTrials() {

@@ -1,4 +1,4 @@
-// Makes a plan, and lets that of a search grow.
+// Makes a plan, and extends the plan of a search.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace backplane {
 
-// What a plan needs to make its trials' experiments again.
+// Data from which a plan makes its trials' experiments again.
 class PlanMemory {
  public:
   explicit PlanMemory(std::shared_ptr<PointResolver> of_points) : owner(std::move(of_points)), resolver(*owner) {}
@@ -33,13 +33,12 @@ uint64_t SeedsOf(const Sweep& sweep, const Experiment& experiment);
 
 class Planner {
  public:
-  // `text_is_good`: false only looks for what else is wrong; what has an error already is not said again, and gives no
-  // experiment.
+  // `text_is_good`: false only looks for further errors; places with an error are not reported again and give no experiment.
   Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors);
 
   Plan Make();
 
-  // Of a plan that Make has made for a search, and that nobody else has copied and grown.
+  // For a search plan from Make that no copy has extended.
   Suggested Suggest(Plan* plan, uint64_t number, const nlohmann::json& params);
   void Confirm(Plan* plan, size_t point, uint64_t seeds);
 
@@ -59,7 +58,7 @@ class Planner {
   const std::vector<Stage>& stages() const { return memory_->resolver.stages(); }
   const std::string& StageOf(size_t place) const;
 
-  // What the points of a form have in common at a stage.
+  // The common part of a form's points at a stage.
   struct OfForm {
     FormText text;
     std::optional<std::map<std::string, std::string>> files;  // absent: not known yet, or each point has its own
@@ -98,7 +97,7 @@ class Planner {
   void OrderTrials();
   void SayThatNoneIsLeft();
 
-  // Of a search (planner_search.cpp).
+  // For a search (planner_search.cpp).
   Plan MakeSearched();
   void AddProbes();
   std::vector<const Assigned*> Drawn(const std::function<double(const SearchedPath&)>& uniform);

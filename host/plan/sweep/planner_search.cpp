@@ -1,4 +1,4 @@
-// How the plan of a search begins and grows.
+// Makes and extends the plan of a search.
 #include <fmt/format.h>
 
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Draws at random, where rules take away what lies in the middle.
+// Random draws, in case rules reject the middle of the space.
 constexpr uint64_t kMostDraws = 100;
 // No probe is made after so many with errors: most often all have the same cause.
 constexpr size_t kMaxBadProbes = 20;
@@ -32,17 +32,16 @@ class Lent {
 
 Plan Planner::MakeSearched() {
   if (!stages().empty()) {
-    errors_->Add(stages().front().mark,
-                 "stages: wanted none in an experiment with sweep.search, whose points are single trials");
+    errors_->Add(stages().front().mark, "stages: sweep.search does not support stages, because its points are single trials");
     return {};
   }
-  if (sweep().space.empty()) return {};  // it was said why
+  if (sweep().space.empty()) return {};  // an error was added
   Planner probes(std::make_shared<PlanMemory>(memory_->owner), plan_.swept, points_alone_, text_is_good_, errors_);
   probes.AddProbes();
   if (!errors_->empty() || !text_is_good_) return {};
   if (probes.plan_.points.empty()) {
     errors_->Add(sweep().search->mark,
-                 fmt::format("sweep.search: the rules leave none of {} settings that were tried; the last one fell to {}",
+                 fmt::format("sweep.search: the rules reject all {} settings that were tried, the last one by {}",
                              probes.plan_.generated, probes.plan_.dropped.back().rule));
     return {};
   }
@@ -50,8 +49,9 @@ Plan Planner::MakeSearched() {
   plan_.base = base ? *std::move(base) : probes.memory_->resolver.Load(probes.memory_->writes.front());
   const SearchTerms& terms = *sweep().search;
   if (const uint64_t seeds = SeedsOf(sweep(), plan_.base.experiment); terms.Prunes() && seeds > 1) {
-    errors_->Add(terms.pruner_mark,
-                 fmt::format("sweep.search.pruner: a pruner stops single trials and wants one seed a point, found {}", seeds));
+    errors_->Add(
+        terms.pruner_mark,
+        fmt::format("sweep.search.pruner: a pruner stops single trials, so it needs one seed per point, got {}", seeds));
     return {};
   }
   plan_.search = terms;
@@ -106,7 +106,7 @@ void Planner::Check(const std::vector<const Assigned*>& values) {
   if (!Resolve({{&value}, 0})) ++bad_points_;
 }
 
-// A suggestion names each path of the space, as it was told of it.
+// A suggestion names each path of the space as the search received it.
 AxisValue Planner::Given(const json& params) {
   AxisValue value;
   for (const SearchedPath& searched : sweep().space) {

@@ -267,7 +267,7 @@ void PointResolver::Name(const Combination& combination, const Stage* stage, con
     (point->name += point->name.empty() ? "" : " ") += part;
     (exact_name += exact_name.empty() ? "" : " ") += exact;
   };
-  // A stage is called by what those before it had of their own too, as that is what tells it from another chain's.
+  // The name of a stage includes the own values of earlier stages, which distinguish it from other chains' stages.
   const auto later = [&](const Assigned* assigned) {
     const auto found = of_one_stage_.find(assigned);
     return found != of_one_stage_.end() && found->second.stage > stage;
@@ -319,7 +319,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   }
   Errors found = Errors::OfOnePoint(errors);
   DecideWhen(conditional, &point.writes, &found);
-  // A whole mapping is written before what stands inside it, whichever comes first in the file.
+  // A whole mapping is written before values inside it, in any order of the file.
   const auto depth = [](const Assigned* a) { return std::count(a->override.path.begin(), a->override.path.end(), '.'); };
   std::stable_sort(point.writes.assigned.begin(), point.writes.assigned.end(),
                    [&](const Assigned* a, const Assigned* b) { return depth(a) < depth(b); });
@@ -329,7 +329,7 @@ std::optional<ResolvedPoint> PointResolver::Resolve(const Combination& combinati
   const Errors in_where = TestRules(&point);
   // A point that a rule takes away need not be a good one.
   if (!point.dropped_by.empty()) return point;
-  // What is wrong with the point's values comes before what a rule cannot say because of that.
+  // Errors in the point's values come before errors of rules that follow from them.
   errors->AddNewPlaces(found);
   if (found.empty()) errors->AddNewPlaces(in_where);
   return found.empty() && in_where.empty() ? std::optional(std::move(point)) : std::nullopt;

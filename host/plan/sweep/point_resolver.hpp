@@ -1,4 +1,4 @@
-// Resolves the points of a sweep: which of their values are written, what the derived ones come to, and what results.
+// Resolves the points of a sweep: selects the values to write, derives the others, and makes the experiments.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace backplane {
 
-// One combination of the axes' values, before anything is known of what it means.
+// One combination of the axes' values, before it is resolved.
 struct Combination {
   std::vector<const AxisValue*> steps;
   size_t file = 0;
 };
 
-// What is written at a point. It is resolved from this again whenever it is asked for.
+// The values written at a point. Each request resolves them again.
 struct PointWrites {
   size_t file = 0;
   std::vector<const Assigned*> assigned;  // those whose `when` holds, outer paths before inner ones
@@ -48,7 +48,7 @@ class PointResolver {
   const std::vector<Stage>& stages() const { return stages_.list; }
   const std::vector<std::string>& stage_paths() const { return stages_.paths; }
 
-  // Of the experiment without its sweep.
+  // The experiment without its sweep.
   void CheckReport(const ReportCheck& check, Errors* errors) const { resolvers_.front()->CheckReport(check, errors); }
   std::string PlaceOf(const std::string& path) const { return resolvers_.front()->PlaceOf(path); }
   // The experiment without its sweep.
@@ -59,7 +59,7 @@ class PointResolver {
   LoadedExperiment Load(const PointWrites& writes) const;
   // Its experiment alone, until the next call.
   const Experiment& Look(const PointWrites& writes) const;
-  // A value that nobody knew when the sweep was read; it stays.
+  // Stores a value that was unknown when the sweep was read.
   const Assigned* Keep(Assigned assigned) { return &sweep_.assigned.emplace_back(std::move(assigned)); }
   // Values of keys that belong to the identity only because the sweep names them.
   std::map<std::string, nlohmann::json> SweptKeys(const ReadPoint& point, const Stage* stage) const;
@@ -77,7 +77,7 @@ class PointResolver {
   void Name(const Combination& combination, const Stage* stage, const ValueLookup& value_of, ResolvedPoint* point) const;
   // The value at a path of a point, as expressions see it: durations in seconds, sizes in bytes.
   std::optional<nlohmann::json> Value(const ReadPoint& point, const std::string& path, std::string* why_not) const;
-  const std::string& HintAt(const std::string& path, const ReadPoint& point) const;  // of a path that nobody knows
+  const std::string& HintAt(const std::string& path, const ReadPoint& point) const;  // for an unknown path
   const Assigned* InStage(const Assigned* assigned, const Stage* stage) const;
   std::optional<std::string> PathInStage(const std::string& path, const Stage* stage) const;
 
@@ -87,7 +87,7 @@ class PointResolver {
     const Stage* stage;
     Assigned assigned;  // with the path that is meant
   };
-  std::map<const Assigned*, OfOneStage> of_one_stage_;  // those of the sweep at "stages.NAME.PATH"
+  std::map<const Assigned*, OfOneStage> of_one_stage_;  // swept values at "stages.NAME.PATH"
   std::vector<std::unique_ptr<Resolver>> resolvers_;    // of the experiment file, then of each swept file merged over it
   std::map<std::string, std::string> short_names_;  // of each path: its last word, or the whole path where that is not unique
   std::set<std::string> named_by_files_;            // left-out keys that swept files set

@@ -1,4 +1,4 @@
-// The words of JSON Schema (draft 07), each spelt once. `schema` is what a word is added to.
+// The words of JSON Schema (draft 07), each spelt once. `schema` gets the word.
 #pragma once
 
 #include <initializer_list>
@@ -51,7 +51,7 @@ inline json Keys(json names, json map) { return With(std::move(map), "propertyNa
 inline json NotEmpty(json map = json::object()) { return With(std::move(map), "minProperties", 1); }
 
 inline json AnyOf(std::vector<json> schemas) { return Only("anyOf", std::move(schemas)); }
-// The same of two, what is one of several itself taken apart.
+// The same for two; nested alternatives are flattened.
 inline json Either(json a, json b) {
   std::vector<json> any;
   for (json* part : {&a, &b}) {

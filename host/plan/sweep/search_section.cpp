@@ -27,7 +27,7 @@ class SearchReader {
   SearchSection Read() {
     out_.terms.mark = out_.terms.metric_mark = out_.terms.pruner_mark = section_.mark;
     if (!section_.value.IsMap()) {
-      errors_->Add(section_.value.mark, "sweep.search: wanted {trials: N, space: {...}, objective: {metric: ...}}, found " +
+      errors_->Add(section_.value.mark, "sweep.search: expected {trials: N, space: {...}, objective: {metric: ...}}, got " +
                                             Describe(section_.value));
       return out_;
     }
@@ -48,8 +48,8 @@ class SearchReader {
                                            errors_->WantsHint(entry.mark) ? DidYouMean(Nearest(entry.key, names)) : ""));
     }
     Require("trials", "the number of suggestions");
-    Require("space", "what is searched");
-    Require("objective", "what is to be the largest, or the smallest: {metric: eval/return}");
+    Require("space", "the paths to search");
+    Require("objective", "the metric to optimize, such as {metric: eval/return}");
     out_.terms.confirm_top = std::min(out_.terms.confirm_top, out_.terms.trials);  // there are no more to run again
     return out_;
   }
@@ -81,13 +81,13 @@ class SearchReader {
       out_.space = &entry.value;
     } else {
       errors_->Add(entry.value.mark,
-                   "sweep.search.space: wanted a mapping of paths to distributions, found " + Describe(entry.value));
+                   "sweep.search.space: expected a mapping of paths to distributions, got " + Describe(entry.value));
     }
   }
 
   void ReadObjective(const Entry& entry) {
     if (!entry.value.IsMap()) {
-      errors_->Add(entry.value.mark, "sweep.search.objective: wanted {metric: eval/return}, found " + Describe(entry.value));
+      errors_->Add(entry.value.mark, "sweep.search.objective: expected {metric: eval/return}, got " + Describe(entry.value));
       return;
     }
     for (const Entry& key : entry.value.entries) {
@@ -98,7 +98,7 @@ class SearchReader {
         if (const auto word = Value(key.value, ValueType::kEnum, "maximize|minimize", "objective.direction"))
           out_.terms.direction = word->get<std::string>();
       } else {
-        errors_->Add(key.mark, fmt::format("sweep.search.objective has 'metric' and 'direction'; found '{}'", key.key));
+        errors_->Add(key.mark, fmt::format("sweep.search.objective: expected 'metric' or 'direction', got '{}'", key.key));
       }
     }
     if (!FindEntry(entry.value, "metric")) errors_->Add(entry.mark, "sweep.search.objective: missing key 'metric'");
@@ -119,7 +119,7 @@ class SearchReader {
     }
   }
 
-  // What of a pruner can be said, with its range; a search is told it as it stands.
+  // The keys of each pruner with their ranges. The search process gets the values unchanged.
   void ReadPrunerKey(const std::string& type, const Entry& key) {
     static const std::map<std::string, std::map<std::string, const char*>> known = {
         {"none", {}},
@@ -131,8 +131,8 @@ class SearchReader {
     if (found == keys.end()) {
       std::string names;
       for (const auto& [name, range] : keys) names += (names.empty() ? "" : ", ") + name;
-      errors_->Add(key.mark, fmt::format("sweep.search.pruner: {} has {}; found '{}'", type,
-                                         names.empty() ? "no keys of its own" : names, key.key));
+      errors_->Add(key.mark, fmt::format("sweep.search.pruner: {} accepts {}, got '{}'", type,
+                                         names.empty() ? "no other keys" : names, key.key));
       return;
     }
     uint64_t value = 0;
@@ -142,7 +142,7 @@ class SearchReader {
 
   void ReadConfirm(const Entry& entry) {
     if (!entry.value.IsMap()) {
-      errors_->Add(entry.value.mark, "sweep.search.confirm: wanted {top: 3, seeds: 5}, found " + Describe(entry.value));
+      errors_->Add(entry.value.mark, "sweep.search.confirm: expected {top: 3, seeds: 5}, got " + Describe(entry.value));
       return;
     }
     out_.terms.confirm_top = 3;
@@ -153,7 +153,7 @@ class SearchReader {
       } else if (key.key == "seeds") {
         Count(key.value, "[1,1000]", "confirm.seeds", &out_.terms.confirm_seeds);
       } else {
-        errors_->Add(key.mark, fmt::format("sweep.search.confirm has 'top' and 'seeds'; found '{}'", key.key));
+        errors_->Add(key.mark, fmt::format("sweep.search.confirm: expected 'top' or 'seeds', got '{}'", key.key));
       }
     }
   }

@@ -14,14 +14,14 @@ namespace backplane {
 
 struct Assigned;
 
-// What the section says beside its space.
+// The section without its space.
 struct SearchTerms {
   std::string method = "tpe";
   uint64_t trials = 0;  // suggestions that became a point, over all sessions
   uint64_t seed = 0;
   std::string metric;
   std::optional<std::string> direction;        // maximize, minimize; absent: the metric's own
-  nlohmann::json pruner = {{"type", "none"}};  // as the search is told it
+  nlohmann::json pruner = {{"type", "none"}};  // as sent to the search
   uint64_t confirm_top = 0, confirm_seeds = 0;
   Mark mark, metric_mark, pruner_mark;
 
@@ -30,7 +30,7 @@ struct SearchTerms {
 
 inline constexpr char kSearchMetric[] = "sweep.search.objective.metric";
 
-// A path that is searched. `choices` are those of a choice, as they may be written.
+// A path that is searched. `choices` are the values of a choice, ready to be written.
 struct SearchedPath {
   std::string path;
   Mark mark;

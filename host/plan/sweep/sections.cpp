@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr int kOrdersOfAFile = 100;  // of a swept file and its bases among the sources of errors
 
-// The batch has its own; but a file finds its plugins where it says.
+// The batch's own keys apply, except that a file keeps its plugin path.
 bool IsNotLookedAt(const std::string& key) { return ScopeAt(key) == Scope::kBatch && key != "plugin_path"; }
 
 uint64_t ReadCount(const Node& node, const char* range, const std::string& name, Errors* errors) {
@@ -29,24 +29,24 @@ uint64_t ReadCount(const Node& node, const char* range, const std::string& name,
 std::string WhyNoAxis(const std::string& path) {
   if (path.starts_with("stages.")) return "";  // a value of one stage
   const std::string top = path.substr(0, path.find('.'));
-  if (top == "seed") return "seeds are given by sweep.seeds: {n: 5}";
+  if (top == "seed") return "use sweep.seeds: {n: 5}";
   if (ScopeAt(path) != Scope::kBatch) return "";
   static const std::map<std::string, std::string> reasons = {
       {"experiment", "all points of a batch share one results folder"},
       {"output", "all points of a batch share one results folder"},
       {"plugin_path", "all points of a batch share the plugin path; name a plugin's file to compare builds"},
-      {"base", "a base is read before the sweep; name whole experiment files under sweep.files"},
-      {"preset", "it is written over the file before the sweep; sweep the values that it sets"},
-      {"stages", "it is the innermost order of every point; sweep stages.NAME.PATH, a value of one stage"},
-      {"sweep", "a sweep does not change itself"}};
+      {"base", "a base is read before the sweep; name whole experiment files in sweep.files"},
+      {"preset", "a preset is applied before the sweep; sweep the values that it sets"},
+      {"stages", "every point runs all stages; sweep stages.NAME.PATH, a value of one stage"},
+      {"sweep", "a sweep cannot change itself"}};
   const auto reason = reasons.find(top);
-  return reason == reasons.end() ? "it concerns the batch as a whole" : reason->second;
+  return reason == reasons.end() ? "it applies to the whole batch" : reason->second;
 }
 
 Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* errors) {
   auto names = ReadValue(section.value, {ValueType::kPathList, ""}, "sweep.files", errors);
   if (!names) return {};
-  if (names->empty()) errors->Add(section.value.mark, "sweep.files: wanted at least one file");
+  if (names->empty()) errors->Add(section.value.mark, "sweep.files: expected at least one file, got none");
   Axis axis;
   for (size_t i = 0; i < names->size(); ++i) {
     const Node& item = section.value.items[i];
@@ -61,9 +61,9 @@ Axis ReadFileAxis(const Entry& section, std::vector<SweptFile>* files, Errors* e
     std::optional<Node> root = ReadWithBase(shown.lexically_normal(), errors, static_cast<int>(i + 1) * kOrdersOfAFile);
     if (!root) continue;
     if (const Entry* sweep = FindEntry(*root, "sweep"))
-      errors->Add(sweep->mark, "a file that is a point of a sweep has no sweep of its own");
+      errors->Add(sweep->mark, "a file in sweep.files cannot have its own sweep");
     if (const Entry* stages = FindEntry(*root, "stages"))
-      errors->Add(stages->mark, "a file that is a point of a sweep has no stages of its own: they are the batch's");
+      errors->Add(stages->mark, "a file in sweep.files cannot have its own stages; the batch's stages apply");
     std::erase_if(root->entries, [](const Entry& entry) { return IsNotLookedAt(entry.key); });
     files->push_back({*std::move(root), file.stem().string()});
     axis.push_back({{}, file.stem().string(), files->size()});
@@ -75,7 +75,7 @@ RandomSection ReadRandomSection(const Entry& section, Errors* errors) {
   RandomSection random;
   if (!section.value.IsMap()) {
     errors->Add(section.value.mark,
-                "sweep.random: wanted {trials: N, seed: S, space: {...}}, found " + Describe(section.value));
+                "sweep.random: expected {trials: N, seed: S, space: {...}}, got " + Describe(section.value));
     return random;
   }
   for (const Entry& entry : section.value.entries) {
@@ -86,18 +86,19 @@ RandomSection ReadRandomSection(const Entry& section, Errors* errors) {
     } else if (entry.key == "space" && entry.value.IsMap()) {
       random.space = &entry.value;
     } else {
-      errors->Add(entry.mark, fmt::format("sweep.random has 'trials', 'seed' and 'space', a mapping; found '{}'", entry.key));
+      errors->Add(entry.mark,
+                  fmt::format("sweep.random: expected 'trials', 'seed' or 'space' (a mapping), got '{}'", entry.key));
     }
   }
   if (!FindEntry(section.value, "trials")) errors->Add(section.mark, "sweep.random: missing key 'trials', the number of draws");
-  if (!FindEntry(section.value, "space")) errors->Add(section.mark, "sweep.random: missing key 'space', what is drawn");
+  if (!FindEntry(section.value, "space")) errors->Add(section.mark, "sweep.random: missing key 'space', the distributions");
   return random;
 }
 
 Seeds ReadSeedsSection(const Entry& section, Errors* errors) {
   Seeds seeds;
   if (!section.value.IsMap())
-    errors->Add(section.value.mark, "sweep.seeds: wanted {n: 5, first: 0, paired: true}, found " + Describe(section.value));
+    errors->Add(section.value.mark, "sweep.seeds: expected {n: 5, first: 0, paired: true}, got " + Describe(section.value));
   seeds.mark = section.mark;
   for (const Entry& entry : section.value.entries) {
     if (entry.key == "n") {
@@ -108,7 +109,7 @@ Seeds ReadSeedsSection(const Entry& section, Errors* errors) {
       auto paired = ReadValue(entry.value, {ValueType::kFlag, ""}, "sweep.seeds.paired", errors);
       seeds.paired = paired ? paired->get<bool>() : true;
     } else {
-      errors->Add(entry.mark, fmt::format("sweep.seeds has 'n', 'first' and 'paired'; found '{}'", entry.key));
+      errors->Add(entry.mark, fmt::format("sweep.seeds: expected 'n', 'first' or 'paired', got '{}'", entry.key));
     }
   }
   return seeds;

@@ -56,13 +56,13 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     axis.mark = {source, 1, 1};
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      errors->Add(axis.mark, fmt::format("wanted path=value,value,... or point:path=value,... found '{}'", text));
+      errors->Add(axis.mark, fmt::format("expected path=value,value,... or point:path=value,..., got '{}'", text));
       continue;
     }
     const size_t colon = text.rfind(':', equals);  // a path has none
     const size_t path = colon == std::string::npos ? 0 : colon + 1;
     if (colon == 0) {
-      errors->Add(axis.mark, fmt::format("wanted the name of a point before the ':', found '{}'", text));
+      errors->Add(axis.mark, fmt::format("expected the name of a point before the ':', got '{}'", text));
       continue;
     }
     if (colon != std::string::npos) axis.point = text.substr(0, colon);

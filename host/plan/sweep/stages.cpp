@@ -15,11 +15,11 @@ constexpr std::string_view kPrefix = "stages.";
 
 // Why a stage cannot have a value of its own there; empty: it can.
 std::string WhyNotInStage(const std::string& path) {
-  // What one learner saves another can not read.
+  // A different learner cannot read the saved state.
   if (path == "learner" || path == "learner.plugin" || path == "learner.command")
     return "one learner goes through all stages; change its options instead";
-  if (path == "seed") return "all stages of a trial have its seed";
-  if (path == "stages" || path.starts_with(kPrefix)) return "a stage has no stages of its own";
+  if (path == "seed") return "all stages of a trial share its seed";
+  if (path == "stages" || path.starts_with(kPrefix)) return "a stage cannot have stages";
   return WhyNoAxis(path);
 }
 
@@ -29,7 +29,7 @@ void SayThatNoneIsCalled(const std::string& path, const Mark& mark, const Stages
   const std::string rest = path.substr(kPrefix.size()), name = rest.substr(0, rest.find('.'));
   const std::string hint = errors->WantsHint(mark) ? DidYouMean(Nearest(name, names)) : "";
   errors->Add(mark, stages.list.empty() ? fmt::format("'{}': the experiment has no stages", path)
-                                        : fmt::format("no stage is called '{}'{}", name, hint));
+                                        : fmt::format("unknown stage '{}'{}", name, hint));
 }
 
 class StagesReader {
@@ -50,7 +50,7 @@ class StagesReader {
     const Node& list = section.value;
     if (list.IsNull()) return;
     if (!list.IsList() || list.items.empty()) {
-      errors_->Add(list.mark, fmt::format("stages: wanted a list such as [{{name: first, PATH: VALUE}}, ...], found {}",
+      errors_->Add(list.mark, fmt::format("stages: expected a list such as [{{name: first, PATH: VALUE}}, ...], got {}",
                                           list.IsList() ? "an empty one" : Describe(list)));
       return;
     }
@@ -60,7 +60,7 @@ class StagesReader {
   void ReadStage(const Node& item) {
     if (!item.IsMap()) {
       errors_->Add(item.mark,
-                   fmt::format("stages: a stage is a mapping such as {{name: first, PATH: VALUE}}, found {}", Describe(item)));
+                   fmt::format("stages: expected a stage such as {{name: first, PATH: VALUE}}, got {}", Describe(item)));
       return;
     }
     Stage stage{"", item.mark, {}};
@@ -72,10 +72,10 @@ class StagesReader {
       }
     }
     const Entry* name = FindEntry(item, "name");
-    if (!name) errors_->Add(item.mark, "stages: a stage lacks 'name', by which its results are told from the others'");
+    if (!name) errors_->Add(item.mark, "stages: missing key 'name', which identifies the stage's results");
     const auto same = [&](const Stage& other) { return other.name == stage.name; };
     if (name && !stage.name.empty() && std::any_of(stages_.list.begin(), stages_.list.end(), same))
-      errors_->Add(name->mark, fmt::format("stages: two are called '{}'", stage.name));
+      errors_->Add(name->mark, fmt::format("stages: two stages are named '{}'", stage.name));
     stages_.list.push_back(std::move(stage));
   }
 

@@ -18,7 +18,7 @@ struct Stage {
 };
 
 struct Stages {
-  std::deque<Assigned> assigned;   // what the stages point into
+  std::deque<Assigned> assigned;   // storage for the stages' pointers
   std::vector<Stage> list;         // empty: the experiment has none, which is one without a name
   std::vector<std::string> paths;  // every path that one of them names, in the order of the file
 
@@ -27,7 +27,7 @@ struct Stages {
 };
 
 // `section` is the value of `stages:`; NULL: there are none. `set` holds "stages.NAME.PATH" of the command line, which replace
-// what the stage says there.
+// the stage's value there.
 Stages ReadStages(const Entry* section, const std::vector<Override>& set, Errors* errors);
 
 // Each path "stages.NAME.PATH" of the sweep has a stage of that name, and a PATH that a stage may have.

@@ -42,7 +42,7 @@ json Bounded(json schema, const std::string& interval) {
   return schema;
 }
 
-// Numbers in any of the intervals, or one of the words beside them.
+// Numbers in any of the intervals, or one of the words next to them.
 json Ranged(const json& plain, const std::string& range) {
   std::optional<json> schema;
   json words = json::array();

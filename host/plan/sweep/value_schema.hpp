@@ -9,7 +9,7 @@
 namespace backplane {
 
 nlohmann::json SchemaOf(const ValueRule& rule);
-// With what `describe` says of it. `def` is YAML text; NULL: none.
+// With the description `describe`. `def` is YAML text; NULL: none.
 nlohmann::json Described(nlohmann::json schema, const std::string& doc, const ValueRule& rule, const char* def);
 
 }  // namespace backplane

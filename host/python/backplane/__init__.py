@@ -1,12 +1,12 @@
-"""Backplane from Python: its envs inside the trainer you have, and its experiments.
+"""Backplane from Python: its envs in your trainer, and its experiments.
 
     import backplane, gymnasium
 
     envs = gymnasium.make_vec("backplane/Ant-v5", num_envs=64, threads=2)   # or backplane.make_vec("ant", 64, threads=2)
     env = gymnasium.make("backplane/CartPole-v1")
 
-``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package when it is
-first used. ``backplane.run`` runs an experiment, ``backplane.results`` and ``backplane.read_csv`` read its files, ``backplane.show`` shows its report.
+``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package at
+first use. ``backplane.run`` runs an experiment, ``backplane.results`` and ``backplane.read_csv`` read its files, ``backplane.show`` shows its report.
 """
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ __all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gym
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:
-    """Rows of one env as Gymnasium's vector env: ``backplane.make_vec("ant", 64, threads=2)``. The arguments are those of
-    :class:`backplane.gymnasium.VectorEnv`; what it does not know is an option of the env."""
+    """Opens copies of one env as Gymnasium's vector env: ``backplane.make_vec("ant", 64, threads=2)``. Accepts the arguments of
+    :class:`backplane.gymnasium.VectorEnv`; unknown names are options of the env."""
     from .gymnasium import VectorEnv
 
     return VectorEnv(id, num_envs, **arguments)

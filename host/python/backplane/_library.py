@@ -28,23 +28,23 @@ class BackplaneError(RuntimeError):
 
 
 def find_home() -> Path:
-    """The installation: the package's own folder, as a wheel has it, else the one that ``BACKPLANE_HOME`` names (an installed tree
-    or a build tree), else the one that holds the package in lib/python3/dist-packages."""
+    """Finds the installation: the package's own folder (a wheel), else ``BACKPLANE_HOME`` (an installed tree or a build tree), else the
+    folder that contains the package in lib/python3/dist-packages."""
     package = Path(__file__).resolve().parent
     homes = [package, *(Path(home) for home in [os.environ.get("BACKPLANE_HOME", "")] if home), *package.parents[3:4]]
     for home in homes:
         if (home / _LIBRARY).exists():
             return home
     looked = ", ".join(str(home / _LIBRARY) for home in homes)
-    raise ImportError(f"wanted Backplane's library, found no file {looked}; the environment variable BACKPLANE_HOME names an installation")
+    raise ImportError(f"cannot find Backplane's library; searched {looked}\nhint: set BACKPLANE_HOME to an installation")
 
 
 def _declarations(home: Path) -> str:
-    sources = Path(__file__).resolve().parents[2]  # of a checkout, whose build tree holds no headers
+    sources = Path(__file__).resolve().parents[2]  # a checkout, whose build tree has no headers
     for header in (home / _HEADER, sources / _HEADER):
         if header.exists():
             return header.read_text().split("// <embed>")[1].split("// </embed>")[0]
-    raise ImportError(f"wanted the header {home / _HEADER}, which describes the library beside it, found none")
+    raise ImportError(f"cannot find the library's header {home / _HEADER}")
 
 
 home = find_home()
@@ -63,7 +63,7 @@ def check(status: int) -> None:
 
 
 def read_json(text: Any) -> Any:
-    """What a function that returns JSON has returned; NULL is an error."""
+    """Parses the JSON that a function returned; NULL is an error."""
     if text == ffi.NULL:
         raise BackplaneError(last_error(), -1)
     return json.loads(ffi.string(text))

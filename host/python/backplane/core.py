@@ -16,13 +16,13 @@ _MODES = ("same_step", "next_step", "disabled")
 
 
 def envs() -> list[dict[str, Any]]:
-    """The installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (how many suit it) and ``refused`` (why
-    it can not be opened in this process, or None). No plugin is loaded."""
+    """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs) and,
+    last, why this process cannot open it, or None (see ``bp_embed_envs``). Loads no plugin."""
     return read_json(lib.bp_embed_envs())
 
 
 class _Memory:
-    """An open handle. It is closed when the last view of its channels has gone, so that no view is ever of freed memory."""
+    """An open handle. It is closed after the last view of its channels, so no view refers to freed memory."""
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle
@@ -32,7 +32,7 @@ class _Memory:
 
 
 class _Lent:
-    """A channel's memory as NumPy takes it; keeps the handle open."""
+    """A channel's memory for NumPy; keeps the handle open."""
 
     def __init__(self, memory: _Memory, address: int, shape: Sequence[int], dtype: np.dtype[Any], writable: bool) -> None:
         self.memory = memory
@@ -40,17 +40,17 @@ class _Lent:
 
 
 class EmbeddedEnv:
-    """Rows of one env that step together in this process.
+    """Copies of one env that step together in this process.
 
-    ``channels`` are its tensors as views, ``[rows, ...]``, or ``[rows * agents, ...]`` of the channels of agents: every call writes
-    there. Only actions are for the caller to write. ``spec`` is what the env says of itself (see ``bp_embed_spec``).
+    ``channels`` are its tensors as views, ``[rows, ...]``, or ``[rows * agents, ...]`` for channels of agents. Every call writes to
+    them; you write only actions. ``spec`` is the env's description of itself (see ``bp_embed_spec``).
 
     Args:
-        id: "ant", "env.ant" or another name it goes by ("Ant-v5"); None: the only env of ``file``.
-        rows: how many.
-        options: the env's options, checked as those of an experiment file are.
-        seed: of all episodes, 0 to 2**64 - 1; None: drawn.
-        threads: that step rows, the caller's one of them; 0: one for each core granted. No result depends on them.
+        id: "ant", "env.ant" or an alias ("Ant-v5"); None: the only env of ``file``.
+        rows: number of copies.
+        options: the env's options, checked like options of an experiment file.
+        seed: seed of all episodes, 0 to 2**64 - 1; None: random.
+        threads: threads that step rows, including the caller's; 0: one for each granted core. Results do not depend on it.
         autoreset: "same_step", "next_step" or "disabled".
         file: a plugin file instead of an installed env.
     """
@@ -88,39 +88,39 @@ class EmbeddedEnv:
         return [channel for channel in self.spec["channels"] if channel["role"] == role]
 
     def set_autoreset(self, mode: str) -> None:
-        """When a row's next episode begins. Another mode than before ends all episodes; :meth:`reset` comes next."""
+        """Sets when a row's next episode begins. A change ends all episodes; call :meth:`reset` next."""
         if mode not in _MODES:
-            raise ValueError(f"autoreset: wanted one of {', '.join(_MODES)}, found {mode!r}")
+            raise ValueError(f"autoreset: expected one of {', '.join(_MODES)}, got {mode!r}")
         check(lib.bp_embed_autoreset(self._handle, _MODES.index(mode)))
 
     def check_actions(self, on: bool) -> None:
-        """Whether a step looks first for numbers that are not finite and choices that there are not. At first it does."""
+        """Sets whether a step first rejects actions that are not finite or not in the space. The default is on."""
         check(lib.bp_embed_check_actions(self._handle, on))
 
     def reset(self, mask: npt.ArrayLike | None = None, seeds: npt.ArrayLike | None = None) -> None:
-        """Starts episodes in the rows with ``mask[row]``, in all without a mask; each from its seed (``[rows]``, below 2**64), or from
-        the next one of its series."""
+        """Starts episodes in the rows with ``mask[row]``, or in every row without a mask. Each starts from its seed (``[rows]``, below
+        2**64) or from the next one of its series."""
         mask_ = None if mask is None else _of_rows("mask", mask, self.rows, np.bool_)
         seeds_ = None if seeds is None else _of_rows("seeds", seeds, self.rows, np.uint64)
         check(lib.bp_embed_reset(self._handle, _pointer("uint8_t*", mask_), _pointer("uint64_t*", seeds_)))
 
     def seed(self, seed: int) -> None:
-        """As if opened with this seed; :meth:`reset` begins its first episodes."""
+        """Restarts the seeds as if the env was opened with this seed; :meth:`reset` starts its first episodes."""
         check(lib.bp_embed_seed(self._handle, _natural("seed", seed)))
 
     def step(self) -> None:
-        """One step of all rows with the actions that stand in their channels."""
+        """Steps all rows with the actions in their channels."""
         check(lib.bp_embed_step(self._handle))
 
     def step_send(self) -> None:
-        """The first half of :meth:`step`. Until :meth:`step_wait` no channel may be read or written."""
+        """Starts a step. Do not read or write channels until :meth:`step_wait`."""
         check(lib.bp_embed_step_send(self._handle))
 
     def step_wait(self) -> None:
         check(lib.bp_embed_step_wait(self._handle))
 
     def save(self) -> bytes:
-        """All rows with their episodes; :meth:`load` of the same env, version, options and rows goes on from there, bit for bit."""
+        """Saves all rows with their episodes. :meth:`load` resumes them bit for bit, for the same env, version, options and rows."""
         n = ffi.new("uint64_t*")
         check(lib.bp_embed_save(self._handle, ffi.NULL, 0, n))
         buffer = ffi.new("char[]", n[0])
@@ -131,8 +131,8 @@ class EmbeddedEnv:
         check(lib.bp_embed_load(self._handle, ffi.from_buffer(saved), len(saved)))
 
     def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
-        """A row's state by name, float64: ``{"qpos": [15], "qvel": [14]}`` of Ant, ``{"state": [4]}`` of CartPole. MuJoCo's units: m,
-        rad, m/s, rad/s. Empty where the env names none."""
+        """Returns a row's state by name, float64: ``{"qpos": [15], "qvel": [14]}`` for Ant, ``{"state": [4]}`` for CartPole. MuJoCo's
+        units are m, rad, m/s and rad/s. Empty if the env exposes none."""
         state = {}
         for part in self.spec["state"]:
             values, n = np.empty(part["size"]), ffi.new("uint64_t*")
@@ -142,8 +142,8 @@ class EmbeddedEnv:
         return state
 
     def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> None:
-        """Puts a row there, as if its reset had drawn this state, and computes its observation anew. Parts that are not named stay as
-        they are; the episode goes on: its length, its limit, its return."""
+        """Sets a row's state as if its reset had drawn it, and updates its observation. Unnamed parts keep their values. The episode
+        keeps its length, limit and return."""
         all_parts = {**(state or {}), **parts}
         names = [c_text(name) for name in all_parts]
         values = [np.ascontiguousarray(value, np.float64).ravel() for value in all_parts.values()]
@@ -156,7 +156,7 @@ class EmbeddedEnv:
         return self._memory is None
 
     def close(self) -> None:
-        """Ends the env. Its memory goes with the last view of a channel that somebody still holds."""
+        """Closes the env. Its memory is freed with the last view of a channel."""
         self._memory, self._handle = None, ffi.NULL
         self.channels = {}
 
@@ -171,7 +171,7 @@ class EmbeddedEnv:
 
 
 def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_options: Mapping[str, Any], **arguments: Any) -> EmbeddedEnv:
-    """An adapter's env. A keyword that is no option is a TypeError, as of any Python function: TorchRL offers "frameskip" and looks for it."""
+    """Opens an adapter's env. An unknown keyword raises TypeError like any Python function, which TorchRL expects for "frameskip"."""
     try:
         return EmbeddedEnv(id, rows, options={**(options or {}), **more_options}, **arguments)
     except BackplaneError as error:
@@ -193,12 +193,12 @@ def end(adapter: Any, *calls: str) -> None:
 
 
 def _refuse_closed(*_: Any, **__: Any) -> NoReturn:
-    raise BackplaneError("wanted an open env, found one that is closed", -1)
+    raise BackplaneError("expected an open env, got a closed one", -1)
 
 
 def refuse_pickle(env: object) -> NoReturn:
-    raise TypeError(f"{type(env).__module__}.{type(env).__name__} lives in the process that opened it and can not be pickled or copied; "
-                    "give the other process a function that makes one, and move states with save() and load()")
+    raise TypeError(f"{type(env).__module__}.{type(env).__name__} belongs to the process that opened it and cannot be pickled or copied\n"
+                    "hint: pass a function that makes one, and move states with save() and load()")
 
 
 def _plain(value: Any) -> Any:
@@ -206,22 +206,22 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"options: wanted numbers, texts, lists and dicts, found {type(value).__name__}")
+    raise TypeError(f"options: expected numbers, strings, lists and dicts, got {type(value).__name__}")
 
 
 def _natural(name: str, value: Any, bits: int = 64) -> int:
     number = int(value)
     if number != value or not 0 <= number < 1 << bits:
-        raise ValueError(f"{name}: wanted an integer from 0 to 2**{bits} - 1, found {value!r}")
+        raise ValueError(f"{name}: expected an integer from 0 to 2**{bits} - 1, got {value!r}")
     return number
 
 
 def _of_rows(name: str, values: npt.ArrayLike, rows: int, dtype: Any) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.shape != (rows,):
-        raise ValueError(f"{name}: wanted the shape ({rows},), found {array.shape}")
+        raise ValueError(f"{name}: expected the shape ({rows},), got {array.shape}")
     if dtype == np.uint64 and (array.dtype.kind not in "iu" or (array.dtype.kind == "i" and (array < 0).any())):
-        raise ValueError(f"{name}: wanted integers from 0 to 2**64 - 1, found {values!r}")
+        raise ValueError(f"{name}: expected integers from 0 to 2**64 - 1, got {values!r}")
     return np.ascontiguousarray(array, dtype)
 
 

@@ -23,32 +23,32 @@ def _name_of(mode: AutoresetMode | str) -> str:
     for name, known in _MODES.items():
         if mode in (name, known, known.value):
             return name
-    raise ValueError(f"autoreset_mode: wanted one of {', '.join(_MODES)}, found {mode!r}")
+    raise ValueError(f"autoreset_mode: expected one of {', '.join(_MODES)}, got {mode!r}")
 
 
 def _refuse_rendering(render_mode: str | None) -> None:
     if render_mode is not None:
-        raise ValueError(f"render_mode: wanted None, found {render_mode!r}; `backplane render` draws episodes of a run")
+        raise ValueError(f"render_mode: expected None, got {render_mode!r}\nhint: `backplane render` draws episodes of a run")
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
-    """Rows of one env as Gymnasium's vector env. Row r of :meth:`reset` with the seed s plays what ``gymnasium.make`` of the same env
-    plays after ``reset(seed=s + r)``.
+    """Copies of one env as Gymnasium's vector env. After :meth:`reset` with the seed s, env r plays the same episode as
+    ``gymnasium.make`` of this env after ``reset(seed=s + r)``.
 
-    Observations are [num_envs, ...] in the env's type (float32 of all shipped ones), rewards float64 [num_envs], flags bool [num_envs].
-    An episode that its limit ends is truncated, in the step that reaches it. ``infos`` has the env's own numbers, each with its mask as
-    Gymnasium's vector envs have; those of whole episodes ("ep/...") where a row has ended one. In the mode SAME_STEP it has
-    ``final_obs`` and ``final_info``; a row that has just begun anew keeps the numbers of the step that ended its last episode.
+    Observations are [num_envs, ...] in the env's type (float32 for all shipped ones), rewards float64 [num_envs], flags bool [num_envs].
+    An episode that reaches its limit is truncated in that step. ``infos`` contains the env's own numbers, each with a mask as in
+    Gymnasium's vector envs. Numbers of whole episodes ("ep/...") appear when an episode ends. The mode SAME_STEP adds ``final_obs`` and
+    ``final_info``; an env that has just restarted keeps the numbers of the step that ended its last episode.
 
     Args:
         id: "ant", "env.ant" or "Ant-v5".
-        num_envs: rows.
-        threads: that step rows, the caller's one of them; 0: one for each core granted.
-        autoreset_mode: NEXT_STEP as Gymnasium's own by default, SAME_STEP for an env that resets itself, which has no other.
-        copy: False: what a call returns are views, which the next call overwrites; rewards stay float32.
-        infos: False: leaves out the env's own numbers.
+        num_envs: number of copies.
+        threads: threads that step envs, including the caller's; 0: one for each granted core.
+        autoreset_mode: default NEXT_STEP, as in Gymnasium; always SAME_STEP for an env that resets itself.
+        copy: False returns views that the next call overwrites; rewards stay float32.
+        infos: False omits the env's own numbers.
         options, **more_options: the env's options.
-        seed: of the episodes before the first ``reset(seed=...)``; None: drawn.
+        seed: seed of the episodes before the first ``reset(seed=...)``; None: random.
         file: a plugin file instead of an installed env.
     """
 
@@ -79,14 +79,14 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None,
               options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Begins episodes in all rows, or in those of ``options["reset_mask"]`` (bool [num_envs]). ``seed``: row r starts from seed + r;
-        a list has one for each row, None there for the next of its series."""
+        """Starts episodes in every env, or only where ``options["reset_mask"]`` (bool [num_envs]) is True. With an integer ``seed``, env r
+        starts from seed + r. A list has one seed per env; None is the next one of its series."""
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
             seed = range(int(seed), int(seed) + self.num_envs)
         mask = (options or {}).get("reset_mask")
         if mask is not None and not (isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.any()):
-            raise ValueError(f"options['reset_mask']: wanted a bool array with a True in it, found {mask!r}")
+            raise ValueError(f"options['reset_mask']: expected a bool array with at least one True, got {mask!r}")
         if seed is None:
             self.env.reset(mask)
         else:
@@ -95,7 +95,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _reset_from(self, seeds: Sequence[int | None], mask: Array | None) -> None:
         if len(seeds) != self.num_envs:
-            raise ValueError(f"seed: wanted one for each of {self.num_envs} rows, found {len(seeds)}")
+            raise ValueError(f"seed: expected one for each of {self.num_envs} envs, got {len(seeds)}")
         given = np.array([seed is not None for seed in seeds])
         wanted = self._all if mask is None else mask
         if (wanted & given).any():
@@ -127,7 +127,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return infos
 
     def _add_final(self, infos: dict[str, Any], ended: Array) -> None:
-        """An object array with None in the rows that go on, as SyncVectorEnv makes it."""
+        """Adds an object array with None for envs whose episode continues, like SyncVectorEnv."""
         final = np.full(self.num_envs, None, object)
         for row in np.flatnonzero(ended):
             final[row] = self._final_obs[row].copy()

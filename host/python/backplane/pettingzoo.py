@@ -18,8 +18,7 @@ Array = npt.NDArray[Any]
 
 
 def parallel_env(id: str | None = None, **arguments: Any) -> ParallelEnv:
-    """One row of an env as PettingZoo's ParallelEnv. The arguments are those of :class:`ParallelEnv`; what it does not know is an option
-    of the env."""
+    """Opens an env as PettingZoo's ParallelEnv. Accepts the arguments of :class:`ParallelEnv`; unknown names are options of the env."""
     return ParallelEnv(id, **arguments)
 
 
@@ -29,29 +28,29 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
 
 
 class ParallelEnv(_ParallelEnv[str, Any, Any]):
-    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves has its last observation, reward and flags in the step in
-    which it does, and is no longer in ``agents`` afterwards.
+    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves gets its last observation, reward and flags in that step,
+    and is not in ``agents`` afterwards.
 
-    Observations are in the env's type, of an env with several channels of them dicts by their names; rewards floats; where the env masks actions, ``infos[agent]["action_mask"]`` is int8
-    [number of actions], 1 for those that may be taken.
+    Observations have the env's type; with several observation channels they are dicts by name. Rewards are floats. If the env masks
+    actions, ``infos[agent]["action_mask"]`` is int8 [number of actions], 1 for valid actions.
 
     Args:
         id: "uav_grid" or "env.uav_grid".
         options, **more_options: the env's options.
-        seed: of the episodes before the first ``reset(seed=...)``; None: drawn.
+        seed: seed of the episodes before the first ``reset(seed=...)``; None: random.
         file: a plugin file instead of an installed env.
     """
 
     def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
                  file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode: wanted None, found {render_mode!r}; `backplane render` draws episodes of a run")
+            raise ValueError(f"render_mode: expected None, got {render_mode!r}\nhint: `backplane render` draws episodes of a run")
         self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
         self.render_mode = None
         seen, action = env.of_role("obs"), only(env, "action")
         if any(c["scope"] != "agent" for c in [*seen, action]):
-            raise TypeError(f"{env.spec['id']}: wanted observations and actions of agents, found those of a row; gymnasium.make steps it")
+            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
         self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
         self.agents: list[str] = []
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
@@ -87,10 +86,10 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
                                                      dict[str, dict[str, Any]]]:
-        """One step with an action of each agent in ``agents``. Who has left is not asked."""
+        """Steps with one action for each agent in ``agents``; agents that left have none."""
         acting = self.agents
         if set(actions) != set(acting):
-            raise ValueError(f"actions: wanted one for each of {', '.join(acting) or 'no agent (reset begins an episode)'}, found "
+            raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
         self._action[...] = 0
         for agent, action in actions.items():
@@ -99,7 +98,7 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
         rewards = {agent: float(self._reward[0 if self._reward_is_shared else self._number[agent]]) for agent in acting}
-        # An agent that is no longer there has left by what befell it, and not by the limit.
+        # An agent that left is terminated, not truncated by the limit.
         living = set(self._living(acting))
         terminations = {agent: terminated or agent not in living for agent in acting}
         truncations = {agent: truncated and not terminations[agent] for agent in acting}
@@ -123,14 +122,13 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         return info
 
     def state(self) -> Any:
-        """What all agents together are in, [size] in the env's type: what a centralized critic sees. As observations, a dict of several
-        channels."""
+        """Returns the global state for a centralized critic, [size] in the env's type, or a dict if it has several channels."""
         if not self._state:
             raise NotImplementedError(f"{self.env.spec['id']} has no channel of the role state")
         return _row_of(self._state, 0)
 
     def render(self) -> None:
-        raise NotImplementedError("an embedded env draws nothing; `backplane render` draws episodes of a run")
+        raise NotImplementedError("an embedded env cannot draw\nhint: `backplane render` draws episodes of a run")
 
     def close(self) -> None:
         if not self.env.closed:

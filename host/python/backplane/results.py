@@ -1,4 +1,4 @@
-"""What an experiment left in its results folder, as pandas frames, and its report."""
+"""The results folder of an experiment as pandas frames, and its report."""
 from __future__ import annotations
 
 import html
@@ -19,23 +19,23 @@ FORMULA = re.compile("''*[=+@-]")  # as text/csv_field.hpp marks it
 
 
 class Results:
-    """A results folder, also of a batch that runs: each attribute reads the files anew.
+    """A results folder, also of a running batch: each attribute reads the files again.
 
     Attributes:
-        folder: where it lies.
-        cancelled: whether the run that gave these results was stopped by its caller.
+        folder: path of the folder.
+        cancelled: True if the caller stopped the run of these results.
     """
 
     def __init__(self, folder: str | os.PathLike[str], cancelled: bool = False) -> None:
         self.folder, self.cancelled = Path(folder), cancelled
         if not (self.folder / "events.jsonl").exists():
-            raise FileNotFoundError(f"{self.folder}: wanted a results folder, found no events.jsonl in it")
+            raise FileNotFoundError(f"{self.folder}: expected a results folder, got one without events.jsonl")
 
     @property
     def trials(self) -> pandas.DataFrame:
-        """A row for each trial, in the order of the plan, by its id: name, seed, state, outcome, why, attempts, ``wall_s`` (s), ``sps``
-        and ``sampling_sps`` (env steps/s), iterations, env_steps, episodes; then the values that the sweep gave it, by their paths; then
-        the means of its results by their names, ``return`` and others."""
+        """A row per trial, in the order of the plan, indexed by id: name, seed, state, outcome, why, attempts, ``wall_s`` (s), ``sps``
+        and ``sampling_sps`` (env steps/s), iterations, env_steps, episodes; then the swept values by path; then the means of its results
+        by name, such as ``return``."""
         import pandas
 
         with self._database() as database:
@@ -50,7 +50,7 @@ class Results:
 
     @property
     def metrics(self) -> pandas.DataFrame:
-        """The results of trials with their spread: trial, name, mean, sd, se, n (episodes, or what else was counted)."""
+        """The results of trials with their spread: trial, name, mean, sd, se, n (usually episodes)."""
         import pandas
 
         with self._database() as database:
@@ -58,8 +58,8 @@ class Results:
 
     @property
     def curves(self) -> pandas.DataFrame:
-        """A row for each iteration of each trial: trial, attempt, iteration, ``env_steps``, ``t`` (s since the trial's start), ``return``
-        and whatever else it wrote. Of an iteration that several attempts did, the last one's."""
+        """A row per iteration of each trial: trial, attempt, iteration, ``env_steps``, ``t`` (s since the trial's start), ``return`` and
+        its other metrics. If several attempts wrote an iteration, the last one counts."""
         import pandas
 
         frame = pandas.DataFrame(self._iterations())
@@ -73,13 +73,13 @@ class Results:
             for number, attempt in sorted(attempts.items()):
                 file = attempt / "metrics.jsonl"
                 for line in file.read_text().splitlines(keepends=True) if file.exists() else ():
-                    if line.endswith("\n"):  # the last one of a trial that runs may be half written
+                    if line.endswith("\n"):  # the last line of a running trial may be incomplete
                         yield {"trial": trial.name, "attempt": number, **flat(json.loads(line))}
 
     def _database(self) -> sqlite3.Connection:
         file = (self.folder / "results.sqlite").resolve()
         if not file.exists():
-            raise FileNotFoundError(f"{file} is not there; `backplane store rebuild {self.folder}` makes it from the events")
+            raise FileNotFoundError(f"{file} does not exist\nhint: `backplane store rebuild {self.folder}` writes it")
         return sqlite3.connect(file.as_uri() + "?mode=ro", uri=True)
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class Results:
 
 
 def flat(metrics: dict[str, Any]) -> dict[str, float]:
-    """A line of metrics.jsonl with the names that results.sqlite has: of a statistic its mean, of a group its entries."""
+    """Flattens a line of metrics.jsonl to the names of results.sqlite: statistics to their mean, groups to their entries."""
     row: dict[str, float] = {}
     for name, value in metrics.items():
         if not isinstance(value, dict):
@@ -100,13 +100,13 @@ def flat(metrics: dict[str, Any]) -> dict[str, float]:
 
 
 def results(folder: str | os.PathLike[str]) -> Results:
-    """What lies in a results folder: ``backplane.results("outputs/x").trials`` and ``.curves``."""
+    """Opens a results folder: ``backplane.results("outputs/x").trials`` and ``.curves``."""
     return Results(folder)
 
 
 def read_csv(file: str | os.PathLike[str]) -> pandas.DataFrame:
-    """A CSV file that Backplane wrote (``export csv``, ``NAME_results.csv``, a figure's), as a frame. A text that a spreadsheet would
-    execute as a formula has a ``'`` in front there: it is removed, from the names of columns too."""
+    """Reads a CSV file of Backplane (``export csv``, ``NAME_results.csv``, a figure's) as a frame. Removes the ``'`` that protects texts
+    and column names from being executed as formulas by spreadsheets."""
     import pandas
 
     frame = pandas.read_csv(file)
@@ -129,16 +129,16 @@ def in_notebook() -> bool:
 
 
 def show(what: Results | str | os.PathLike[str], height_px: int = 800) -> None:
-    """Shows the report of a results folder: in a notebook below the cell, elsewhere in the browser."""
+    """Shows the report of a results folder: below the cell in a notebook, otherwise in the browser."""
     folder = what.folder if isinstance(what, Results) else Path(what)
     page = folder if folder.suffix == ".html" else folder / "index.html"
     if not page.exists():
-        raise FileNotFoundError(f"{page} is not there; `backplane report {folder}` writes a report")
+        raise FileNotFoundError(f"{page} does not exist\nhint: `backplane report {folder}` writes it")
     if not in_notebook():
         webbrowser.open(page.resolve().as_uri())
         return
     from IPython.display import display
 
-    text = html.escape(page.read_text(), quote=True)  # in a frame, as its styles are for a page of its own
+    text = html.escape(page.read_text(), quote=True)  # in a frame, because its styles apply to a whole page
     frame = f'<iframe srcdoc="{text}" style="width: 100%; height: {height_px}px; border: 0"></iframe>'
     display({"text/html": frame, "text/plain": str(page)}, raw=True)

@@ -1,4 +1,4 @@
-"""Experiments run beside this process: ``backplane.run("exp.yaml")``."""
+"""Experiments in separate processes: ``backplane.run("exp.yaml")``."""
 from __future__ import annotations
 
 import json
@@ -13,7 +13,7 @@ from .results import Results, flat, in_notebook
 
 
 class _Bar:
-    """How far a run is: a line of a terminal, or an element of a notebook."""
+    """The progress of a run: a terminal line or a notebook element."""
 
     def __init__(self) -> None:
         self._in_notebook, self._shown, self._width = in_notebook(), None, 0
@@ -49,7 +49,7 @@ class _Bar:
 
 
 class _Listener:
-    """The callback of bp_run. What goes wrong in it cancels the run, and is raised when the run has ended."""
+    """The callback of bp_run. An exception in it cancels the run and is raised after its end."""
 
     def __init__(self, on_iteration: Callable[[str, dict[str, float]], Any] | None, bar: _Bar | None) -> None:
         self.on_iteration, self.bar = on_iteration, bar
@@ -61,7 +61,7 @@ class _Listener:
         try:
             if not self.stopped and self.error is None:
                 self._take(news.kind, ffi.string(news.text).decode(errors="replace"), news.trial)
-        except BaseException as error:  # KeyboardInterrupt too: the C caller knows no exceptions
+        except BaseException as error:  # also KeyboardInterrupt, because the C caller has no exceptions
             self.error = error
         return int(self.stopped or self.error is not None)
 
@@ -77,19 +77,19 @@ class _Listener:
 def run(file: str | os.PathLike[str], *, set: Mapping[str, Any] | None = None, out: str | os.PathLike[str] | None = None,
         arguments: Sequence[str] = (), on_iteration: Callable[[str, dict[str, float]], Any] | None = None,
         progress: bool | None = None) -> Results:
-    """Runs an experiment file, or goes on with a results folder, and returns when it has ended. It runs in processes of its own, which end
-    with this one, whatever ends it.
+    """Runs an experiment file, or resumes a results folder, and returns at its end. It runs in separate processes, which end with this
+    one in any case.
 
     Args:
-        set: values in place of the file's: ``{"budget.iterations": 3}``.
-        out: the results folder, in place of the file's.
-        arguments: more of those of ``backplane run``, such as ``["--fresh"]``.
-        on_iteration: called in this thread with the trial's id and what its iteration gave, by the names of ``Results.curves``. False
-            stops the run: trials save themselves, the same call goes on from there. An exception does too, and is raised here.
-        progress: a bar; None: on a terminal and in a notebook.
+        set: values that replace the file's: ``{"budget.iterations": 3}``.
+        out: the results folder, instead of the file's.
+        arguments: more arguments of ``backplane run``, such as ``["--fresh"]``.
+        on_iteration: called in this thread with the trial's id and the metrics of its iteration, named as in ``Results.curves``. Return
+            False to stop the run: trials save checkpoints, and the same call resumes. An exception stops it too and is raised here.
+        progress: whether to show a bar; None: on a terminal and in a notebook.
 
     Raises:
-        BackplaneError: the file is wrong, or the run has failed; the text is what ``backplane run`` says.
+        BackplaneError: the file is wrong or the run failed; the text is the error of ``backplane run``.
     """
     words = list(arguments) + ([] if out is None else ["--out", os.fspath(out)])
     for path, value in (set or {}).items():
@@ -107,5 +107,5 @@ def run(file: str | os.PathLike[str], *, set: Mapping[str, Any] | None = None, o
     if status < 0 and not listener.stopped:
         raise BackplaneError(said, status)
     if listener.folder is None:
-        raise BackplaneError("the run told no results folder", status)
+        raise BackplaneError("the run reported no results folder", status)
     return Results(listener.folder, cancelled=listener.stopped and status < 0)

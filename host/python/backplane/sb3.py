@@ -18,24 +18,24 @@ Array = npt.NDArray[Any]
 
 
 def make(id: str, num_envs: int = 1, **arguments: Any) -> VecEnv:
-    """Rows of one env as Stable-Baselines3's vector env. The arguments are those of :class:`VecEnv`; what it does not know is an option
-    of the env."""
+    """Opens copies of one env as Stable-Baselines3's vector env. Accepts the arguments of :class:`VecEnv`; unknown names are options of
+    the env."""
     return VecEnv(id, num_envs, **arguments)
 
 
 class VecEnv(_VecEnv):
-    """Observations [num_envs, ...] in the env's type, rewards float32 [num_envs], dones bool [num_envs]. A row that ends begins anew in
-    the same step; its info then has ``terminal_observation``, ``TimeLimit.truncated`` and, as of SB3's Monitor, ``episode`` (``r``, ``l`` and
-    ``t`` in s).
+    """Observations [num_envs, ...] in the env's type, rewards float32 [num_envs], dones bool [num_envs]. An env whose episode ends restarts
+    in the same step; its info then has ``terminal_observation``, ``TimeLimit.truncated`` and, like SB3's Monitor, ``episode`` (``r``, ``l``
+    and ``t`` in s).
 
     Args:
         id: "ant", "env.ant" or "Ant-v5".
-        num_envs: rows.
-        threads: that step rows, the caller's one of them; 0: one for each core granted.
-        copy: False: what a step returns are views, which the next step overwrites; not for SB3's own algorithms.
-        infos: True: the env's own numbers in all infos; else in those of rows that have ended.
+        num_envs: number of copies.
+        threads: threads that step envs, including the caller's; 0: one for each granted core.
+        copy: False returns views that the next step overwrites; not for SB3's own algorithms.
+        infos: True adds the env's own numbers to every info; otherwise only at the end of an episode.
         options, **more_options: the env's options.
-        seed: of all episodes, unless ``seed()`` says another; None: drawn.
+        seed: seed of all episodes, unless you call ``seed()``; None: random.
         file: a plugin file instead of an installed env.
     """
 
@@ -76,7 +76,7 @@ class VecEnv(_VecEnv):
         return self._take()
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
-        action_into(self._action, actions)  # at once: no thread is woken for one that waits
+        action_into(self._action, actions)  # directly, so no waiting thread is woken
         check(lib.bp_embed_step(self.env._handle))
         return self._take()
 
@@ -119,7 +119,7 @@ class VecEnv(_VecEnv):
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         rows = list(self._get_indices(indices))
         if any(attr_name not in self._attributes[row] for row in rows):
-            raise AttributeError(f"{attr_name}: no attribute of a row; set_attr makes one")
+            raise AttributeError(f"{attr_name}: no such attribute; set_attr adds one")
         return [self._attributes[row][attr_name] for row in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -128,7 +128,7 @@ class VecEnv(_VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         if method_name not in ("state", "set_state"):
-            raise AttributeError(f"{method_name}: wanted state or set_state, which are the methods of a row")
+            raise AttributeError(f"method: expected state or set_state, got {method_name}")
         return [getattr(self, method_name)(row, *method_args, **method_kwargs) for row in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:

@@ -19,7 +19,7 @@ def _bounds(values: list[float | None], none: float, shape: tuple[int, ...], dty
 
 
 def space_of(channel: Mapping[str, Any]) -> spaces.Space[Any]:
-    """The space of one row, or of one agent of it. Numbers without bounds have infinite ones."""
+    """Returns the space of one row or agent. Missing bounds are infinite."""
     shape, dtype, kind = tuple(channel["shape"]), np.dtype(channel["dtype"]), channel["space"]
     if kind == "discrete" and not shape:
         return spaces.Discrete(channel["nvec"][0])
@@ -33,30 +33,30 @@ def space_of(channel: Mapping[str, Any]) -> spaces.Space[Any]:
 
 
 def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
-    """The channel of this role, where an adapter has room for one."""
+    """Returns the only channel of this role, for adapters that support one."""
     found = env.of_role(role)
     if len(found) != 1:
-        raise TypeError(f"{env.spec['id']}: wanted one channel of the role {role}, found {len(found)}; "
-                        "backplane.EmbeddedEnv lends them all")
+        raise TypeError(f"{env.spec['id']}: expected one channel of the role {role}, got {len(found)}; "
+                        "backplane.EmbeddedEnv gives access to all")
     return found[0]
 
 
 def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
-    """The space of a role's channels: of one as it is, of several a Dict by their names."""
+    """Returns the space of a role's channels: the channel's own if it is the only one, otherwise a Dict by name."""
     return space_of(channels[0]) if len(channels) == 1 else spaces.Dict({c["name"]: space_of(c) for c in channels})
 
 
 def require_one_agent(env: EmbeddedEnv) -> None:
     if env.agents != 1 or only(env, "obs")["scope"] != "row":
-        raise TypeError(f"{env.spec['id']}: wanted an env of one agent, found {env.agents}; "
-                        "backplane.pettingzoo.parallel_env steps them")
+        raise TypeError(f"{env.spec['id']}: expected an env of one agent, got {env.agents}; "
+                        "use backplane.pettingzoo.parallel_env")
 
 
 def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:
-    """Copies actions into their channel: their shape exactly, and no number that its type would bend."""
+    """Copies actions into their channel. Requires the exact shape and a type that keeps their values."""
     given = np.asarray(actions)
     if given.shape != channel.shape:
-        raise ValueError(f"actions: wanted the shape {channel.shape}, found {given.shape}")
+        raise ValueError(f"actions: expected the shape {channel.shape}, got {given.shape}")
     if given.dtype.kind not in ("fiub" if channel.dtype.kind == "f" else "iub"):
-        raise ValueError(f"actions: wanted numbers of the type {channel.dtype}, found {given.dtype}")
+        raise ValueError(f"actions: expected numbers of the type {channel.dtype}, got {given.dtype}")
     channel[...] = given

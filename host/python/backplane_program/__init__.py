@@ -11,7 +11,7 @@ def main() -> None:
     folders = list(package.submodule_search_locations or []) if package else []
     programs = [program for folder in folders if os.access(program := os.path.join(folder, "bin", "backplane"), os.X_OK)]
     if not programs:
-        sys.exit(f"backplane: wanted the program bin/backplane in the package's folder, found none in {', '.join(folders) or 'no folder'}")
+        sys.exit(f"backplane: cannot find the program bin/backplane of the package in {', '.join(folders) or 'no folder'}")
     # By what the person typed the program says which commands come next.
     typed = "backplane" if shutil.which("backplane") == sys.argv[0] else sys.argv[0]
     os.execv(programs[0], [typed, *sys.argv[1:]])

@@ -24,7 +24,7 @@ std::string WhyNoCommand(const TrialSpec& spec) try {
   CommandWords(spec, 1);
   const std::vector<std::string>& words = spec.experiment.command.words;
   if (words.size() > 1 && IsMissingScript(words[1]))
-    return "learner.command[1]: wanted a file beside the experiment file, found none called '" + words[1] + "' in " +
+    return "learner.command[1]: expected a file next to the experiment file, got none called '" + words[1] + "' in " +
            spec.experiment_dir.string();
   return "";
 } catch (const std::runtime_error& e) {

@@ -378,8 +378,9 @@ int RunCommandTrial(TrialSpec spec) {
   TakeSignals();
   return ExitOf([&] {
     if (std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
-      throw std::runtime_error(fmt::format(
-          "attempt {} has a result already; `backplane replay OUT TRIAL` runs the trial again beside it", spec.attempt));
+      throw std::runtime_error(
+          fmt::format("attempt {} already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result",
+                      spec.attempt));
     fs::create_directories(spec.checkpoint_dir.parent_path());
     HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed: the watch of suspensions writes its status for as long as the process lives.

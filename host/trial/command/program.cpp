@@ -32,7 +32,7 @@ std::string FindProgram(const std::string& name) {
   if (name.find('/') != name.npos) {
     std::error_code error;
     if (IsExecutableFile(name)) return name;
-    throw std::runtime_error(fmt::format("learner.command: wanted a program that may be executed, found {} at '{}'",
+    throw std::runtime_error(fmt::format("learner.command: expected an executable program, got {} at '{}'",
                                          fs::exists(name, error) ? "something else" : "nothing", name));
   }
   const char* const path = std::getenv("PATH");
@@ -43,7 +43,7 @@ std::string FindProgram(const std::string& name) {
     if (end > from && IsExecutableFile(file)) return fs::absolute(file).string();
     from = end + 1;
   }
-  throw std::runtime_error(fmt::format("learner.command: wanted a program on PATH, found none called '{}' (PATH: {})", name,
+  throw std::runtime_error(fmt::format("learner.command: expected a program on PATH, got none called '{}' (PATH: {})", name,
                                        Bounded(folders, kShownLine)));
 }
 

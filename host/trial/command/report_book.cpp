@@ -150,9 +150,9 @@ bool ReportBook::Takes(const std::string& name) {
   };
   const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (name.empty() || name.size() > kMostNameBytes || !is_line)
-    return refuse(fmt::format("wanted the name of a measure, one line of 1 to {} bytes", kMostNameBytes));
-  if (IsOfTheHost(name)) return refuse("the host itself measures what it calls so; wanted another name");
-  if (names_.size() >= kMostNames) return refuse(fmt::format("it has {} measures already", kMostNames));
+    return refuse(fmt::format("expected a metric name of one line and 1 to {} bytes", kMostNameBytes));
+  if (IsOfTheHost(name)) return refuse("expected a different name, because the host measures this metric itself");
+  if (names_.size() >= kMostNames) return refuse(fmt::format("expected at most {} metrics, got one more", kMostNames));
   names_.try_emplace(name);
   return true;
 }
@@ -207,7 +207,7 @@ void ReportBook::Show(const Iteration& line) {
 std::string ReportBook::Divergence() const {
   for (const auto& [name, tail] : names_)
     if (DecidesDivergence(name) && tail.diverged())
-      return fmt::format("diverged: '{}' was finite before, and is NaN or infinite in its last {} of {} reports",
+      return fmt::format("diverged: '{}' was finite before, but is NaN or infinite in its last {} of {} reports",
                          Printable(name, kShownName), std::min(FiniteTail::Window(tail.values()), tail.values()),
                          tail.values());
   return "";

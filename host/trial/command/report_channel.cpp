@@ -72,12 +72,12 @@ std::vector<std::string> ReportChannel::Warnings() const {
   std::vector<std::string> all;
   if (broken_.count > 0)
     all.push_back(
-        fmt::format("BACKPLANE_REPORT_FD: expected one report of JSON a line; other lines are left out\n"
+        fmt::format("BACKPLANE_REPORT_FD: expected one JSON report per line; other lines are ignored\n"
                     "{} of them, the first one: {}",
                     broken_.count, broken_.first));
   if (with_bare_words_.count > 0)
     all.push_back(
-        fmt::format("BACKPLANE_REPORT_FD: expected null for a number that is not finite; NaN and Infinity are no JSON, and "
+        fmt::format("BACKPLANE_REPORT_FD: expected null for a number that is not finite; NaN and Infinity are not JSON and "
                     "count as null\n{} lines, the first one: {}",
                     with_bare_words_.count, with_bare_words_.first));
   for (std::string& warning : not_numbers_.Warnings()) all.push_back(std::move(warning));

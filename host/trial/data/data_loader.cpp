@@ -35,10 +35,10 @@ void DataLoader::Prepare(const bp_request& request) {
   const auto& data = request.u.data;
   if (data.group_rows == 0 || data.group_rows > kMaxItems)
     throw TrialFailure(BP_E_INTERNAL, learner_.id(),
-                       fmt::format("asks for data: wanted a group of 1 to {} items, found {}", kMaxItems, data.group_rows));
+                       fmt::format("asks for data: expected a group of 1 to {} items, got {}", kMaxItems, data.group_rows));
   if (items_ < LeastItems(request))
     throw TrialFailure(BP_E_CONFIG, learner_.id(),
-                       fmt::format("asks for groups of {} items and leaves out short ones, and the data has {} items",
+                       fmt::format("asks for groups of {} items and skips short ones, but the data has only {} items",
                                    data.group_rows, items_));
   if (data.micro_batch == 0 && micro_batch_max_ == kNoLimit)
     micro_batch_max_ = LargestMicroBatch(env_, learner_, data.group_rows, options_.device_bytes, stop_requested_);
@@ -121,8 +121,8 @@ void DataLoader::Load(const DataPosition& saved) {
   if (saved.item >= items_)
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
-        fmt::format("had more items when the trial was stopped: item {} comes next, and it has {}", saved.item, items_));
-  if (saved.micro_batch_max == 0) throw TrialFailure(BP_E_IO, env_.id(), "was stopped with micro-batches of no item");
+        fmt::format("has fewer items than when the trial was stopped: item {} comes next, but it has {}", saved.item, items_));
+  if (saved.micro_batch_max == 0) throw TrialFailure(BP_E_IO, env_.id(), "was stopped with empty micro-batches");
   epoch_ = saved.epoch;
   item_ = saved.item;
   micro_batch_ = saved.micro_batch;

@@ -34,7 +34,7 @@ void CheckNumber(const bp_channel& channel, const std::string& env_id) {
   throw TrialFailure(
       BP_E_INTERNAL, env_id,
       fmt::format(
-          "channel '{}' of role {}: wanted one {} in row scope, found type code {} of {} bits with {} elements, scope {}",
+          "channel '{}' of role {}: expected one {} in row scope, got type code {} of {} bits with {} elements, scope {}",
           channel.name, length ? "LENGTH" : "WEIGHT", length ? "int32" : "float32", channel.dtype.code, channel.dtype.bits,
           ElementsOf(channel), channel.scope));
 }
@@ -48,7 +48,7 @@ uint64_t ItemsOf(EnvInstance& env) {
   const uint64_t items = env.Call("length", [&](const bp_env* handle) { return source->length(handle); });
   if (items < 1 || items > kMaxItems)
     throw TrialFailure(BP_E_INTERNAL, env.id(),
-                       fmt::format("length: wanted a data set of 1 to {} items, found {}", kMaxItems, items));
+                       fmt::format("length: expected a data set of 1 to {} items, got {}", kMaxItems, items));
   return items;
 }
 
@@ -68,7 +68,7 @@ ItemGroup::ItemGroup(EnvInstance& env) : env_(env), source_(SourceOf(env)) {
                                  [&](const Part& p) { return p.channel->name + std::string(kLengthSuffix) == name; });
     if (of == parts_.end() || of->channel->ndim == 0)
       throw TrialFailure(BP_E_INTERNAL, env.id(),
-                         "channel '" + name + "' of role LENGTH should be named after an array of an item, \"<channel>" +
+                         "channel '" + name + "' of role LENGTH: expected the name of an item's array, \"<channel>" +
                              std::string(kLengthSuffix) + "\"");
     of->length = static_cast<int>(i);
   }
@@ -83,7 +83,7 @@ void ItemGroup::Read(uint64_t seed, uint64_t first, uint64_t n, bool sort) {
       if (length < 0 || length > Capacity(part))
         throw TrialFailure(BP_E_INTERNAL, env_.id(),
                            std::string("item ") + std::to_string(first + i) + " of an epoch: '" +
-                               parts_[part.length].channel->name + "' should lie in 0 .. " + std::to_string(Capacity(part)) +
+                               parts_[part.length].channel->name + "': expected 0 .. " + std::to_string(Capacity(part)) +
                                ", got " + std::to_string(length));
     }
   }
@@ -153,7 +153,7 @@ void ItemGroup::Allocate(uint64_t n) {
     if (n > kMaxChannelBytes / part.row_bytes)
       throw TrialFailure(
           BP_E_OOM_HOST, env_.id(),
-          fmt::format("channel '{}': wanted at most {} bytes for the items of a group, found {} items of {} bytes",
+          fmt::format("channel '{}': expected at most {} bytes for the items of a group, got {} items of {} bytes",
                       part.channel->name, kMaxChannelBytes, n, part.row_bytes));
     GuardedRows larger(n * part.row_bytes);
     if (items_ > 0) std::memcpy(larger.get(), part.bytes.get(), items_ * part.row_bytes);

@@ -56,7 +56,7 @@ uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t 
                            const std::function<bool()>& stop_requested) {
   ItemGroup group(env);
   const auto fits = [&](uint64_t n) {
-    if (stop_requested()) throw TrialFailure(BP_E_CANCELLED, "", "stopped while it looked for the largest micro-batch");
+    if (stop_requested()) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the search for the largest micro-batch");
     return TryItems(group, learner, n);
   };
   uint64_t good = 1, bad = most + 1;
@@ -85,7 +85,7 @@ uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t 
 uint64_t HalvedMicroBatch(const LearnerInstance& learner, uint64_t micro_batch, uint64_t items, const std::string& why) {
   const uint64_t largest = std::min(micro_batch, items);
   if (largest == 1)
-    throw TrialFailure(BP_E_OOM_DEVICE, learner.id(), "one item at a time does not fit the device either: " + why);
+    throw TrialFailure(BP_E_OOM_DEVICE, learner.id(), "even one item at a time does not fit the device: " + why);
   return largest / 2;
 }
 

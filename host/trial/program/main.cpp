@@ -34,7 +34,7 @@ struct TrialArgs {
 int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   if (task.check) return CheckCommands(specs);
   if (task.film.empty()) return RunCommandTrial(std::move(specs.front()));
-  LogError("a trial by command plays no episode that the host could film");
+  LogError("expected a trial of plugins, got a trial by command, whose episodes cannot be filmed");
   return kExitUsage;
 }
 
@@ -68,14 +68,14 @@ Command RunTrialCommand() {
   const auto declare = [](TrialArgs* args, Arguments* add) {
     add->Add("trial_json", "FILE", &args->trial_jsons, "trial.json of a results folder; several with --check").Required();
     const Argument check =
-        add->Flag("--check", &args->task.check, "Only try whether the plugins take their options and fit together");
+        add->Flag("--check", &args->task.check, "Only check that the plugins accept their options and fit together");
     const Argument film =
-        add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures, as JSON")
+        add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures as JSON")
             .Excludes(check);
-    add->Add("--episode", "N", &args->task.episode, "Which one, from 0").Needs(film);
+    add->Add("--episode", "N", &args->task.episode, "Number of the episode, from 0").Needs(film);
     add->Check([args] {
       const bool several = args->trial_jsons.size() > 1 && !args->task.check;
-      return std::string(several ? "one trial.json at a time, except with --check" : "");
+      return std::string(several ? "expected one trial.json without --check, got several" : "");
     });
   };
   return MakeCommand<TrialArgs>(kRunTrialCommand.name, kRunTrialCommand.help, declare, RunToEnd);

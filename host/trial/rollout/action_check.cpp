@@ -117,7 +117,7 @@ std::optional<BadAction> ActionCheck::Channel::Look(const std::byte* data, uint6
   if (nvec.empty() ? finite : *found >= 0 && *found < static_cast<double>(n_choices) && *found == std::floor(*found))
     return std::nullopt;
   const std::string wanted = nvec.empty() ? "a finite number" : fmt::format("a whole number from 0 to {}", n_choices - 1);
-  return BadAction{0, !finite, fmt::format("wanted {}, found {}", wanted, *found)};
+  return BadAction{0, !finite, fmt::format("expected {}, got {}", wanted, *found)};
 }
 
 BadAction ActionCheck::Find(uint64_t t, uint64_t begin, uint64_t end) const {
@@ -133,14 +133,13 @@ BadAction ActionCheck::Find(uint64_t t, uint64_t begin, uint64_t end) const {
         bad->text = fmt::format("{}{} of row {}{}: {}", c.buffer->name(), element, row, agent, bad->text);
         return *bad;
       }
-  return {begin, false, "wanted an action of the env's space, found one that has changed meanwhile"};
+  return {begin, false, "expected a constant action during the check, got one that changed"};
 }
 
 void RefuseAction(const BadAction& bad, const std::string& when, const std::optional<std::string>& source,
                   const EnvInstance& env, const LearnerInstance& learner) {
   if (bad.not_finite && source)
-    throw TrialFailure(BP_E_NUMERIC, env.id(),
-                       fmt::format("{}; it came before: {} acts: {} {}", *source, learner.id(), bad.text, when));
+    throw TrialFailure(BP_E_NUMERIC, env.id(), fmt::format("{}; then: {} acts: {} {}", *source, learner.id(), bad.text, when));
   throw TrialFailure(bad.not_finite ? BP_E_NUMERIC : BP_E_INTERNAL, learner.id(), fmt::format("act: {} {}", bad.text, when));
 }
 

@@ -17,7 +17,7 @@ namespace backplane {
 struct BadAction {
   uint64_t row;
   bool not_finite;   // else: none of the choices
-  std::string text;  // "action[1] of row 3: wanted a finite number, found nan"
+  std::string text;  // "action[1] of row 3: expected a finite number, got nan"
 };
 
 class ActionCheck {

@@ -64,14 +64,14 @@ void BoundsCheck::Refuse(const Kept& kept, uint64_t offset) const {
   const int64_t at = kept.at + offset - buffer.place(kept.channel.entry, 0);
   const int64_t rows = static_cast<int64_t>(buffer.lead() / kept.channel.per_row);
   const std::string where = at < 0                   ? fmt::format("{} bytes before row 0", -at)
-                            : at / row_bytes >= rows ? fmt::format("{} bytes behind row {}", at - rows * row_bytes, rows - 1)
+                            : at / row_bytes >= rows ? fmt::format("{} bytes after row {}", at - rows * row_bytes, rows - 1)
                                                      : fmt::format("row {}", at / row_bytes);
   const bool own = at >= 0 && at / row_bytes >= static_cast<int64_t>(begin_) && at / row_bytes < static_cast<int64_t>(end_);
   throw TrialFailure(
       BP_E_INTERNAL, plugin_,
-      own ? fmt::format("{} of rows {} to {}: wanted channel '{}' left as it is there, found {} changed", call_, begin_,
-                        end_ - 1, buffer.name(), where)
-          : fmt::format("{} of rows {} to {}: wanted nothing written outside these rows of channel '{}', found {} changed",
+      own ? fmt::format("{} of rows {} to {}: expected channel '{}' unchanged there, got {} changed", call_, begin_, end_ - 1,
+                        buffer.name(), where)
+          : fmt::format("{} of rows {} to {}: expected nothing written outside these rows of channel '{}', got {} changed",
                         call_, begin_, end_ - 1, buffer.name(), where));
 }
 

@@ -62,7 +62,7 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   entry_bytes_ = dense ? lead * row_bytes_ : RoundUp(lead * row_bytes_, memory.alignment());
   if (__builtin_mul_overflow(entry_bytes_, entries, &bytes_) || bytes_ > kMaxBytes)
     throw TrialFailure(memory.on_device() ? BP_E_OOM_DEVICE : BP_E_OOM_HOST, "",
-                       fmt::format("channel '{}': wanted {} bytes at most, found {} entries of {} bytes each", name_, kMaxBytes,
+                       fmt::format("channel '{}': expected {} bytes at most, got {} entries of {} bytes each", name_, kMaxBytes,
                                    entries, entry_bytes_));
   guard_bytes_ = RoundUp(std::clamp(row_bytes_, memory.alignment(), kMaxGuardBytes), memory.alignment());
   Allocate(mirrored);

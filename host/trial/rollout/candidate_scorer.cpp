@@ -29,20 +29,18 @@ void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, c
   };
   if (env.resets_itself())
     refuse(BP_E_UNSUPPORTED,
-           fmt::format("wanted an env that the host resets with the seeds it is given, found {}, which resets "
-                       "itself (NATIVE_AUTORESET)",
-                       env.id()));
+           fmt::format("expected an env that the host resets, got {}, which resets itself (NATIVE_AUTORESET)", env.id()));
   if (asked.candidates < 1 || asked.candidates > std::numeric_limits<int32_t>::max())
-    refuse(BP_E_INTERNAL, fmt::format("wanted 1 to 2147483647 candidates, found {}", asked.candidates));
+    refuse(BP_E_INTERNAL, fmt::format("expected 1 to 2147483647 candidates, got {}", asked.candidates));
   if (asked.episodes_each < 1 || asked.episodes_each > std::numeric_limits<int32_t>::max())
-    refuse(BP_E_INTERNAL, fmt::format("wanted 1 to 2147483647 episodes of each, found {}", asked.episodes_each));
-  if (asked.seeds == nullptr) refuse(BP_E_INTERNAL, "wanted a seed for each episode, found seeds = NULL");
+    refuse(BP_E_INTERNAL, fmt::format("expected 1 to 2147483647 episodes each, got {}", asked.episodes_each));
+  if (asked.seeds == nullptr) refuse(BP_E_INTERNAL, "expected a seed for each episode, got seeds = NULL");
   if (const uint64_t jobs = asked.candidates * asked.episodes_each; jobs > kMaxJobs)
-    refuse(BP_E_INTERNAL, fmt::format("wanted at most {} episodes, found {} candidates with {} each", kMaxJobs,
+    refuse(BP_E_INTERNAL, fmt::format("expected at most {} episodes, got {} candidates with {} each", kMaxJobs,
                                       asked.candidates, asked.episodes_each));
   if (!IsReadable(asked.seeds, asked.candidates * asked.episodes_each * sizeof(uint64_t)))
     refuse(BP_E_INTERNAL,
-           fmt::format("wanted {} seeds, found memory that cannot be read", asked.candidates * asked.episodes_each));
+           fmt::format("expected {} seeds, got memory that cannot be read", asked.candidates * asked.episodes_each));
 }
 
 CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows,

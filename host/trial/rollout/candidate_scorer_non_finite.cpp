@@ -41,7 +41,7 @@ void CandidateScorer::RefuseReward(uint64_t row) {
   if (const auto source = ReplayForNonFinite(row, job, step, &found_at)) {
     const std::string when = found_at > 0 ? fmt::format("at step {}", found_at) : "at the start";
     sentence = fmt::format("{} {} of its episode {}", *source, when, job % episodes_each_) +
-               (found_at < step ? "; it came before: " + sentence : ", nor is the reward");
+               (found_at < step ? "; then: " + sentence : ", nor is the reward");
   }
   throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
 }

@@ -57,7 +57,7 @@ void CheckStructSize(const SpecPlace& place, uint32_t found) {
 
 void SpecPlace::Refuse(const std::string& wanted, const std::string& found) const {
   throw TrialFailure(BP_E_INTERNAL, plugin_,
-                     fmt::format("{}{}wanted {}, found {}", where_, where_.empty() ? "" : ": ", wanted, found));
+                     fmt::format("{}{}expected {}, got {}", where_, where_.empty() ? "" : ": ", wanted, found));
 }
 
 uint64_t Elements(const bp_channel& channel) {

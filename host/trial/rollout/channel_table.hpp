@@ -16,7 +16,7 @@ class SpecPlace {
  public:
   explicit SpecPlace(std::string plugin, std::string where = "") : plugin_(std::move(plugin)), where_(std::move(where)) {}
   SpecPlace At(const std::string& where) const { return SpecPlace(plugin_, where); }
-  // Throws TrialFailure: "PLUGIN: WHERE: wanted WANTED, found FOUND".
+  // Throws TrialFailure: "PLUGIN: WHERE: expected X, got Y".
   [[noreturn]] void Refuse(const std::string& wanted, const std::string& found) const;
   const std::string& plugin() const { return plugin_; }
 

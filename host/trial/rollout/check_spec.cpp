@@ -26,7 +26,7 @@ std::string Found(const bp_channel& c) {
 }
 
 void CheckReservedName(const SpecPlace& place, const bp_channel& c) {
-  const auto refuse = [&](const char* what) { place.Refuse("another name, as the host uses this one", what); };
+  const auto refuse = [&](const char* what) { place.Refuse("a different name, because the host uses this one", what); };
   const std::string_view name = c.name;
   if (std::find(std::begin(kHostNames), std::end(kHostNames), name) != std::end(kHostNames)) refuse("it");
   if (name == "truncated" && c.role != BP_ROLE_TRUNCATED) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
@@ -54,7 +54,7 @@ void CheckRole(const SpecPlace& place, const bp_channel& c) {
     case BP_ROLE_ACTION_MASK: want(Is(c, BP_DTYPE_UINT, 8), "uint8"); break;
     case BP_ROLE_ALIVE: want(IsOneFlag(c, BP_SCOPE_AGENT), "one uint8 in agent scope"); break;
     case BP_ROLE_LENGTH: want(Is(c, BP_DTYPE_INT, 32), "int32"); break;
-    case BP_ROLE_ACTION: want(FitsActionSpace(c), "whole numbers, as its space has choices"); break;
+    case BP_ROLE_ACTION: want(FitsActionSpace(c), "whole numbers, because its space has choices"); break;
     case BP_ROLE_INFO: want(!IsEpisodeInfo(c) || (IsOneFloat(c) && c.dtype.bits >= 32), "one float"); break;
     default: break;
   }
@@ -65,7 +65,7 @@ void CheckAgents(const SpecPlace& spec, const CheckedEnvSpec& env) {
   if (agents < 1 || agents > kMaxAgents) spec.Refuse(fmt::format("max_agents 1 to {}", kMaxAgents), std::to_string(agents));
   const auto& channels = env.table.channels();
   const bool any = std::any_of(channels.begin(), channels.end(), [](const bp_channel& c) { return c.scope == BP_SCOPE_AGENT; });
-  if (!any && agents != 1) spec.Refuse("max_agents 1, as no channel is in agent scope", std::to_string(agents));
+  if (!any && agents != 1) spec.Refuse("max_agents 1, because no channel is in agent scope", std::to_string(agents));
 }
 
 // All that a row takes, and all rows of the instance: what is multiplied later does not overflow.
@@ -86,21 +86,21 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
       {BP_ROLE_OBS, "obs"}, {BP_ROLE_ACTION, "action"}, {BP_ROLE_REWARD, "reward"}, {BP_ROLE_TERMINATED, "terminated"}};
   for (const auto& [role, name] : needed)
     if (bp::FindChannel(env.view, role) == nullptr)
-      throw TrialFailure(BP_E_INTERNAL, spec.plugin(), fmt::format("declares no channel of the role of '{}'", name));
+      throw TrialFailure(BP_E_INTERNAL, spec.plugin(), fmt::format("declares no channel with the role of '{}'", name));
   for (const bp_channel& c : env.table.channels()) {
     const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
     if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
     // Episodes are counted by one: a second one would count for nothing without a word.
     const bp_channel* first = bp::FindChannel(env.view, c.role);
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
-      place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one beside '{}'", first->name));
+      place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one in addition to '{}'", first->name));
     CheckReservedName(place, c);
     if (c.role == BP_ROLE_OBS || c.role == BP_ROLE_STATE) {
       const std::string last = bp::FinalName(env.view, c);
       const bp_channel* taken = bp::FindChannel(env.view, last);
       if (taken != nullptr && taken->role != BP_ROLE_FINAL_OBS && taken->role != BP_ROLE_FINAL_STATE)
         spec.At(fmt::format("channel '{}'", taken->name))
-            .Refuse(fmt::format("another name, as the last observations of '{}' come under this one", c.name),
+            .Refuse(fmt::format("a different name, because the last observations of '{}' have this one", c.name),
                     fmt::format("it on a channel of role {}", taken->role));
     }
     CheckRole(place, c);
@@ -109,11 +109,11 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
 
 void CheckFlags(const std::string& id, const CheckedEnvSpec& env, uint64_t flags) {
   const auto refuse = [&](bool bad, const char* what) {
-    if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("{}, which this version of the host does not serve", what));
+    if (bad) throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("{}, which this version of the host does not support", what));
   };
   refuse(flags & BP_FLAG_SINGLETON, "allows only one instance (SINGLETON)");
   refuse((flags & BP_FLAG_OWNS_TIME_LIMIT) && bp::FindChannel(env.view, BP_ROLE_TRUNCATED) == nullptr,
-         "owns its time limit and has no channel 'truncated'");
+         "owns its time limit, but has no channel 'truncated'");
 }
 
 // Names of a list that ends with NULL; NULL for the list: none.
@@ -137,10 +137,11 @@ void CheckMoments(const std::string& id, const CheckedLearnerSpec& learner, cons
   if (env.view.device.type > BP_DEVICE_CPU)
     throw TrialFailure(
         BP_E_UNSUPPORTED, id,
-        fmt::format("wants moments of the observations, which the host computes, and {} keeps them on a device", env_id));
+        fmt::format("needs observation moments, which the host cannot compute because {} keeps observations on a device",
+                    env_id));
   if (!Is(*bp::FindChannel(env.view, BP_ROLE_OBS), BP_DTYPE_FLOAT, 32))
     throw TrialFailure(BP_E_UNSUPPORTED, id,
-                       fmt::format("wants moments of the observations, which must then be float32 in {}", env_id));
+                       fmt::format("needs observation moments, so {} must have float32 observations", env_id));
 }
 
 const bp_channel* FindIn(const std::vector<bp_channel>& channels, std::string_view name) {
@@ -157,7 +158,7 @@ void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const 
     const bool by_host = name == "truncated" && bp::FindChannel(env.view, BP_ROLE_TRUNCATED) == nullptr;
     if (bp::FindChannel(env.view, name) == nullptr && FindIn(learner.act_out.channels(), name) == nullptr && !by_host)
       throw TrialFailure(BP_E_UNSUPPORTED, id,
-                         fmt::format("wants to keep the channel '{}', which neither it nor {} writes", name, env_id));
+                         fmt::format("keeps the channel '{}', which neither it nor {} writes", name, env_id));
   }
 }
 
@@ -175,8 +176,7 @@ void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& 
   if (of_env == nullptr || of_env->role != BP_ROLE_ACTION)
     place.Refuse(fmt::format("an ACTION channel of {}", env_id),
                  of_env ? fmt::format("role {}", of_env->role) : "none of that name");
-  if (c.scope != of_env->scope)
-    place.Refuse(fmt::format("scope {}, as {} has it", of_env->scope, env_id), std::to_string(c.scope));
+  if (c.scope != of_env->scope) place.Refuse(fmt::format("scope {}, as in {}", of_env->scope, env_id), std::to_string(c.scope));
 }
 
 void CheckActions(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
@@ -188,8 +188,8 @@ void CheckActions(const std::string& id, const CheckedLearnerSpec& learner, cons
       throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("does not write the channel '{}' that {} needs", want.name, env_id));
     if (Elements(*given) != Elements(want) || given->dtype.code != want.dtype.code || given->dtype.bits != want.dtype.bits)
       throw TrialFailure(BP_E_UNSUPPORTED, id,
-                         fmt::format("writes '{}' with {} elements of {} bits, {} wants {} of {}", want.name, Elements(*given),
-                                     given->dtype.bits, env_id, Elements(want), want.dtype.bits));
+                         fmt::format("writes '{0}' with {1} elements of {2} bits, but {3} expects {4} of {5}", want.name,
+                                     Elements(*given), given->dtype.bits, env_id, Elements(want), want.dtype.bits));
   }
 }
 
@@ -202,12 +202,12 @@ std::string Values(const bp_channel& c) {
 }
 
 std::optional<std::string> Difference(const std::vector<bp_channel>& before, const std::vector<bp_channel>& now) {
-  if (before.size() != now.size()) return fmt::format("wanted {} channels as before, found {}", before.size(), now.size());
+  if (before.size() != now.size()) return fmt::format("expected {} channels as before, got {}", before.size(), now.size());
   for (size_t i = 0; i < now.size(); ++i) {
     if (std::string_view(before[i].name) != now[i].name)
-      return fmt::format("channel {}: wanted '{}' as before, found '{}'", i, before[i].name, now[i].name);
+      return fmt::format("channel {}: expected '{}' as before, got '{}'", i, before[i].name, now[i].name);
     if (Values(before[i]) != Values(now[i]))
-      return fmt::format("channel '{}': wanted {} as before, found {}", now[i].name, Values(before[i]), Values(now[i]));
+      return fmt::format("channel '{}': expected {} as before, got {}", now[i].name, Values(before[i]), Values(now[i]));
   }
   return std::nullopt;
 }
@@ -273,7 +273,7 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
 std::optional<std::string> Difference(const CheckedEnvSpec& before, const CheckedEnvSpec& now) {
   if (auto found = Difference(before.table.channels(), now.table.channels())) return found;
   const auto differ = [](const char* what, auto a, auto b) {
-    return fmt::format("wanted {} {} as before, found {}", what, a, b);
+    return fmt::format("expected {} {} as before, got {}", what, a, b);
   };
   if (before.view.max_agents != now.view.max_agents) return differ("max_agents", before.view.max_agents, now.view.max_agents);
   if (before.view.max_episode_steps != now.view.max_episode_steps)
@@ -285,11 +285,11 @@ std::optional<std::string> Difference(const CheckedEnvSpec& before, const Checke
 
 std::optional<std::string> Difference(const CheckedLearnerSpec& before, const CheckedLearnerSpec& now) {
   if (auto found = Difference(before.act_out.channels(), now.act_out.channels())) return found;
-  if (before.act_in != now.act_in) return "wanted act_in as before, found another list";
-  if (before.keep != now.keep) return "wanted keep as before, found another list";
-  if (before.flags != now.flags) return fmt::format("wanted flags {:#x} as before, found {:#x}", before.flags, now.flags);
+  if (before.act_in != now.act_in) return "expected act_in as before, got a different list";
+  if (before.keep != now.keep) return "expected keep as before, got a different list";
+  if (before.flags != now.flags) return fmt::format("expected flags {:#x} as before, got {:#x}", before.flags, now.flags);
   if (before.evaluation_rows != now.evaluation_rows)
-    return fmt::format("wanted evaluation_rows {} as before, found {}", before.evaluation_rows, now.evaluation_rows);
+    return fmt::format("expected evaluation_rows {} as before, got {}", before.evaluation_rows, now.evaluation_rows);
   return std::nullopt;
 }
 

@@ -87,7 +87,7 @@ void ChunkRecorder::RefuseReward(const RolloutBuffers& buffers, const Chunk& chu
   const uint64_t step = chunk.t + 1;
   std::string sentence = fmt::format("the reward of row {} is not a finite number at step {} of the rollout", r, step);
   if (const auto source = FirstNonFinite(buffers, r, r + 1, step))
-    sentence = source->text + (source->step < step ? "; it came before: " + sentence : ", nor is the reward");
+    sentence = source->text + (source->step < step ? "; then: " + sentence : ", nor is the reward");
   throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);
 }
 

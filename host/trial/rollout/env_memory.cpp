@@ -34,7 +34,7 @@ EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
   Call("allocate", [&](bp_env* env) { return memory_->allocate(env, bytes ? bytes : 1, &p); });
   if (p == nullptr || reinterpret_cast<uintptr_t>(p) % alignment() != 0)
     throw TrialFailure(BP_E_INTERNAL, env_->id(),
-                       fmt::format("allocate: wanted memory aligned to {} bytes, found {}", alignment(), p));
+                       fmt::format("allocate: expected memory aligned to {} bytes, got {}", alignment(), p));
   return {static_cast<std::byte*>(p), Release{env_, memory_}};
 }
 

@@ -15,7 +15,7 @@ void EpisodeTracker::CheckFlags(uint64_t row, uint8_t terminated, uint8_t trunca
   // A TRUNCATED channel that is the host's holds nothing else than the host wrote.
   const bp_channel* channel = bp::FindChannel(env_.spec(), first ? BP_ROLE_TERMINATED : BP_ROLE_TRUNCATED);
   throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                     fmt::format("step: channel '{}' of row {}: wanted 0 or 1, found {} {}", channel->name, row,
+                     fmt::format("step: channel '{}' of row {}: expected 0 or 1, got {} {}", channel->name, row,
                                  first ? terminated : truncated, when));
 }
 

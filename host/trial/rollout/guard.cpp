@@ -23,8 +23,8 @@ std::optional<uint64_t> GuardChange(const std::byte* guard, uint64_t bytes, bool
 }
 
 std::string GuardSentence(const std::string& channel, uint64_t distance, bool before) {
-  return fmt::format("wanted nothing written outside channel '{}', found a byte changed {} bytes {}", channel, distance,
-                     before ? "before its start" : "behind its end");
+  return fmt::format("expected nothing written outside channel '{}', got a change {} bytes {}", channel, distance,
+                     before ? "before its start" : "after its end");
 }
 
 }  // namespace backplane

@@ -15,7 +15,7 @@ void FillGuard(std::byte* guard, uint64_t bytes);
 // Nothing if all are as FillGuard left them.
 std::optional<uint64_t> GuardChange(const std::byte* guard, uint64_t bytes, bool before);
 
-// "wanted nothing written outside channel 'obs', found a byte changed 3 bytes behind its end"
+// "expected nothing written outside channel 'obs', got a change 3 bytes after its end"
 std::string GuardSentence(const std::string& channel, uint64_t distance, bool before);
 
 }  // namespace backplane

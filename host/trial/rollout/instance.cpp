@@ -28,7 +28,7 @@ void Require(Slot slot, const std::string& id, const char* name) {
 // What `create` has made: it said that all went well.
 template <class T>
 T* RequireMade(T* made, const std::string& id) {
-  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: wanted an instance, found NULL and the status BP_OK");
+  if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: expected an instance, got NULL and the status BP_OK");
   return made;
 }
 
@@ -49,16 +49,16 @@ void FailIn(HostServices& services, bp_status status, const std::string& doing) 
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));
   };
   if (status > BP_OK || status < BP_E_INTERNAL)
-    broken(fmt::format("wanted a status from {} to 0, found {}", int{BP_E_INTERNAL}, status));
+    broken(fmt::format("expected a status from {} to 0, got {}", int{BP_E_INTERNAL}, status));
   if (RepeatsPartError(services, reason)) status = BP_E_INTERNAL;
-  if (status == BP_E_CANCELLED && !services.cancelled()) broken("says that it was cancelled, and nobody asked it to stop");
+  if (status == BP_E_CANCELLED && !services.cancelled()) broken("returned BP_E_CANCELLED without a request to stop");
   throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
 }
 
 const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes) {
   if (table == nullptr) return nullptr;
   const auto refuse = [&](const std::string& wanted, const std::string& found) {
-    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("extension {}: wanted {}, found {}", extension, wanted, found));
+    throw TrialFailure(BP_E_INTERNAL, id, fmt::format("extension {}: expected {}, got {}", extension, wanted, found));
   };
   uint32_t size = 0;
   if (!CopyReadable(&size, table, sizeof size)) refuse("a table of functions", "memory that cannot be read");
@@ -106,25 +106,25 @@ void EnvInstance::CheckResets() const {
   const auto refuse = [&](const std::string& what) { throw TrialFailure(BP_E_INTERNAL, id(), what); };
   if (on_device() && !resets_itself_)
     refuse(
-        "keeps its channels on a device and does not reset itself (NATIVE_AUTORESET): the host would wait for every step to "
-        "look "
-        "at its flags");
+        "keeps its channels on a device, but does not reset itself (NATIVE_AUTORESET), so the host would wait for its flags in "
+        "every step");
   if (on_device() && Extension<bp_env_memory_1>(BP_ENV_MEMORY_1) == nullptr)
-    refuse("keeps its channels on a device and does not offer " BP_ENV_MEMORY_1 ", with which the host makes buffers there");
+    refuse("keeps its channels on a device, but does not offer " BP_ENV_MEMORY_1 ", which allocates buffers there");
   if (!resets_itself_) return;
   if (Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) == nullptr)
-    refuse("resets itself (NATIVE_AUTORESET) and does not offer " BP_ENV_AUTORESET_1 ", through which it gets its seeds");
+    refuse("resets itself (NATIVE_AUTORESET), but does not offer " BP_ENV_AUTORESET_1 ", which receives its seeds");
   if ((flags_ & BP_FLAG_OWNS_TIME_LIMIT) == 0)
-    refuse("resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), which looks too late");
+    refuse("resets itself (NATIVE_AUTORESET), but leaves its time limit to the host (no OWNS_TIME_LIMIT), which acts too late");
   for (const auto& [role, final_role, name] :
        {std::tuple{BP_ROLE_OBS, BP_ROLE_FINAL_OBS, "FINAL_OBS"}, {BP_ROLE_STATE, BP_ROLE_FINAL_STATE, "FINAL_STATE"}}) {
     const std::vector<const bp_channel*> like = bp::FindChannels(spec(), role), last = bp::FindChannels(spec(), final_role);
     for (size_t i = 0; i < like.size(); ++i) {
-      const std::string wanted = fmt::format("resets itself (NATIVE_AUTORESET): wanted a channel of the role {} like '{}', {}",
-                                             name, like[i]->name, Layout(*like[i]));
-      if (i >= last.size()) refuse(wanted + ", found none");
+      const std::string wanted =
+          fmt::format("resets itself (NATIVE_AUTORESET): expected a channel of the role {} like '{}', {}", name, like[i]->name,
+                      Layout(*like[i]));
+      if (i >= last.size()) refuse(wanted + ", got none");
       if (Layout(*last[i]) != Layout(*like[i]))
-        refuse(fmt::format("{}, found '{}', {}", wanted, last[i]->name, Layout(*last[i])));
+        refuse(fmt::format("{}, got '{}', {}", wanted, last[i]->name, Layout(*last[i])));
     }
   }
 }
@@ -137,13 +137,13 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
       if (here != there)
         throw TrialFailure(
             BP_E_CONFIG, a.id(),
-            fmt::format("evaluation.env.options change channel '{}' from {} to {}, and the learner was made for the first",
+            fmt::format("evaluation.env.options change channel '{}' from {} to {}, but the learner was created for the first",
                         c->name, here, there));
     }
     if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
     if (a.spec().device.type != b.spec().device.type)
       throw TrialFailure(BP_E_CONFIG, a.id(),
-                         "evaluation.env.options change the device, and the learner was made for the first");
+                         "evaluation.env.options change the device, but the learner was created for the first");
   };
   compare(training, evaluation);
   compare(evaluation, training);

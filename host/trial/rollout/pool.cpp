@@ -69,7 +69,7 @@ RunnerPool::RunnerPool(unsigned threads, bool pin)
   if (pin && threads > GrantedCores())
     throw TrialFailure(
         BP_E_CONFIG, "",
-        fmt::format("rollout.pin_threads wants a core for each of {} threads, and {} are granted", threads, GrantedCores()));
+        fmt::format("rollout.pin_threads: expected a core for each of {} threads, got {} cores", threads, GrantedCores()));
   runners_.resize(threads);
   for (unsigned i = 1; i < threads; ++i) {
     try {
@@ -78,7 +78,7 @@ RunnerPool::RunnerPool(unsigned threads, bool pin)
       Stop();
       throw TrialFailure(
           BP_E_CONFIG, "",
-          fmt::format("rollout.threads: wanted {} threads (auto: one for each core granted), found room for {}: {}; set "
+          fmt::format("rollout.threads: expected {} threads (auto: one for each granted core), got room for {}: {}; set "
                       "it to {} or less, or raise the limit on processes or memory (ulimit -u, ulimit -v, pids.max)",
                       threads, i, e.code().message(), i));
     } catch (...) {

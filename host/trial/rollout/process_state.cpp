@@ -78,7 +78,7 @@ void ResetFloatEnvironment(const std::string& who) {
   const std::lock_guard lock(g_mutex);
   if ((changed & 0x6000) != 0 || ((x87 ^ kCalmX87) & 0x0c00) != 0) Remember({"the rounding mode"}, who);
   if ((changed & 0x8040) != 0) Remember({"flush-to-zero"}, who);
-  if ((changed & 0x1f80) != 0 || ((x87 ^ kCalmX87) & 0x003f) != 0) Remember({"which floating-point exceptions trap"}, who);
+  if ((changed & 0x1f80) != 0 || ((x87 ^ kCalmX87) & 0x003f) != 0) Remember({"the trapped floating-point exceptions"}, who);
   if (((x87 ^ kCalmX87) & 0x0300) != 0) Remember({"the precision of the x87 unit"}, who);
 }
 #elif defined(__aarch64__)
@@ -167,7 +167,7 @@ void RestoreThreadState(const std::string& who) {
   }
   if (!PutSignalMaskBack()) return;
   const std::lock_guard lock(g_mutex);
-  Remember({"which signals a thread takes"}, who);
+  Remember({"the signals that a thread accepts"}, who);
 }
 
 void RestoreProcessState(const std::string& who) {
@@ -238,7 +238,7 @@ std::vector<std::string> StateChanges() {
           return other.difference.what == found.what && !IsJoint(other.who) && change.who.find(other.who) != std::string::npos;
         });
     if (!told)
-      sentences.push_back(fmt::format("{} changed {}{}, which all plugins of the process share; it {} put back", change.who,
+      sentences.push_back(fmt::format("{} changed {}{}, which all plugins of the process share; it {} restored", change.who,
                                       found.what, found.detail, found.put_back ? "was" : "could not be"));
   }
   return sentences;

@@ -43,8 +43,8 @@ void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstanc
   if (horizon > memory / step)
     throw TrialFailure(
         BP_E_OOM_HOST, learner.id(),
-        fmt::format("asks for a rollout of {} steps: wanted at most {}, as a step of all rows takes {} bytes of the "
-                    "host and the machine has {}",
+        fmt::format("asks for a rollout of {} steps: expected at most {}, because a step of all envs takes {} bytes and "
+                    "the machine has {}",
                     horizon, memory / step, step, memory));
 }
 
@@ -258,8 +258,7 @@ void RolloutBuffers::RestoreStates(const std::vector<std::byte>& bytes) {
   ForEachState([&](const bp_channel&, ChannelBuffer&, uint64_t n) { wanted += n; });
   if (bytes.size() != wanted)
     throw TrialFailure(
-        BP_E_IO, "",
-        "the saved states of the rows should be " + std::to_string(wanted) + " bytes, found " + std::to_string(bytes.size()));
+        BP_E_IO, "", "expected " + std::to_string(wanted) + " bytes of saved row states, got " + std::to_string(bytes.size()));
   const std::byte* from = bytes.data();
   ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t n) {
     std::memcpy(b.row(horizon_, 0), from, n);

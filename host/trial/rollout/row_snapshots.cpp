@@ -21,7 +21,7 @@ uint64_t RowBytes(const bp_env_snapshot_1& snapshot, EnvInstance& env) {
   if (bytes > kMaxSnapshotBytes / env.rows())
     throw TrialFailure(
         BP_E_INTERNAL, env.id(),
-        fmt::format("row_bytes: wanted at most {} bytes for {} rows, found {} for each", kMaxSnapshotBytes, env.rows(), bytes));
+        fmt::format("row_bytes: expected at most {} bytes for {} rows, got {} for each", kMaxSnapshotBytes, env.rows(), bytes));
   return bytes;
 }
 
@@ -38,10 +38,8 @@ std::vector<std::byte> SaveRows(EnvInstance& env) {
     FillGuard(at + bytes, kGuardBytes);  // where the next row's go
     env.Call("snapshot", [&](bp_env* handle) { return snapshot.get(handle, r, at); });
     if (GuardChange(at + bytes, kGuardBytes, /*before=*/false))
-      throw TrialFailure(
-          BP_E_INTERNAL, env.id(),
-          fmt::format("snapshot: wanted the {} bytes of row {} that row_bytes names, found that it wrote behind them", bytes,
-                      r));
+      throw TrialFailure(BP_E_INTERNAL, env.id(),
+                         fmt::format("snapshot: expected {} bytes of row {} (row_bytes), got more", bytes, r));
     if (r + 1 < env.rows()) std::fill_n(at + bytes, std::min(bytes, kGuardBytes), std::byte{0});
   }
   out.resize(bytes * env.rows());
@@ -53,7 +51,7 @@ void LoadRows(EnvInstance& env, const std::vector<std::byte>& saved) {
   const uint64_t bytes = RowBytes(snapshot, env);
   if (saved.size() != bytes * env.rows())
     throw TrialFailure(BP_E_IO, env.id(),
-                       fmt::format("restore: wanted {} bytes for each of {} rows, as row_bytes says now, found {} saved", bytes,
+                       fmt::format("restore: expected {} bytes for each of {} rows (row_bytes), got {} saved bytes", bytes,
                                    env.rows(), saved.size()));
   for (uint64_t r = 0; r < env.rows(); ++r)
     env.Call("restore", [&](bp_env* handle) { return snapshot.set(handle, r, saved.data() + r * bytes); });

@@ -45,15 +45,15 @@ std::optional<Frame> FrameReader::Next() {
   if (there < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes_.data() + at_, sizeof header);
   if (header.magic != kFrameMagic)
-    throw FrameError(fmt::format("wanted a frame that begins with {:08x}, found {:08x}", kFrameMagic, header.magic));
+    throw FrameError(fmt::format("expected a frame that begins with {:08x}, got {:08x}", kFrameMagic, header.magic));
   if (header.kind < static_cast<uint32_t>(FrameKind::kHello) || header.kind > static_cast<uint32_t>(FrameKind::kFailed))
-    throw FrameError(fmt::format("wanted a frame of a known kind, found kind {}", header.kind));
+    throw FrameError(fmt::format("expected a frame of a known kind, got kind {}", header.kind));
   if (header.size > kMostFrameBytes)
-    throw FrameError(fmt::format("wanted a frame of at most {} bytes, found {}", kMostFrameBytes, header.size));
+    throw FrameError(fmt::format("expected a frame of at most {} bytes, got {}", kMostFrameBytes, header.size));
   if (there - sizeof header < header.size) return std::nullopt;
   const std::byte* const body = bytes_.data() + at_ + sizeof header;
   if (const uint64_t hash = HashOf(header, body); hash != header.hash)
-    throw FrameError(fmt::format("wanted a frame with the hash {:016x}, found {:016x}", header.hash, hash));
+    throw FrameError(fmt::format("expected a frame with the hash {:016x}, got {:016x}", header.hash, hash));
   Frame frame{static_cast<FrameKind>(header.kind), {body, body + header.size}};
   at_ += sizeof header + header.size;
   if (at_ == bytes_.size() || at_ > kKeptBytes) {

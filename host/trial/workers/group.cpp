@@ -15,7 +15,7 @@ constexpr int kLookAtStop_ms = 100;
 
 std::string WithLastWords(const WorkerLink& link) {
   const std::string words = link.LastWords();
-  return words.empty() ? "" : "; the last it printed: " + words;
+  return words.empty() ? "" : "; its last output: " + words;
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ void WorkerGroup::EndSilent(bool in_turn) {
     if (worker.silent_s <= setup_.silence_s) continue;
     worker.link->End();
     Lose(i, fmt::format("it gave no sign of life for {:g} s{} and was ended: ", setup_.silence_s,
-                        worker.said_hello ? "" : " before it had loaded the plugins"));
+                        worker.said_hello ? "" : " before it loaded the plugins"));
   }
 }
 
@@ -146,26 +146,26 @@ void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
   worker.silent_s = 0;
   if (frame.kind == FrameKind::kFailed) Fail(MessageOf<Failed>(frame));
   if (frame.kind == FrameKind::kHello) return Hear(&worker, MessageOf<Hello>(frame));
-  if (!worker.said_hello) Refuse(worker, "it says more before it has said who it is");
-  if (scores == nullptr && frame.kind != FrameKind::kBeat) Refuse(worker, "it answers before it was asked");
+  if (!worker.said_hello) Refuse(worker, "expected its hello first, got a different message");
+  if (scores == nullptr && frame.kind != FrameKind::kBeat) Refuse(worker, "it replied without a request");
   if (setup_.beat) setup_.beat();
   switch (frame.kind) {
     case FrameKind::kBeat: return;
     case FrameKind::kReady: return Hear(i, MessageOf<Ready>(frame));
     case FrameKind::kScore: return Hear(i, MessageOf<Score>(frame), scores);
     case FrameKind::kDone: return Hear(&worker, MessageOf<Done>(frame));
-    default: Refuse(worker, fmt::format("a worker sends no frames of kind {}", static_cast<uint32_t>(frame.kind)));
+    default: Refuse(worker, fmt::format("expected a frame of a worker, got kind {}", static_cast<uint32_t>(frame.kind)));
   }
 }
 
 void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
-  if (worker->said_hello) Refuse(*worker, "it says twice who it is");
+  if (worker->said_hello) Refuse(*worker, "expected one hello, got a second one");
   if (hello.protocol != kWorkerProtocol)
-    Refuse(*worker, fmt::format("wanted protocol {}, found {}", kWorkerProtocol, hello.protocol));
+    Refuse(*worker, fmt::format("expected protocol {}, got {}", kWorkerProtocol, hello.protocol));
   if (hello.trial_id != setup_.trial_id || hello.token != setup_.token)
-    Refuse(*worker, fmt::format("wanted a worker of trial {}, found one of trial {}", setup_.trial_id, hello.trial_id));
+    Refuse(*worker, fmt::format("expected a worker of trial {}, got one of trial {}", setup_.trial_id, hello.trial_id));
   if (hello.threads < 1 || hello.rows < 1)
-    Refuse(*worker, fmt::format("wanted threads and rows, found {} and {}", hello.threads, hello.rows));
+    Refuse(*worker, fmt::format("expected 1 or more threads and rows, got {} and {}", hello.threads, hello.rows));
   worker->hello = hello;
   worker->said_hello = true;
 }
@@ -173,12 +173,12 @@ void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
 void WorkerGroup::Hear(size_t i, const Ready& ready) {
   Worker& worker = workers_[i];
   if (ready.turn != turn_.number || worker.ready)
-    Refuse(worker, fmt::format("wanted it to be ready once for turn {}, found turn {}", turn_.number, ready.turn));
+    Refuse(worker, fmt::format("expected one ready message for turn {}, got one for turn {}", turn_.number, ready.turn));
   if (ready.request != request_)
     throw TrialFailure(
         BP_E_INTERNAL, setup_.learner,
-        fmt::format("plan: from the same saved state and limits it asks for {} in {} and for {} in the trial; what it "
-                    "plans should follow from them alone, or rollout.workers be 0",
+        fmt::format("plan: with the same saved state and limits, it asks for {} in {}, but for {} in the trial; make "
+                    "the plan depend only on them, or set rollout.workers: 0",
                     ToText(ready.request), worker.name, ToText(request_)));
   worker.ready = true;
   dealer_.Join(i, std::min(worker.hello.rows, worker.hello.threads * turn_.most));
@@ -188,15 +188,15 @@ void WorkerGroup::Hear(size_t i, const Ready& ready) {
 void WorkerGroup::Hear(size_t i, const Score& score, CandidateScores* scores) {
   const Worker& worker = workers_[i];
   if (score.turn != turn_.number || !dealer_.Finish(i, score.job))
-    Refuse(worker, fmt::format("it gives a score of job {} in turn {}, which it does not have", score.job, score.turn));
+    Refuse(worker, fmt::format("it scored job {} in turn {}, which was not assigned to it", score.job, score.turn));
   if (!scores->Set(score.job, score.score))
-    Refuse(worker, fmt::format("wanted {} infos and {} moments of a job, found {} and {}", scores->infos(), scores->moments(),
+    Refuse(worker, fmt::format("expected {} infos and {} moments per job, got {} and {}", scores->infos(), scores->moments(),
                                score.score.infos.size(), score.score.moments.size()));
 }
 
 void WorkerGroup::Hear(Worker* worker, const Done& done) {
   if (done.turn != turn_.number || !end_sent_ || worker->done)
-    Refuse(*worker, fmt::format("wanted the end of turn {} when it was asked for, found that of {}", turn_.number, done.turn));
+    Refuse(*worker, fmt::format("expected the end of turn {}, got the end of turn {}", turn_.number, done.turn));
   worker->done = true;
   for (size_t p = 0; p < kPhaseCount; ++p) {
     phases_.ns[p] += done.phases.ns[p];
@@ -250,7 +250,7 @@ void WorkerGroup::Lose(size_t i, const std::string& why) {
   worker.unsent = {};
   const std::string how = worker.name + ": " + why + worker.link->HowItEnded();
   if (!worker.said_hello && why.empty())
-    throw std::runtime_error(how + " before it had loaded the plugins" + WithLastWords(*worker.link));
+    throw std::runtime_error(how + " before it loaded the plugins" + WithLastWords(*worker.link));
   const uint64_t jobs = dealer_.Lose(i);
   setup_.warn(fmt::format("{} in turn {}; {} {} of its {}{}", how, turn_.number,
                           AtWork() > 0 ? "the other workers play" : "the trial plays", jobs, jobs == 1 ? "job" : "jobs",

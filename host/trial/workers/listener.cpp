@@ -101,7 +101,7 @@ std::optional<WorkerListener::Caller> WorkerListener::Await(int timeout_ms) {
 
 int CallTrial(const std::string& at) {
   const size_t colon = at.rfind(':');
-  if (colon == std::string::npos) throw std::runtime_error("wanted HOST:PORT, found \"" + at + "\"");
+  if (colon == std::string::npos) throw std::runtime_error("expected HOST:PORT, got \"" + at + "\"");
   const Addresses found = Resolve(at.substr(0, colon), at.substr(colon + 1), 0);
   const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0 || connect(fd, found->ai_addr, found->ai_addrlen) != 0) {

@@ -33,7 +33,7 @@ class LocalWorker : public WorkerLink {
   void End() override { child_->Signal(SIGKILL); }
   std::string HowItEnded() override {
     const std::optional<ChildExit> exit = child_->Wait(kUntilItIsReaped_ms);
-    if (!exit) return fmt::format("process {} has closed its end of the stream", child_->pid());
+    if (!exit) return fmt::format("process {} closed its end of the stream", child_->pid());
     if (exit->signal != 0)
       return fmt::format("process {} was ended by signal {} ({})", child_->pid(), exit->signal, strsignal(exit->signal));
     return fmt::format("process {} ended with exit code {}", child_->pid(), exit->code);

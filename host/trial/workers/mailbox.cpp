@@ -43,14 +43,13 @@ void Mailbox::Take(const Frame& frame) {
       changed_.notify_one();
       return;
     case FrameKind::kJobs:
-      if (scorer_ == nullptr || !scorer_->Give(MessageOf<JobList>(frame).jobs))
-        throw FrameError("it was given jobs that there are not");
+      if (scorer_ == nullptr || !scorer_->Give(MessageOf<JobList>(frame).jobs)) throw FrameError("it received unknown jobs");
       return;
     case FrameKind::kEndTurn:
-      if (scorer_ == nullptr) throw FrameError("a turn ends that has not begun");
+      if (scorer_ == nullptr) throw FrameError("a turn ended before it began");
       std::exchange(scorer_, nullptr)->CloseJobs();
       return;
-    default: throw FrameError("a trial sends no frames of kind " + std::to_string(static_cast<uint32_t>(frame.kind)));
+    default: throw FrameError("expected a frame of a trial, got kind " + std::to_string(static_cast<uint32_t>(frame.kind)));
   }
 }
 

@@ -79,7 +79,7 @@ class RayDriver {
     for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms)) {
       beat();
       if (Clock::now() > until)
-        throw std::runtime_error(fmt::format("workers on Ray: the cluster was not joined within {} s", kToJoin.count()));
+        throw std::runtime_error(fmt::format("workers on Ray: could not join the cluster within {} s", kToJoin.count()));
     }
     return node_;
   }
@@ -99,7 +99,8 @@ class RayDriver {
  private:
   void Take(const std::string& line) {
     const nlohmann::json said = nlohmann::json::parse(line, nullptr, false);
-    if (!said.is_object()) throw std::runtime_error("Ray's driver: wanted an object in a line, found " + line.substr(0, 200));
+    if (!said.is_object())
+      throw std::runtime_error("Ray's driver: expected a JSON object per line, got " + line.substr(0, 200));
     const auto reply = ReadTolerantly<DriverReply>(said);
     if (reply.failed) {
       const std::string why = "workers on Ray: " + *reply.failed;
@@ -176,8 +177,8 @@ class StartedOnRay : public StartedWorkers {
         if (!links[i]) CheckIsComing(i + 1);
       if (Clock::now() > until)
         throw std::runtime_error(
-            fmt::format("Ray has started {} of {} workers in {} s; each asks for {} CPUs: see `ray status`", there, workers_,
-                        kToStart.count(), threads_));
+            fmt::format("Ray started {} of {} workers in {} s; each needs {} CPUs; `ray status` shows the free ones", there,
+                        workers_, kToStart.count(), threads_));
       const auto caller = listener.Await(kLook_ms);
       if (!caller) continue;
       auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
@@ -201,8 +202,8 @@ class StartedOnRay : public StartedWorkers {
   void CheckIsComing(uint64_t number) const {
     const RayDriver::End* const end = driver_->EndOf(number);
     if (end == nullptr) return;
-    throw std::runtime_error(fmt::format("worker {}: {} before it had called the trial{}", number, end->how,
-                                         end->words.empty() ? "" : "; the last it printed: " + end->words));
+    throw std::runtime_error(fmt::format("worker {}: {} before it connected to the trial{}", number, end->how,
+                                         end->words.empty() ? "" : "; its last output: " + end->words));
   }
 
   const WorkerOrder order_;

@@ -62,7 +62,7 @@ def main():
     try:
         import ray
     except ImportError:
-        return say(failed=f"{sys.executable} has no package ray; name a Python that has it in BACKPLANE_PYTHON", lasting=True)
+        return say(failed=f"{sys.executable} does not have the package ray; set BACKPLANE_PYTHON to a Python that has it", lasting=True)
     try:
         knock(sys.argv[2])
         ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")

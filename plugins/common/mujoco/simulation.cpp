@@ -17,7 +17,7 @@ struct Bad {
 constexpr const char* kUnstable =
     "the simulation is unstable; try a smaller timestep in the model (xml_path) with a larger frame_skip, weaker actuators or "
     "less extreme masses";
-constexpr Bad kBad[] = {{mjWARN_BADCTRL, "ctrl", "the learner's actions should be finite"},
+constexpr Bad kBad[] = {{mjWARN_BADCTRL, "ctrl", "expected finite actions from the learner"},
                         {mjWARN_BADQPOS, "qpos", kUnstable},
                         {mjWARN_BADQVEL, "qvel", kUnstable},
                         {mjWARN_BADQACC, "qacc", kUnstable}};

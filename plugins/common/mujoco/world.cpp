@@ -26,7 +26,7 @@ CompiledModel::CompiledModel(const std::filesystem::path& xml_path, const BuiltI
   Require(model_->nu > 0, "at least one actuator", "none");
   for (int i = 0; i < nu(); ++i)
     Require(model_->actuator_ctrlrange[2 * i] < model_->actuator_ctrlrange[2 * i + 1],
-            "a ctrlrange for every actuator, which bounds the actions", "none for actuator " + std::to_string(i));
+            "a ctrlrange for every actuator, as the bounds of the actions", "none for actuator " + std::to_string(i));
   model_ = Quickened(std::move(model_), name_, xml_path.empty() ? built_in.xml : "");
 }
 
@@ -41,18 +41,16 @@ int CompiledModel::Body(const char* option, const std::string& name) const {
     const char* known = mj_id2name(model(), mjOBJ_BODY, i);
     bodies += (i ? ", " : "") + std::to_string(i) + (known && *known ? std::string(" ") + known : "");
   }
-  throw bp::ConfigError(std::string(option) + ": the model '" + name_ + "' has no body '" + name + "'; it has " + bodies);
+  throw bp::ConfigError(std::string(option) + ": model '" + name_ + "' has no body '" + name + "'; bodies: " + bodies);
 }
 
 void CompiledModel::Require(bool holds, const std::string& wanted, const std::string& found) const {
-  if (!holds)
-    throw bp::ConfigError("xml_path: the model '" + name_ + "' does not fit this task, which needs " + wanted + "; found " +
-                          found);
+  if (!holds) throw bp::ConfigError("xml_path: model '" + name_ + "': expected " + wanted + ", got " + found);
 }
 
 void RequireOrder(const char* low_name, double low, const char* high_name, double high) {
   if (low > high)
-    throw bp::ConfigError(std::string(low_name) + " should not exceed " + high_name + ", got " + std::to_string(low) + " and " +
+    throw bp::ConfigError(std::string(low_name) + ": expected at most " + high_name + ", got " + std::to_string(low) + " and " +
                           std::to_string(high));
 }
 

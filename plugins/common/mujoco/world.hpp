@@ -26,10 +26,9 @@ struct TaskOptions {
 inline constexpr auto kFrameSkip = bp::Opt("frame_skip", &TaskOptions::frame_skip, "[1,1000]",
                                            "Simulation steps of the model's timestep per env step; cost grows with it.");
 inline constexpr auto kMaxEpisodeSteps =
-    bp::Opt("max_episode_steps", &TaskOptions::max_episode_steps, "[1,)", "The host ends an episode after so many steps.");
-inline constexpr auto kXmlPath =
-    bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file to use instead of the built-in model; empty: built in.",
-            {.flags = BP_PARAM_DATA | BP_PARAM_XML, .aliases = "xml_file"});
+    bp::Opt("max_episode_steps", &TaskOptions::max_episode_steps, "[1,)", "Steps after which the host ends an episode.");
+inline constexpr auto kXmlPath = bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file of the model; empty: the built-in one.",
+                                         {.flags = BP_PARAM_DATA | BP_PARAM_XML, .aliases = "xml_file"});
 
 // Immutable once made, so rows on all threads read it.
 class CompiledModel {

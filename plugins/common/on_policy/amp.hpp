@@ -11,8 +11,8 @@ namespace backplane::on_policy {
 inline nn::Precision FusedPrecision(bool use_amp, bool has_bf16 = nn::HasBf16()) {
   if (use_amp && !has_bf16) {
     throw bp::ConfigError(
-        "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
-        "nevertheless");
+        "use_amp: expected a CPU with avx512_bf16, got one without, on which it would only be slower; update_path: torch uses "
+        "it anyway");
   }
   return use_amp ? nn::Precision::kBf16 : nn::Precision::kFull;
 }

@@ -60,19 +60,19 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("vf_clip", &Options::vf_clip, "Clips the change of the value in its loss",
             {.aliases = "clip_vloss,use_clipped_value_loss"}),
     bp::Opt("vf_clip_param", &Options::vf_clip_param, "[0,)",
-            "Range of that clip, in units of the critic's output; 0 takes clip_param", {.aliases = "clip_range_vf"}),
+            "Range of that clip, in units of the critic's output; 0: clip_param", {.aliases = "clip_range_vf"}),
     bp::Opt("grad_clip", &Options::grad_clip, "[0,)", "Largest gradient norm; 0: no limit", {.aliases = "max_grad_norm"}),
     bp::Opt("kl_target", &Options::kl_target, "[0,)", "An update ends early above 1.5 times this KL; 0: off",
             {.aliases = "target_kl"}),
     bp::Opt("hidden", &Options::hidden, "[1,)", "Sizes of the actor's hidden layers", {.aliases = "fcnet_hiddens"}),
     bp::Opt("vf_hidden", &Options::vf_hidden, "[1,)", "Sizes of the critic's hidden layers; empty: the same as hidden"),
     bp::Opt("activation", &Options::activation, "Function between layers", {.aliases = "fcnet_activation"}),
-    bp::Opt("ortho_init", &Options::ortho_init, "Orthogonal first weights; false: uniform"),
+    bp::Opt("ortho_init", &Options::ortho_init, "Orthogonal initial weights; false: uniform"),
     bp::Opt("update_path", &Options::update_path,
-            "fused: own kernels on the CPU; torch: LibTorch's autograd, slower there; auto: fused unless another option asks "
-            "for LibTorch"),
+            "fused: our kernels on the CPU; torch: LibTorch's autograd, slower there; auto: fused unless another option needs "
+            "LibTorch"),
     bp::Opt("update_shards", &Options::update_shards, "[1,1024]",
-            "Parts of a minibatch with a gradient of their own, summed in order; as many cores as this can share an update"),
+            "Parts of a minibatch with separate gradients, summed in order; at most this many cores share an update"),
 };
 
 }  // namespace backplane::on_policy

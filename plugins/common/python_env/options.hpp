@@ -11,15 +11,15 @@
 namespace backplane::python_env {
 
 struct Options {
-  // Throws bp::Error (BP_E_CONFIG) unless it is said once which env is meant.
+  // Throws bp::Error (BP_E_CONFIG) unless the options name exactly one env.
   void Check(const bp::Config& config) {
     if (id.empty() == file.empty())
       throw bp::ConfigError(id.empty()
-                                ? "wanted the env's `id`, or `file` and `class`, found neither"
-                                : "wanted the env's `id`, or `file` and `class`, found both (" + config.Where("file") + ")");
+                                ? "expected the env's `id`, or `file` and `class`, got neither"
+                                : "expected the env's `id`, or `file` and `class`, got both (" + config.Where("file") + ")");
     if (file.empty() != class_name.empty())
-      throw bp::ConfigError(file.empty() ? "`class` (" + config.Where("class") + ") is a class of `file`, which is not given"
-                                         : "`file` (" + config.Where("file") + ") wants the `class` in it that is the env");
+      throw bp::ConfigError(file.empty() ? "`class` (" + config.Where("class") + "): expected `file` with this class, got none"
+                                         : "`file` (" + config.Where("file") + "): expected `class`, the env in it, got none");
     if (!python.empty()) return;
     const char* const active = std::getenv("VIRTUAL_ENV");
     python = active != nullptr && *active != '\0' ? std::string(active) + "/bin/python" : "python3";
@@ -40,20 +40,20 @@ struct Options {
   double timeout = 60;
 };
 
-// Of every such env, after its `id` and `file`.
+// Options of every such env, after `id` and `file`.
 inline constexpr bp::OptionTable kOptionsOfAll{
     bp::Opt("class", &Options::class_name, "The class in `file` that is the env."),
     bp::Opt("files", &Options::files, "paths",
-            "Files that the env uses, whose content belongs to the identity; left out: all `*.py` below the folder of `file`.",
+            "Files that the env uses; their content is part of the identity. Default: all `*.py` below the folder of `file`.",
             {.flags = BP_PARAM_DATA | BP_PARAM_LATER}),
-    bp::Opt("kwargs", &Options::kwargs, "mapping", "Arguments the env is made with."),
+    bp::Opt("kwargs", &Options::kwargs, "mapping", "Arguments of the env's constructor."),
     bp::Opt("wrappers", &Options::wrappers, "list",
-            "Wrappers, the innermost first: each a name or `{name: {argument: value}}`. Names: `module:Class`, a class of "
-            "`file`, or a wrapper of the library."),
+            "Wrappers, innermost first, as `NAME` or `{NAME: {argument: value}}`. NAME is `module:Class`, a class of `file`, "
+            "or a wrapper of the library."),
     bp::Opt("python", &Options::python,
             "Interpreter of the env processes; empty: the active virtual environment's, else python3."),
-    bp::Opt("timeout", &Options::timeout, "(0,86400]",
-            "The longest that a reset or a step of all rows may take; a start has 120 s at least.", {.unit = "s"}),
+    bp::Opt("timeout", &Options::timeout, "(0,86400]", "Time limit of a reset or step of all rows; a start has at least 120 s.",
+            {.unit = "s"}),
 };
 
 }  // namespace backplane::python_env

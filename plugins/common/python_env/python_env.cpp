@@ -86,7 +86,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   step_s_ = fps > 0 ? 1 / fps : kUsualStep_s;
   if (!keeps_state_)
     host->log(host, BP_LOG_INFO,
-              ("a trial that goes on begins new episodes, as its rows cannot be saved: " + not_kept).c_str());
+              ("a resumed trial starts new episodes, because its rows cannot be saved: " + not_kept).c_str());
 }
 
 PythonEnv::~PythonEnv() = default;
@@ -194,7 +194,7 @@ void PythonEnv::SaveState(const bp::Writer& writer) {
     uint64_t bytes = UINT64_MAX;
     if (answer.size() - here >= sizeof bytes) std::memcpy(&bytes, answer.data() + here, sizeof bytes);
     if (bytes > answer.size() - here - std::min(sizeof bytes, answer.size() - here))
-      throw bp::Error(BP_E_INTERNAL, "row " + std::to_string(r) + ": its worker sent a state that is not whole");
+      throw bp::Error(BP_E_INTERNAL, "row " + std::to_string(r) + ": expected a complete state from its worker, got a part");
     writer.PutAll(answer.data() + here + sizeof bytes, bytes);
     here += sizeof bytes + bytes;
   }
@@ -204,7 +204,7 @@ void PythonEnv::LoadState(const bp::Reader& reader) {
   const auto text = [&](uint64_t most) {
     const auto bytes = reader.Get<uint64_t>();
     if (bytes > most)
-      throw bp::Error(BP_E_INVALID_ARG, "the saved state has an absurd length: " + std::to_string(bytes) + " bytes");
+      throw bp::Error(BP_E_INVALID_ARG, "the saved state has an impossible length: " + std::to_string(bytes) + " bytes");
     std::string read;
     for (constexpr uint64_t kPortion = 1 << 20; read.size() < bytes;) {  // what is not there is not asked memory for
       const size_t before = read.size();
@@ -217,7 +217,8 @@ void PythonEnv::LoadState(const bp::Reader& reader) {
   if (versions != versions_)
     host_->log(
         host_, BP_LOG_WARN,
-        ("its rows were saved by other packages, and may go on otherwise; then:\n" + versions + "now:\n" + versions_).c_str());
+        ("other package versions saved its rows, which may now step differently; then:\n" + versions + "now:\n" + versions_)
+            .c_str());
   reader.Expect(rows_, "its number of rows");
   std::vector<std::string> requests(workers_.size());
   for (uint64_t r = 0; r < rows_; ++r) {

@@ -79,7 +79,7 @@ def named(name, places):
         try:
             places = [importlib.import_module(module)]
         except ImportError as e:
-            raise Refusal(f"'{name}' cannot be imported: {e}") from e
+            raise Refusal(f"cannot import '{name}': {e}") from e
     for place in places:
         if hasattr(place, attribute):
             return getattr(place, attribute)
@@ -95,7 +95,7 @@ def module_of_file(path):
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
-        raise Refusal(f"file: '{path}' is no Python file")
+        raise Refusal(f"file: expected a Python file, got '{path}'")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # for pickle
     spec.loader.exec_module(module)
@@ -115,7 +115,7 @@ def wrapped(env, wrappers, places):
         else:
             name, arguments = entry, {}
         if not isinstance(name, str) or not isinstance(arguments or {}, dict):
-            raise Refusal(f"wrappers: wanted a name, or {{name: {{argument: value}}}}, found {json.dumps(entry)}")
+            raise Refusal(f"wrappers: expected a name, or {{name: {{argument: value}}}}, got {json.dumps(entry)}")
         try:
             env = named(name, places)(env, **(arguments or {}))
         except Refusal as e:
@@ -160,8 +160,8 @@ def box_bounds(low, high):
 
 def refuse_space(what, space):
     raise Refusal(
-        f"{what}: {type(space).__name__} has no channel; wanted Box, Discrete, MultiDiscrete, MultiBinary, or Dict and Tuple of "
-        "them (a wrapper may turn it into one)"
+        f"{what}: expected Box, Discrete, MultiDiscrete, MultiBinary, or Dict and Tuple of them, got {type(space).__name__}; "
+        "use a wrapper to convert it"
     )
 
 
@@ -198,7 +198,7 @@ class Observations:
         return {"role": "obs", "name": "obs", "shape": self.shape, "dtype": "f32", "space": "box", **limits}
 
     def writers(self, view):
-        """What to assign each row's observation to, as `writer[:] = obs`; where that raises, `put` is the way."""
+        """The target of each row's observation, for `writer[:] = obs`; if that raises, use `put`."""
         if self.is_box and len(self.shape) == 1 and self.space.dtype == numpy.float32:
             return [memoryview(row) for row in view]  # the fastest, and it takes no other shape or type
         return [None] * len(view)
@@ -206,7 +206,7 @@ class Observations:
     def put(self, row, observation):
         value = numpy.asarray(observation if self.is_box else spaces.flatten(self.space, observation))
         if value.shape != self.shape:
-            raise ValueError(f"an observation of shape {value.shape}, and observation_space says {self.shape}")
+            raise ValueError(f"expected an observation of shape {self.shape}, as in observation_space, got {value.shape}")
         row[...] = value
 
 
@@ -375,7 +375,7 @@ class GymnasiumRows(Rows):
                 *zip(here[1:4], there[1:4]),
             ]
         )
-        return "" if same else "a copy by pickle steps otherwise"
+        return "" if same else "a copy by pickle steps differently"
 
 
 class ParallelRows(Rows):
@@ -417,7 +417,8 @@ class ParallelRows(Rows):
         for agent in self.agents[1:]:
             if space_of(agent) != first:
                 raise Refusal(
-                    f"{what}: that of '{self.agents[0]}', {first}, is not that of '{agent}', {space_of(agent)}; a wrapper may pad them"
+                    f"{what}: expected the same space for all agents, got {first} for '{self.agents[0]}' and {space_of(agent)} for "
+                    f"'{agent}'; use a wrapper to pad them"
                 )
         return first
 
@@ -490,11 +491,11 @@ class ParallelRows(Rows):
             numpy.array_equal(spaces.flatten(env.observation_space(a), here[0][a]), spaces.flatten(env.observation_space(a), there[0][a]))
             for a in here[0]
         )
-        return "" if same else "a copy by pickle steps otherwise"
+        return "" if same else "a copy by pickle steps differently"
 
 
 def is_masked(space):
-    """PettingZoo's form of an observation with the actions that are allowed."""
+    """True for PettingZoo's observation with an action mask."""
     return isinstance(space, spaces.Dict) and set(space.spaces) == {"observation", "action_mask"}
 
 
@@ -510,16 +511,16 @@ def pettingzoo_maker(config):
         try:
             module = importlib.import_module(config["id"])
         except ImportError as e:
-            raise Refusal(f"id: {e}; wanted a module with `parallel_env`, such as pettingzoo.butterfly.pistonball_v6") from e
+            raise Refusal(f"id: {e}; expected a module with `parallel_env`, such as pettingzoo.butterfly.pistonball_v6") from e
         if not hasattr(module, "parallel_env"):
-            raise Refusal(f"id: '{config['id']}' has no `parallel_env`: it is no Parallel env of PettingZoo")
+            raise Refusal(f"id: expected a Parallel env of PettingZoo, got '{config['id']}', which has no `parallel_env`")
         make = module.parallel_env
 
     def made(**more):
         env = make(**copy.deepcopy(config["kwargs"]), **more)
         for attribute in ("reset", "step", "observation_space", "action_space", "possible_agents"):
             if not hasattr(env, attribute):
-                raise Refusal(f"'{config['id'] or config['class']}' is no Parallel env of PettingZoo: it has no '{attribute}'")
+                raise Refusal(f"expected a Parallel env of PettingZoo, got '{config['id'] or config['class']}', which has no '{attribute}'")
         return wrapped(env, config["wrappers"], places)
 
     return made
@@ -527,12 +528,12 @@ def pettingzoo_maker(config):
 
 def class_in(module, config):
     if not hasattr(module, config["class"]):
-        raise Refusal(f"class: '{config['class']}' is not in {config['file']}, whose envs are: {classes_like_envs(module)}")
+        raise Refusal(f"class: '{config['class']}' is not in {config['file']}; envs in it: {classes_like_envs(module)}")
     return getattr(module, config["class"])
 
 
 def gymnasium_maker(config):
-    """What makes an env of a row; its places are where wrappers are looked for."""
+    """Returns the function that creates the env of a row. Wrappers are searched in `places`."""
     import gymnasium
 
     places = [gymnasium.wrappers]
@@ -547,14 +548,14 @@ def gymnasium_maker(config):
         env = make(**copy.deepcopy(config["kwargs"]), **more)
         for attribute in ("reset", "step", "observation_space", "action_space"):
             if not hasattr(env, attribute):
-                raise Refusal(f"'{config['id'] or config['class']}' is no env of Gymnasium: it has no '{attribute}'")
+                raise Refusal(f"expected a Gymnasium env, got '{config['id'] or config['class']}', which has no '{attribute}'")
         return wrapped(env, config["wrappers"], places)
 
     return made
 
 
 def registered(gymnasium, name):
-    """The spec of an env by id, without the wrappers that only look for mistakes of callers."""
+    """The spec of an env by id, without the wrappers that only check callers."""
     module, colon, name = name.rpartition(":")
     try:
         if colon:
@@ -627,7 +628,7 @@ class Worker:
             import gymnasium.wrappers
             import numpy
         except ImportError as e:
-            raise Refusal(f"python: {sys.executable} lacks a package: {e}") from e
+            raise Refusal(f"python: {sys.executable}: a package is missing: {e}") from e
         spaces = gymnasium.spaces
         maker, rows = KINDS[config["kind"]]
         self.own = range(self.index, config["rows"], self.workers)

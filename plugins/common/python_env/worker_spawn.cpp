@@ -94,10 +94,10 @@ pid_t SpawnSetup::Spawn(std::vector<std::string> arguments) {
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions_, &attributes_, Pointers(arguments).data(),
                                  Pointers(environment).data());
-  if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("a worker process: ") + std::strerror(error));
+  if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("cannot start an env process: ") + std::strerror(error));
   if (error != 0)
-    throw bp::ConfigError("python: '" + arguments[0] + "' cannot be started: " + std::strerror(error) +
-                          "; name an interpreter that has what the env needs");
+    throw bp::ConfigError("python: cannot start '" + arguments[0] + "': " + std::strerror(error) +
+                          "; set an interpreter with the packages of the env");
   return pid;
 }
 

@@ -271,7 +271,7 @@ void Workers::Keep(Worker* worker, std::string_view text) {
     LogLine(*worker, std::string_view(worker->line).substr(begin, end - begin));
   worker->line.erase(0, begin);
   if (logged_bytes_ == kMostLoggedBytes)
-    host_->log(host_, BP_LOG_WARN, "the workers have printed a lot; what follows is only counted");
+    host_->log(host_, BP_LOG_WARN, "the workers have printed a lot; further output is only counted");
 }
 
 void Workers::LogLine(const Worker& worker, std::string_view line) {
@@ -308,17 +308,17 @@ std::string Workers::Name(const Worker& worker) const {
 // Python prints the stack of a crash with the latest call first, and a list of libraries after it.
 std::string Workers::LastWords(const Worker& worker) const {
   const std::string_view tail = worker.tail;
-  if (tail.empty()) return "; it had printed nothing";
+  if (tail.empty()) return "; it printed no output";
   const size_t crash = tail.rfind("Fatal Python error");
   const size_t begin = crash != std::string_view::npos ? crash : tail.size() - std::min(tail.size(), kMostLastWords);
   const size_t end = crash != std::string_view::npos ? tail.find("\nExtension modules", crash) : std::string_view::npos;
-  return "; the last that it printed:\n" + std::string(tail.substr(begin, std::min(end, begin + kMostLastWords) - begin));
+  return "; its last output:\n" + std::string(tail.substr(begin, std::min(end, begin + kMostLastWords) - begin));
 }
 
 void Workers::RefuseLength(Worker* worker) {
   const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
                            " bytes; expected at most " + std::to_string(MostBytesOfReply(worker->kind)) +
-                           ": the env has written to descriptor " + std::to_string(kReplies) + ", which it did not open";
+                           ": the env wrote to descriptor " + std::to_string(kReplies) + ", which belongs to the worker";
   End(/*at_once=*/true);
   throw bp::Error(BP_E_INTERNAL, text);
 }
@@ -361,7 +361,7 @@ void Workers::RefuseLate(Worker* worker) {
   }
   const std::string text =
       Name(*worker) + " did not answer within timeout: " + Seconds(timeout_s_) +
-      (worker->tail.empty() ? ", nor say where it is" : "; where it is:\n" + worker->tail.substr(0, kMostLastWords));
+      (worker->tail.empty() ? ", nor report its stack" : "; its stack:\n" + worker->tail.substr(0, kMostLastWords));
   End(/*at_once=*/true);
   throw bp::Error(BP_E_TIMEOUT, text);
 }

@@ -28,8 +28,8 @@ inline ObsMoments FiniteMoments(const bp::Delivery& delivery, int64_t size, cons
                            delivery.Get<double>("obs_m2").At(0)};
   for (int64_t i = 0; i < size; ++i) {
     if (std::isfinite(moments.mean[i]) && std::isfinite(moments.m2[i])) continue;
-    throw bp::Error(BP_E_NUMERIC, "normalize_obs needs finite observations, number " + std::to_string(i) + " of channel '" +
-                                      channel + "' was infinite or not a number " + where);
+    throw bp::Error(BP_E_NUMERIC, "normalize_obs: expected finite observations, but number " + std::to_string(i) +
+                                      " of channel '" + channel + "' was infinite or not a number " + where);
   }
   return moments;
 }

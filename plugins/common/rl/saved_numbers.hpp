@@ -13,7 +13,7 @@ namespace backplane::rl {
 template <class T>
 [[noreturn]] void RefuseSaved(const char* what, const char* wanted, T found) {
   throw bp::Error(BP_E_INVALID_ARG,
-                  std::string("the saved state has ") + what + " that should be " + wanted + ", got " + std::to_string(found));
+                  std::string("saved state: ") + what + ": expected " + wanted + ", got " + std::to_string(found));
 }
 
 template <class T>

@@ -31,7 +31,7 @@ struct SavedShape {
   // Throws bp::Error for bytes that begin otherwise.
   void Expect(const bp::Reader& reader) const {
     if (reader.Get<uint64_t>() != magic)
-      throw bp::Error(BP_E_INVALID_ARG, std::string("the saved state is not one of ") + format);
+      throw bp::Error(BP_E_INVALID_ARG, std::string("expected a saved state of ") + format + ", got a different one");
     for (const Number& each : numbers) reader.Expect(each.value, each.what);
     reader.Expect(hidden.size(), "number of hidden layers");
     for (const uint64_t size : hidden) reader.Expect(size, "hidden layer");

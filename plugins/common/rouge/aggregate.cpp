@@ -50,11 +50,11 @@ double Percentile(const std::vector<double>& sorted, double share) {
 }
 
 void Check(std::span<const Scores> scores, const Bootstrap& bootstrap) {
-  if (scores.empty()) throw std::invalid_argument("rouge: a mean needs at least one score, got none");
+  if (scores.empty()) throw std::invalid_argument("rouge: expected at least one score for a mean, got none");
   if (bootstrap.resamples < 1)
-    throw std::invalid_argument("rouge: resamples should be 1 or more, got " + std::to_string(bootstrap.resamples));
+    throw std::invalid_argument("rouge: resamples: expected 1 or more, got " + std::to_string(bootstrap.resamples));
   if (!(bootstrap.confidence >= 0 && bootstrap.confidence <= 1))
-    throw std::invalid_argument("rouge: confidence should be in [0, 1], got " + std::to_string(bootstrap.confidence));
+    throw std::invalid_argument("rouge: confidence: expected a number in [0, 1], got " + std::to_string(bootstrap.confidence));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr double kMuchHangul = 0.2;
 Options Resolved(Options options) {
   if (!options.tokenizer) options.tokenizer = options.impl == Impl::kGoogle ? Tokenizer::kGoogle : Tokenizer::kWhitespace;
   if (options.stem && *options.tokenizer != Tokenizer::kGoogle)
-    throw std::invalid_argument("rouge: the stemmer knows English words in lower case: stem needs the tokenizer google, got " +
+    throw std::invalid_argument("rouge: stem: expected the tokenizer google, whose words the English stemmer needs, got " +
                                 std::string(*options.tokenizer == Tokenizer::kChar ? "char" : "whitespace"));
   return options;
 }
@@ -74,7 +74,7 @@ class Scorer::Lease {
   // Calls score(prediction, reference) for each reference.
   template <typename F>
   void ForEach(std::string_view prediction, std::span<const std::string_view> references, F score) {
-    if (references.empty()) throw std::invalid_argument("rouge: a prediction needs at least one reference, got none");
+    if (references.empty()) throw std::invalid_argument("rouge: expected at least one reference per prediction, got none");
     Read(prediction, "prediction", &scratch_->prediction);
     for (const std::string_view reference : references) {
       Read(reference, "reference", &scratch_->reference);
@@ -87,7 +87,8 @@ class Scorer::Lease {
   void Read(std::string_view text, const char* which, Text* out) {
     scratch_->reader.Read(text, out);
     if (scorer_->options_.impl == Impl::kPltrdy && out->ends.empty())
-      throw EmptyText("rouge: pltrdy needs a word in each text, got a " + std::string(which) + " that is empty or dots only");
+      throw EmptyText("rouge: pltrdy: expected a word in each text, got a " + std::string(which) +
+                      " that is empty or has only dots");
   }
 
   const Scorer* scorer_;
@@ -110,7 +111,7 @@ Scores Scorer::Score(std::string_view prediction, std::span<const std::string_vi
 }
 
 rouge::Score Scorer::ScoreN(int n, std::string_view prediction, std::span<const std::string_view> references) const {
-  if (n < 1) throw std::invalid_argument("rouge: n of ROUGE-n should be 1 or more, got " + std::to_string(n));
+  if (n < 1) throw std::invalid_argument("rouge: n of ROUGE-n: expected 1 or more, got " + std::to_string(n));
   Lease lease(this);
   std::vector<rouge::Score> scores;
   lease.ForEach(prediction, references,

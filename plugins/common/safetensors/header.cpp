@@ -36,9 +36,9 @@ std::string Quoted(const std::string& name) { return "'" + name + "'"; }
 constexpr int kMaxDepth = 4;
 
 json Parse(std::string_view text) {
-  if (text.empty() || text.front() != '{') Refuse("the header should begin with '{'");
-  if (text.find('\0') != text.npos) Refuse("the header is no JSON: it holds a zero byte");  // where the parser would stop
-  std::vector<std::set<std::string>> keys;                                                  // of the objects that are open
+  if (text.empty() || text.front() != '{') Refuse("header: expected '{' at the start");
+  if (text.find('\0') != text.npos) Refuse("header: expected JSON, got a zero byte");  // where the parser would stop
+  std::vector<std::set<std::string>> keys;                                             // of the objects that are open
   const auto look = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > kMaxDepth) Refuse("the header is nested more than " + std::to_string(kMaxDepth) + " levels deep");
     if (event == json::parse_event_t::object_start) keys.emplace_back();
@@ -50,12 +50,12 @@ json Parse(std::string_view text) {
   try {
     return json::parse(text, look);
   } catch (const json::exception& e) {
-    Refuse(std::string("the header is no JSON: ") + e.what());
+    Refuse(std::string("header: expected JSON, got: ") + e.what());
   }
 }
 
 uint64_t Unsigned(const json& value, const std::string& what) {
-  if (!value.is_number_unsigned()) Refuse(what + " should be a whole number of 0 or more, got " + value.dump());
+  if (!value.is_number_unsigned()) Refuse(what + ": expected a whole number of 0 or more, got " + value.dump());
   return value.get<uint64_t>();
 }
 
@@ -67,39 +67,39 @@ Dtype ParseDtype(const std::string& tensor, const json& value) {
   }
   std::string known;
   for (const DtypeRow& row : kDtypes) known += std::string(known.empty() ? "" : ", ") + row.name;
-  Refuse("dtype of tensor " + Quoted(tensor) + " should be one of " + known + ", got " + value.dump());
+  Refuse("dtype of tensor " + Quoted(tensor) + ": expected one of " + known + ", got " + value.dump());
 }
 
 // Bytes of a tensor of this shape.
 uint64_t BytesOf(const std::string& name, Dtype dtype, const std::vector<uint64_t>& shape) {
   uint64_t bytes = ItemBytes(dtype);
   for (const uint64_t n : shape) {
-    if (__builtin_mul_overflow(bytes, n, &bytes)) Refuse("the shape of tensor " + Quoted(name) + " is too large to be true");
+    if (__builtin_mul_overflow(bytes, n, &bytes)) Refuse("the shape of tensor " + Quoted(name) + " is impossibly large");
   }
   return bytes;
 }
 
 Tensor ParseTensor(const std::string& name, const json& value, const std::byte* data, uint64_t data_bytes) {
   const std::string whose = " of tensor " + Quoted(name);
-  if (!value.is_object()) Refuse("the entry" + whose + " should be an object, got " + value.dump());
+  if (!value.is_object()) Refuse("the entry" + whose + ": expected an object, got " + value.dump());
   for (const char* key : {"dtype", "shape", "data_offsets"}) {
     if (!value.contains(key)) Refuse(std::string(key) + whose + " is missing");
   }
-  if (value.size() != 3) Refuse("the entry" + whose + " should have dtype, shape and data_offsets only, got " + value.dump());
+  if (value.size() != 3) Refuse("the entry" + whose + ": expected only dtype, shape and data_offsets, got " + value.dump());
   Tensor tensor{ParseDtype(name, value["dtype"]), {}, nullptr, 0};
-  if (!value["shape"].is_array()) Refuse("shape" + whose + " should be a list, got " + value["shape"].dump());
+  if (!value["shape"].is_array()) Refuse("shape" + whose + ": expected a list, got " + value["shape"].dump());
   for (const json& n : value["shape"]) tensor.shape.push_back(Unsigned(n, "each dimension" + whose));
   const json& offsets = value["data_offsets"];
   if (!offsets.is_array() || offsets.size() != 2)
-    Refuse("data_offsets" + whose + " should be two numbers, got " + offsets.dump());
+    Refuse("data_offsets" + whose + ": expected two numbers, got " + offsets.dump());
   const uint64_t begin = Unsigned(offsets[0], "data_offsets" + whose), end = Unsigned(offsets[1], "data_offsets" + whose);
   if (begin > end || end > data_bytes) {
-    Refuse("data_offsets" + whose + " should lie within the " + std::to_string(data_bytes) + " bytes of data, got " +
+    Refuse("data_offsets" + whose + ": expected a range within the " + std::to_string(data_bytes) + " bytes of data, got " +
            offsets.dump());
   }
   tensor.bytes = BytesOf(name, tensor.dtype, tensor.shape);
   if (tensor.bytes != end - begin) {
-    Refuse("shape and dtype" + whose + " ask for " + std::to_string(tensor.bytes) + " bytes, data_offsets give it " +
+    Refuse("data_offsets" + whose + ": expected " + std::to_string(tensor.bytes) + " bytes by shape and dtype, got " +
            std::to_string(end - begin));
   }
   tensor.data = data + begin;
@@ -107,10 +107,10 @@ Tensor ParseTensor(const std::string& name, const json& value, const std::byte* 
 }
 
 Metadata ParseMetadata(const json& value) {
-  if (!value.is_object()) Refuse("__metadata__ should be an object, got " + value.dump());
+  if (!value.is_object()) Refuse("__metadata__: expected an object, got " + value.dump());
   Metadata metadata;
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) Refuse("__metadata__ should map texts to texts, got " + text.dump() + " for " + Quoted(key));
+    if (!text.is_string()) Refuse("__metadata__: expected text for " + Quoted(key) + ", got " + text.dump());
     metadata[key] = text.get<std::string>();
   }
   return metadata;
@@ -126,11 +126,11 @@ void NeedFullCover(const Tensors& tensors, const std::byte* data, uint64_t bytes
   uint64_t covered = 0;
   for (const auto& [begin, each] : order) {
     if (begin < covered) Refuse("tensor " + Quoted(each->first) + " overlaps the one before it in the data");
-    if (begin > covered) Refuse("there is a hole in the data before tensor " + Quoted(each->first));
+    if (begin > covered) Refuse("the data has a gap before tensor " + Quoted(each->first));
     covered += each->second.bytes;
   }
   if (covered != bytes) {
-    Refuse("the tensors cover " + std::to_string(covered) + " bytes of data, the file has " + std::to_string(bytes));
+    Refuse("the tensors cover " + std::to_string(covered) + " bytes of data, but the file has " + std::to_string(bytes));
   }
 }
 

@@ -37,17 +37,17 @@ Reader::Reader(const std::string& path) {
   const Descriptor file(path);
   struct stat info {};
   if (fstat(file.fd, &info) != 0) Fail(path, std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) Fail(path, "should be a regular file");
+  if (!S_ISREG(info.st_mode)) Fail(path, "expected a regular file");
   size_ = static_cast<uint64_t>(info.st_size);
-  if (size_ < 8) Fail(path, "is too short for a .safetensors file: " + std::to_string(size_) + " bytes");
+  if (size_ < 8) Fail(path, "expected a .safetensors file of 8 bytes or more, got " + std::to_string(size_) + " bytes");
   void* map = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (map == MAP_FAILED) Fail(path, std::strerror(errno));
   map_ = static_cast<const std::byte*>(map);
   try {
     const uint64_t header_bytes = LittleEndian(map_);
     if (header_bytes > kMaxHeaderBytes || header_bytes > size_ - 8) {
-      Fail(path, "the header should be at most " + std::to_string(std::min(kMaxHeaderBytes, size_ - 8)) +
-                     " bytes long, the file says " + std::to_string(header_bytes));
+      Fail(path, "header: expected at most " + std::to_string(std::min(kMaxHeaderBytes, size_ - 8)) + " bytes, got " +
+                     std::to_string(header_bytes));
     }
     const std::string_view text(reinterpret_cast<const char*>(map_) + 8, header_bytes);
     try {

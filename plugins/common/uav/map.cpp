@@ -44,7 +44,7 @@ void MapMaker::Draw(uint64_t seed, Map* out) {
   }
   throw bp::ConfigError(
       "unsolvable_map: " + std::to_string(kAttempts) + " maps of the episode with seed " + std::to_string(seed) +
-      " have a UAV that starts at its target or has no way to it; use fewer obstacles, a larger grid or a smaller "
+      " have a UAV that starts at its target or has no path to it; use fewer obstacles, a larger grid or a smaller "
       "goal_radius");
 }
 

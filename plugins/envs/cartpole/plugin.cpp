@@ -18,9 +18,9 @@ class CartPole {
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("sutton_barto_reward", &Options::sutton_barto_reward,
-              "Pay 0 per step and -1 for the fall, instead of 1 per step."),
+              "Rewards 0 per step and -1 for the fall, instead of 1 per step."),
       bp::Opt("max_episode_steps", &Options::max_episode_steps, "[1,)",
-              "The host ends an episode after so many steps; 200 gives CartPole-v0."),
+              "Steps after which the host ends an episode; 200 for CartPole-v0."),
   };
 
   CartPole(const Options& options, uint64_t rows)

@@ -6,7 +6,7 @@ namespace backplane::python_env {
 struct Gymnasium : PythonEnv {
   static constexpr bp::About kAbout{.id = "env.gymnasium",
                                     .version = "1.0.0",
-                                    .summary = "Any env of Gymnasium, or of a Python file, played by worker processes.",
+                                    .summary = "Runs any Gymnasium env, or one from a Python file, in worker processes.",
                                     .flags = BP_FLAG_OWNS_TIME_LIMIT,
                                     .rows = 16};
   static constexpr bp::OptionTable kOptions{

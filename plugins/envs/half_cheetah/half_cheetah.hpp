@@ -13,11 +13,11 @@ struct Options : mj::TaskOptions {
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s along x."),
     bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
-            "Cost of the sum of squared actions; more makes the gait calmer."),
+            "Cost of the sum of squared actions; a higher cost makes the gait calmer."),
     bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
             "Spread of the initial positions (uniform) and speeds (normal)."),
     bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leave x of the root out of the observation."),
+            "Leaves x of the root out of the observation."),
     mj::kFrameSkip,
     mj::kMaxEpisodeSteps,
     mj::kXmlPath,

@@ -23,17 +23,16 @@ struct Options : mj::TaskOptions {
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("forward_reward_weight", &Options::forward_reward_weight, "Reward per m/s of the centre of mass along x."),
     bp::Opt("ctrl_cost_weight", &Options::ctrl_cost_weight, "[0,)",
-            "Cost of the sum of squared controls; more makes the gait calmer."),
+            "Cost of the sum of squared controls; a higher cost makes the gait calmer."),
     bp::Opt("contact_cost_weight", &Options::contact_cost_weight, "[0,)",
             "Cost of the sum of squared contact forces, before the clip."),
-    bp::Opt("contact_cost_min", &Options::contact_cost_min,
-            "The contact cost is clipped from below; at 0, which it never falls short of, not at all.",
+    bp::Opt("contact_cost_min", &Options::contact_cost_min, "Lower limit of the contact cost; 0: no limit.",
             {.aliases = "contact_cost_range[0]"}),
     bp::Opt("contact_cost_max", &Options::contact_cost_max,
-            "The contact cost is clipped from above, so that one hard hit does not decide an episode.",
+            "Upper limit of the contact cost, so that one hard hit does not decide an episode.",
             {.aliases = "contact_cost_range[1]"}),
-    bp::Opt("healthy_reward", &Options::healthy_reward, "Reward of every step in which the body is healthy."),
-    bp::Opt("terminate_when_unhealthy", &Options::terminate_when_unhealthy, "End the episode when the body is not healthy."),
+    bp::Opt("healthy_reward", &Options::healthy_reward, "Reward of every step with a healthy body."),
+    bp::Opt("terminate_when_unhealthy", &Options::terminate_when_unhealthy, "Ends the episode if the body is not healthy."),
     bp::Opt("healthy_z_min", &Options::healthy_z_min, "The root is healthy above this height.",
             {.unit = "m", .aliases = "healthy_z_range[0]"}),
     bp::Opt("healthy_z_max", &Options::healthy_z_max, "The root is healthy below this height.",
@@ -41,7 +40,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
             "Spread of the initial positions and speeds (both uniform)."),
     bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leave x and y of the root out of the observation."),
+            "Leaves x and y of the root out of the observation."),
     bp::Opt("include_cinert_in_observation", &Options::include_cinert, "Observe the inertia of the bodies: 130 numbers."),
     bp::Opt("include_cvel_in_observation", &Options::include_cvel, "Observe the velocity of the bodies: 78 numbers."),
     bp::Opt("include_qfrc_actuator_in_observation", &Options::include_qfrc_actuator,
@@ -56,7 +55,7 @@ struct World : mj::World<Options> {
   explicit World(const Options& o)
       : mj::World<Options>(o, {"humanoid.xml", ModelXml(), mjJNT_FREE}),
         mass(mj::Sum<double>(0, nbody(), [this](int i) { return model()->body_mass[i]; })) {
-    Require(model()->ntendon <= 25, "at most 25 tendons, whose lengths and velocities are told",
+    Require(model()->ntendon <= 25, "at most 25 tendons, whose lengths and velocities INFO contains",
             std::to_string(model()->ntendon));
   }
 

@@ -13,9 +13,9 @@ struct Pendulum : pendulum::State {
     int64_t max_episode_steps = 200;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("g", &Model::g, "Acceleration of gravity; more makes the motor relatively weaker.", {.unit = "m/s^2"}),
+      bp::Opt("g", &Model::g, "Acceleration of gravity; more makes the motor weaker in comparison.", {.unit = "m/s^2"}),
       bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)",
-              "The host ends an episode after so many steps; it never ends by itself."),
+              "Steps after which the host ends an episode; the env itself never does."),
   };
 
   static bp::EnvSpec Spec(const Model& model) {

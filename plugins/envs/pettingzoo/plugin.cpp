@@ -7,7 +7,7 @@ struct PettingZoo : PythonEnv {
   static constexpr bp::About kAbout{
       .id = "env.pettingzoo",
       .version = "1.0.0",
-      .summary = "Any Parallel env of PettingZoo, or of a Python file, played by worker processes.",
+      .summary = "Runs any Parallel env of PettingZoo, or one from a Python file, in worker processes.",
       .flags = BP_FLAG_OWNS_TIME_LIMIT,
       .rows = 16};
   static constexpr bp::OptionTable kOptions{

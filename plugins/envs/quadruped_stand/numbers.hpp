@@ -12,8 +12,8 @@
   X(up_min, 0.80, 0.85, "phase|[-1,0.98)", nullptr, "Least uprightness (cosine of the tilt) to stand with; its reward is 0 there.") \
   X(alive_reward, 0.6, 0.8, "phase", nullptr, "Reward of every step.")                                                              \
   X(stand_reward, 2.5, 3.0, "phase", nullptr, "Reward of the best height and uprightness, half for each.")                          \
-  X(streak_reward, 0.08, 0.12, "phase", nullptr, "Reward that a long time of standing nears.")                                      \
-  X(streak_scale, 25, 20, "phase|(0,)", "steps", "Standing for so long earns 76 % of streak_reward.")                               \
+  X(streak_reward, 0.08, 0.12, "phase", nullptr, "Limit of the reward for standing a long time.")                                      \
+  X(streak_scale, 25, 20, "phase|(0,)", "steps", "Standing time that earns 76 % of streak_reward.")                               \
   X(knee_reward, 2.0, 2.5, "phase", nullptr, "Reward of all knees in the middle of knee_lo .. knee_hi.")                            \
   X(knee_cost, 0.8, 1.0, "phase|[0,)", nullptr, "Cost of the mean squared distance of the knees from that middle.")                 \
   X(knee_under_cost, 0.08, 0.10, "phase|[0,)", nullptr, "Cost of the squares by which knees are below knee_lo.")                    \

@@ -26,12 +26,13 @@ struct Options : NumberOptions {
 
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("phase", &Options::phase, "[1,2]",
-            "Sets every number below that is given as `phase`: 2 is stricter and continues phase 1."),
-    bp::Opt("obs", &Options::obs, "Joints and all speeds: 22 numbers; or all positions and speeds: 29."),
+            "Sets every option below with the value `phase`; 2 is stricter and continues phase 1."),
+    bp::Opt("obs", &Options::obs, "Observes joints and all speeds (22 numbers), or all positions and speeds (29)."),
     bp::Opt("up_shape", &Options::up_shape,
-            "Reward for uprightness: `band` pays most at a tilt of 27 degrees and 0 when upright, `ramp` most when upright."),
-    bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Least bend of a knee that is rewarded, as a share of its range."),
-    bp::Opt("knee_hi", &Options::knee_hi, "[0,1]", "Largest bend of a knee that is rewarded, as a share of its range."),
+            "Reward for uprightness: `band` is highest at a tilt of 27 degrees and 0 when upright, `ramp` is highest when "
+            "upright."),
+    bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Least rewarded bend of a knee, as a share of its range."),
+    bp::Opt("knee_hi", &Options::knee_hi, "[0,1]", "Largest rewarded bend of a knee, as a share of its range."),
     bp::Opt("height_cost", &Options::height_cost, "[0,)",
             "Cost of the squared distance from z_lo .. z_hi, in units of its width."),
     QUADRUPED_STAND_NUMBERS(OPTION)
@@ -40,7 +41,7 @@ inline constexpr bp::OptionTable kOptions{
             "Spread of the knees at the start (normal), as a share of their range."),
     bp::Opt("action_repeat", &Options::action_repeat, "[1,1000]", "Simulation steps of 2 ms per env step; cost grows with it."),
     bp::Opt("max_episode_steps", &Options::max_episode_steps, "phase|[1,)",
-            "The host ends an episode after so many steps. `phase`: 200 in phase 1, 250 in phase 2."),
+            "Steps after which the host ends an episode. `phase`: 200 in phase 1, 250 in phase 2."),
 };
 #undef OPTION
 

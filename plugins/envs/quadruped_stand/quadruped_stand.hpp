@@ -36,7 +36,7 @@ struct World : RewardOptions {
  private:
   static void RequireBand(const char* low, double lo, const char* high, double hi) {
     if (!(lo < hi))
-      throw bp::ConfigError(std::string(low) + " should be below " + high + ", got " + std::to_string(lo) + " and " +
+      throw bp::ConfigError(std::string(low) + ": expected less than " + high + ", got " + std::to_string(lo) + " and " +
                             std::to_string(hi));
   }
 

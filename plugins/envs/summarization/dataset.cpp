@@ -15,7 +15,7 @@ Dataset::Dataset(const std::string& path, const ReadOptions& options, const Voca
     if (vocabulary.Encode(text, cap, &tokens_) == 0) {
       tokens_.resize(token_begin_[2 * size()]);
       token_begin_.resize(2 * size() + 1);
-      throw BadRow(place, "a text without a single token: " + Excerpt(text));
+      throw BadRow(place, "expected a text with a token, got " + Excerpt(text));
     }
     token_begin_.push_back(tokens_.size());
   };
@@ -24,10 +24,10 @@ Dataset::Dataset(const std::string& path, const ReadOptions& options, const Voca
     encode(record.targets[0], caps.target, record.place);
     for (const std::string& target : record.targets) text_end.push_back((texts_ += target).size());
     reference_begin_.push_back(text_end.size());
-    if (size() > std::numeric_limits<uint32_t>::max()) throw bp::ConfigError(path + ": has more than 2^32 rows");
+    if (size() > std::numeric_limits<uint32_t>::max()) throw bp::ConfigError(path + ": expected at most 2^32 rows, got more");
   });
   if (size() == 0)
-    throw bp::ConfigError(path + ": has no row that can be used" +
+    throw bp::ConfigError(path + ": has no usable row" +
                           (report_.left_out > 0 ? "; the first left out: " + report_.first_left_out : ""));
   references_.reserve(text_end.size());
   for (uint64_t begin = 0; const uint64_t end : text_end)

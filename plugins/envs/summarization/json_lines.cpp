@@ -24,11 +24,11 @@ class JsonLinesReader : public RecordReader {
     if (const size_t bad = FindBadUtf8(line); bad != std::string_view::npos)
       throw BadRow(out->place, "byte " + std::to_string(bad + 1) + " is not UTF-8");
     const json object = Parsed(line, out->place);
-    if (!object.is_object()) throw BadRow(out->place, std::string("wanted a JSON object, found ") + object.type_name());
+    if (!object.is_object()) throw BadRow(out->place, std::string("expected a JSON object, got ") + object.type_name());
     if (!columns_.id.empty()) {
       const json& id = Field(object, columns_.id, out->place);
       if (!id.is_primitive())
-        throw BadRow(out->place, "'" + columns_.id + "' should be a text or a number, is of type " + id.type_name());
+        throw BadRow(out->place, "'" + columns_.id + "': expected text or a number, got " + id.type_name());
       out->place.id = id.is_string() ? id.get<std::string>() : id.dump();
     }
     out->source = Text(object, columns_.source, out->place);
@@ -42,9 +42,9 @@ class JsonLinesReader : public RecordReader {
     try {
       return json::parse(line.begin(), line.end());
     } catch (const json::parse_error& e) {
-      throw BadRow(place, "is not JSON, at byte " + std::to_string(e.byte));
+      throw BadRow(place, "invalid JSON at byte " + std::to_string(e.byte));
     } catch (const json::exception&) {
-      throw BadRow(place, "holds a number that is too large");
+      throw BadRow(place, "contains a number that is too large");
     }
   }
   static const json& Field(const json& object, const std::string& name, const Place& place) {
@@ -54,7 +54,7 @@ class JsonLinesReader : public RecordReader {
   }
   static std::string Text(const json& object, const std::string& name, const Place& place) {
     const json& value = Field(object, name, place);
-    if (!value.is_string()) throw BadRow(place, "'" + name + "' should be a text, is of type " + value.type_name());
+    if (!value.is_string()) throw BadRow(place, "'" + name + "': expected text, got " + value.type_name());
     return value.get<std::string>();
   }
   static void AddTargets(const json& object, const std::string& name, Record* out) {
@@ -63,7 +63,8 @@ class JsonLinesReader : public RecordReader {
     if (value.empty()) throw BadRow(out->place, "'" + name + "' is an empty list");
     for (const json& text : value) {
       if (!text.is_string())
-        throw BadRow(out->place, "'" + name + "' should hold texts, holds one of type " + std::string(text.type_name()));
+        throw BadRow(out->place,
+                     "'" + name + "': expected a list of texts, got an entry of type " + std::string(text.type_name()));
       out->targets.push_back(text.get<std::string>());
     }
   }

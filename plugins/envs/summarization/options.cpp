@@ -10,7 +10,7 @@ void RequireFile(const char* option, const std::filesystem::path& file) {
   if (std::filesystem::is_regular_file(file)) return;
   const std::filesystem::path folder = file.parent_path();
   throw bp::ConfigError(std::string(option) + ": '" + file.string() +
-                        "' is no file; the corpus of package descriptions and its tokenizer are made by: "
+                        "' does not exist; to make the corpus of package descriptions and its tokenizer: "
                         "plugins/envs/summarization/build_corpus --out " +
                         (folder.empty() ? "." : folder.string()));
 }
@@ -19,7 +19,8 @@ Format FormatOf(const std::filesystem::path& data) {
   const std::string extension = data.extension().string();
   for (const bp::Word<Format>& each : WordsOf(Format()))
     if (extension == std::string(".") + each.word) return each.value;
-  throw bp::ConfigError("data: '" + data.string() + "' should end in .csv, .tsv or .jsonl; or set `format`");
+  throw bp::ConfigError("data: expected a name that ends in .csv, .tsv or .jsonl, got '" + data.string() +
+                        "'; or set `format`");
 }
 
 std::vector<std::string> SplitAtCommas(const std::string& names) {
@@ -27,7 +28,7 @@ std::vector<std::string> SplitAtCommas(const std::string& names) {
   for (size_t begin = 0; begin <= names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());
     const size_t first = names.find_first_not_of(' ', begin), last = names.find_last_not_of(' ', end == 0 ? 0 : end - 1);
-    if (first >= end) throw bp::ConfigError("target_key: '" + names + "' should be names of columns, separated by commas");
+    if (first >= end) throw bp::ConfigError("target_key: expected names of columns, separated by commas, got '" + names + "'");
     out.push_back(names.substr(first, last - first + 1));
     begin = end + 1;
   }

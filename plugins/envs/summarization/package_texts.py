@@ -20,7 +20,7 @@ def stanzas(path, *needed):
     for number, fields in enumerate(raw_stanzas(path), 1):
         missing = [name for name in needed if name not in fields]
         if missing:
-            raise CorpusError(f"{path}: stanza {number} has no field {missing[0]}")
+            raise CorpusError(f"{path}: stanza {number}: expected the field {missing[0]}, got none")
         yield fields
 
 
@@ -35,12 +35,12 @@ def raw_stanzas(path):
                 fields, name = {}, None
             elif line[0] in " \t":
                 if name is None:
-                    raise CorpusError(f"{path}:{number}: a continuation line without a field before it")
+                    raise CorpusError(f"{path}:{number}: expected a field before the continuation line, got none")
                 fields[name] += "\n" + line
             else:
                 name, colon, value = line.partition(":")
                 if not colon:
-                    raise CorpusError(f"{path}:{number}: wanted 'Field: text', found '{line[:40]}'")
+                    raise CorpusError(f"{path}:{number}: expected 'Field: text', got '{line[:40]}'")
                 fields[name] = value.lstrip(" ")
     if fields:
         yield fields
@@ -62,7 +62,7 @@ def check_md5(entries):
     for entry in entries:
         text = entry.synopsis + "\n" + (entry.body + "\n" if entry.body else "")
         if hashlib.md5(text.encode()).hexdigest() != entry.md5:
-            raise CorpusError(f"the description of package {entry.package} does not have the MD5 its list names: the list is damaged")
+            raise CorpusError(f"package {entry.package}: the MD5 of its description differs from its list, which is damaged")
 
 
 def source_packages(path):

@@ -35,16 +35,17 @@ class Sieve {
   void Good(Record&& record) {
     if (after_torn_) {
       after_torn_ = false;
-      return LeaveOut(record.place, "it follows a row with too few fields and may be a part of that");
+      return LeaveOut(record.place, "it follows a row with too few fields and may be a part of it");
     }
     HandOn();
     held_ = std::move(record);
   }
   void Bad(const BadRow& row) {
     if (!options_.skip_bad_rows)
-      throw bp::ConfigError(path_ + ": row " + Text(row.place) + ": " + row.what() + "; `bad_rows: skip` leaves such rows out");
+      throw bp::ConfigError(path_ + ": row " + Text(row.place) + ": " + row.what() +
+                            "; to leave out such rows, set `bad_rows: skip`");
     if (row.torn && held_) {
-      LeaveOut(held_->place, "a row after it has too few fields and may be a part of it");
+      LeaveOut(held_->place, "the next row has too few fields and may be a part of it");
       held_.reset();
     }
     LeaveOut(row.place, row.what());
@@ -135,9 +136,9 @@ ReadReport ReadRecords(const std::string& path, const ReadOptions& options, cons
   } catch (const BadFile& e) {
     throw bp::ConfigError(path + ": " + e.what());
   } catch (const std::filesystem::filesystem_error& e) {
-    throw bp::ConfigError(path + ": cannot be read: " + e.code().message());
+    throw bp::ConfigError(path + ": cannot read: " + e.code().message());
   } catch (const bi::interprocess_exception& e) {
-    throw bp::ConfigError(path + ": cannot be read: " + e.what());
+    throw bp::ConfigError(path + ": cannot read: " + e.what());
   }
   return sieve.report();
 }

@@ -29,8 +29,8 @@ void WarnOfHangul(const bp_host* host, const rouge::Options& options, const Data
   char text[200];
   std::snprintf(
       text, sizeof text,
-      "%.0f %% of the summaries' letters are Hangul, which ROUGE's tokenizer google drops: a text scores nothing against "
-      "itself; set rouge_tokenizer: char",
+      "%.0f %% of the summaries' letters are Hangul, which ROUGE's tokenizer google drops, so a text scores 0 against itself; "
+      "set rouge_tokenizer: char",
       100 * letters.hangul_share());
   host->log(host, BP_LOG_WARN, text);
 }
@@ -123,7 +123,7 @@ std::vector<int32_t> Summarization::Generated(const bp::Slot& slot, uint64_t row
     const int32_t id = action[i];
     if (id < 0 || id >= vocabulary_.size())
       throw bp::Error(BP_E_INVALID_ARG, "row " + std::to_string(row) + ": action[" + std::to_string(i) +
-                                            "] should be a token, 0 .. " + std::to_string(vocabulary_.size() - 1) + ", got " +
+                                            "]: expected a token, 0 .. " + std::to_string(vocabulary_.size() - 1) + ", got " +
                                             std::to_string(id));
     if (id == vocabulary_.eos() || id == vocabulary_.pad()) break;
     if (id != vocabulary_.bos()) ids.push_back(id);

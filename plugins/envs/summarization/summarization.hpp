@@ -15,9 +15,8 @@ namespace backplane::summarization {
 
 class Summarization {
  public:
-  static constexpr bp::About kAbout{
-      "env.summarization", "1.0.0",
-      "Documents with summaries: a data set to learn from, and generated summaries scored by ROUGE."};
+  static constexpr bp::About kAbout{"env.summarization", "1.0.0",
+                                    "Data set of documents with summaries; scores generated summaries by ROUGE."};
   static constexpr auto& kOptions = summarization::kOptions;
 
   Summarization(const bp_host* host, const Options& options, uint64_t rows);

@@ -57,7 +57,7 @@ class Rows {
     const size_t line_end = LineEnd(at_), end = std::min(text_.find(',', at_), line_end);
     field->assign(text_.substr(at_, end - at_));
     if (field->find('"') != std::string::npos)
-      *problem = "a quote inside a field that does not begin with one (RFC 4180: quote the field and double the quote)";
+      *problem = "a quote inside an unquoted field (RFC 4180: quote the field and double the quote)";
     at_ = end;
   }
   void Quoted(std::string* field) {
@@ -75,9 +75,9 @@ class Rows {
     const size_t end = LineEnd(at_);
     if (at_ == end || text_[at_] == ',') return;
     // Whether the quote closed the field or should have been doubled is not known, nor therefore where the row ends.
-    throw BadFile("row at line " + std::to_string(line_) + ": after the closing quote of field " + Excerpt(*field) +
-                  " wanted a comma or the end of the line, found " + Excerpt(text_.substr(at_, end - at_)) +
-                  "; where the row ends is not known, so that nothing after it can be read");
+    throw BadFile("row at line " + std::to_string(line_) + ": expected a comma or the end of the line after field " +
+                  Excerpt(*field) + ", got " + Excerpt(text_.substr(at_, end - at_)) +
+                  "; the end of the row is unknown, so the rest of the file cannot be read");
   }
 
   std::string_view text_;
@@ -90,7 +90,7 @@ class TableReader : public RecordReader {
  public:
   TableReader(std::string_view text, Format format, const Columns& columns) : rows_(text, format) {
     std::string problem;
-    if (!rows_.Next(&header_, &problem)) throw BadFile("is empty, wanted a header");
+    if (!rows_.Next(&header_, &problem)) throw BadFile("expected a header, got an empty file");
     for (const std::string& name : header_)
       if (FindBadUtf8(name) != std::string::npos) throw BadFile("the header is not UTF-8");
     if (!problem.empty()) throw BadFile("header: " + problem);
@@ -106,7 +106,7 @@ class TableReader : public RecordReader {
     if (fields_.size() != header_.size())
       throw BadRow(
           out->place,
-          "wanted " + std::to_string(header_.size()) + " fields as in the header, found " + std::to_string(fields_.size()),
+          "expected " + std::to_string(header_.size()) + " fields as in the header, got " + std::to_string(fields_.size()),
           fields_.size() < header_.size());
     if (!problem.empty()) throw BadRow(out->place, problem);
     for (size_t i = 0; i < fields_.size(); ++i)
@@ -123,11 +123,11 @@ class TableReader : public RecordReader {
   size_t IndexOf(const std::string& name) const {
     const auto found = std::find(header_.begin(), header_.end(), name);
     if (found != header_.end() && std::find(found + 1, header_.end(), name) != header_.end())
-      throw BadFile("the header names the column '" + name + "' twice");
+      throw BadFile("the header has the column '" + name + "' twice");
     if (found != header_.end()) return found - header_.begin();
     std::string all;
     for (const std::string& column : header_) all += (all.empty() ? "'" : ", '") + column + "'";
-    throw BadFile("has no column '" + name + "'; the header names " + all);
+    throw BadFile("has no column '" + name + "'; columns: " + all);
   }
 
   Rows rows_;

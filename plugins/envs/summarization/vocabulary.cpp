@@ -8,7 +8,7 @@ namespace backplane::summarization {
 
 Vocabulary::Vocabulary(const std::string& path) {
   const auto status = processor_.Load(path);
-  if (!status.ok()) throw bp::ConfigError(path + ": is no SentencePiece model: " + status.error_message());
+  if (!status.ok()) throw bp::ConfigError(path + ": expected a SentencePiece model: " + status.error_message());
   size_ = processor_.GetPieceSize();
   bos_ = processor_.bos_id(), eos_ = processor_.eos_id(), pad_ = processor_.pad_id();
   if (eos_ < 0 || pad_ < 0)

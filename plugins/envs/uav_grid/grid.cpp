@@ -28,7 +28,7 @@ void WriteStatistics(const Tally& tally, int64_t n_uavs, float* const* out) {
   size_t i = 0;
   while (row.uavs[i].status != Status::kActive || (action[i] >= 0 && action[i] < uav::kActions)) ++i;
   throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(i) + " in row " + std::to_string(r) +
-                                        " should be one of 0 .. 8, got " + std::to_string(action[i]));
+                                        ": expected 0 .. 8, got " + std::to_string(action[i]));
 }
 
 }  // namespace

@@ -47,12 +47,11 @@ auto Run(Body&& body) {
 void Options::Check(const bp::Config& config) const {
   uav::Options::Check(config);
   if (n_uavs > uav::kMaxUavsInPairs)
-    throw bp::ConfigError("compares all pairs of UAVs and takes at most " + std::to_string(uav::kMaxUavsInPairs) +
-                          "; n_uavs is " + std::to_string(n_uavs) + " (" + config.Where("n_uavs") +
-                          "): env.uav_grid takes more");
+    throw bp::ConfigError("n_uavs: expected at most " + std::to_string(uav::kMaxUavsInPairs) + ", got " +
+                          std::to_string(n_uavs) + " (" + config.Where("n_uavs") + "); env.uav_grid supports more");
   if (device == Device::kCuda && !at::hasCUDA())
     throw bp::ConfigError("device is cuda (" + config.Where("device") +
-                          "), and LibTorch " BP_BUILD_TORCH " has no CUDA or sees no GPU");
+                          "), but LibTorch " BP_BUILD_TORCH " has no CUDA or finds no GPU");
 }
 
 struct TensorGrid::Tensors {
@@ -119,7 +118,7 @@ struct TensorGrid::Tensors {
     if (const int64_t wrong = looked[rows].item<int64_t>(); wrong != 0) {
       const int64_t place = (wrong >> 32) - 1;
       throw bp::Error(BP_E_INVALID_ARG, "the action of UAV " + std::to_string(place % options.n_uavs) + " in row " +
-                                            std::to_string(place / options.n_uavs) + " should be one of 0 .. 8, got " +
+                                            std::to_string(place / options.n_uavs) + ": expected 0 .. 8, got " +
                                             std::to_string(static_cast<int32_t>(wrong)) + ", some steps ago");
     }
     return looked;
@@ -184,7 +183,7 @@ void TensorGrid::NextSeeds(uint64_t per_row, const uint64_t* seeds) {
 
 void TensorGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
   if (begin != 0 || end != static_cast<uint64_t>(t_->rows))
-    throw bp::Error(BP_E_INVALID_ARG, "rows 0 .. " + std::to_string(t_->rows) + " are stepped in one call, got " +
+    throw bp::Error(BP_E_INVALID_ARG, "expected rows 0 .. " + std::to_string(t_->rows) + " in one call, got " +
                                           std::to_string(begin) + " .. " + std::to_string(end));
   Run([&] {
     Tensors& t = *t_;

@@ -21,9 +21,9 @@ struct Options : uav::Options {
 };
 inline constexpr bp::OptionTable kOptions{
     uav::kOptions,
-    bp::Opt("device", &Options::device, "Where all rows and all channels lie; cuda needs a LibTorch with CUDA and a GPU"),
+    bp::Opt("device", &Options::device, "Device of all rows and channels; cuda needs a GPU and a LibTorch with CUDA"),
     bp::Opt("run_ahead", &Options::run_ahead,
-            "always: no step waits to look at a number, which a GPU needs and which costs more work; auto: on a GPU"),
+            "always: no step waits for a number from the device, at the cost of more work; auto: on a GPU"),
 };
 
 class TensorGrid {

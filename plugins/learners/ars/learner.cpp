@@ -15,8 +15,7 @@ constexpr bp::MetricInfo kMetrics[] = {
     {"train/return_mean", nullptr, 1, "mean return of the candidates, without the shift"},
     {"train/return_max", nullptr, 1, "best candidate's return"},
     {"train/return_min", nullptr, 1, "worst candidate's return"},
-    {"train/return_std", nullptr, 0,
-     "deviation of what the step was taken from: shifted returns, or ranks, of the kept candidates"},
+    {"train/return_std", nullptr, 0, "deviation of the kept candidates' shifted returns or ranks"},
     {"train/update_norm", nullptr, 0, "length of the step"},
     {"train/weight_norm", nullptr, 0, "norm of the mean policy's weights"},
 };
@@ -107,7 +106,7 @@ uint64_t Learner::DirectionKey(int64_t direction) const {
 const PackedWeights& Learner::WeightsOf(uint64_t row, int32_t candidate) {
   if (row >= rows_.size() || candidate >= 2 * options_.num_dirs) {
     throw bp::Error(BP_E_INVALID_ARG, "row " + std::to_string(row) + " of " + std::to_string(rows_.size()) +
-                                          " should act for candidate " + std::to_string(candidate) + " of " +
+                                          ": expected a candidate, got " + std::to_string(candidate) + " of " +
                                           std::to_string(2 * options_.num_dirs));
   }
   RowWeights& kept = rows_[row];

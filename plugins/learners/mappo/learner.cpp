@@ -56,11 +56,11 @@ namespace {
 void CheckDevice(const bp_device& env_device, const Options& options) {
   const bool env_on_gpu = env_device.type == BP_DEVICE_CUDA;
   if (env_device.type > BP_DEVICE_CPU && !env_on_gpu)
-    throw bp::Unsupported("works on the CPU or with CUDA, the env keeps its channels on a device of type " +
+    throw bp::Unsupported("expected channels on the CPU or a CUDA device, got a device of type " +
                           std::to_string(env_device.type));
   if (env_on_gpu && (options.device == Device::kCpu || options.update_path == UpdatePath::kFused)) {
     throw bp::ConfigError(
-        "the env keeps its channels on a GPU, so this learner must run there: device: auto and update_path: auto");
+        "the env keeps its channels on a GPU, so this learner must run there; set device: auto and update_path: auto");
   }
 }
 
@@ -78,7 +78,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   if (!options_.use_amp && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
     bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
-    host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true takes bfloat16");
+    host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true uses bfloat16");
   }
   if (!torch) {
     const nn::Precision precision = FusedPrecision(options_.use_amp == true);

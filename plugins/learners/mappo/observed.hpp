@@ -13,7 +13,7 @@ namespace backplane::mappo {
 
 inline const bp_tensor* Wanted(const bp::Delivery& delivery, const std::string& name) {
   const bp_tensor* tensor = delivery.Find(name.c_str());
-  if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery lacks tensor '" + name + "'");
+  if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery has no tensor '" + name + "'");
   return tensor;
 }
 

@@ -5,14 +5,14 @@
 namespace backplane::mappo {
 
 void Options::Check(const bp::Config& c) {
-  if (hidden.empty()) throw bp::ConfigError("hidden should have one layer or more, got none");
+  if (hidden.empty()) throw bp::ConfigError("hidden: expected one layer or more, got none");
   if (vf_hidden.empty()) vf_hidden = hidden;
   // A saved configuration spells the default out.
   if (episodes_per_batch > 0 && c.IsSet("train_batch_size") && train_batch_size != Options().train_batch_size) {
-    throw bp::ConfigError("episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
+    throw bp::ConfigError("expected episodes_per_batch or train_batch_size as the length of a rollout, got both");
   }
   if (device == Device::kCuda && update_path == UpdatePath::kFused)
-    throw bp::ConfigError("device needs LibTorch's update, but update_path is fused");
+    throw bp::ConfigError("device: expected update_path: torch or auto, got fused");
 }
 
 uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
@@ -20,7 +20,7 @@ uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
   if (episodes_per_batch > 0) {
     if (max_episode_steps == 0) {
       throw bp::ConfigError(
-          "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set train_batch_size instead");
+          "episodes_per_batch: expected an env with a step limit per episode, got one without; set train_batch_size instead");
     }
     steps = static_cast<uint64_t>(episodes_per_batch * max_episode_steps);
   }
@@ -33,13 +33,13 @@ using bp::NeedChannel;
 
 void NeedPerAgent(const bp_channel& channel) {
   if (channel.scope == BP_SCOPE_AGENT) return;
-  throw bp::Unsupported(std::string("takes several agents per row, but channel '") + channel.name +
-                        "' is per row; learner.ppo takes one agent per row");
+  throw bp::Unsupported(std::string("expected several agents per row, got channel '") + channel.name +
+                        "', which is per row; learner.ppo supports one agent per row");
 }
 
 void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, const char* wanted) {
   if (bp::SameDtype(channel.dtype, dtype) && bp::ElementCount(channel) == elements) return;
-  throw bp::Unsupported(std::string("needs ") + wanted + " in channel '" + channel.name + "', got " +
+  throw bp::Unsupported(std::string("expected ") + wanted + " in channel '" + channel.name + "', got " +
                         std::to_string(bp::ElementCount(channel)) + " of " + std::to_string(channel.dtype.bits) + " bits");
 }
 
@@ -62,7 +62,8 @@ EnvShape::EnvShape(const bp_env_spec* env)
     obs.push_back(SeenIn(*env, *channel, "float32 or int8 observations"));
     obs_size += obs.back().size;
   }
-  if (action_channel.space != BP_SPACE_DISCRETE) throw bp::Unsupported("takes DISCRETE actions, '" + action + "' is not");
+  if (action_channel.space != BP_SPACE_DISCRETE)
+    throw bp::Unsupported("expected DISCRETE actions, channel '" + action + "' has others");
   NeedDtype(action_channel, bp::DtypeOf<int32_t>(), 1, "one int32 per agent");
   actions = action_channel.nvec[0];
   reward_per_agent = reward.scope == BP_SCOPE_AGENT;
@@ -75,8 +76,7 @@ EnvShape::EnvShape(const bp_env_spec* env)
     alive = found->name;
   }
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_STATE)) {
-    if (channel->scope != BP_SCOPE_ROW)
-      throw bp::Unsupported("takes one STATE for all agents of a row, the env's is per agent");
+    if (channel->scope != BP_SCOPE_ROW) throw bp::Unsupported("expected one STATE for all agents of a row, got one per agent");
     state.push_back(SeenIn(*env, *channel, "a float32 or int8 state"));
     state_size += state.back().size;
   }
@@ -88,7 +88,7 @@ EnvShape::EnvShape(const bp_env_spec* env)
 
 Net MakeNet(const Options& o, const EnvShape& shape) {
   if (o.critic == Critic::kCentral && shape.state.empty()) {
-    throw bp::Unsupported("critic: central reads a STATE channel and the env has none; set the option critic: independent");
+    throw bp::Unsupported("critic: central: expected an env with a STATE channel, got one without; set critic: independent");
   }
   return Net({.obs = shape.obs_size,
               .state = o.critic == Critic::kCentral ? shape.state_size : 0,

@@ -9,7 +9,7 @@ class Mappo : public Learner, public bp::LearnerPlugin<Mappo> {
  public:
   static constexpr bp::About kAbout{.id = "learner.mappo",
                                     .version = "1.0.0",
-                                    .summary = "Multi-agent PPO: one actor for all agents, a critic that sees the state",
+                                    .summary = "Multi-agent PPO with one actor for all agents and a critic that sees the state",
                                     .flags = BP_FLAG_ROWS_CONCURRENT,
                                     .aliases = "MAPPO"};
   static constexpr bool kServesDevices = true;

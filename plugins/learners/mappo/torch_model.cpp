@@ -203,7 +203,7 @@ class Autograd final : public TorchModel {
 
 std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
   if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
-    throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
+    throw bp::ConfigError("device: cuda: expected a GPU and a LibTorch built for it, got none");
   return std::make_unique<Autograd>(net, shape, torch_common::DeviceOf(device), host);
 }
 

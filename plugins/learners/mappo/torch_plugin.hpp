@@ -9,7 +9,7 @@ namespace backplane::mappo {
 struct MappoTorch : bp::Part {
   static constexpr bp::About kAbout{.id = "part.learner_mappo_torch",
                                     .version = "1.0.0",
-                                    .summary = "Acting and the update of learner.mappo by LibTorch, also on a GPU"};
+                                    .summary = "Acting and updates of learner.mappo with LibTorch, also on a GPU"};
   static const void* Api() { return &kTorchPart; }
 };
 

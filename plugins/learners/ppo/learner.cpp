@@ -23,7 +23,7 @@ std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net&
     return FusedGradient<float>(net, options.update_shards, OnHost(host), host, FusedPrecision(options.use_amp));
   const bool cuda = options.device == Device::kCuda;
   const auto& torch = bp::OpenPart<TorchPart>(host, "torch");
-  if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda needs a GPU and a LibTorch built for it, found none");
+  if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda: expected a GPU and a LibTorch built for it, got none");
   return torch.gradient(net, host, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0}, options.use_amp);
 }
 

@@ -8,7 +8,7 @@ namespace backplane::ppo {
 
 struct PpoTorch : bp::Part {
   static constexpr bp::About kAbout{
-      .id = "part.learner_ppo_torch", .version = "1.0.0", .summary = "The update of learner.ppo by LibTorch's autograd"};
+      .id = "part.learner_ppo_torch", .version = "1.0.0", .summary = "Updates of learner.ppo with LibTorch's autograd"};
   static const void* Api() { return &kTorchPart; }
 };
 

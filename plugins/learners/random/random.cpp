@@ -20,8 +20,8 @@ struct Options {
   uint64_t horizon = 128;
 };
 constexpr bp::OptionTable kOptions{
-    bp::Opt("policy", &Options::policy, "uniform draws from the action space, zero always takes 0 or its nearest"),
-    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
+    bp::Opt("policy", &Options::policy, "uniform: draws from the action space; zero: 0, or the nearest allowed value"),
+    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps per row and iteration", {.unit = "steps"}),
 };
 
 // NaN or infinity has all bits of the exponent set. The compiler vectorises the OR of integers.

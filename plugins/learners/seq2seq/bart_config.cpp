@@ -32,17 +32,16 @@ const Fixed kFixed[] = {{"activation_function", "gelu"}, {"normalize_before", fa
 void NeedFamily(const json& file) {
   const std::string family = file.value("model_type", "");
   if (family == "bart") return;
-  Fail(family.empty() ? "model_type is missing; this learner reads models of the family bart"
-                      : "this learner reads models of the family bart, this one is of " + family);
+  Fail(family.empty() ? "model_type: expected bart, got none" : "model_type: expected bart, got " + family);
 }
 
 void CheckFixed(const json& file) {
   for (const Fixed& fixed : kFixed) {
     if (file.contains(fixed.name) && file[fixed.name] != fixed.value)
-      Fail(std::string(fixed.name) + " should be " + fixed.value.dump() + ", got " + file[fixed.name].dump());
+      Fail(std::string(fixed.name) + ": expected " + fixed.value.dump() + ", got " + file[fixed.name].dump());
   }
   for (const char* name : {"encoder_layerdrop", "decoder_layerdrop"}) {
-    if (file.contains(name) && file[name] != 0) Fail(std::string(name) + " should be 0, got " + file[name].dump());
+    if (file.contains(name) && file[name] != 0) Fail(std::string(name) + ": expected 0, got " + file[name].dump());
   }
 }
 
@@ -57,7 +56,7 @@ BartConfig Parse(const json& file) {
       config.*field.at = -1;
       return;
     }
-    if (!value.is_number_integer()) Fail(std::string(field.name) + " should be a whole number, got " + value.dump());
+    if (!value.is_number_integer()) Fail(std::string(field.name) + ": expected a whole number, got " + value.dump());
     config.*field.at = value.get<int64_t>();
   };
   for (const IntegerField& field : kSizes) integer(field, false);
@@ -65,12 +64,12 @@ BartConfig Parse(const json& file) {
   for (const IntegerField& field : kForcedIds) integer(field, true);
   for (const ShareField& field : kShares) {
     if (!file.contains(field.name)) continue;
-    if (!file[field.name].is_number()) Fail(std::string(field.name) + " should be a number, got " + file[field.name].dump());
+    if (!file[field.name].is_number()) Fail(std::string(field.name) + ": expected a number, got " + file[field.name].dump());
     config.*field.at = file[field.name].get<double>();
   }
   if (file.contains("scale_embedding")) {
     if (!file["scale_embedding"].is_boolean())
-      Fail("scale_embedding should be true or false, got " + file["scale_embedding"].dump());
+      Fail("scale_embedding: expected true or false, got " + file["scale_embedding"].dump());
     config.scale_embedding = file["scale_embedding"].get<bool>();
   }
   config.json = file.dump();
@@ -83,18 +82,18 @@ BartConfig Parse(const json& file) {
 void BartConfig::CheckSizes() const {
   for (const IntegerField& field : kSizes) {
     if (this->*field.at < 1 || this->*field.at > 100'000'000)
-      Fail(std::string(field.name) + " should be 1 or more, got " + std::to_string(this->*field.at));
+      Fail(std::string(field.name) + ": expected 1 or more, got " + std::to_string(this->*field.at));
   }
   for (const int64_t heads : {encoder_attention_heads, decoder_attention_heads}) {
     if (d_model % heads != 0) {
-      Fail("d_model should be a multiple of the attention heads, got " + std::to_string(d_model) + " and " +
+      Fail("d_model: expected a multiple of the attention heads, got " + std::to_string(d_model) + " and " +
            std::to_string(heads) + " heads");
     }
   }
   const auto need_id = [&](const IntegerField& field, int64_t least) {
     const int64_t id = this->*field.at;
     if (id < least || id >= vocab_size) {
-      Fail(std::string(field.name) + " should be a token below vocab_size " + std::to_string(vocab_size) + ", got " +
+      Fail(std::string(field.name) + ": expected a token below vocab_size " + std::to_string(vocab_size) + ", got " +
            std::to_string(id));
     }
   };
@@ -102,19 +101,19 @@ void BartConfig::CheckSizes() const {
   for (const IntegerField& field : kForcedIds) need_id(field, -1);
   for (const ShareField& field : kShares) {
     if (!(this->*field.at >= 0 && this->*field.at < 1))
-      Fail(std::string(field.name) + " should be in [0, 1), got " + std::to_string(this->*field.at));
+      Fail(std::string(field.name) + ": expected a number in [0, 1), got " + std::to_string(this->*field.at));
   }
 }
 
 BartConfig ReadConfig(const std::string& path) {
   std::ifstream stream(path);
-  if (!stream) Fail(path + ": could not be read");
+  if (!stream) Fail(path + ": cannot read the file");
   try {
     const json file = json::parse(stream);
-    if (!file.is_object()) Fail("should be a JSON object");
+    if (!file.is_object()) Fail("expected a JSON object");
     return Parse(file);
   } catch (const json::parse_error& e) {
-    Fail(path + ": is no JSON: " + e.what());
+    Fail(path + ": expected JSON: " + e.what());
   } catch (const std::exception& e) {
     Fail(path + ": " + e.what());
   }
@@ -142,7 +141,7 @@ void WriteText(const std::string& path, const std::string& text) {
   stream.close();
   if (stream && std::rename(draft.c_str(), path.c_str()) == 0) return;
   std::remove(draft.c_str());
-  Fail(path + ": could not be written");
+  Fail(path + ": cannot write the file");
 }
 
 }  // namespace backplane::seq2seq

@@ -102,8 +102,8 @@ std::span<float> Row(const at::Tensor& scores, int64_t row) {
 
 [[noreturn]] void FailOnScores() {
   throw bp::Error(BP_E_NUMERIC,
-                  "the scores of a text's tokens are not finite, so that none can be chosen; a smaller learning_rate or a "
-                  "longer warm-up may help");
+                  "the scores of a text's tokens are not finite, so no token can be chosen; use a smaller learning_rate or "
+                  "a longer warm-up");
 }
 
 std::vector<Generated> Greedy(const BartConfig& c, const GenerateOptions& options, int64_t sources, Scorer& scorer) {

@@ -39,14 +39,14 @@ bool Has(const json& file, const char* name) { return file.contains(name) && !fi
 int64_t Whole(const json& file, const char* name, int64_t least) {
   const json& value = file[name];
   if (!value.is_number_integer() || value.get<int64_t>() < least || value.get<int64_t>() > INT32_MAX)
-    Reject(std::string(name) + " should be a whole number from " + std::to_string(least) + " up, got " + value.dump());
+    Reject(std::string(name) + ": expected a whole number of " + std::to_string(least) + " or more, got " + value.dump());
   return value.get<int64_t>();
 }
 
 // A token, or a list of one.
 int64_t Token(const json& file, const char* name) {
   const json& value = file[name].is_array() && file[name].size() == 1 ? file[name][0] : file[name];
-  if (!value.is_number_integer()) Reject(std::string(name) + " should be one token, got " + file[name].dump());
+  if (!value.is_number_integer()) Reject(std::string(name) + ": expected one token, got " + file[name].dump());
   return value.get<int64_t>();
 }
 
@@ -57,7 +57,7 @@ void NeedIds(const json& file, const BartConfig& config) {
                                                  {"decoder_start_token_id", config.decoder_start_token_id}};
   for (const auto& [name, own] : ids) {
     if (Has(file, name) && Token(file, name) != own)
-      Reject(std::string(name) + " should be that of config.json, " + std::to_string(own) + ", got " + file[name].dump());
+      Reject(std::string(name) + ": expected " + std::to_string(own) + ", as in config.json, got " + file[name].dump());
   }
 }
 
@@ -65,15 +65,15 @@ int64_t ForcedToken(const json& file, const char* name) { return Has(file, name)
 
 EarlyStopping EarlyStoppingOf(const json& value) {
   if (value == "never") return EarlyStopping::kNever;
-  if (!value.is_boolean()) Reject("early_stopping should be true, false or \"never\", got " + value.dump());
+  if (!value.is_boolean()) Reject("early_stopping: expected true, false or \"never\", got " + value.dump());
   return value.get<bool>() ? EarlyStopping::kYes : EarlyStopping::kNo;
 }
 
 GenerationConfig Parse(const json& file, BartConfig* config) {
   for (const Idle& idle : kIdle) {
     if (Has(file, idle.name) && file[idle.name] != idle.value)
-      Reject(std::string(idle.name) + " should be " + idle.value.dump() + " or left out, got " + file[idle.name].dump() +
-             ": this learner writes by greedy or beam search alone");
+      Reject(std::string(idle.name) + ": expected " + idle.value.dump() + " or none, got " + file[idle.name].dump() +
+             "; this learner only generates by greedy or beam search");
   }
   NeedIds(file, *config);
   GenerationConfig read;
@@ -85,7 +85,7 @@ GenerationConfig Parse(const json& file, BartConfig* config) {
   if (Has(file, "min_new_tokens")) read.min_length = Whole(file, "min_new_tokens", 0) + 1;
   if (Has(file, "no_repeat_ngram_size")) read.no_repeat_ngram_size = Whole(file, "no_repeat_ngram_size", 0);
   if (Has(file, "length_penalty")) {
-    if (!file["length_penalty"].is_number()) Reject("length_penalty should be a number, got " + file["length_penalty"].dump());
+    if (!file["length_penalty"].is_number()) Reject("length_penalty: expected a number, got " + file["length_penalty"].dump());
     read.length_penalty = file["length_penalty"].get<double>();
   }
   if (Has(file, "early_stopping")) read.early_stopping = EarlyStoppingOf(file["early_stopping"]);
@@ -102,13 +102,13 @@ GenerationConfig ReadGenerationConfig(const std::string& folder, BartConfig* con
   const std::filesystem::path path = std::filesystem::path(folder) / "generation_config.json";
   if (!std::filesystem::exists(path)) return {};
   std::ifstream stream(path);
-  if (!stream) Reject(path.string() + ": could not be read");
+  if (!stream) Reject(path.string() + ": cannot read the file");
   try {
     const json file = json::parse(stream);
-    if (!file.is_object()) Reject("should be a JSON object");
+    if (!file.is_object()) Reject("expected a JSON object");
     return Parse(file, config);
   } catch (const json::parse_error& e) {
-    Reject(path.string() + ": is no JSON: " + e.what());
+    Reject(path.string() + ": expected JSON: " + e.what());
   } catch (const std::exception& e) {
     Reject(path.string() + ": " + e.what());
   }

@@ -16,16 +16,16 @@ struct IgnoredName {
 };
 
 inline constexpr IgnoredName kIgnored[] = {
-    {"train_sampling_strategy", "random", "items come in random order, and sort_within_update sorts within an update",
+    {"train_sampling_strategy", "random", "the order of items is random, and sort_within_update sorts within an update",
      "random|group_by_length"},
-    {"report_to", "", "monitors are named under monitors"},
+    {"report_to", "", "monitors are listed under monitors"},
     {"logging_dir", "", "results are in output.dir"},
     {"logging_strategy", "", "every update is recorded"},
     {"logging_steps", 0.0, "every update is recorded", "[0,)"},
     {"eval_strategy", "", "evaluation.every_iterations decides", nullptr, "evaluation_strategy"},
     {"save_strategy", "", "checkpoint.every_iterations decides"},
     {"save_total_limit", int64_t{0}, "the last two checkpoints are kept", "[0,)"},
-    {"metric_for_best_model", "", "report.select names a metric"},
+    {"metric_for_best_model", "", "report.select has a metric"},
     {"greater_is_better", true, "report.select has a direction"},
     {"overwrite_output_dir", false, "a run resumes by itself, and run --fresh restarts it"},
     {"predict_with_generate", true, "an evaluation always generates"},

@@ -18,11 +18,11 @@ namespace backplane::seq2seq {
 namespace {
 
 constexpr bp::MetricInfo kMetrics[] = {
-    {"train/loss", "nat", -1, "cross-entropy per label token, as it was learned from"},
+    {"train/loss", "nat", -1, "cross-entropy per label token, as in the update"},
     {"train/grad_norm", nullptr, 0, "global norm before clipping"},
     {"train/lr", nullptr, 0, "learning rate"},
     {"train/real_tokens", "tokens", 0, "source and label tokens of an update"},
-    {"train/padded_tokens", "tokens", 0, "the same with padding, where there is any: what was computed"},
+    {"train/padded_tokens", "tokens", 0, "computed tokens of an update, with padding"},
 };
 
 }  // namespace
@@ -88,18 +88,17 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 void Learner::OnLimits(const bp_limits& limits) {
   const uint64_t live = DeviceUse().live_bytes;
   if (limits.device_bytes > 0 && live > limits.device_bytes) {
-    throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments alone take " + std::to_string(live) +
-                                         " bytes, the device has " + std::to_string(limits.device_bytes));
+    throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments need " + std::to_string(live) +
+                                         " bytes, but the device has " + std::to_string(limits.device_bytes));
   }
   const bool limited = torch_common::LimitMemory(options_.device, limits.device_bytes);
   if (!limited && limits.device_bytes > 0 && !std::exchange(told_no_limit_, true)) {
-    host()->log(
-        host(), BP_LOG_WARN,
-        "resources.device_memory does not limit the GPU here: the program that loaded LibTorch has set no limit for it");
+    host()->log(host(), BP_LOG_WARN,
+                "resources.device_memory does not limit the GPU here, because the program that loaded LibTorch set no limit");
   }
   total_updates_ = UpdatesInAll(options_.sizes.group);
   if (options_.warmup_steps > 0 && options_.warmup_steps < 1 && total_updates_ == 0)
-    throw bp::ConfigError("warmup_steps below 1 is a share of all updates, which needs budget.iterations or budget.epochs");
+    throw bp::ConfigError("warmup_steps: below 1 it is a share of all updates; set budget.iterations or budget.epochs");
 }
 
 bp::DataRequest Learner::NextGroup() {
@@ -112,7 +111,7 @@ bp::DataRequest Learner::NextGroup() {
 MicroBatch Learner::View(const bp::Delivery& delivery) const {
   const auto find = [&](const std::string& name) {
     const bp_tensor* tensor = delivery.Find(name.c_str());
-    if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery lacks tensor '" + name + "'");
+    if (!tensor) throw bp::Error(BP_E_INVALID_ARG, "the delivery has no tensor '" + name + "'");
     return tensor;
   };
   const MicroBatch batch{find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
@@ -148,8 +147,8 @@ void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) 
   const auto size = static_cast<uint64_t>(batch.size());
   if (!options_.mean_of_means() || first.count == 1 || size >= options_.sizes.micro) return;
   throw bp::ConfigError("per_device_train_batch_size: " + std::to_string(options_.sizes.micro) +
-                        " items at once did not fit the device, and " + std::to_string(size) +
-                        " are another objective under loss_normalization: microbatch_mean; set a size that fits, or "
+                        " items did not fit into the device's memory, and " + std::to_string(size) +
+                        " would change the objective under loss_normalization: microbatch_mean; set a size that fits, or "
                         "loss_normalization: token");
 }
 
@@ -190,7 +189,7 @@ void Learner::Update() {
   for (const auto& [name, value] : {std::pair("loss", loss), {"gradient's norm", norm}}) {
     if (!std::isfinite(value)) {
       throw bp::Error(BP_E_NUMERIC, std::string("the ") + name + " of update " + std::to_string(UpdatesDone() + 1) +
-                                        " is not finite; a smaller learning_rate or a longer warm-up may help");
+                                        " is not finite; use a smaller learning_rate or a longer warm-up");
     }
   }
   metrics_.Record("train/loss", loss);

@@ -50,11 +50,11 @@ void MicroBatch::NeedIdsOf(const BartConfig& config) const {
     const std::string bos = std::to_string(config.bos_token_id), eos = std::to_string(config.eos_token_id);
     const std::string ids =
         " --bos_id=" + (no_begin ? "-1" : bos) + " --pad_id=" + std::to_string(config.pad_token_id) + " --eos_id=" + eos;
-    throw bp::ConfigError("the env's labels begin with token " + std::to_string(first) + " and end with token " +
-                          std::to_string(last) + ", the model's bos_token_id is " + bos + " and its eos_token_id " + eos +
-                          (no_begin ? ", so that labels have no begin" : "") +
-                          ": what it writes would begin or end in the wrong place; train the tokenizer with spm_train" + ids +
-                          ", or begin with a model_name_or_path whose config.json names the tokenizer's");
+    throw bp::ConfigError("the env's labels start with token " + std::to_string(first) + " and end with token " +
+                          std::to_string(last) + ", but the model's bos_token_id is " + bos + " and its eos_token_id " + eos +
+                          (no_begin ? ", so labels have no start" : "") +
+                          "; generated texts would be cut wrongly; train the tokenizer with spm_train" + ids +
+                          ", or set a model_name_or_path whose config.json has the tokenizer's ids");
   }
 }
 

@@ -21,19 +21,18 @@ bool HasBf16() {
 bp_device DeviceOf(const Options& o, bool has_cuda) {
   if (o.wanted_device == DeviceKind::kCuda && !has_cuda)
     throw bp::ConfigError(
-        "device: cuda needs a GPU and a LibTorch built for it, found none; resources.gpus or --gpus grants a trial its GPU");
+        "device: cuda: expected a GPU and a LibTorch built for it, got none; grant a GPU with resources.gpus or --gpus");
   return {o.wanted_device != DeviceKind::kCpu && has_cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
 }
 
 void RefuseWhatTheDeviceCannot(const Options& o) {
   const bool gpu = o.device.type == BP_DEVICE_CUDA;
-  if (o.fp16) throw bp::ConfigError("fp16 needs a scaled loss, which there is not; bf16 needs none");
+  if (o.fp16) throw bp::ConfigError("fp16 needs a scaled loss, which is not supported; use bf16");
   if (o.bf16 && !gpu && !HasBf16())
-    throw bp::ConfigError("bf16 needs a CPU with avx512_bf16 or AMX, this one has neither: it would only be slower");
+    throw bp::ConfigError("bf16: expected a CPU with avx512_bf16 or AMX, got one without, on which it would only be slower");
   if (gpu && o.workers > 1) {
     throw bp::ConfigError("parallel_microbatches: " + std::to_string(o.workers) +
-                          " at the same time are for the cores of a CPU, a GPU computes one after the other; leave it out, or "
-                          "set device: cpu");
+                          " run at the same time only on a CPU; leave it out, or set device: cpu");
   }
 }
 
@@ -41,21 +40,21 @@ void RefuseWhatTheDeviceCannot(const Options& o) {
 void RefuseWhatOthersDo(const Options& o) {
   if (o.load_best_model_at_end)
     throw bp::ConfigError(
-        "load_best_model_at_end: the last weights are kept, not the best; leave it out, and set budget.iterations to the "
-        "update that evaluations (evaluation.every_iterations) show to be the best");
+        "load_best_model_at_end: the learner keeps the last weights. Leave it out, and set budget.iterations to the best "
+        "update by evaluation.every_iterations");
   if (o.data_seed != 0)
-    throw bp::ConfigError("data_seed: the order of items follows the experiment's seed; leave it out and set seed there");
+    throw bp::ConfigError("data_seed: the order of items follows the experiment's seed; leave it out and set seed");
   if (!o.resume_from_checkpoint.empty())
     throw bp::ConfigError(
-        "resume_from_checkpoint: the same command goes on from the trial's own checkpoint, leave it out; model_name_or_path "
-        "begins with the weights of another run");
+        "resume_from_checkpoint: leave it out, because the same command resumes from the trial's checkpoint; to start with "
+        "the weights of a different run, set model_name_or_path");
 }
 
 // What was set beside a folder, says another than the folder and would change nothing. A default counts for not set: the host
 // writes out all options.
 void RefuseWhatTheFolderDecides(const NetworkOptions& said, const BartConfig& folder) {
   const auto refuse = [](const char* name, const std::string& own) {
-    throw bp::ConfigError(std::string(name) + " is that of the model in model_name_or_path, " + own + "; leave it out");
+    throw bp::ConfigError(std::string(name) + ": expected " + own + ", as in model_name_or_path; leave it out");
   };
   for (const IntegerField& size : kOptionalSizes) {
     const int64_t wanted = said.*size.at, own = folder.*size.at;
@@ -68,33 +67,33 @@ void RefuseWhatTheFolderDecides(const NetworkOptions& said, const BartConfig& fo
 
 void CheckAutoSize(const Options& o) {
   if (o.effective_batch_size == 0)
-    throw bp::ConfigError("per_device_train_batch_size: auto needs effective_batch_size, the items of an update");
+    throw bp::ConfigError("per_device_train_batch_size: auto: expected effective_batch_size, got none");
   if (o.gradient_accumulation_steps > 0)
     throw bp::ConfigError(
-        "per_device_train_batch_size: auto finds out how many items fit, and gradient_accumulation_steps follows; "
-        "leave that out, found " +
+        "per_device_train_batch_size: auto determines gradient_accumulation_steps too; "
+        "leave that out, got " +
         std::to_string(o.gradient_accumulation_steps));
   // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
   if (o.workers > 1)
-    throw bp::ConfigError("per_device_train_batch_size: auto finds what fits alone, not what fits " +
+    throw bp::ConfigError("per_device_train_batch_size: auto finds the size of one micro-batch, not of " +
                           std::to_string(o.workers) +
-                          " times at once (parallel_microbatches); name a size, or leave out parallel_microbatches");
+                          " at the same time (parallel_microbatches); set a size, or leave out parallel_microbatches");
   if (o.mean_of_means())
     throw bp::ConfigError(
-        "per_device_train_batch_size: auto would let the device's memory decide on the objective under loss_normalization: "
-        "microbatch_mean; name a size, or set loss_normalization: token");
+        "per_device_train_batch_size: auto would make the objective depend on the device's memory under loss_normalization: "
+        "microbatch_mean; set a size, or loss_normalization: token");
 }
 
 [[noreturn]] void RefuseParts(const BatchSizes& sizes, uint64_t steps, uint64_t parts, bool all_but_micro) {
   const std::string group = std::to_string(sizes.group), micro = std::to_string(sizes.micro);
   if (all_but_micro)
-    throw bp::ConfigError("effective_batch_size " + group + " cannot be cut into gradient_accumulation_steps " +
-                          std::to_string(steps) + ": " + micro + " items at once are " + std::to_string(parts) +
-                          " micro-batches; set gradient_accumulation_steps: " + std::to_string(parts) +
-                          ", or another effective_batch_size");
+    throw bp::ConfigError("effective_batch_size " + group + " cannot be split into gradient_accumulation_steps " +
+                          std::to_string(steps) + ": micro-batches of " + micro + " items give " + std::to_string(parts) +
+                          "; set gradient_accumulation_steps: " + std::to_string(parts) +
+                          ", or a different effective_batch_size");
   throw bp::ConfigError("effective_batch_size " + group + ", per_device_train_batch_size " + micro +
                         " and gradient_accumulation_steps " + std::to_string(steps) +
-                        " contradict each other; leave out one, any two give the third");
+                        " contradict each other; leave out one of the three");
 }
 
 // 0 is what the other two give, in a file that the host wrote out too.
@@ -111,8 +110,8 @@ BatchSizes SizesOf(const Options& o) {
   if (steps > 0 && parts != steps) RefuseParts({group, micro}, steps, parts, all_but_micro);
   micro = std::min(micro, group);
   if (mean_of_means && group % micro != 0) {
-    throw bp::ConfigError("loss_normalization: microbatch_mean needs micro-batches of one size, but " + std::to_string(group) +
-                          " items are no multiple of " + std::to_string(micro));
+    throw bp::ConfigError("loss_normalization: microbatch_mean: expected micro-batches of one size, but " +
+                          std::to_string(group) + " items are not a multiple of " + std::to_string(micro));
   }
   return {group, micro};
 }
@@ -138,16 +137,18 @@ namespace {
 void CheckFits(const BartConfig& config, const EnvShape& shape) {
   if (config.forced_bos_token_id == config.eos_token_id) {
     throw bp::ConfigError("model_name_or_path: forced_bos_token_id and eos_token_id are both " +
-                          std::to_string(config.eos_token_id) + ": every text would end where it begins");
+                          std::to_string(config.eos_token_id) + ", so every text would end at its start");
   }
   if (config.vocab_size != shape.vocabulary) {
-    throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) + ", the model's vocab_size is " +
-                          std::to_string(config.vocab_size) + ": the tokenizer is not the model's");
+    throw bp::ConfigError("the env's tokens are 0 .. " + std::to_string(shape.vocabulary - 1) +
+                          ", but the model's vocab_size is " + std::to_string(config.vocab_size) +
+                          "; use the model's tokenizer");
   }
   const int64_t longest = std::max({shape.max_source, shape.max_label, shape.max_generated});
   if (longest > config.max_position_embeddings) {
     throw bp::ConfigError("the env's texts have up to " + std::to_string(longest) +
-                          " tokens, the model's max_position_embeddings is " + std::to_string(config.max_position_embeddings));
+                          " tokens, but the model's max_position_embeddings is " +
+                          std::to_string(config.max_position_embeddings));
   }
 }
 
@@ -159,8 +160,8 @@ Chosen ChooseConfig(const Options& options, const EnvShape& shape) {
   try {
     if (!options.pretrained.empty()) {
       if (!std::filesystem::is_directory(options.pretrained))
-        throw bp::ConfigError("model_name_or_path: there is no folder '" + options.pretrained.string() +
-                              "'; models are read from this machine, none is fetched");
+        throw bp::ConfigError("model_name_or_path: no folder '" + options.pretrained.string() +
+                              "'; models are read from this machine and never downloaded");
       config = ReadConfig(options.pretrained / "config.json");
       RefuseWhatTheFolderDecides(options, config);
       chosen.generation = ReadGenerationConfig(options.pretrained, &config);
@@ -175,7 +176,7 @@ Chosen ChooseConfig(const Options& options, const EnvShape& shape) {
     for (const ShareField& dropout : kDropouts) {
       const double said = options.*dropout.at;
       if (said < 0 && said != -1)
-        throw bp::ConfigError(std::string(dropout.name) + ": wanted a share from 0 up, or -1 for the model's, found " +
+        throw bp::ConfigError(std::string(dropout.name) + ": expected a share of 0 or more, or -1 for the model's, got " +
                               std::to_string(said));
       if (said >= 0 || options.pretrained.empty()) config.*dropout.at = said >= 0 ? said : dropout.alone;
     }
@@ -205,9 +206,9 @@ GenerateOptions ChooseGeneration(const GenerationConfig& options, const Generati
   if (!options.max_length) return chosen;
   const int64_t wanted = *options.max_length;
   if (wanted > most) {
-    throw bp::ConfigError("generation_max_length: the env takes " + std::to_string(shape.max_generated) +
-                          " tokens, which are " + std::to_string(most) + " with the start token, found " +
-                          std::to_string(wanted) + "; raise the env's length of a generated text");
+    throw bp::ConfigError("generation_max_length: expected at most " + std::to_string(most) + " (the env's " +
+                          std::to_string(shape.max_generated) + " tokens and the start token), got " + std::to_string(wanted) +
+                          "; raise the env's length of a generated text");
   }
   chosen.max_length = wanted > 0 ? wanted : most;
   return chosen;
@@ -217,22 +218,23 @@ std::string InTrialFolder(const bp_host* host, const std::string& name) {
   if (name.empty()) return name;
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
   if (path.is_absolute() || *path.begin() == "..") {
-    throw bp::ConfigError("save_pretrained: wanted a name inside the trial's own folder, such as 'model', found '" + name +
-                          "': there the trials of a sweep would write over each other");
+    throw bp::ConfigError("save_pretrained: expected a name inside the trial's folder, such as 'model', got '" + name +
+                          "', where the trials of a sweep would overwrite each other");
   }
   const std::string first = *path.begin();
   if (first == "." || first == "checkpoint" || first == "trial.json" || first.starts_with("attempt-") ||
       first.starts_with("replay-")) {
-    throw bp::ConfigError("save_pretrained: wanted a name that the trial's folder does not have yet, such as 'model', found '" +
-                          name + "'");
+    throw bp::ConfigError("save_pretrained: expected a name that is new in the trial's folder, such as 'model', got '" + name +
+                          "'");
   }
   const auto* trial = static_cast<const bp_host_trial_1*>(host->get_extension(host, BP_HOST_TRIAL_1));
-  if (!trial) throw bp::Unsupported("save_pretrained: this host does not say where a trial's files go (" BP_HOST_TRIAL_1 ")");
+  if (!trial)
+    throw bp::Unsupported("save_pretrained: this host does not offer a folder for the trial's files (" BP_HOST_TRIAL_1 ")");
   return (std::filesystem::path(trial->trial_dir) / path).string();
 }
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {
-  // No warnings: in a file that the host wrote out all of them are set.
+  // No warnings, because files that the host writes set all of them.
   for (const IgnoredName& each : kIgnored) {
     if (c.IsSet(each.name)) host->log(host, BP_LOG_INFO, (std::string(each.name) + ": " + each.doc()).c_str());
   }
@@ -244,8 +246,8 @@ const bp_channel& NeedTokens(const bp_env_spec* env, uint16_t role) {
   const bp_channel& channel = bp::NeedChannel(*env, role);
   if (channel.space != BP_SPACE_TOKENS || channel.ndim != 1 || channel.scope != BP_SCOPE_ROW ||
       !bp::SameDtype(channel.dtype, bp::DtypeOf<int32_t>())) {
-    throw bp::Unsupported(std::string("needs int32 TOKENS in a list per row as ") + bp::RoleText(role) + ", channel '" +
-                          channel.name + "' is not");
+    throw bp::Unsupported(std::string("expected a list of int32 TOKENS per row as ") + bp::RoleText(role) + ", channel '" +
+                          channel.name + "' has others");
   }
   return channel;
 }
@@ -254,7 +256,7 @@ std::string NeedLength(const bp_env_spec* env, const bp_channel& of) {
   const std::string wanted = std::string(of.name) + "_length";
   const bp_channel* channel = bp::FindChannel(*env, wanted);
   if (channel && channel->role == BP_ROLE_LENGTH && bp::SameDtype(channel->dtype, bp::DtypeOf<int32_t>())) return wanted;
-  throw bp::Unsupported("needs an int32 LENGTH channel '" + wanted + "', the env has none");
+  throw bp::Unsupported("expected an env with an int32 LENGTH channel '" + wanted + "', got one without");
 }
 
 }  // namespace
@@ -263,14 +265,14 @@ EnvShape::EnvShape(const bp_env_spec* env) {
   const bp_channel &seen = NeedTokens(env, BP_ROLE_OBS), &wanted = NeedTokens(env, BP_ROLE_LABEL);
   action_channel = NeedTokens(env, BP_ROLE_ACTION);
   if (!bp::FindOnlyChannel(*env, BP_ROLE_WEIGHT))
-    throw bp::Unsupported("needs a WEIGHT channel with the label tokens of an item, the env has none");
+    throw bp::Unsupported("expected an env with a WEIGHT channel for the label tokens of an item, got one without");
   source = seen.name, label = wanted.name, action = action_channel.name;
   source_length = NeedLength(env, seen), label_length = NeedLength(env, wanted);
   vocabulary = seen.nvec[0];
   max_source = seen.shape[0], max_label = wanted.shape[0], max_generated = action_channel.shape[0];
   for (const bp_channel* each : {&wanted, static_cast<const bp_channel*>(&action_channel)}) {
     if (each->nvec[0] != vocabulary)
-      throw bp::Unsupported("needs the same tokens in channels '" + source + "' and '" + each->name + "'");
+      throw bp::Unsupported("expected the same tokens in channels '" + source + "' and '" + each->name + "'");
   }
 }
 

@@ -45,7 +45,7 @@ void Convert(const std::string& name, const Tensor& tensor, float* out) {
     case Dtype::kF64: return Copy<double>(tensor, out, [](double v) { return static_cast<float>(v); });
     case Dtype::kF16: return Copy<uint16_t>(tensor, out, FromHalf);
     case Dtype::kBf16: return Copy<uint16_t>(tensor, out, [](uint16_t v) { return std::bit_cast<float>(uint32_t{v} << 16); });
-    default: Refuse("tensor '" + name + "' should hold floating-point numbers, got " + safetensors::NameOf(tensor.dtype));
+    default: Refuse("tensor '" + name + "': expected floating-point numbers, got " + safetensors::NameOf(tensor.dtype));
   }
 }
 
@@ -70,8 +70,8 @@ void NeedTied(const safetensors::Tensors& tensors, const Tensor& shared) {
     if (found == tensors.end()) continue;
     const Tensor& tied = found->second;
     if (tied.dtype != shared.dtype || tied.shape != shared.shape || std::memcmp(tied.data, shared.data, shared.bytes) != 0)
-      Refuse(std::string("tensor '") + name + "' should equal '" + kShared +
-             "', it does not: this model does not share its embedding");
+      Refuse(std::string("tensor '") + name + "': expected the values of '" + kShared +
+             "', got different ones; this model does not share its embedding");
   }
 }
 
@@ -79,14 +79,14 @@ void Fill(const safetensors::Tensors& tensors, const Layout& layout, float* out)
   for (const Parameter& parameter : layout.parameters()) {
     const auto found = tensors.find(parameter.name);
     if (found == tensors.end()) {
-      if (parameter.name != kBias) Refuse("lacks the tensor '" + parameter.name + "'");
+      if (parameter.name != kBias) Refuse("has no tensor '" + parameter.name + "'");
       std::fill_n(out + parameter.offset, parameter.size, 0.f);
       continue;
     }
     const Tensor& tensor = found->second;
     if (!std::equal(tensor.shape.begin(), tensor.shape.end(), parameter.shape.begin(), parameter.shape.end(),
                     std::equal_to<int64_t>())) {
-      Refuse("tensor '" + parameter.name + "' should have the shape " + Dims(parameter.shape) + " by config.json, got " +
+      Refuse("tensor '" + parameter.name + "': expected the shape " + Dims(parameter.shape) + " by config.json, got " +
              Dims(tensor.shape));
     }
     Convert(parameter.name, tensor, out + parameter.offset);
@@ -98,7 +98,7 @@ void NeedKnown(const safetensors::Tensors& tensors, const Layout& layout) {
     const bool known = std::any_of(layout.parameters().begin(), layout.parameters().end(),
                                    [&, n = name](const Parameter& p) { return p.name == n; });
     if (!known && std::find(std::begin(kTied), std::end(kTied), name) == std::end(kTied))
-      Refuse("tensor '" + name + "' is no part of the model that config.json describes");
+      Refuse("tensor '" + name + "' is not part of the model in config.json");
   }
 }
 
@@ -109,7 +109,7 @@ void ReadWeights(const std::string& folder, const Layout& layout, float* out) {
   if (!fs::exists(path)) {
     for (const char* other : {"model.safetensors.index.json", "pytorch_model.bin"}) {
       if (fs::exists(fs::path(folder) / other))
-        Refuse(folder + ": holds " + other + ", which is not read; `save_pretrained` of transformers writes model.safetensors");
+        Refuse(folder + ": expected model.safetensors, got " + other + "; write it with `save_pretrained` of transformers");
     }
   }
   const safetensors::Reader file(path);
@@ -127,7 +127,7 @@ void SavePretrained(const std::string& folder, const BartConfig& config, const L
                     const std::string& generation) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) Refuse(folder + ": could not be made: " + error.message());
+  if (error) Refuse(folder + ": cannot create the folder: " + error.message());
   safetensors::Tensors tensors;
   for (const Parameter& parameter : layout.parameters()) {
     tensors[parameter.name] = {Dtype::kF32,

@@ -23,7 +23,7 @@ void WriteState(const bp::Writer& writer, const Layout& layout, const StateNumbe
 
 uint64_t ReadState(const bp::Reader& reader, const Layout& layout, const StateNumbers<float>& numbers) {
   if (reader.Get<uint64_t>() != kMagic)
-    throw bp::Error(BP_E_INVALID_ARG, "the saved state is not one of learner.seq2seq, format 1");
+    throw bp::Error(BP_E_INVALID_ARG, "expected a saved state of learner.seq2seq, format 1, got a different one");
   reader.Expect(layout.parameters().size(), "number of parameters");
   for (const Parameter& parameter : layout.parameters())
     reader.Expect(static_cast<uint64_t>(parameter.size), parameter.name.c_str());

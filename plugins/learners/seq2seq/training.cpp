@@ -96,7 +96,7 @@ Training::Training(const BartConfig& config, const Weights& weights, const Pass&
 double Training::Forward(const std::vector<std::span<const int32_t>>& sources,
                          const std::vector<std::span<const int32_t>>& labels, double divisor) {
   for (const auto& source : sources) {
-    if (source.empty()) throw bp::Error(BP_E_INVALID_ARG, "a text to be read has at least one token, found one with none");
+    if (source.empty()) throw bp::Error(BP_E_INVALID_ARG, "expected a source text with one token or more, got one without");
     encoder_.texts.tokens.insert(encoder_.texts.tokens.end(), source.begin(), source.end());
     encoder_.texts.EndText();
   }

@@ -11,7 +11,7 @@ namespace {
 int32_t ActionFor(Cell from, Cell to) {
   for (int32_t action = 0; action < uav::kActions; ++action)
     if (from.x + uav::kMoves[action].dx == to.x && from.y + uav::kMoves[action].dy == to.y) return action;
-  throw bp::Error(BP_E_INTERNAL, "a way holds a step that no action makes");
+  throw bp::Error(BP_E_INTERNAL, "a path contains a step that no action makes");
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void PlanCache::Act(uint64_t row, const Scene& scene, int32_t* actions) {
     while (seen < cells && scene.At(seen) >= 0) ++seen;
     if (seen < cells)
       throw bp::Unsupported(
-          "policy planner needs the whole map in STATE, and a part of it has not been seen: set env.options.state_map: full");
+          "policy: planner: expected the whole map in STATE, got one with unseen cells; set env.options.state_map: full");
     *plan = {PlanWays(scene, goal_radius_), 0};
   }
   for (size_t i = 0; i < scene.uavs.size(); ++i) {

@@ -31,8 +31,8 @@ struct Options {
 };
 constexpr bp::OptionTable kOptions{
     bp::Opt("policy", &Options::policy,
-            "greedy goes straight to the target, greedy_sep keeps clear of others, planner plans for all UAVs together"),
-    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps of each row in one iteration", {.unit = "steps"}),
+            "greedy: straight to the target; greedy_sep: also away from others; planner: plans for all UAVs together"),
+    bp::Opt("horizon", &Options::horizon, "[1,)", "Steps per row and iteration", {.unit = "steps"}),
     bp::Opt("grid_size", &Options::grid_size, "[0,1024]", "Cells along each side; 0: from the map in STATE", {.unit = "cells"}),
     bp::Opt("goal_radius", &Options::goal_radius, "(0,)", "The env's goal_radius, for the planner; STATE does not contain it",
             {.unit = "cells"}),
@@ -57,9 +57,9 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
     const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
     const bp_channel* action = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION);
     if (!state || !mask || !action)
-      throw bp::Unsupported("plays the multi-UAV grid and needs its STATE, ACTION_MASK and ACTION, the env lacks one of them");
+      throw bp::Unsupported("expected a multi-UAV grid with STATE, ACTION_MASK and ACTION, got an env without one of them");
     if (action->space != BP_SPACE_DISCRETE || action->scope != BP_SCOPE_AGENT || action->nvec[0] != uav::kActions)
-      throw bp::Unsupported("plays the multi-UAV grid, whose UAVs each choose one of 9 actions; the env's ACTION is another");
+      throw bp::Unsupported("expected a multi-UAV grid, whose UAVs choose one of 9 actions, got a different ACTION");
     try {
       anything_.emplace(*action);
       allowed_.emplace(*action, mask);

@@ -15,16 +15,17 @@ SceneReader::SceneReader(const bp_channel& state, const bp_channel* map, uint32_
                 cells = elements - uav::kStatePerUav * n_uavs_ - 1;
   const auto side = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(std::max<int64_t>(cells, 0)))));
   if (state.scope != BP_SCOPE_ROW || !bp::SameDtype(state.dtype, bp::DtypeOf<float>()) || cells < 0 || side * side != cells) {
-    throw bp::Unsupported("plays the multi-UAV grid, whose STATE has 8 numbers for each of " + std::to_string(n_uavs_) +
-                          " UAVs, the time and a square map or none; the env's STATE has " + std::to_string(elements) +
-                          " numbers");
+    throw bp::Unsupported("expected the STATE of a multi-UAV grid: 8 numbers for each of " + std::to_string(n_uavs_) +
+                          " UAVs, the time, and a square map or none; got " + std::to_string(elements) + " numbers");
   }
   has_map_ = cells > 0;
-  if (!has_map_ && needs_map) throw bp::Unsupported("policy planner needs the map in STATE: set env.options.state_map: full");
-  if (!has_map_ && grid_size == 0) throw bp::Unsupported("STATE holds no map to tell how large the grid is: give grid_size");
+  if (!has_map_ && needs_map)
+    throw bp::Unsupported("policy: planner: expected the map in STATE, got none; set env.options.state_map: full");
+  if (!has_map_ && grid_size == 0)
+    throw bp::Unsupported("STATE contains no map, so the size of the grid is unknown; set grid_size");
   if (has_map_ && grid_size != 0 && grid_size != side) {
-    throw bp::Unsupported("grid_size is " + std::to_string(grid_size) + ", the map in STATE is " + std::to_string(side) +
-                          " cells wide");
+    throw bp::Unsupported("grid_size: expected " + std::to_string(side) + ", the width of the map in STATE, got " +
+                          std::to_string(grid_size));
   }
   size_ = static_cast<int>(has_map_ ? side : grid_size);
 }

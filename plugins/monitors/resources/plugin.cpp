@@ -20,7 +20,8 @@ class Resources : public bp::MonitorPlugin<Resources> {
     size_t max_rows = 36000;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("max_rows", &Options::max_rows, "[2,)", "Rows kept in memory; when full every second goes and sampling halves"),
+      bp::Opt("max_rows", &Options::max_rows, "[2,)",
+              "Rows kept in memory; if full, every second row is dropped and sampling slows to half"),
   };
 
   explicit Resources(const bp::MonitorSetup& setup)

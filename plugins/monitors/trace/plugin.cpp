@@ -11,16 +11,15 @@ constexpr uint32_t kIterations = 1, kFirstThread = 2;  // tracks
 
 class Trace : public bp::MonitorPlugin<Trace> {
  public:
-  static constexpr bp::About kAbout{
-      .id = "monitor.trace", .version = "1.0.0", .summary = "What each thread did, as a trace for Perfetto"};
+  static constexpr bp::About kAbout{.id = "monitor.trace", .version = "1.0.0", .summary = "Trace of each thread, for Perfetto"};
   struct Options {
     int64_t iterations = 3;
     size_t max_events = 200000;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations whose phases are traced, from the start of the attempt"),
+      bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations with traced phases, from the start of the attempt"),
       bp::Opt("max_events", &Options::max_events, "[100,)",
-              "Spans and counters kept, about 60 bytes each in memory and 110 in the file; phases get half of them"),
+              "Most spans and counters, at about 60 bytes each in memory and 110 in the file; phases get half of them"),
   };
 
   explicit Trace(const bp::MonitorSetup& setup)

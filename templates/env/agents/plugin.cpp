@@ -18,7 +18,7 @@ struct Meeting {
   static constexpr bp::OptionTable kOptions{
       bp::Opt("stride", &Model::stride, "(0,1]", "How far a robot goes in a step; they have met within one stride.",
               {.unit = "m"}),
-      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "The host ends an episode after so many steps."),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "Steps after which the host ends an episode."),
   };
 
   // STATE is what a critic for all agents may see.

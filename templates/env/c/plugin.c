@@ -37,7 +37,7 @@ static bp_status Create(const bp_host *host, const bp_config *config, uint64_t r
   env->spec = (bp_env_spec){sizeof env->spec, 1, kChannels, N_CHANNELS, 0, {BP_DEVICE_CPU, 0}};
   if (config->f64(config, "dt", &env->dt) || config->f64(config, "reset_range", &env->reset_range) ||
       config->i64(config, "max_episode_steps", &env->spec.max_episode_steps)) {
-    return free(env), host->fail(host, BP_E_INTERNAL, "an option is not declared as it is read");
+    return free(env), host->fail(host, BP_E_INTERNAL, "an option is declared with a different type");
   }
   *out_env = env;
   return BP_OK;
@@ -104,7 +104,7 @@ static const bp_env_api kApi = {sizeof kApi, 0, Create, Destroy, Spec, Bind, Res
 static const bp_param kOptions[] = {
     OPTION(BP_PARAM_F64, "dt", "0.05", "(0,1]", "s", "Seconds per step; larger steps are harder to steer."),
     OPTION(BP_PARAM_F64, "reset_range", "1.0", "(0,10]", "m", "Episodes start at a position drawn from +- this range."),
-    OPTION(BP_PARAM_I64, "max_episode_steps", "200", "[1,)", NULL, "The host ends an episode after so many steps."),
+    OPTION(BP_PARAM_I64, "max_episode_steps", "200", "[1,)", NULL, "Steps after which the host ends an episode."),
 };
 static const bp_descriptor kDescriptor = {
     sizeof kDescriptor, BP_KIND_ENV, "env.template_c", "1.0.0", "A point mass on a line, to be steered to 0.",

@@ -16,7 +16,7 @@ struct Point {
       bp::Opt("dt", &Model::dt, "(0,1]", "Seconds per step; larger steps are harder to steer.", {.unit = "s"}),
       bp::Opt("reset_range", &Model::reset_range, "(0,10]", "Episodes start at a position drawn from +- this range.",
               {.unit = "m"}),
-      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "The host ends an episode after so many steps."),
+      bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "Steps after which the host ends an episode."),
   };
 
   static bp::EnvSpec Spec(const Model& model) {

@@ -71,7 +71,7 @@ TEST_F(InterruptTest, AnswersWhileTheLoopIsBusyElsewhere) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Start(WaitForEver);
     Signal(signal);
-    EXPECT_THAT(Said(kLong), HasSubstr("stopping; Ctrl-C again ends it at once"));
+    EXPECT_THAT(Said(kLong), HasSubstr("stopping; Ctrl-C again ends it immediately"));
     Signal();
     EXPECT_EQ(130, ExitCode());
     close(err_[0]), close(err_[1]);
@@ -92,7 +92,7 @@ TEST_F(InterruptTest, EndsProcessAndItsChildrenAtTheSecond) {
   Signal();
   Signal(SIGTERM);
   EXPECT_EQ(130, ExitCode());
-  EXPECT_THAT(Said(kLong), HasSubstr("ended at once"));
+  EXPECT_THAT(Said(kLong), HasSubstr("ended immediately"));
   Until([&] { return Left().empty(); });
 }
 
@@ -108,7 +108,7 @@ TEST_F(InterruptTest, EndsProcessWhileCtrlCIsHeld) {
   EXPECT_EQ(pid_, ended.si_pid);
   if (ended.si_pid == 0) Signal(SIGKILL);
   EXPECT_EQ(130, ExitCode());
-  EXPECT_THAT(Said(kLong), HasSubstr("ended at once"));
+  EXPECT_THAT(Said(kLong), HasSubstr("ended immediately"));
 }
 
 TEST_F(InterruptTest, LeavesTheSecondToLoopThatSawIt) {

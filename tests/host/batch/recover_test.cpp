@@ -243,11 +243,11 @@ TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
   EXPECT_THAT(changes(), testing::IsEmpty()) << "it has no checkpoint: nothing is given up";
   stop("old1");
   EXPECT_EQ(sentence(),
-            "env.plugin (/x/env_a.so) changed since a trial was stopped: a new trial begins from the start, and the "
+            "env.plugin (/x/env_a.so) changed since a trial was stopped, so a new trial starts from scratch; the "
             "old one stays in " +
                 (out_ / "trials/old1").string() +
-                "; to go on with that one, put back the file of SHA-256 old and give the same command, with "
-                "--accept-change once the new one has ended");
+                "; to resume it, restore the file of SHA-256 old and repeat the command, with "
+                "--accept-change after the new one has ended");
   record.trials["old2"].state = TrialState::kPlanned;
   stop("old2");
   EXPECT_THAT(sentence(),

@@ -123,7 +123,7 @@ TEST(ResourcePool, ExclusiveTrialsWithADeviceOfTheirOwnRunSideBySide) {
 TEST(ResourcePool, MoreCoresThanThereAreIsASentence) {
   const ResourcePool resource_pool(Smt(8), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Cpus(8)); }));
-  EXPECT_EQ("resources.cpus wants 9 cores for a trial; 8 are granted here (affinity and control group)",
+  EXPECT_EQ("resources.cpus: a trial needs 9 cores, but this machine grants 8 (affinity and control group)",
             Complaint([&] { resource_pool.Require(Cpus(9)); }));
 }
 
@@ -167,7 +167,7 @@ TEST(ResourcePool, MemoryThatIsNotKnownIsNotCounted) {
 TEST(ResourcePool, MoreMemoryThanThereIsIsASentence) {
   const ResourcePool resource_pool(WithMemory(6 * kGiB + kGiB / 2), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Memory(6 * kGiB)); }));
-  EXPECT_EQ("resources.memory wants 8GiB for a trial; there are 6.5 GiB here (machine and control group)",
+  EXPECT_EQ("resources.memory: a trial needs 8GiB, but this machine grants 6.5 GiB (machine and control group)",
             Complaint([&] { resource_pool.Require(Memory(8 * kGiB)); }));
 }
 
@@ -179,16 +179,14 @@ TEST(ResourcePool, MoreThreadsThanCoresAreNoted) {
   EXPECT_THAT(resource_pool.Notes(Cpus(2), rollout), SizeIs(0));
   rollout.threads = 8;
   EXPECT_THAT(resource_pool.Notes({}, rollout), SizeIs(0)) << "one trial has all cores";
-  EXPECT_THAT(resource_pool.Notes(Cpus(2), rollout),
-              ElementsAre("rollout.threads 8 is more than the 2 cores a trial is granted"));
+  EXPECT_THAT(resource_pool.Notes(Cpus(2), rollout), ElementsAre("rollout.threads 8 exceeds the 2 cores granted to a trial"));
   EXPECT_THAT(ResourcePool(Smt(8), {.jobs = 8}).Notes({}, rollout),
-              ElementsAre("rollout.threads 8 is more than the 1 core a trial is granted"));
+              ElementsAre("rollout.threads 8 exceeds the 1 core granted to a trial"));
 }
 
 TEST(ResourcePool, TrialWithoutAGpuUnderAListOfThemIsNoted) {
   const ResourcePool resource_pool(Smt(8, 1), {.gpus = {{0}}});
-  EXPECT_THAT(resource_pool.Notes(Gpus(0), {}),
-              ElementsAre("--gpus is given, but resources.gpus is 0: such a trial is granted no GPU"));
+  EXPECT_THAT(resource_pool.Notes(Gpus(0), {}), ElementsAre("--gpus has no effect on trials with resources.gpus 0"));
   EXPECT_THAT(resource_pool.Notes(Gpus(1), {}), SizeIs(0));
 }
 
@@ -261,9 +259,9 @@ TEST(ResourcePool, DevicesThatAreNotThereAreNamedWithThoseThatAre) {
   EXPECT_EQ("--gpus: there is no GPU 2; found: 0 (Fake, GPU-a), 1 (Fake, GPU-b)", Complaint([] {
               ResourcePool(Smt(2, 2), {.gpus = {{0, 2}}});
             }));
-  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 0), {.gpus = {{0}}}); }), HasSubstr("none was found"));
-  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {.gpus = {{1, 1}}}); }), HasSubstr("names GPU 1 twice"));
-  EXPECT_EQ("resources.gpus wants 1 for a trial; none was found, or CUDA_VISIBLE_DEVICES hides them",
+  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 0), {.gpus = {{0}}}); }), HasSubstr("none found"));
+  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {.gpus = {{1, 1}}}); }), HasSubstr("expected each GPU once, got 1 twice"));
+  EXPECT_EQ("resources.gpus: a trial needs 1; none found, or hidden by CUDA_VISIBLE_DEVICES",
             Complaint([] { ResourcePool(Smt(2), {}).Require(Gpus(1)); }));
   EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {}).Require(Gpus(1.5)); }), HasSubstr("found 1.5"));
 }

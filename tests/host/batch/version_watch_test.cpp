@@ -17,7 +17,7 @@ TEST(VersionWatch, SaysOnceWhatIsAnotherVersion) {
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
   EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "another fact is no version";
   EXPECT_THAT(watch.Look(Told("2.1"), "c"),
-              ElementsAre("env.x: numpy is 2.1 in c, and was 2.0 in b: their results may differ for that alone"));
+              ElementsAre("env.x: numpy is 2.1 in c, but was 2.0 in b; their results may differ for this reason alone"));
   EXPECT_THAT(watch.Look(Told("2.1"), "d"), IsEmpty());
 }
 

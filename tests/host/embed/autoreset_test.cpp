@@ -68,7 +68,7 @@ TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheResetAlone) {
   EXPECT_NE(obs(1, 1), before) << "the other row goes on";
   EXPECT_EQ(reward(1), 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is no action of a row that plays";
-  EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: wanted a whole number from 0 to 1, found 77"));
+  EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: expected a whole number from 0 to 1, got 77"));
   action(0) = 1;
   env.Step();
   EXPECT_EQ(reward(0), 1);
@@ -81,7 +81,7 @@ TEST_F(AutoresetTest, DisabledWaitsForAResetOfTheRow) {
   EXPECT_FLOAT_EQ(obs(0), kFallenX);
   const float before = obs(1, 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "row 0 has no episode under way: bp_embed_reset begins one");
+  EXPECT_STREQ(bp_embed_error(), "row 0 has no running episode\nhint: call bp_embed_reset first");
   EXPECT_EQ(obs(1, 1), before) << "nothing was stepped";
   const uint8_t mask[] = {1, 0};
   env.Reset(mask);
@@ -112,7 +112,7 @@ TEST_F(AutoresetTest, AnotherModeEndsAllEpisodes) {
   EXPECT_EQ(env.Spec().at("autoreset"), "disabled");
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
   EXPECT_EQ(bp_embed_autoreset(env.handle, 3), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "autoreset: wanted 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), found 3");
+  EXPECT_STREQ(bp_embed_error(), "autoreset: expected 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), got 3");
 }
 
 TEST(Seeds, OfARowDecideAllItsEpisodesWhateverItsNumber) {
@@ -150,7 +150,7 @@ TEST(SelfResetting, HasSameStepOnly) {
   Env env(nullptr, 3, nullptr, 1, 0, RESETS_ITSELF);
   for (const int32_t mode : {BP_AUTORESET_NEXT_STEP, BP_AUTORESET_DISABLED}) {
     EXPECT_EQ(bp_embed_autoreset(env.handle, mode), BP_E_UNSUPPORTED);
-    EXPECT_THAT(bp_embed_error(), HasSubstr("resets itself in the step that ends an episode, so that SAME_STEP is the only"));
+    EXPECT_THAT(bp_embed_error(), HasSubstr("resets itself in the step that ends an episode, so it supports only SAME_STEP"));
   }
   ASSERT_EQ(bp_embed_autoreset(env.handle, BP_AUTORESET_SAME_STEP), BP_OK);
   env.Reset();

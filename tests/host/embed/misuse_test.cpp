@@ -29,7 +29,7 @@ TEST(Handle, OfAClosedEnvIsKnownAsSuchForEver) {
   const Env second("cartpole");  // which may have the same memory
   for (bp_embed* const handle : {old, static_cast<bp_embed*>(nullptr), reinterpret_cast<bp_embed*>(&first)}) {
     EXPECT_EQ(bp_embed_step(handle), BP_E_INVALID_ARG);
-    EXPECT_STREQ(bp_embed_error(), "wanted the handle of an open env, found one that was never opened, or is closed");
+    EXPECT_STREQ(bp_embed_error(), "expected the handle of an open env, got one that is closed or was never opened");
     EXPECT_EQ(bp_embed_close(handle), BP_E_INVALID_ARG);
     EXPECT_EQ(bp_embed_spec(handle), nullptr);
   }
@@ -46,7 +46,7 @@ TEST(Handle, IsUsedByOneThreadAtATime) {
       if (status == BP_OK) {
         ++done;
       } else {
-        EXPECT_THAT(bp_embed_error(), HasSubstr("another call of the same handle is under way"));
+        EXPECT_THAT(bp_embed_error(), HasSubstr("another call is using this handle"));
         ++refused;
       }
     }
@@ -86,7 +86,7 @@ TEST(Handle, IsNotUsedBelowASignalHandler) {
   for (int i = 0; i < 20000 && g_inside < 20; ++i) {
     const bp_status status = bp_embed_step(env.handle);
     // The handler may also come between two calls, where it is the one call there is.
-    EXPECT_TRUE(status == BP_OK || std::string(bp_embed_error()).find("under way") != std::string::npos);
+    EXPECT_TRUE(status == BP_OK || std::string(bp_embed_error()).find("using this handle") != std::string::npos);
   }
   stop = true;
   sender.join();
@@ -103,7 +103,7 @@ TEST(Handle, IsTheProcesssThatOpenedIt) {
   const pid_t child = fork();
   if (child == 0) {
     const bool refused = bp_embed_step(env.handle) == BP_E_INVALID_ARG &&
-                         std::string(bp_embed_error()).find("before fork(), by another process") != std::string::npos &&
+                         std::string(bp_embed_error()).find("opened before fork()") != std::string::npos &&
                          bp_embed_close(env.handle) == BP_E_INVALID_ARG;
     bp_embed* own = nullptr;
     const bool opened = bp_embed_open(nullptr, "cartpole", nullptr, 4, 1, 2, &own) == BP_OK &&
@@ -120,13 +120,13 @@ TEST(Handle, StaysOpenWhileAStepIsUnderWay) {
   Env env("cartpole", 4);
   env.Reset();
   EXPECT_EQ(bp_embed_step_wait(env.handle), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "no step is under way: bp_embed_step_send begins one");
+  EXPECT_STREQ(bp_embed_error(), "expected a pending step, got none\nhint: call bp_embed_step_send first");
   ASSERT_EQ(bp_embed_step_send(env.handle), BP_OK);
   for (const bp_status status :
        {bp_embed_step(env.handle), bp_embed_step_send(env.handle), bp_embed_reset(env.handle, nullptr, nullptr),
         bp_embed_autoreset(env.handle, 1), bp_embed_seed(env.handle, 1)}) {
     EXPECT_EQ(status, BP_E_INVALID_ARG);
-    EXPECT_STREQ(bp_embed_error(), "a step is under way: bp_embed_step_wait comes first");
+    EXPECT_STREQ(bp_embed_error(), "expected no pending step, got one\nhint: call bp_embed_step_wait first");
   }
   ASSERT_EQ(bp_embed_close(env.handle), BP_OK) << "which waits for it";
   env.handle = nullptr;
@@ -139,7 +139,7 @@ TEST(Actions, ThatAreNotFiniteAreNamedAndNotStepped) {
   const std::string before = env.Bytes("obs");
   action(1) = std::nanf("");
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_NUMERIC);
-  EXPECT_STREQ(bp_embed_error(), "action[0] of row 1: wanted a finite number, found nan");
+  EXPECT_STREQ(bp_embed_error(), "action[0] of row 1: expected a finite number, got nan");
   EXPECT_EQ(bp_embed_step_send(env.handle), BP_E_NUMERIC);
   EXPECT_EQ(env.Bytes("obs"), before);
   action(1) = 0;
@@ -158,7 +158,7 @@ TEST(Names, ThatAreWrongGetANearOne) {
   EXPECT_EQ(bp_embed_tensor(env.handle, "final_ob", &view), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole has no channel 'final_ob'; did you mean 'final_obs'?");
   EXPECT_EQ(bp_embed_tensor(env.handle, nullptr, &view), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "channel: wanted a pointer, found NULL");
+  EXPECT_STREQ(bp_embed_error(), "channel: expected a pointer, got NULL");
   EXPECT_EQ(bp_embed_tensor(env.handle, "obs", nullptr), BP_E_INVALID_ARG);
 }
 
@@ -205,21 +205,21 @@ TEST_F(SaveTest, RefusesWhatDoesNotFit) {
   for (const Env* one : {&env, &three, &longer}) one->Reset();
   std::vector<char> saved = Save(env);
   EXPECT_EQ(bp_embed_save(env.handle, saved.data(), saved.size() - 1, &n), BP_E_INVALID_ARG);
-  EXPECT_THAT(bp_embed_error(), HasSubstr("save: wanted room for"));
+  EXPECT_THAT(bp_embed_error(), HasSubstr("save: expected room for"));
   EXPECT_EQ(bp_embed_load(three.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted 3 rows, found 2");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected 3 rows, got 2");
   EXPECT_EQ(bp_embed_load(longer.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: the bytes are of another env, version or options");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: the bytes are from a different env, version or options");
   for (const size_t length : {size_t{0}, size_t{7}, saved.size() - 1}) {
     EXPECT_EQ(bp_embed_load(env.handle, saved.data(), length), BP_E_INVALID_ARG) << length;
   }
   saved[0] = 'x';
   EXPECT_EQ(bp_embed_load(env.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted bytes of bp_embed_save, found others");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected bytes of bp_embed_save, got different ones");
   ASSERT_EQ(bp_embed_autoreset(env.handle, BP_AUTORESET_NEXT_STEP), BP_OK);
   saved[0] = 'b';
   EXPECT_EQ(bp_embed_load(env.handle, saved.data(), saved.size()), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: wanted the autoreset mode 1, found 0");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected the autoreset mode 1, got 0");
 }
 
 // The number is chosen by this machine's memory: 16 bytes a row are less than the observations alone.

@@ -44,7 +44,7 @@ TEST(Open, ListsOptionsThatTheEnvDoesNotHave) {
 TEST(Open, WhatIsNotThereGetsANearName) {
   EXPECT_THAT(Open(nullptr, "cartpol", nullptr).second, AllOf(StartsWith("there is no env 'cartpol'; did you mean 'cartpole'"),
                                                               HasSubstr("BACKPLANE_PLUGIN_PATH adds a folder")));
-  EXPECT_EQ(Open(nullptr, nullptr, nullptr).second, "wanted a plugin file or an env's id, found neither");
+  EXPECT_EQ(Open(nullptr, nullptr, nullptr).second, "expected a plugin file or an env's id, got neither");
   EXPECT_THAT(Open("/nowhere/env.so", nullptr, nullptr).second, HasSubstr("/nowhere/env.so"));
   EXPECT_EQ(bp_embed_open(nullptr, "cartpole", nullptr, 1, 1, 1, nullptr), BP_E_INVALID_ARG);
 }
@@ -66,8 +66,8 @@ TEST(Options, AreCheckedByTheEnvsTable) {
   const std::pair<const char*, const char*> kCases[] = {
       {R"({"max_episode_steps": 0})", "env.options.max_episode_steps: 0 is out of range [1,)"},
       {R"({"max_episode_step": 3})", "env.cartpole has no option 'max_episode_step'; did you mean 'max_episode_steps'?"},
-      {R"({"max_episode_steps": "x"})", "env.options.max_episode_steps: wanted an integer, found the text 'x'"},
-      {R"([1])", "env.options: wanted a mapping, found a list"},
+      {R"({"max_episode_steps": "x"})", "env.options.max_episode_steps: expected an integer, got the text 'x'"},
+      {R"([1])", "env.options: expected a mapping, got a list"},
       {R"({"max_episode_steps": 0, "g": 3})",
        "env.cartpole has no option 'g'\nenv.options.max_episode_steps: 0 is out of range [1,)"},
   };
@@ -92,7 +92,7 @@ TEST(Options, MayGoByTheirOtherNames) {
 TEST(Open, RowsAndThreadsHaveLimits) {
   EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 0).second, "rows: expected 1 to 4294967296, got 0");
   EXPECT_EQ(Open(nullptr, "cartpole", nullptr, uint64_t{1} << 33).first, BP_E_INVALID_ARG);
-  EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 1, 5000).second, "threads: wanted 0 to 4096, found 5000");
+  EXPECT_EQ(Open(nullptr, "cartpole", nullptr, 1, 5000).second, "threads: expected 0 to 4096, got 5000");
   EXPECT_EQ(Env("cartpole", 3, nullptr, 1, 8).Spec().at("threads"), 3) << "never more than rows";
 }
 

@@ -36,13 +36,13 @@ TEST_F(StateTest, IsReadAsItWasSetAndIsObserved) {
 TEST_F(StateTest, ThatDoesNotFitIsRefused) {
   const std::string before = env.Bytes("obs");
   EXPECT_EQ(Set(0, "state", {1, 2, 3}), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state': wanted 4 numbers, found 3");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state': expected 4 numbers, got 3");
   EXPECT_EQ(Set(0, "stat", {1, 2, 3, 4}), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole: has no state 'stat'; did you mean 'state'?");
   EXPECT_EQ(Set(2, "state", {1, 2, 3, 4}), BP_E_INVALID_ARG);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: wanted a row from 0 to 1, found 2");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: expected a row from 0 to 1, got 2");
   EXPECT_EQ(Set(0, "state", {1, std::nan(""), 3, 4}), BP_E_NUMERIC);
-  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state'[1] of row 0: wanted a finite number, found nan");
+  EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state'[1] of row 0: expected a finite number, got nan");
   EXPECT_EQ(bp_embed_set_state(env.handle, 0, 1, nullptr, nullptr, nullptr), BP_E_INVALID_ARG);
   EXPECT_EQ(env.Bytes("obs"), before);
 }
@@ -51,7 +51,7 @@ TEST(States, OfAnEnvThatNamesNone) {
   const Env env("uav_grid");
   uint64_t n;
   EXPECT_EQ(bp_embed_get_state(env.handle, 0, "state", nullptr, 0, &n), BP_E_UNSUPPORTED);
-  EXPECT_STREQ(bp_embed_error(), "env.uav_grid: names no state of a row (bp.env.inject/1)");
+  EXPECT_STREQ(bp_embed_error(), "env.uav_grid: does not expose the state of a row (bp.env.inject/1)");
 }
 
 // A state that a reset has drawn, put into a row that has played: from there on both rows do the same, bit for bit. What a

@@ -37,7 +37,7 @@ TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
     BatchView view(folder_.out);
     FAIL() << "seen as results";
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("is no results folder: it has no plan.jsonl"));
+    EXPECT_THAT(error.what(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   }
   EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
 }

@@ -56,8 +56,7 @@ TEST_F(LogPipeTest, BetweenBeginningAndEndLinesAreLeftOutAndCounted) {
   LogPipe pipe(fd_, {.head_bytes = 16, .tail_bytes = 36});
   for (int i = 1000; i < 1100; ++i) Print(&pipe, "li-" + std::to_string(i) + "\n");
   pipe.Finish();
-  EXPECT_EQ("li-1000\nli-1001\n\n[backplane: 752 bytes were printed here and left out]\nli-1096\nli-1097\nli-1098\nli-1099\n",
-            Log());
+  EXPECT_EQ("li-1000\nli-1001\n\n[backplane: 752 bytes omitted here]\nli-1096\nli-1097\nli-1098\nli-1099\n", Log());
 }
 
 // Every length of what is printed at once, over every place in the ring.
@@ -83,7 +82,7 @@ TEST_F(LogPipeTest, AppendedToAFileThatIsLongAlreadyItKeepsToTheBound) {
   LogPipe pipe(fd_, {.head_bytes = 10, .tail_bytes = 4});
   Print(&pipe, "abcdefgh\nij\n");
   pipe.Finish();
-  EXPECT_EQ("earlier\nab\n[backplane: 7 bytes were printed here and left out]\nij\n", Log());
+  EXPECT_EQ("earlier\nab\n[backplane: 7 bytes omitted here]\nij\n", Log());
 }
 
 // /dev/full refuses every write as a full disk does.

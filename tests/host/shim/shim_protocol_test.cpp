@@ -75,10 +75,10 @@ TEST(ShimProtocol, TornLineIsNoReport) {
 TEST(ShimProtocol, WhoeverTypesItIsToldWhatItIs) {
   EXPECT_THAT(Complaint({}), testing::HasSubstr("for the supervisor only"));
   EXPECT_THAT(Complaint({"--report-fd=1", "--"}), testing::HasSubstr("-- PROGRAM"));
-  EXPECT_THAT(Complaint({"--report-fd=x", "--", "/bin/true"}), testing::HasSubstr("--report-fd=x should be an integer"));
-  EXPECT_THAT(Complaint({"--cores=0,"}), testing::HasSubstr("--cores=0, should be an integer"));
-  EXPECT_THAT(Complaint({"--grace=1s"}), testing::HasSubstr("--grace=1s should be a number of seconds"));
-  EXPECT_THAT(Complaint({"--memory=-1"}), testing::HasSubstr("--memory=-1 should be a number of bytes"));
+  EXPECT_THAT(Complaint({"--report-fd=x", "--", "/bin/true"}), testing::HasSubstr("--report-fd=x: expected an integer"));
+  EXPECT_THAT(Complaint({"--cores=0,"}), testing::HasSubstr("--cores=0,: expected an integer"));
+  EXPECT_THAT(Complaint({"--grace=1s"}), testing::HasSubstr("--grace=1s: expected a number of seconds"));
+  EXPECT_THAT(Complaint({"--memory=-1"}), testing::HasSubstr("--memory=-1: expected a number of bytes"));
   EXPECT_THAT(Complaint({"--help"}), testing::HasSubstr("unknown option '--help'"));
 }
 

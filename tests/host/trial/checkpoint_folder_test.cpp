@@ -173,14 +173,14 @@ TEST_F(CheckpointFolderTest, ADamagedOneIsSetAsideForTheOneBefore) {
   ASSERT_EQ(folder.warnings().size(), 1u);
   EXPECT_THAT(folder.warnings()[0],
               testing::AllOf(HasSubstr("set aside as checkpoint.bin.damaged"), HasSubstr("\"learner\" is damaged"),
-                             HasSubstr("it goes on from checkpoint.1.bin, after iteration 1")));
+                             HasSubstr("it resumes from checkpoint.1.bin, after iteration 1")));
   folder.Save(Of(2)), folder.Save(Of(3));
   Damage("checkpoint.bin"), Damage("checkpoint.1.bin");
   EXPECT_FALSE(folder.Newest());
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin.damaged", "checkpoint.bin.damaged", "checkpoint.bin.damaged.1"));
   EXPECT_FALSE(HasCheckpoint(dir_));
   ASSERT_EQ(folder.warnings().size(), 3u);
-  EXPECT_THAT(folder.warnings()[2], HasSubstr("the trial begins anew"));
+  EXPECT_THAT(folder.warnings()[2], HasSubstr("the trial starts from scratch"));
 }
 
 TEST_F(CheckpointFolderTest, AnotherTrialsIsSetAsideToo) {
@@ -199,7 +199,7 @@ TEST_F(CheckpointFolderTest, OneThatIsRefusedLaterIsSetAsideAsWell) {
   EXPECT_EQ(folder.Newest()->header.iterations, 1u);
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin.damaged"));
   ASSERT_EQ(folder.warnings().size(), 1u);
-  EXPECT_THAT(folder.warnings()[0], testing::AllOf(HasSubstr("number of legs"), HasSubstr("it goes on from checkpoint.1.bin")));
+  EXPECT_THAT(folder.warnings()[0], testing::AllOf(HasSubstr("number of legs"), HasSubstr("it resumes from checkpoint.1.bin")));
 }
 
 TEST_F(CheckpointFolderTest, WhatHasNoRoomLeavesTheOldOnesWhole) {
@@ -224,7 +224,7 @@ TEST_F(CheckpointFolderTest, AFifoIsNone) {
   EXPECT_FALSE(HasCheckpoint(dir_));
   EXPECT_FALSE(CheckpointFolder(dir_, kOwnTrial).Newest());
   EXPECT_THAT([&] { ReadCheckpoint(dir_ / "checkpoint.bin", kOwnTrial); },
-              testing::ThrowsMessage<CheckpointError>(HasSubstr("it is no file")));
+              testing::ThrowsMessage<CheckpointError>(HasSubstr("it is not a file")));
 }
 
 }  // namespace

@@ -81,12 +81,12 @@ TEST(Checkpoint, EveryFlippedBitIsFound) {
 TEST(Checkpoint, EveryCutAndEveryByteTooManyIsFound) {
   const std::string whole = Written(Small());
   for (size_t size = 0; size < whole.size(); ++size) ASSERT_NE(Refusal(whole.substr(0, size)), "") << size << " bytes";
-  EXPECT_THAT(Refusal(whole + "x"), HasSubstr("its parts should be 3 bytes, the file has 4 for them"));
+  EXPECT_THAT(Refusal(whole + "x"), HasSubstr("its parts: expected 3 bytes, got 4"));
 }
 
 TEST(Checkpoint, OfAnotherTrialIsNotUsed) {
   EXPECT_THAT([] { Parsed(Written(Small()), "fedcba9876543210"); },
-              ThrowsMessage<CheckpointError>(HasSubstr("wanted fedcba9876543210, found \"0123456789abcdef\"")));
+              ThrowsMessage<CheckpointError>(HasSubstr("expected fedcba9876543210, got \"0123456789abcdef\"")));
   Checkpoint other = Small();
   other.parts["learner"] = Bytes("abd");
   // One's header before the other's parts.
@@ -119,16 +119,17 @@ TEST(Checkpoint, NoSizeIsTrusted) {
     return nlohmann::json{{"name", name}, {"bytes", bytes}, {"sha256", ""}};
   };
   EXPECT_EQ(Refusal(Signed(nlohmann::json::object(), "abc")), "");
-  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1ull << 62)}}}, "abc")), HasSubstr("should be 4611686018427387904 bytes"));
-  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", ~0ull), part("b", 4)}}}, "abc")), HasSubstr("too large to be true"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1ull << 62)}}}, "abc")), HasSubstr("expected 4611686018427387904 bytes"));
+  EXPECT_THAT(Refusal(Signed({{"parts", {part("a", ~0ull), part("b", 4)}}}, "abc")),
+              HasSubstr("the sizes of its parts overflow"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 1), part("a", 2)}}}, "abc")), HasSubstr("damaged"));
   EXPECT_THAT(Refusal(Signed({{"parts", {part("a", 0), part("a", 3)}}}, "abc")), HasSubstr("damaged"));
-  EXPECT_THAT(Refusal(Signed({{"iterations", -1}}, "abc")), HasSubstr("\"iterations\": wanted a whole number from 0 on"));
+  EXPECT_THAT(Refusal(Signed({{"iterations", -1}}, "abc")), HasSubstr("\"iterations\": expected a whole number from 0 on"));
   EXPECT_THAT(Refusal(Signed({{"seconds", -0.5}}, "abc")), HasSubstr("seconds"));
   EXPECT_THAT(Refusal(Signed({{"seconds", nullptr}}, "abc")), HasSubstr("seconds"));
-  EXPECT_THAT(Refusal(Signed({{"version", 3}}, "abc")), HasSubstr("version 3, this program reads 2"));
+  EXPECT_THAT(Refusal(Signed({{"version", 3}}, "abc")), HasSubstr("expected version 2, got 3"));
   EXPECT_THAT(Refusal(Signed({{"unwritten", {{"metrics", "text"}}}}, "abc")),
-              HasSubstr("\"unwritten.metrics\": wanted an object"));
+              HasSubstr("\"unwritten.metrics\": expected an object"));
   nlohmann::json deep = 1;
   for (int i = 0; i < 200; ++i) deep = nlohmann::json::array({deep});
   EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested too deeply"));
@@ -145,7 +146,7 @@ TEST(CheckpointContent, RowsAreThoseOfTheTrial) {
   put();
   EXPECT_EQ(RowStatesOf(checkpoint, 3)[1].episode_return, 2.5);
   EXPECT_THAT([&] { RowStatesOf(checkpoint, 4); },
-              ThrowsMessage<CheckpointError>(HasSubstr("24 bytes for each of 4 rows, found 72")));
+              ThrowsMessage<CheckpointError>(HasSubstr("24 bytes for each of 4 rows, got 72")));
   EXPECT_THROW(RowStatesOf(checkpoint, 1ull << 61), CheckpointError) << "the product overflows";
   rows[2].episode_length = -1;
   put();

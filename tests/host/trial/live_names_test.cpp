@@ -18,7 +18,7 @@ TEST(LiveNames, AMistypedOneIsNamedWithItsPlaceAndTheNearest) {
 TEST(LiveNames, AnEvaluationRepeatsWhatEpisodesHave) {
   EXPECT_THAT(UnknownLive({"eval/return", "eval/success_rate"}, kNames, true, ""), IsEmpty());
   EXPECT_THAT(UnknownLive({"eval/return"}, kNames, false, ""),
-              ElementsAre("output.live: no metric 'eval/return', as evaluation.episodes is 0"));
+              ElementsAre("output.live: no metric 'eval/return', because evaluation.episodes is 0"));
 }
 
 }  // namespace

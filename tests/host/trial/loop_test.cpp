@@ -183,7 +183,8 @@ TEST_F(ALoop, RefusesACheckpointForWhatItHoldsAndForNothingElse) {
     EXPECT_EQ(go_on(kItems), std::to_string(status) + " learner.counts: load: told to");
   }
   g_load_fails = BP_OK;
-  EXPECT_THAT(go_on(10), HasSubstr(std::to_string(BP_E_CONFIG) + " env.numbers: had more items when the trial was stopped"));
+  EXPECT_THAT(go_on(10),
+              HasSubstr(std::to_string(BP_E_CONFIG) + " env.numbers: has fewer items than when the trial was stopped"));
   EXPECT_EQ(go_on(kItems), "goes on");
 }
 

@@ -104,7 +104,7 @@ TEST_F(AMonitor, ThatIsLeftBehindIsSaidToHaveTakenAsLongAsItDid) {
   monitor_->LeaveBehind();
   suspended_ns += kWaitedNs;
   ASSERT_EQ(monitor_->warnings().size(), 1u);
-  EXPECT_THAT(monitor_->warnings()[0], HasSubstr("monitor.obeys was left behind in sample, which had not come back for 30"));
+  EXPECT_THAT(monitor_->warnings()[0], HasSubstr("monitor.obeys was abandoned in sample, which did not return within 30"));
   gate->Open();
 }
 
@@ -184,7 +184,7 @@ TEST_F(AMonitor, IsLeftBehindWithinItsPatience) {
   EXPECT_LT(NowNs() - start, 5'000'000'000) << "0.2 s and what a busy machine adds";
   EXPECT_EQ(late, 1);
   EXPECT_EQ(host.Unfinished(), "monitor.obeys");
-  EXPECT_THAT(host.warnings(), ElementsAre(HasSubstr("monitor.obeys was left behind in sample")));
+  EXPECT_THAT(host.warnings(), ElementsAre(HasSubstr("monitor.obeys was abandoned in sample")));
   gate->Open();
 }
 
@@ -224,7 +224,7 @@ TEST_F(MonitorCreate, WarnsIfItHangsAndRejectsLate) {
     return host->fail(host, BP_E_CONFIG, "no");
   };
   Start([](const bp_host*) {}, {}, MonitorPatience::Within(0.3));
-  EXPECT_THAT(monitor_->warnings(), ElementsAre(HasSubstr("still in create after 0.1 s: the trial begins without it")));
+  EXPECT_THAT(monitor_->warnings(), ElementsAre(HasSubstr("still in create after 0.1 s; the trial starts without it")));
   gate->Open();
   constexpr int64_t kMinuteNs = 60'000'000'000;
   monitor_->AskToEnd({});

@@ -90,7 +90,7 @@ TEST(RougePltrdy, RefusesATextOfDots) {
     Pltrdy("a", "...");
     ADD_FAILURE() << "no exception";
   } catch (const EmptyText& error) {
-    EXPECT_THAT(error.what(), HasSubstr("got a reference that is empty or dots only"));
+    EXPECT_THAT(error.what(), HasSubstr("got a reference that is empty or has only dots"));
   }
 }
 

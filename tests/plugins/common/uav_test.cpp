@@ -111,22 +111,22 @@ std::string Refusal(const nlohmann::json& given) {
 TEST(UavOptions, ThatDoNotFitTheGridAreRefusedWithTheirPlaces) {
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 60}}), "");
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 61}}),
-            "61 obstacles, 20 starts and as many targets need 101 cells, the grid has 100 (n_obstacles: test.yaml:n_obstacles, "
-            "n_uavs: test.yaml:n_uavs, grid_size: test.yaml:grid_size)");
+            "expected 101 cells or more, for 61 obstacles and 20 starts and targets each, got 100 "
+            "(n_obstacles: test.yaml:n_obstacles, n_uavs: test.yaml:n_uavs, grid_size: test.yaml:grid_size)");
 }
 
 TEST(UavOptions, ListOthersForFewUavsOnly) {
   EXPECT_EQ(Refusal({{"n_uavs", 256}}), "");
   EXPECT_EQ(Refusal({{"n_uavs", 257}}),
-            "others: list has a block for each other UAV in OBS of each, for at most 256 UAVs; n_uavs is 257 "
-            "(test.yaml:n_uavs): set others: patches, which do not grow with the UAVs");
+            "n_uavs: expected at most 256 with others: list, got 257 (test.yaml:n_uavs); set others: patches, whose size does "
+            "not grow with n_uavs");
   EXPECT_EQ(Refusal({{"n_uavs", 16384}, {"grid_size", 1024}, {"others", "patches"}}), "");
 }
 
 TEST(UavOptions, SeeNoFartherThanTheGrid) {
   EXPECT_EQ(Refusal({{"grid_size", 12}, {"sensor_radius", 11}}), "");
   EXPECT_EQ(Refusal({{"grid_size", 12}, {"sensor_radius", 12}}),
-            "sensor_radius should be below grid_size (12), got 12 (test.yaml:sensor_radius)");
+            "sensor_radius: expected less than grid_size (12), got 12 (test.yaml:sensor_radius)");
 }
 
 }  // namespace

@@ -403,10 +403,10 @@ TEST_F(Gymnasium, WrappersStandAroundTheEnv) {
 
 TEST_F(Gymnasium, WhatCannotBeMadeIsRefusedWithASentence) {
   const std::string file = File(kCounter);
-  EXPECT_THAT(Refusal(json::object()), HasSubstr("wanted the env's `id`, or `file` and `class`, found neither"));
-  EXPECT_THAT(Refusal({{"id", "a"}, {"file", file}, {"class", "b"}}), HasSubstr("found both (test.yaml:file)"));
-  EXPECT_THAT(Refusal({{"file", file}}), HasSubstr("wants the `class` in it"));
-  EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"class", "b"}}), HasSubstr("is a class of `file`, which is not given"));
+  EXPECT_THAT(Refusal(json::object()), HasSubstr("expected the env's `id`, or `file` and `class`, got neither"));
+  EXPECT_THAT(Refusal({{"id", "a"}, {"file", file}, {"class", "b"}}), HasSubstr("got both (test.yaml:file)"));
+  EXPECT_THAT(Refusal({{"file", file}}), HasSubstr("expected `class`, the env in it, got none"));
+  EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"class", "b"}}), HasSubstr("expected `file` with this class, got none"));
   EXPECT_THAT(Refusal({{"id", "CardPole-v1"}}), AllOf(HasSubstr("id: "), HasSubstr("CardPole"), HasSubstr("Did you mean")));
   EXPECT_THAT(Refusal({{"id", "no_such_module:Env-v0"}}), HasSubstr("id: No module named 'no_such_module'"));
   EXPECT_THAT(Refusal({{"file", file}, {"class", "Count"}}),
@@ -414,11 +414,11 @@ TEST_F(Gymnasium, WhatCannotBeMadeIsRefusedWithASentence) {
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"wrappers", {"TimeLimits"}}}),
               HasSubstr("wrappers: 'TimeLimits' is not in gymnasium.wrappers"));
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"wrappers", {3}}}),
-              HasSubstr("wrappers: wanted a name, or {name: {argument: value}}"));
+              HasSubstr("wrappers: expected a name, or {name: {argument: value}}"));
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"kwargs", {{"lenght", 3}}}}),
               AllOf(HasSubstr("TypeError"), HasSubstr("'lenght'"), HasSubstr("Traceback")));
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"python", "/no/python"}}),
-              HasSubstr("python: '/no/python' cannot be started: No such file or directory"));
+              HasSubstr("python: cannot start '/no/python': No such file or directory"));
   EXPECT_THAT(Refusal({{"file", File("import gymnasium\nx = 1 +\n", "broken.py")}, {"class", "A"}}),
               AllOf(HasSubstr("SyntaxError"), HasSubstr("broken.py\", line 2")));
   EXPECT_THAT(
@@ -426,21 +426,22 @@ TEST_F(Gymnasium, WhatCannotBeMadeIsRefusedWithASentence) {
                              "  action_space = gymnasium.spaces.Discrete(2)\n",
                              "text.py")},
                {"class", "A"}}),
-      HasSubstr("observation_space: Text has no channel; wanted Box, Discrete, MultiDiscrete, MultiBinary"));
+      HasSubstr("observation_space: expected Box, Discrete, MultiDiscrete, MultiBinary"));
   EXPECT_THAT(Refusal({{"file", File("class A:\n  pass\n", "no_env.py")}, {"class", "A"}}),
-              HasSubstr("'A' is no env of Gymnasium"));
+              HasSubstr("expected a Gymnasium env, got 'A'"));
 }
 
 TEST_F(Gymnasium, AnExceptionIsTheRowAndItsTraceback) {
   EXPECT_THAT(Failure("raises"), AllOf(HasSubstr("row 0: ValueError: no step 3\n"), HasSubstr("rows.py\", line"),
                                        HasSubstr("in fail"), HasSubstr("raise ValueError"), Not(HasSubstr("/proc/self/fd"))));
   EXPECT_THAT(Failure("exits"), HasSubstr("row 0: SystemExit: 3"));
-  EXPECT_THAT(Failure("shape"), HasSubstr("ValueError: an observation of shape (4,), and observation_space says (3,)"));
+  EXPECT_THAT(Failure("shape"),
+              HasSubstr("ValueError: expected an observation of shape (3,), as in observation_space, got (4,)"));
 }
 
 TEST_F(Gymnasium, AWorkerThatEndsSaysHow) {
   EXPECT_THAT(Failure("is_killed"), AllOf(HasSubstr("worker "), HasSubstr("was killed by signal 9 (Killed)"),
-                                          HasSubstr("the last that it printed:\nabout to go")));
+                                          HasSubstr("its last output:\nabout to go")));
   EXPECT_THAT(Failure("crashes"),
               AllOf(HasSubstr("was killed by signal 11"), HasSubstr("Segmentation fault"), HasSubstr("rows.py\", line")));
 }
@@ -546,13 +547,13 @@ TEST_F(Gymnasium, RowsGoOnFromASavedStateWithAnyNumberOfWorkers) {
   EXPECT_NE(LoadedFrom(other, saved.substr(0, saved.size() - 1)), BP_OK);
   harness::Env fewer(kPlugin, 4, 1, options);
   EXPECT_EQ(LoadedFrom(fewer, saved), BP_E_INVALID_ARG);
-  EXPECT_THAT(fewer.error(), HasSubstr("its number of rows should be 4, got 5"));
+  EXPECT_THAT(fewer.error(), HasSubstr("its number of rows: expected 4, got 5"));
 }
 
 TEST_F(Gymnasium, ARowThatCannotBePickledOffersNoState) {
   harness::Env env(kPlugin, 1, 1, Python({{"file", File(kCounter)}, {"class", "NotPickled"}}));
   EXPECT_EQ(env.api().get_extension(env.get(), BP_ENV_STATE_1), nullptr);
-  EXPECT_THAT(env.notes(), Contains(HasSubstr("begins new episodes, as its rows cannot be saved")));
+  EXPECT_THAT(env.notes(), Contains(HasSubstr("starts new episodes, because its rows cannot be saved")));
 }
 
 TEST_F(Gymnasium, APictureIsTheRowsArrayAsPng) {

@@ -105,10 +105,10 @@ TEST_P(EveryTask, RefusesAModelWithACause) {
     EXPECT_THAT(e.what(), AllOf(HasSubstr("xml_path"), HasSubstr(own.path()), matcher));
   };
   refuses("<mujoco><worldbody><geom size='oops'/></worldbody></mujoco>", HasSubstr("line 1"));
-  refuses("<mujoco><worldbody/></mujoco>", HasSubstr("found no joint"));
+  refuses("<mujoco><worldbody/></mujoco>", HasSubstr("got no joint"));
   refuses(Xml(task_ == "half_cheetah" ? "ant" : "half_cheetah", kMotor),
-          HasSubstr(task_ == "half_cheetah" ? "found a free" : "found a slide"));
-  refuses(Xml(task_, ""), HasSubstr("at least one actuator; found none"));
+          HasSubstr(task_ == "half_cheetah" ? "got a free" : "got a slide"));
+  refuses(Xml(task_, ""), HasSubstr("expected at least one actuator, got none"));
   refuses(Xml(task_, "<motor joint='j'/>"), HasSubstr("ctrlrange"));
   const bp::Error absent = ErrorOf(task_, {{"xml_path", "/nonexistent.xml"}});
   EXPECT_EQ(absent.code(), BP_E_CONFIG);
@@ -124,7 +124,7 @@ TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
     const bp::Error e = ErrorOf("humanoid", own.options());
     EXPECT_EQ(e.code(), n == 25 ? BP_OK : BP_E_CONFIG) << e.what();
     EXPECT_THAT(e.what(),
-                HasSubstr(n == 25 ? "no error" : "at most 25 tendons, whose lengths and velocities are told; found 26"));
+                HasSubstr(n == 25 ? "no error" : "at most 25 tendons, whose lengths and velocities INFO contains, got 26"));
   }
 }
 
@@ -135,11 +135,11 @@ TEST(MuJoCo, RefusesOptionsThatContradict) {
     EXPECT_THAT(e.what(), HasSubstr(text));
   };
   refuses("ant", {{"main_body", "nose"}},
-          "main_body: the model 'ant.xml' has no body 'nose'; it has 0 world, 1 torso, 2 front_left_leg");
-  refuses("ant", {{"healthy_z_min", 2}}, "healthy_z_min should not exceed healthy_z_max");
-  refuses("ant", {{"contact_force_min", 2}}, "contact_force_min should not exceed contact_force_max");
-  refuses("humanoid", {{"healthy_z_min", 3}}, "healthy_z_min should not exceed healthy_z_max");
-  refuses("humanoid", {{"contact_cost_min", 11}}, "contact_cost_min should not exceed contact_cost_max");
+          "main_body: model 'ant.xml' has no body 'nose'; bodies: 0 world, 1 torso, 2 front_left_leg");
+  refuses("ant", {{"healthy_z_min", 2}}, "healthy_z_min: expected at most healthy_z_max");
+  refuses("ant", {{"contact_force_min", 2}}, "contact_force_min: expected at most contact_force_max");
+  refuses("humanoid", {{"healthy_z_min", 3}}, "healthy_z_min: expected at most healthy_z_max");
+  refuses("humanoid", {{"contact_cost_min", 11}}, "contact_cost_min: expected at most contact_cost_max");
 }
 
 TEST_P(EveryTask, NamesRowAndTimeWhenTheSimulationExplodes) {

@@ -140,10 +140,11 @@ TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
 }
 
 TEST_F(PettingZoo, WhatCannotBeMadeIsRefusedWithASentence) {
-  EXPECT_THAT(Refusal(Leavers({{"differs", true}})),
-              HasSubstr("action_space: that of 'a', Discrete(4), is not that of 'b', Discrete(5)"));
-  EXPECT_THAT(Refusal({{"id", "no.such"}, {"python", kPython}}), HasSubstr("id: No module named 'no'; wanted a module"));
-  EXPECT_THAT(Refusal({{"id", "json"}, {"python", kPython}}), HasSubstr("'json' has no `parallel_env`"));
+  EXPECT_THAT(
+      Refusal(Leavers({{"differs", true}})),
+      HasSubstr("action_space: expected the same space for all agents, got Discrete(4) for 'a' and Discrete(5) for 'b'"));
+  EXPECT_THAT(Refusal({{"id", "no.such"}, {"python", kPython}}), HasSubstr("id: No module named 'no'; expected a module"));
+  EXPECT_THAT(Refusal({{"id", "json"}, {"python", kPython}}), HasSubstr("'json', which has no `parallel_env`"));
 }
 
 }  // namespace

@@ -146,8 +146,8 @@ TEST(QuadrupedStand, RefusesABandWithoutWidth) {
     }
     return "no error";
   };
-  EXPECT_THAT(refused({{"z_lo", 0.6}}), HasSubstr("z_lo should be below z_hi, got 0.6"));
-  EXPECT_THAT(refused({{"knee_hi", 0.5}}), HasSubstr("knee_lo should be below knee_hi"));
+  EXPECT_THAT(refused({{"z_lo", 0.6}}), HasSubstr("z_lo: expected less than z_hi, got 0.6"));
+  EXPECT_THAT(refused({{"knee_hi", 0.5}}), HasSubstr("knee_lo: expected less than knee_hi"));
 }
 
 TEST(QuadrupedStand, StartsCrouchedWithinItsNoise) {

@@ -57,7 +57,7 @@ TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
 }
 
 TEST(Vocabulary, RefusesWhatIsNoModel) {
-  EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("is no SentencePiece model"));
+  EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("expected a SentencePiece model"));
   std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};
   for (const size_t bytes : {size_t{0}, size_t{1}, size_t{100}, model.size() / 2, model.size() - 1})
@@ -104,7 +104,7 @@ TEST(Dataset, ATextWithoutTokensIsABadRow) {
   EXPECT_THAT(Refusal([&] {
                 Dataset(file, Tsv(), Pieces(), {64, 16});
               }),
-              HasSubstr("row 2 (line 3): a text without a single token"));
+              HasSubstr("row 2 (line 3): expected a text with a token"));
   ReadOptions options = Tsv();
   options.skip_bad_rows = true;
   const Dataset data(file, options, Pieces(), {64, 16});
@@ -112,7 +112,7 @@ TEST(Dataset, ATextWithoutTokensIsABadRow) {
   EXPECT_EQ(Pieces().Decode(data.Source(1)), "c");
   EXPECT_EQ(data.report().left_out, 1u);
   const std::string none = dataset_files().Write("none.tsv", "document\tsummary\n\n");
-  EXPECT_THAT(Refusal([&] { Dataset(none, options, Pieces(), {64, 16}); }), HasSubstr("has no row that can be used"));
+  EXPECT_THAT(Refusal([&] { Dataset(none, options, Pieces(), {64, 16}); }), HasSubstr("has no usable row"));
 }
 
 TEST(EpochOrder, HoldsEveryItemOnceAndIsAFunctionOfTheSeed) {

@@ -206,7 +206,7 @@ TEST(OneStep, AnIdOutsideTheVocabularyIsAnError) {
     Generate(env, 0, {2});
     Generate(env, 1, {0, 10, id});
     EXPECT_EQ(env.Step(), BP_E_INVALID_ARG);
-    EXPECT_THAT(env.error(), HasSubstr("row 1: action[2] should be a token, 0 .. "));
+    EXPECT_THAT(env.error(), HasSubstr("row 1: action[2]: expected a token, 0 .. "));
     EXPECT_THAT(env.error(), HasSubstr("got " + std::to_string(id)));
     Generate(env, 1, {0, 10, 2, id});  // behind the end nobody looks
     EXPECT_EQ(env.Step(), BP_OK);
@@ -261,22 +261,22 @@ TEST(Pltrdy, ATextOfDotsCountsNothing) {
 
 TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
   EXPECT_THAT(Refusal(Options("nowhere.tsv")),
-              HasSubstr("is no file; the corpus of package descriptions and its tokenizer are made by: "
+              HasSubstr("does not exist; to make the corpus of package descriptions and its tokenizer: "
                         "plugins/envs/summarization/build_corpus --out "));
   EXPECT_THAT(Refusal({{"data", files().File("english.tsv")}, {"tokenizer", "nowhere.model"}}),
-              HasSubstr("tokenizer: 'nowhere.model' is no file"));
-  EXPECT_THAT(Refusal(Options("lines.txt")), HasSubstr("should end in .csv, .tsv or .jsonl; or set `format`"));
+              HasSubstr("tokenizer: 'nowhere.model' does not exist"));
+  EXPECT_THAT(Refusal(Options("lines.txt")), HasSubstr("expected a name that ends in .csv, .tsv or .jsonl, got '"));
   EXPECT_THAT(Refusal(Options("english.tsv", {{"source_key", "news"}})),
-              HasSubstr("has no column 'news'; the header names 'document', 'summary'"));
+              HasSubstr("has no column 'news'; columns: 'document', 'summary'"));
   EXPECT_THAT(Refusal(Options("english.tsv", {{"target_key", "summary,"}})),
-              HasSubstr("target_key: 'summary,' should be names of columns"));
+              HasSubstr("target_key: expected names of columns, separated by commas, got 'summary,'"));
   EXPECT_THAT(Refusal(Options("english.tsv", {{"rouge_tokenizer", "char"}, {"rouge_stem", true}})), HasSubstr("rouge_*: "));
 }
 
 TEST(Options, OneWarningTellsWhatWasLeftOut) {
   files().Write("bad.tsv", "document\tsummary\na\tb\nc\t\nd\te\nf\t \n");
   EXPECT_THAT(Refusal(Options("bad.tsv")),
-              HasSubstr("row 2 (line 3): 'summary' is empty; `bad_rows: skip` leaves such rows out"));
+              HasSubstr("row 2 (line 3): 'summary' is empty; to leave out such rows, set `bad_rows: skip`"));
   const harness::Env env(kSummarization, 1, 1, Options("bad.tsv", {{"bad_rows", "skip"}}));
   EXPECT_THAT(env.warnings(),
               ElementsAre(HasSubstr("2 rows left out, 2 used; the first left out: row 2 (line 3): 'summary' is empty")));

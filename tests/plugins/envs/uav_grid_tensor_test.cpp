@@ -215,7 +215,7 @@ TEST(UavGridTensor, NamesAWrongActionAtTheNextLook) {
   env.At<int32_t>("action")[2 * 10 + 4] = -7;
   ASSERT_EQ(env.Step(), BP_OK);
   EXPECT_EQ(NextSeeds(env, {4, 5, 6}, 1), BP_E_INVALID_ARG);
-  EXPECT_EQ(env.error(), "the action of UAV 4 in row 2 should be one of 0 .. 8, got -7, some steps ago");
+  EXPECT_EQ(env.error(), "the action of UAV 4 in row 2: expected 0 .. 8, got -7, some steps ago");
 }
 
 TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
@@ -223,8 +223,7 @@ TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
     harness::Env many(TensorFile(), 1, 1, {{"n_uavs", 257}, {"others", "patches"}});
     FAIL();
   } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(),
-                testing::HasSubstr("compares all pairs of UAVs and takes at most 256; n_uavs is 257 (test.yaml:n_uavs)"));
+    EXPECT_THAT(e.what(), testing::HasSubstr("n_uavs: expected at most 256, got 257 (test.yaml:n_uavs)"));
   }
 }
 
@@ -247,8 +246,8 @@ TEST(UavGridTensor, SaysWhyAnUnsolvableMapAndAMissingGpuAreRefused) {
     harness::Env cuda(TensorFile(), 1, 1, {{"device", "cuda"}});
     EXPECT_EQ(cuda.spec().device.type, BP_DEVICE_CUDA) << "there is a GPU";
   } catch (const std::runtime_error& e) {
-    EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("device is cuda (test.yaml:device), and LibTorch"),
-                                         testing::HasSubstr("has no CUDA or sees no GPU")));
+    EXPECT_THAT(e.what(), testing::AllOf(testing::HasSubstr("device is cuda (test.yaml:device), but LibTorch"),
+                                         testing::HasSubstr("has no CUDA or finds no GPU")));
   }
 }
 

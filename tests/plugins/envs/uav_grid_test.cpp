@@ -85,7 +85,7 @@ TEST(UavGrid, RefusesAnActionItDoesNotKnow) {
   actions[4] = 9;
   std::copy(actions.begin(), actions.end(), player.env.At<int32_t>("action"));
   EXPECT_EQ(player.env.Step(), BP_E_INVALID_ARG);
-  EXPECT_EQ(player.env.error(), "the action of UAV 4 in row 0 should be one of 0 .. 8, got 9");
+  EXPECT_EQ(player.env.error(), "the action of UAV 4 in row 0: expected 0 .. 8, got 9");
 }
 
 TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {

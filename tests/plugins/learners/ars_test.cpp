@@ -178,13 +178,13 @@ TEST(Ars, RefusesAStateOfAnotherShape) {
                     small = ArsTrial(Options{{"hidden", "[8]"}}).Saved();
   ArsTrial trial(Options{}), net(Options{{"hidden", "[16]"}}), plain(Options{{"normalize_obs", "false"}});
   EXPECT_EQ(trial.Load(wide), BP_E_INVALID_ARG);
-  EXPECT_EQ(trial.error(), "the saved state has another shape: observation size should be 3, got 5");
+  EXPECT_EQ(trial.error(), "the saved state has a different shape: observation size: expected 3, got 5");
   EXPECT_EQ(net.Load(small), BP_E_INVALID_ARG);
-  EXPECT_EQ(net.error(), "the saved state has another shape: hidden layer should be 16, got 8");
+  EXPECT_EQ(net.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
   EXPECT_EQ(plain.Load(linear), BP_E_INVALID_ARG);
   EXPECT_THAT(plain.error(), ::testing::HasSubstr("2 normalize_obs"));
   EXPECT_EQ(trial.Load("something else"), BP_E_INVALID_ARG);
-  EXPECT_EQ(trial.error(), "the saved state is not one of learner.ars, format 1");
+  EXPECT_EQ(trial.error(), "expected a saved state of learner.ars, format 1, got a different one");
   EXPECT_EQ(trial.Load(linear.substr(0, linear.size() - 1)), BP_E_IO);
 }
 
@@ -257,10 +257,10 @@ TEST(Ars, EndsWhereObservationsAreNotFinite) {
   ArsTrial trial(Options{{"num_dirs", "2"}});
   trial.count = 5, trial.mean = {1, INFINITY, 2};
   EXPECT_EQ(trial.Answer({1, 2, 3, 4}), BP_E_NUMERIC);
-  EXPECT_EQ(
-      trial.error(),
-      "normalize_obs needs finite observations, number 1 of channel 'obs' was infinite or not a number in the evaluation of "
-      "the candidates");
+  EXPECT_EQ(trial.error(),
+            "normalize_obs: expected finite observations, but number 1 of channel 'obs' was infinite or not a number in the "
+            "evaluation of "
+            "the candidates");
 }
 
 TEST(Ars, EndsWhereAStepLeavesFiniteNumbers) {
@@ -272,16 +272,16 @@ TEST(Ars, EndsWhereAStepLeavesFiniteNumbers) {
 TEST(Ars, RefusesOptionsThatContradictEachOther) {
   ArsTrial top(Options{{"num_dirs", "4"}, {"top_dirs", "5"}});
   EXPECT_EQ(top.status(), BP_E_CONFIG);
-  EXPECT_EQ(top.error(), "top_dirs should be at most num_dirs (4), got 5");
+  EXPECT_EQ(top.error(), "top_dirs: expected at most num_dirs (4), got 5");
   ArsTrial shift(Options{{"shift", "1"}, {"alive_bonus_offset", "-1"}});
   EXPECT_EQ(shift.status(), BP_E_CONFIG);
-  EXPECT_EQ(shift.error(), "shift and alive_bonus_offset say the same with opposite signs; keep one of them");
+  EXPECT_EQ(shift.error(), "expected shift or alive_bonus_offset, which is the same with the opposite sign, got both");
   ArsTrial discrete(Options{{"squash_output", "true"}}, 4, {.discrete = true});
   EXPECT_EQ(discrete.status(), BP_E_UNSUPPORTED);
-  EXPECT_EQ(discrete.error(), "squash_output brings continuous actions into their bounds, the env's are discrete");
+  EXPECT_EQ(discrete.error(), "squash_output: expected continuous actions, got discrete ones");
   ArsTrial unbounded(Options{{"squash_output", "true"}}, 4, {.bounded = false});
   EXPECT_EQ(unbounded.status(), BP_E_UNSUPPORTED);
-  EXPECT_EQ(unbounded.error(), "squash_output needs bounds on both sides of channel 'action'");
+  EXPECT_EQ(unbounded.error(), "squash_output: expected two finite bounds of channel 'action', got fewer");
 }
 
 TEST(Ars, RefusesARowOrACandidateThatIsNone) {
@@ -289,7 +289,7 @@ TEST(Ars, RefusesARowOrACandidateThatIsNone) {
   trial.candidates() = {3, 4};
   EXPECT_EQ(trial.Act(0, 1), BP_OK) << trial.error();
   EXPECT_EQ(trial.Act(0, 2), BP_E_INVALID_ARG);
-  EXPECT_EQ(trial.error(), "row 1 of 2 should act for candidate 4 of 4");
+  EXPECT_EQ(trial.error(), "row 1 of 2: expected a candidate, got 4 of 4");
 }
 
 }  // namespace

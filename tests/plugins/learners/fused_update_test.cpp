@@ -164,8 +164,8 @@ TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
     EXPECT_EQ(e.code(), BP_E_CONFIG);
     EXPECT_STREQ(
         e.what(),
-        "use_amp needs a CPU with avx512_bf16, this one has none: it would only be slower; update_path: torch takes it "
-        "nevertheless");
+        "use_amp: expected a CPU with avx512_bf16, got one without, on which it would only be slower; update_path: torch uses "
+        "it anyway");
   }
 }
 

@@ -123,22 +123,21 @@ TEST(Mappo, ASavedConfigurationMaySpellTheDefaultOut) {
 TEST(Mappo, RefusesWhatDoesNotFitTogether) {
   const auto error = [](const Settings& options, const AgentShape& shape = {}) { return Trial(options, shape).error(); };
   EXPECT_EQ(error({{"episodes_per_batch", "2"}, {"train_batch_size", "64"}}),
-            "episodes_per_batch and train_batch_size both set the length of a rollout; keep one of them");
-  EXPECT_EQ(
-      error({{"episodes_per_batch", "2"}}, {.max_episode_steps = 0}),
-      "episodes_per_batch needs an env with a limit of steps per episode, this one has none; set train_batch_size instead");
-  EXPECT_EQ(error({{"hidden", "[]"}}), "hidden should have one layer or more, got none");
-  EXPECT_EQ(error({{"device", "cuda"}, {"update_path", "fused"}}), "device needs LibTorch's update, but update_path is fused");
+            "expected episodes_per_batch or train_batch_size as the length of a rollout, got both");
+  EXPECT_EQ(error({{"episodes_per_batch", "2"}}, {.max_episode_steps = 0}),
+            "episodes_per_batch: expected an env with a step limit per episode, got one without; set train_batch_size instead");
+  EXPECT_EQ(error({{"hidden", "[]"}}), "hidden: expected one layer or more, got none");
+  EXPECT_EQ(error({{"device", "cuda"}, {"update_path", "fused"}}), "device: expected update_path: torch or auto, got fused");
   EXPECT_EQ(error({}, {.has_state = false}),
-            "critic: central reads a STATE channel and the env has none; set the option critic: independent");
+            "critic: central: expected an env with a STATE channel, got one without; set critic: independent");
   EXPECT_EQ(error({{"critic", "independent"}}, {.has_state = false}), "");
-  EXPECT_EQ(error({}, {.masked = 4}), "needs one flag per choice in channel 'action_mask', got 4 of 8 bits");
+  EXPECT_EQ(error({}, {.masked = 4}), "expected one flag per choice in channel 'action_mask', got 4 of 8 bits");
 }
 
 TEST(Mappo, RefusesAStateOfAnotherShape) {
   Trial central(kSmall), independent(With(kSmall, {{"critic", "independent"}}));
   EXPECT_EQ(independent.Load(central.Saved()), BP_E_INVALID_ARG);
-  EXPECT_EQ(independent.error(), "the saved state has another shape: size of the critic's state should be 0, got 7");
+  EXPECT_EQ(independent.error(), "the saved state has a different shape: size of the critic's state: expected 0, got 7");
 }
 
 TEST(Mappo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {

@@ -103,14 +103,16 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
   EXPECT_EQ(trial.Iterate(), BP_OK);
   trial.PutCart(2, INFINITY);
   EXPECT_EQ(trial.Collect(0), BP_E_NUMERIC);
-  EXPECT_EQ(trial.error(),
-            "normalize_obs needs finite observations, number 0 of channel 'obs' was infinite or not a number in the rollout");
+  EXPECT_EQ(
+      trial.error(),
+      "normalize_obs: expected finite observations, but number 0 of channel 'obs' was infinite or not a number in the rollout");
 }
 
 TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
-  EXPECT_EQ(trial.error(), "vf_hidden sizes a critic of its own, but share_layers gives it the actor's layers (test.yaml:1:1)");
+  EXPECT_EQ(trial.error(),
+            "vf_hidden: expected a separate critic, got share_layers, which uses the actor's layers (test.yaml:1:1)");
 }
 
 TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
@@ -121,7 +123,7 @@ TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
 TEST(Ppo, RefusesAStateOfAnotherShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
   EXPECT_EQ(large.Load(small.Saved()), BP_E_INVALID_ARG);
-  EXPECT_EQ(large.error(), "the saved state has another shape: hidden layer should be 16, got 8");
+  EXPECT_EQ(large.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
 }
 
 // 64 samples in three parts, whether none may be larger than 24 or than 31.

@@ -122,10 +122,9 @@ TEST_F(SavedPpo, IsReadAndHeldToItsShape) {
 }
 
 TEST_F(SavedPpo, HoldsNoNumberThatCanNotBe) {
-  EXPECT_THAT(Why(State(-1)), HasSubstr("second moments of Adam that should be finite and 0 or more, got -1"));
+  EXPECT_THAT(Why(State(-1)), HasSubstr("second moments of Adam: expected finite and 0 or more, got -1"));
   EXPECT_THAT(Why(State(static_cast<float>(kNaN))), HasSubstr("second moments"));
-  EXPECT_THAT(Why(State(0, static_cast<uint64_t>(-3))),
-              HasSubstr("a number of steps that should be finite and 0 or more, got -3"));
+  EXPECT_THAT(Why(State(0, static_cast<uint64_t>(-3))), HasSubstr("a number of steps: expected finite and 0 or more, got -3"));
   EXPECT_THAT(Why(State(0, 7, kNaN)), HasSubstr("observation statistics"));
   EXPECT_THAT(Why(State(0, 7, -1)), HasSubstr("observation statistics"));
   EXPECT_THAT(Why(State(0, 7, 5, -0.5)), HasSubstr("observation statistics"));
@@ -178,7 +177,7 @@ TEST(SavedArs, IsReadAndHeldToItsShape) {
   EXPECT_EQ(filter.squares(1), 4);
   EXPECT_EQ(counters.seed, 21u);
   EXPECT_EQ(counters.adam_steps, 7);
-  EXPECT_THAT(Refusal(state(kNaN, 9, 7), read), HasSubstr("weights that should be finite"));
+  EXPECT_THAT(Refusal(state(kNaN, 9, 7), read), HasSubstr("weights: expected finite"));
   EXPECT_THAT(Refusal(state(0.5, kNaN, 7), read), HasSubstr("a count of observations"));
   EXPECT_THAT(Refusal(state(0.5, 9, static_cast<uint64_t>(-1)), read), HasSubstr("a number of steps"));
 }
@@ -212,7 +211,7 @@ TEST(SavedSeq2seq, IsReadAndHeldToItsShape) {
   EXPECT_EQ(updates, 17u);
   EXPECT_EQ(weights[15], 15);
   EXPECT_THAT(Refusal(state(INFINITY, 1), read), HasSubstr("first moments of AdamW"));
-  EXPECT_THAT(Refusal(state(0, -1), read), HasSubstr("second moments of AdamW that should be 0 or more, got -1"));
+  EXPECT_THAT(Refusal(state(0, -1), read), HasSubstr("second moments of AdamW: expected 0 or more, got -1"));
 }
 
 }  // namespace

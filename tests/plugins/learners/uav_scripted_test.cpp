@@ -186,14 +186,14 @@ TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
 TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
   Fixture untold("greedy", {.map = false});
   EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(untold.error(), HasSubstr("give grid_size"));
+  EXPECT_THAT(untold.error(), HasSubstr("set grid_size"));
   Fixture told("greedy", {.map = false, .told = "8"});
   told.Place(0, 0, {2, 2}, {5, 5});
   ASSERT_EQ(told.Act(0, 1), BP_OK) << told.error();
   EXPECT_EQ(told.action.data[0], kDownRight);
   Fixture wrong("greedy", {.told = "9"});
   EXPECT_EQ(wrong.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(wrong.error(), HasSubstr("grid_size is 9, the map in STATE is 8"));
+  EXPECT_THAT(wrong.error(), HasSubstr("grid_size: expected 8, the width of the map in STATE, got 9"));
 }
 
 TEST(UavScripted, RefusesAnotherTask) {

@@ -26,7 +26,7 @@ TEST(SeedsThatHelp, FollowFromTheSpreadOfTheBaseline) {
   for (int pair = 0; pair < 5; ++pair) scores.insert(scores.end(), {100 - far, 100 + far});
   EXPECT_EQ(SeedsFor(scores),
             "The standard deviation of eval/return between seeds is 10 % of its mean. With about 51 seeds, 'eval/return < -5%' "
-            "passes 80 % of the changes that leave the mean as it is; this baseline has 10.");
+            "passes 80 % of the changes that keep the mean; this baseline has 10.");
 }
 
 TEST(SeedsThatHelp, AreUnknownWithoutSpreadOrScore) {

@@ -13,7 +13,7 @@ using testing::Not;
 Tuning TwoSteps() {
   Tuning tuning;
   tuning.speed = 1000;
-  tuning.why_stopped = "Nothing is left to try.";
+  tuning.why_stopped = "All changes that findings propose were measured.";
   for (const double ratio : {1.5, 1.4}) {
     TuningStep step;
     step.gain = Gain{ratio, std::nullopt};
@@ -34,26 +34,26 @@ LearningCheck Checked(bool is_worse) {
 TEST(TuneText, ReportsTheGainOfTheFinalCheck) {
   const LearningCheck check = Checked(false);
   const std::string text = OutcomeText(TwoSteps(), &check, "SPS", 60);
-  EXPECT_THAT(text, HasSubstr("SPS of 2 kept steps, compared with the experiment as it was (1,000): 1.71 to 1.96 times (95 %"));
+  EXPECT_THAT(text, HasSubstr("SPS of 2 kept steps, compared with the unchanged experiment (1,000): 1.71 to 1.96 times (95 %"));
   EXPECT_THAT(text, HasSubstr("estimate 1.83"));
   EXPECT_THAT(text, Not(HasSubstr("2.10")));
 }
 
 TEST(TuneText, AProductOfStepsIsCalledSo) {
-  EXPECT_THAT(OutcomeText(TwoSteps(), nullptr, "SPS", 60), HasSubstr("2.10 times, the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), nullptr, "SPS", 60), HasSubstr("2.10 times, as the product"));
   // A step was taken back after the check measured it.
   const LearningCheck worse = Checked(true);
-  EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, as the product"));
   // The check measures SPS only.
   const LearningCheck check = Checked(false);
-  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, as the product"));
 }
 
 TEST(TuneText, HeadroomNamesItsSetting) {
   Tuning tuning = TwoSteps();
   tuning.headroom = 3.1;
   EXPECT_THAT(OutcomeText(tuning, nullptr, "SPS", 60),
-              HasSubstr("headroom of the updates: without any, the setting that stays would have 3.1 times its SPS"));
+              HasSubstr("headroom of the updates: without updates, the kept setting would have 3.1 times its SPS"));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Tuning, KeepsWhatIsFasterDropsTheRestAndStopsWhenNothingIsLeft) {
                                 "faster beyond noise"));
   EXPECT_NEAR(tuning.Gained(), 10.0 / 3 * 2, 1e-9);
   EXPECT_EQ(tuning.Kept().size(), 4u);
-  EXPECT_THAT(tuning.why_stopped, HasSubstr("Nothing is left to try"));
+  EXPECT_THAT(tuning.why_stopped, HasSubstr("All changes that findings propose were measured."));
 }
 
 TEST(Tuning, WhatFollowsIsProposedByTheSettingAsItIsThen) {
@@ -197,7 +197,7 @@ TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair is expected to take 20, and takes 10
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4", "epochs=2"));
   EXPECT_EQ(tuning.spent_s, 30);
-  EXPECT_EQ(tuning.why_stopped, "The next measurement would take about 10 s, and 30 s of the budget of 35 s are spent.");
+  EXPECT_EQ(tuning.why_stopped, "The next measurement needs about 10 s, but 30 s of the budget of 35 s are used.");
   MadeUpRuns none;
   EXPECT_THAT(TuneAll(&none, 29).steps, IsEmpty());
 }
@@ -265,7 +265,7 @@ TEST(Learning, IsNotCheckedWhereNothingCanChangeIt) {
   Tuning tuning = TuneAll(&runs);
   const LearningCheck check = CheckLearning(&runs, &tuning);
   EXPECT_THAT(check.rounds, IsEmpty());
-  EXPECT_THAT(check.why_none, HasSubstr("can alter"));
+  EXPECT_THAT(check.why_none, HasSubstr("can affect learning"));
   EXPECT_TRUE(tuning.steps[0].kept);
 }
 

@@ -1,4 +1,4 @@
-// --check: what is wrong with `report:` of an experiment file.
+// --check: checks `report:` of an experiment file.
 #include <cstdio>
 #include <set>
 

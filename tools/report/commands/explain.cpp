@@ -1,4 +1,4 @@
-// --explain: what a finding means.
+// --explain: explains a finding.
 #include <cstdio>
 
 #include "base/suggest.hpp"

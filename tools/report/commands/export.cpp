@@ -37,7 +37,7 @@ int ExportTb(const Results& results, const std::string& to) {
   const std::filesystem::path folder = to.empty() ? out / "tb" : std::filesystem::path(to);
   const size_t trials = ExportTensorBoard(results.folder, results.plan, results.record, folder);
   if (trials == 0) {
-    LogError("backplane: nothing to export: no trial of {} has finished an iteration", out.string());
+    LogError("backplane: no trial in {} has finished an iteration, so there is nothing to export", out.string());
     return 1;
   }
   std::printf("%s: %zu trials; tensorboard --logdir %s shows them\n", folder.c_str(), trials, folder.c_str());

@@ -30,17 +30,17 @@ void Write(const Film& film, const FilmRequest& request) {
 int FilmCommand(const nlohmann::json& json) {
   const auto request = RecordFromJson<FilmRequest>(json);
   const std::optional<std::string> text = ReadFile(request.film);
-  if (!text) throw std::runtime_error("there is no film " + request.film);
+  if (!text) throw std::runtime_error("no film in " + request.film);
   const Film film = RecordFromJson<Film>(nlohmann::json::parse(*text));
-  if (film.frames.empty() || film.returns.empty()) throw std::runtime_error(request.film + " holds no episode");
+  if (film.frames.empty() || film.returns.empty()) throw std::runtime_error(request.film + ": expected an episode, got none");
   Write(film, request);
   std::string notes;
   for (const std::string& note : film.notes) notes += ", " + note;
   std::printf("%s: %zu steps%s\n", request.to.c_str(), static_cast<size_t>(film.steps()), notes.c_str());
   if (const double played = film.returns.back(); request.recorded_return && *request.recorded_return != played)
     LogError(
-        "the trial's record has a return of {} for this episode, the film one of {}: the checkpoint, a plugin or the "
-        "machine is not that of the evaluation",
+        "expected the recorded return of this episode, {}, got {}: the checkpoint, a plugin or the machine has changed since "
+        "the evaluation",
         *request.recorded_return, played);
   return 0;
 }

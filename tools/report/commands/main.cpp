@@ -23,28 +23,28 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"--make", "from results folders to a report", backplane::MakeCommand},
-    {"--check", "what is wrong with `report:` of an experiment file", backplane::CheckCommand},
-    {"--table", "how the trials of a batch ended", backplane::TableCommand},
-    {"--measures", "what they measured, and what their findings propose", backplane::MeasuresCommand},
-    {"--judge", "what the trials of a comparison say so far", backplane::JudgeCommand},
-    {"--gate", "on which side of its limits a change from a baseline lies", backplane::GateCommand},
-    {"--explain", "what a finding means", backplane::ExplainCommand},
-    {"--export", "results as a table, for TensorBoard or for Optuna", backplane::ExportCommand},
-    {"--film", "from an episode's pictures to one SVG", backplane::FilmCommand},
+    {"--make", "Write a report of results folders", backplane::MakeCommand},
+    {"--check", "Check `report:` of an experiment file", backplane::CheckCommand},
+    {"--table", "List the outcomes of a batch's trials", backplane::TableCommand},
+    {"--measures", "List measures and the changes that findings propose", backplane::MeasuresCommand},
+    {"--judge", "Judge a comparison by the trials so far", backplane::JudgeCommand},
+    {"--gate", "Judge a change from a baseline against its limits", backplane::GateCommand},
+    {"--explain", "Explain a finding", backplane::ExplainCommand},
+    {"--export", "Export results as a table, for TensorBoard or for Optuna", backplane::ExportCommand},
+    {"--film", "Combine an episode's pictures into one SVG", backplane::FilmCommand},
 };
 
 int Usage(std::FILE* to, int code) {
   std::fputs(
       "usage: backplane-report COMMAND < REQUEST\n"
       "       backplane-report --live OUT [PROGRAM]    writes OUT/index.html while a batch runs there\n\n"
-      "Started by `backplane`, which is what to type. A request is JSON; host/libs/record has each as a type.\n\n",
+      "`backplane` starts this program; type its commands instead. Requests are JSON; host/libs/record has their types.\n\n",
       to);
   for (const Command& command : kCommands) std::fprintf(to, "  %-11s %s\n", command.name, command.help);
   return code;
 }
 
-// A supervisor has one of these beside it, and nobody reads what it says but a person who has started it by hand.
+// A supervisor starts one; its messages are only seen if it was started by hand.
 constexpr char kLive[] = "--live";
 
 int RunLive(const std::string& out, const std::string& program) {
@@ -61,7 +61,7 @@ int Run(const Command& command) {
     const std::string request{std::istreambuf_iterator<char>(std::cin), {}};
     const int code = command.run(nlohmann::json::parse(request));
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    backplane::LogError("backplane: the output could not be written: {}", std::strerror(errno));
+    backplane::LogError("backplane: cannot write the output: {}", std::strerror(errno));
   } catch (const std::exception& error) {
     backplane::LogError("backplane: {}", backplane::WordsOf(error));
   }

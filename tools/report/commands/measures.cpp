@@ -1,4 +1,4 @@
-// --measures: what the trials of a results folder measured, for `bench` and `tune`.
+// --measures: lists the measures of a results folder's trials, for `bench` and `tune`.
 #include <algorithm>
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-// --table: what a batch ends with on the screen where its file asks for no report.
+// --table: prints the final table of a batch without a report.
 #include <cstdio>
 
 #include "base/text_columns.hpp"

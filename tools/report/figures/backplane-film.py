@@ -25,7 +25,7 @@ def give_up(sentence):
 
 
 def pictures(frames, scale, every=1):
-    """PNG files of each `every`-th frame and the last, one after another: all of them may be more than memory holds."""
+    """Yields PNG files of each `every`-th frame and the last, one at a time, because all of them may not fit into memory."""
     try:
         import vl_convert
     except ImportError as error:
@@ -60,7 +60,7 @@ def write_gif(frames, frame_s, hold_s, to):
 def write_webm(frames, frame_s, hold_s, to):
     ffmpeg = shutil.which("ffmpeg")
     if not ffmpeg:
-        give_up("no .webm: there is no program ffmpeg on PATH; it is in the Debian package ffmpeg: apt-get install ffmpeg")
+        give_up("no .webm: ffmpeg is not on PATH; to install it on Debian: apt-get install ffmpeg")
     words = [ffmpeg, "-v", "error", "-y", "-f", "image2pipe", "-c:v", "png", "-framerate", f"{1 / frame_s:.6f}", "-i", "-",
              "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,tpad=stop_mode=clone:stop_duration=" + str(hold_s),
              "-c:v", "libvpx-vp9", "-b:v", "0", "-crf", "34", "-pix_fmt", "yuv420p", "-f", "webm", to]

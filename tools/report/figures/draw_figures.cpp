@@ -28,7 +28,7 @@ struct Answer {
 
 std::string HowItEnded(const ProcessEnd& end) {
   if (!end.started) return "Python was not started: " + end.err + "; " + kInstallFigures;
-  if (end.timed_out) return "they were not drawn within " + std::to_string(kLimit.count()) + " s";
+  if (end.timed_out) return "drawing took longer than " + std::to_string(kLimit.count()) + " s";
   if (end.signal != 0) return std::string("the program that draws them was ended by ") + strsignal(end.signal);
   return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
 }
@@ -36,7 +36,7 @@ std::string HowItEnded(const ProcessEnd& end) {
 Answer Ask(const std::vector<std::string>& arguments) {
   Answer answer;
   const fs::path program = BesideProgram(kProgram);
-  if (program.empty()) return {{}, "", std::string("there is no ") + kProgram + " beside this program"};
+  if (program.empty()) return {{}, "", std::string(kProgram) + " is missing next to this program"};
   ProcessCall call{{FindPython(), program}};
   call.words.insert(call.words.end(), arguments.begin(), arguments.end());
   call.limit = kLimit;
@@ -64,7 +64,7 @@ Drawings DrawFigures(const std::vector<Figure>& figures, const fs::path& folder)
   const auto png = [&](const Figure& figure) { return folder / (figure.name + ".png"); };
   for (const Figure& figure : figures) {
     if (!IsFileName(figure.name))
-      throw std::runtime_error("the name of a figure should be a plain file name, found '" + OneLine(figure.name) + "'");
+      throw std::runtime_error("name of a figure: expected a plain file name, got '" + OneLine(figure.name) + "'");
     fs::remove(svg(figure));
     fs::remove(png(figure));
     WriteFileAtomic(beside / (figure.name + ".vl.json"), JsonText(Specification(figure)) + "\n");

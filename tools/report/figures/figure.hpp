@@ -1,5 +1,5 @@
-// A figure: a Vega-Lite specification with its data inside, which is all that says how it looks. vl-convert makes the SVG and
-// the PNG of it (draw_figures.hpp), the HTML report shows it with Vega's own script, and every Vega editor opens it.
+// A figure: a Vega-Lite specification that contains its data and its whole appearance. vl-convert turns it into SVG and PNG
+// (draw_figures.hpp), the HTML report shows it with Vega's own script, and every Vega editor opens it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// A film as one SVG file that moves by itself: CSS alone, nothing to load, no scripts, so that it plays wherever a page shows
-// pictures. What a player needs besides stands in its <metadata>, as JSON.
+// A film as one animated SVG file: only CSS, with no scripts and no files to load, so that it plays wherever a page shows
+// pictures. Its <metadata> has further data for a player, as JSON.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ void WriteStills(const Film& film, const std::string& title, const std::filesyst
 void WriteFilmVideo(const Film& film, const std::string& title, const std::filesystem::path& scratch,
                     const std::filesystem::path& to) {
   const std::filesystem::path program = BesideProgram(kVideoProgram), frames = scratch / "frames.jsonl";
-  if (program.empty()) throw std::runtime_error(std::string("there is no ") + kVideoProgram + " beside this program");
+  if (program.empty()) throw std::runtime_error(std::string(kVideoProgram) + " is missing next to this program");
   WriteStills(film, title, frames);
   ProcessCall call{{FindPython(), program, frames, fmt::format("{}", film.frame_s), fmt::format("{}", kFilmHold_s), to}};
   call.limit = kVideoLimit;

@@ -1,4 +1,4 @@
-// Which colour, shape and dash a name has: the same in all figures of a report.
+// Colour, shape and dash of each name, the same in every figure of a report.
 #pragma once
 
 #include <nlohmann/json.hpp>

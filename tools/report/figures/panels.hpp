@@ -1,6 +1,6 @@
-// The kinds of panels: each a Vega-Lite view of those rows of its figure whose `panel` is the panel's title. What a row is says
-// its `kind`: "mean" of several, or "one" of those (a seed, an iteration), which is drawn small; other kinds are named below.
-// Rows have `name` (of a point or setting), what PutNumber adds, `trials`, and of "one" `of` ("seed 3", "iteration 7").
+// The kinds of panels: each is a Vega-Lite view of the rows of its figure whose `panel` is the panel's title. `kind` of a row
+// is "mean" of several, or "one" of those (a seed, an iteration), which is drawn small; other kinds are named below. Rows have
+// `name` (of a point or setting), the fields of PutNumber, `trials`, and of "one" `of` ("seed 3", "iteration 7").
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -166,11 +166,11 @@ void Flatten(const json& value, const std::string& path, std::map<std::string, s
   for (const auto& [key, inner] : value.items()) Flatten(inner, path.empty() ? key : path + "." + key, out);
 }
 
-// Options, file hashes and what plugins decided: where the arms differ, on the first task. A version of a plugin is told by its
-// file's hash.
+// Differences between the arms on the first task: options, file hashes and choices of plugins. A file's hash identifies the
+// version of a plugin.
 Table DifferencesTable(const Arms& arms) {
   const std::vector<ComparedPoint>& points = arms.tasks.front().points;
-  Table table{"differences", "Where the arms differ", {{"what", "what", "", ""}}, {}, {}, {}};
+  Table table{"differences", "Differences between the arms", {{"what", "what", "", ""}}, {}, {}, {}};
   std::map<std::string, std::vector<std::string>> rows;
   for (size_t i = 0; i < points.size(); ++i) {
     table.columns.push_back({fmt::format("arm_{}", i + 1), points[i].name, "", ""});
@@ -196,7 +196,7 @@ Table DifferencesTable(const Arms& arms) {
 }
 
 Table BudgetTable(const Arms& arms) {
-  Table table{"budget", "What each arm used", {{"arm", "arm", "", ""}, {"runs", "runs", "", ""}}, {}, {}, {}};
+  Table table{"budget", "Budget used per arm", {{"arm", "arm", "", ""}, {"runs", "runs", "", ""}}, {}, {}, {}};
   const std::pair<const char*, const char*> used[] = {
       {"env_steps", "env steps"}, {"wall_s", "seconds"}, {"attempt_s", "with start and stop"}};
   for (const auto& [name, title] : used)

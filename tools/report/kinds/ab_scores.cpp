@@ -23,7 +23,7 @@ using nlohmann::json;
 
 MeasureSpec SpecOf(const std::string& metric, const Combined& combined) {
   std::optional<MeasureSpec> read = MeasureOfText(metric);
-  if (!read) throw std::runtime_error(fmt::format("compare.metric: '{}' is no measure", metric));
+  if (!read) throw std::runtime_error(fmt::format("compare.metric: expected a measure, got '{}'", metric));
   MeasureSpec measure = *std::move(read);
   const auto reduced = measure.IsOneName() ? SplitReducedName(metric) : std::nullopt;
   for (const CombinedTrial& trial : combined.trials) {
@@ -71,8 +71,7 @@ std::string UnequalSeeds(const Combined& combined, const std::vector<ComparedPoi
   };
   for (const ComparedPoint& point : points) {
     if (seeds(point) != seeds(points.front()))
-      return fmt::format("{} and {} have other seeds: what was drawn of a lucky start is not shared.", points.front().name,
-                         point.name);
+      return fmt::format("{} and {} have different seeds, so lucky starts are not shared.", points.front().name, point.name);
   }
   return "";
 }
@@ -97,8 +96,7 @@ std::string SeedsText(const std::vector<size_t>& counts) {
   return equal ? fmt::format("{} seeds", counts.front()) : fmt::format("{} seeds", fmt::join(counts, " and "));
 }
 
-// Which blocks are set aside follows from what was measured; where that is less than usual, whoever reads the verdict has to
-// know.
+// A sentence for the verdict if less was measured than usual, because the measurements decide which blocks are set aside.
 std::string LessIsSetAside(const Combined& combined) {
   bool waits = false, samples = false;
   for (const CombinedTrial& trial : combined.trials) {
@@ -107,9 +105,9 @@ std::string LessIsSetAside(const Combined& combined) {
     samples = samples || signs.samples;
   }
   if (samples) return "";
-  const char* nothing = "Nothing sampled the machine (monitors: [] leaves that out), so ";
-  return waits ? nothing + std::string("that blocks are set aside by how long their own threads waited for a core alone.")
-               : nothing + std::string("that no block can be set aside, whatever else ran beside it.");
+  const char* nothing = "No monitor sampled the machine (monitors: []), so ";
+  return waits ? nothing + std::string("blocks are only set aside by the time that their own threads waited for a core.")
+               : nothing + std::string("no block can be set aside, even if other programs disturbed it.");
 }
 
 // A sentence if not every run of the arm has a finite score.
@@ -117,8 +115,8 @@ std::string WhyMissing(const ComparedPoint& arm, const SeedScores& scores, const
   const size_t runs = arm.trials.size(), missing = runs - scores.values.size();
   const auto not_finite = std::ranges::count_if(scores.values, [](double value) { return !std::isfinite(value); });
   if (scores.incomplete)
-    return fmt::format("{} of {} runs of {} have to run again: they have not ended, or were ended from outside.", missing, runs,
-                       arm.name);
+    return fmt::format("{} of {} runs of {} have to run again: they have not ended, or something else stopped them.", missing,
+                       runs, arm.name);
   if (missing > 0) return fmt::format("{} of {} runs of {} have no {}.", missing, runs, arm.name, metric);
   if (not_finite > 0) return fmt::format("{} of {} runs of {} have no finite {}.", not_finite, runs, arm.name, metric);
   return "";
@@ -180,7 +178,7 @@ std::string WhyNeverToldApart(const AbScores& scores) {
   CompareTerms once;
   once.alpha = scores.terms.alpha;
   once.looks.max = 1;
-  return fmt::format("{} can never show a difference at {:g} %; wanted {} or more of each arm.", SeedsText(counts),
+  return fmt::format("{} can never show a difference at {:g} %; use {} or more per arm.", SeedsText(counts),
                      scores.terms.alpha * 100, LeastScoresOfALook(once, arms));
 }
 
@@ -202,9 +200,9 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   out.terms.alpha = terms.alpha;
   if (points.size() < 2)
     out.whys_invalid.push_back(
-        fmt::format("There is {}: a comparison takes two or more.", points.empty() ? "no arm" : "one arm alone"));
+        fmt::format("There is {}; a comparison needs two or more.", points.empty() ? "no arm" : "only one arm"));
   if (out.terms.direction == 0)
-    out.whys_invalid.push_back(fmt::format("Nobody says whether up or down is better of {}: compare.direction does.", metric));
+    out.whys_invalid.push_back(fmt::format("The better direction of {} is unknown; set compare.direction.", metric));
 
   const Scoring scoring(combined, points);
   for (size_t i = 0; i < points.size(); ++i) {

@@ -132,9 +132,9 @@ void SortArms(std::vector<PointsOfTask>* tasks) {
   for (PointsOfTask& task : *tasks) {
     const std::vector<std::string> names = names_of(task);
     if (!std::ranges::is_permutation(names, order))
-      throw std::runtime_error(fmt::format("compare.arms: task '{}' has the arms {}, task '{}' has {}; wanted the same",
-                                           task.task.name, fmt::join(names, ", "), tasks->front().task.name,
-                                           fmt::join(order, ", ")));
+      throw std::runtime_error(fmt::format("compare.arms: expected the same arms on every task, got {} on '{}' and {} on '{}'",
+                                           fmt::join(names, ", "), task.task.name, fmt::join(order, ", "),
+                                           tasks->front().task.name));
     std::ranges::sort(task.points, {}, [&](const ComparedPoint& point) { return std::ranges::find(order, point.name); });
   }
 }
@@ -147,7 +147,8 @@ std::vector<PointsOfTask> TasksOf(const Combined& combined, const std::vector<Co
   std::vector<PointsOfTask> tasks;
   for (const CompareTask& task : terms.tasks) {
     if (task.reference.size() != 2 || task.reference[0] == task.reference[1])
-      throw std::runtime_error(fmt::format("compare.tasks: '{}' has no reference [worst, best]", task.name));
+      throw std::runtime_error(
+          fmt::format("compare.tasks: expected reference: [worst, best] for '{}', got none or two equal numbers", task.name));
     tasks.push_back({task, {}});
     for (const ComparedPoint& point : points) {
       const ArmOnTask name = SplitOnTask(PointName(combined.trials[point.trials.front()].data));
@@ -212,7 +213,7 @@ std::vector<std::string> VerdictOfTasks(const std::vector<JudgedTask>& tasks) {
     return text;
   }
   const bool all_begun = std::ranges::all_of(tasks, [](const JudgedTask& one) { return one.judgement.looks > 0; });
-  if (!all_begun) return {"Nothing is known yet: the first look has not ended."};
+  if (!all_begun) return {"No answer yet: the first look has not ended."};
   text.push_back(WinnerText(tasks));
   text.push_back(TogetherText(Together(tasks), tasks.size()));
   for (const JudgedTask& one : tasks)

@@ -1,4 +1,4 @@
-// Several tasks: what each of them says of the arms, and what they say together on one scale, 0 at the worst reference of a
+// Comparisons over several tasks: the verdict of each task, and the verdict of all on one scale, 0 at the worst reference of a
 // task and 1 at its best.
 #pragma once
 

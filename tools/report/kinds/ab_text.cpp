@@ -143,16 +143,15 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return fmt::format("Not ranked: neither {} nor {} is shown to beat both doing nothing and acting at random. {}.",
                          first.name, second.name, values);
     case Answer::kInvalid:
-      return pair.n == 0
-                 ? fmt::format("Invalid: other programs ran beside every block of {} and {}; a quiet machine is wanted.",
-                               first.name, second.name)
-                 : fmt::format("Invalid: the speeds of {} and {} have no spread. {}.", first.name, second.name, values);
+      return pair.n == 0 ? fmt::format("Invalid: other programs disturbed every block of {} and {}; use a quiet machine.",
+                                       first.name, second.name)
+                         : fmt::format("Invalid: the speeds of {} and {} have no spread. {}.", first.name, second.name, values);
     case Answer::kIdentical:
       return fmt::format("{} and {} are identical, to the last bit: each of {} seeds has the same {} on both sides. {}.",
                          first.name, second.name, pair.n, scores.metric.title, values);
     case Answer::kOneValue:
-      return fmt::format("{}: {} and {} are both {} in all {} seeds: this metric cannot separate them.", scores.metric.title,
-                         first.name, second.name, Short(first.values.front()), pair.n);
+      return fmt::format("{}: {} and {} are both {} on each of {} seeds: this metric cannot separate them.",
+                         scores.metric.title, first.name, second.name, Short(first.values.front()), pair.n);
     case Answer::kInconclusive: break;
   }
   std::string text = fmt::format("Inconclusive: {} and {} are not shown to differ. {}.", first.name, second.name, values);
@@ -297,7 +296,7 @@ std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgeme
     for (const std::string& why : scores.whys_invalid) text.push_back(text.empty() ? "Invalid: " + why : why);
     return text;
   }
-  if (judgement.looks == 0) return {"Nothing is known yet: the first look has not ended."};
+  if (judgement.looks == 0) return {"No answer yet: the first look has not ended."};
   text = VerdictsOfPairs(scores, judgement);
   text.push_back(WhyStopped(scores, judgement));
   const std::vector<std::string> remarks = RemarksOn(scores, judgement);
@@ -315,17 +314,16 @@ std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgemen
 Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, const std::string& task) {
   const bool speed = scores.terms.speed;
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
-  table.columns = {
-      {"pair", "second against first", "", ""},
-      {"difference", speed ? "ratio" : "difference", "",
-       speed ? "second over first, by blocks" : "second less first, Welch; 95 % over all looks", 0, 3},
-      {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
-      {"p", "p", "", speed ? "of the blocks" : "of the permutation test; with several looks there is no one number", 0, 2},
-      {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
-      {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
-      {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
-      {"n", speed ? "blocks" : "seeds", "", "of each arm"},
-      {"looks", "looks", "", "that were taken"}};
+  table.columns = {{"pair", "second against first", "", ""},
+                   {"difference", speed ? "ratio" : "difference", "",
+                    speed ? "second over first, by blocks" : "second less first, Welch; 95 % over all looks", 0, 3},
+                   {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
+                   {"p", "p", "", speed ? "of the blocks" : "of the permutation test; several looks have no single p", 0, 2},
+                   {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
+                   {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
+                   {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
+                   {"n", speed ? "blocks" : "seeds", "", "of each arm"},
+                   {"looks", "looks", "", "number of looks"}};
   if (speed)
     table.columns.insert(table.columns.begin() + 2, {"cpu", "CPU time", "", "second over first, by the same blocks", 0, 3});
   if (scores.terms.margin_pct)

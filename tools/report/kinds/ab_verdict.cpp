@@ -166,12 +166,11 @@ class PairJudge {
     }
     const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
     if (out_.n < statistics::kLeastToBootstrap)
-      out_.warnings.push_back("Below 10 seeds the interval of the IQM is narrower than it says.");
+      out_.warnings.push_back("Below 10 seeds the interval of the IQM covers less than 95 %.");
     if (wide > kSpreadsApart * kSpreadsApart * narrow)
       out_.warnings.push_back(
-          "One arm's scores spread more than twice as far as the other's: the permutation test then finds a difference in "
-          "means in up to "
-          "7 % of all cases where there is none.");
+          "One arm's scores spread more than twice as far as the other's. The permutation test then finds a difference in up "
+          "to 7 % of all cases with equal means.");
   }
 
   // The looks spend their error on differences, so equivalence is tested only after the last one.

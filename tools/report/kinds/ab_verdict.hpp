@@ -1,4 +1,4 @@
-// Which of several arms is better, and whether the evidence is enough: the rules, over plain scores.
+// Finds the better of several arms and tests if the evidence is enough: the rules, over plain scores.
 //
 // Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; a single look by the exact
 // test. If it shows a difference, Welch's test of all scores so far has to agree. Looks continue until it does; at the last

@@ -71,7 +71,7 @@ std::string DisagreementOf(const std::vector<ResultSet>& sets) {
     if (!alike) differing.push_back(fmt::format("report.{}", key));
   }
   if (differing.empty()) return "";
-  return fmt::format("The experiments differ in {}: what {} says there counts for all.", fmt::join(differing, ", "),
+  return fmt::format("The experiments differ in {}: the values in {} apply to all.", fmt::join(differing, ", "),
                      sets.front().out.string());
 }
 
@@ -83,7 +83,7 @@ ReportSection CommonConfig(const std::vector<ResultSet>& sets, const std::string
   for (const ResultSet& set : sets) {
     const ReportSection other = ConfigOf(set);
     if (wanted_kind.empty() && other.kind && other.kind != config.kind)
-      throw std::runtime_error(fmt::format("{} asks for a report of kind {}, {} for {}; choose one with --kind",
+      throw std::runtime_error(fmt::format("expected one kind of report, got {1} from {0} and {3} from {2}\nhint: --kind {1}",
                                            sets.front().out.string(), config.kind.value_or("none"), set.out.string(),
                                            other.kind.value_or("none")));
   }
@@ -203,7 +203,7 @@ void LeaveOutOnePoints(Document* document) {
       return use != nullptr && std::ranges::find(names, use->name) != names.end();
     });
   std::erase_if(document->sections, [](const Section& section) { return section.blocks.empty(); });
-  AddLimit(fmt::format("Left out, because of one point only: {}.", fmt::join(names, ", ")), document);
+  AddLimit(fmt::format("Left out, because only one point has it: {}.", fmt::join(names, ", ")), document);
 }
 
 // Of the trial with the highest return.
@@ -240,7 +240,7 @@ BuildReport BuilderOf(const std::string& kind) {
   constexpr BuildReport kBuilders[] = {BACKPLANE_REPORT_KINDS(BUILDER)};
   if (kind == kRun) return RunReport;
   const ReportKind* known = FindReportKind(kind);
-  if (!known) throw std::runtime_error(fmt::format("no report of kind '{}' can be built", kind));
+  if (!known) throw std::runtime_error(fmt::format("unknown kind of report '{}'", kind));
   return kBuilders[known - kReportKinds];
 }
 
@@ -269,8 +269,8 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
   for (const auto& [what, file] :
        {std::pair<const char*, std::filesystem::path>{"the experiment with every default", folder.config()},
         {"its trials", folder.plan()},
-        {"what happened, in order", folder.events()},
-        {"how far it is", folder.progress()},
+        {"events, in order", folder.events()},
+        {"progress", folder.progress()},
         {"machine and versions", folder.run()},
         {"all numbers as tables", folder.database()},
         {"a folder for each trial", folder.trials()},

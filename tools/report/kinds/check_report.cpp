@@ -18,12 +18,12 @@ std::vector<ReportError> CheckReport(const ReportSection& report) {
                                                                   {"report.select", &report.select},
                                                                   {"report.notes", &report.notes}};
     for (const auto& [path, value] : keys) {
-      if (!value->is_null()) errors.push_back({path, path + ": is for `kind: comparison` only"});
+      if (!value->is_null()) errors.push_back({path, path + ": only reports of `kind: comparison` use it"});
     }
   }
   if (report.name && !IsFileName(*report.name))
     errors.push_back(
-        {"report.name", fmt::format("report.name: should be a file's name that is not hidden, found '{}'", *report.name)});
+        {"report.name", fmt::format("report.name: expected a file name without a leading dot, got '{}'", *report.name)});
   return errors;
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with `report:` of an experiment file, before anything is started.
+// Checks `report:` of an experiment file before anything is started.
 #pragma once
 
 #include <vector>

@@ -31,8 +31,9 @@ class Chooser {
     }
     const std::string name = wanted.is_string() ? wanted.get<std::string>() : JsonText(wanted);
     const std::string where = combined_.groups.size() > 1 ? " of " + combined_.groups[group_].label : "";
-    choice->baseline_note = there ? fmt::format("The baseline {}{} has no result: nothing is compared with it.", name, where)
-                                  : fmt::format("The baseline {} is not among the points{}.", name, where);
+    choice->baseline_note =
+        there ? fmt::format("The baseline {}{} has no result, so the points are not compared with it.", name, where)
+              : fmt::format("The baseline {} is not among the points{}.", name, where);
   }
 
   std::vector<ExcludedPoint> Excluded(const SelectSpec& select) const {

@@ -1,4 +1,4 @@
-// What the points of a comparison are measured against, and which of them is selected.
+// The baseline of a comparison's points, and the selected point.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -230,13 +230,13 @@ std::string ExcludedText(const ComparisonParts& parts, const std::vector<Exclude
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const auto [alike, unknown, fewest, judged] = FindRivals(parts, chosen, measure);
   if (judged == 0 && !unknown.empty())
-    return fmt::format("; {} a point: too few to tell it from others",
+    return fmt::format("; {} per point: too few to distinguish it from others",
                        fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
   if (judged == 0 && unknown.empty()) return "";
   const std::string untold =
       unknown.size() > kNamed ? fmt::format("{} points", unknown.size()) : fmt::format("{}", fmt::join(unknown, ", "));
   const std::string rest =
-      unknown.empty() ? fmt::format(" ({} seeds)", fewest) : fmt::format("; too few seeds to tell it from {}", untold);
+      unknown.empty() ? fmt::format(" ({} seeds)", fewest) : fmt::format("; too few seeds to distinguish it from {}", untold);
   if (alike.empty())
     return fmt::format("; every {} is distinguishable from it{}", unknown.empty() ? "other point" : "point with enough seeds",
                        rest);

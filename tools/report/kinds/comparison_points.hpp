@@ -1,4 +1,4 @@
-// Points side by side, and measures in them: what the tables and figures of a comparison share.
+// Points side by side and their measures, shared by the tables and figures of a comparison.
 #pragma once
 
 #include <nlohmann/json.hpp>

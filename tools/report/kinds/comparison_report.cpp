@@ -1,4 +1,4 @@
-// The report that sets points side by side: what is compared stands in the experiment file.
+// The report that sets points side by side; the experiment file selects them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -171,7 +171,7 @@ class ComparisonBuilder {
       if (!choice.baseline_note.empty()) sentences.push_back(choice.baseline_note);
     }
     if (diagnosis.Lead() && !is_void) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
-    if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Of the times: " + diagnosis.why_void + ".");
+    if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Times: " + diagnosis.why_void + ".");
     return sentences;
   }
 

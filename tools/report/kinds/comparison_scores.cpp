@@ -88,10 +88,10 @@ PointVerdict Directed(bool more, int direction) {
   return more == (direction > 0) ? PointVerdict::kBetter : PointVerdict::kWorse;
 }
 
-// "both 500 in all 5 seeds: this metric cannot separate them"
+// "both 500 on each of 5 seeds: this metric cannot separate them"
 std::string OneValueText(const SeedScores& point, const SeedScores& base) {
   const size_t n = point.values.size(), m = base.values.size();
-  return fmt::format("both {} in all {} seeds: this metric cannot separate them",
+  return fmt::format("both {} on each of {} seeds: this metric cannot separate them",
                      FormatNumber(Reading(point.values.front()), 4),
                      n == m ? std::to_string(n) : fmt::format("{} and {}", n, m));
 }

@@ -47,10 +47,10 @@ class Reader {
   void At(size_t entry) { entry_ = entry; }
   std::string path() const { return entry_ ? fmt::format("{}.{}", path_, *entry_) : path_; }
 
-  // False, and an error, if there is a key that `known` does not have or `object` is none.
+  // Returns false and adds an error if `object` is no mapping or has a key that is not in `known`.
   bool Knows(const json& object, const std::vector<std::string>& known) const {
     if (!object.is_object()) {
-      Fail(fmt::format("wanted a mapping with {}, found {}", fmt::join(known, ", "), JsonText(object)));
+      Fail(fmt::format("expected a mapping with {}, got {}", fmt::join(known, ", "), JsonText(object)));
       return false;
     }
     bool good = true;
@@ -65,13 +65,13 @@ class Reader {
   std::string Text(const json& object, const char* key, const std::string& otherwise = "") const {
     if (!object.contains(key) || object.at(key).is_null()) return otherwise;
     if (object.at(key).is_string()) return object.at(key).get<std::string>();
-    Fail(fmt::format("'{}' should be text, found {}", key, JsonText(object.at(key))));
+    Fail(fmt::format("{}: expected text, got {}", key, JsonText(object.at(key))));
     return otherwise;
   }
 
   std::optional<Expression> Formula(const json& text) const {
     if (!text.is_string()) {
-      Fail(fmt::format("wanted a measure as text, found {}", JsonText(text)));
+      Fail(fmt::format("expected a measure as text, got {}", JsonText(text)));
       return std::nullopt;
     }
     try {
@@ -112,21 +112,21 @@ class Reader {
     measure->unit = Text(entry, "unit", measure->unit);
     const std::string direction = Text(entry, "direction");
     if (!direction.empty() && direction != "up" && direction != "down")
-      Fail(fmt::format("'direction' should be up or down, found '{}'", direction));
+      Fail(fmt::format("direction: expected up or down, got '{}'", direction));
     if (!direction.empty()) measure->direction = direction == "up" ? 1 : -1;
     if (entry.contains("digits")) {
       const json& digits = entry.at("digits");
       if (digits.is_number_integer() && digits >= 1 && digits <= 15) {
         measure->digits = digits.get<int>();
       } else {
-        Fail(fmt::format("'digits' should be a whole number from 1 to 15, found {}", JsonText(digits)));
+        Fail(fmt::format("digits: expected a whole number from 1 to 15, got {}", JsonText(digits)));
       }
     }
     if (entry.contains("detail")) {
       if (entry.at("detail").is_boolean()) {
         measure->detail = entry.at("detail").get<bool>();
       } else {
-        Fail(fmt::format("'detail' should be true or false, found {}", JsonText(entry.at("detail"))));
+        Fail(fmt::format("detail: expected true or false, got {}", JsonText(entry.at("detail"))));
       }
     }
   }
@@ -155,7 +155,7 @@ std::vector<MeasureSpec> Columns(const json& columns, std::vector<ReportError>* 
     return read;
   }
   if (!columns.is_array()) {
-    reader.Fail(fmt::format("wanted a list of measures, found {}", JsonText(columns)));
+    reader.Fail(fmt::format("expected a list of measures, got {}", JsonText(columns)));
     return read;
   }
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -169,7 +169,7 @@ std::vector<MeasureSpec> Columns(const json& columns, std::vector<ReportError>* 
 std::string CurveAxis(const Reader& reader, const json& object, const std::string& otherwise) {
   const std::string axis = reader.Text(object, "x", otherwise);
   if (axis != "env_steps" && axis != "iteration" && axis != "time_s" && !SumAxis(axis))
-    reader.Fail(fmt::format("'x' of curves should be env_steps, iteration, time_s or NAME@sum, found '{}'", axis));
+    reader.Fail(fmt::format("x: expected env_steps, iteration, time_s or NAME@sum for curves, got '{}'", axis));
   return axis;
 }
 
@@ -182,7 +182,7 @@ void ReadCurves(const Reader& reader, const json& body, FigureSpec* figure) {
       if (reader.Knows(curve, {"name", "x"}))
         figure->curves.push_back({reader.Text(curve, "name"), CurveAxis(reader, curve, x), reader.path()});
     } else {
-      reader.Fail(fmt::format("'y' should be names of recorded values, or {{name: NAME, x: AXIS}}, found {}", JsonText(curve)));
+      reader.Fail(fmt::format("y: expected names of recorded values, or {{name: NAME, x: AXIS}}, got {}", JsonText(curve)));
     }
   }
 }
@@ -206,7 +206,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
       {"table", {FigureSpec::Kind::kTable, {"file", "title"}}}};
   const auto kind = entry.is_object() && entry.size() == 1 ? kKinds.find(entry.begin().key()) : kKinds.end();
   if (kind == kKinds.end()) {
-    reader.Fail(fmt::format("wanted one of scatter, curves, bars, table with its keys, found {}", JsonText(entry)));
+    reader.Fail(fmt::format("expected scatter, curves, bars or table with its keys, got {}", JsonText(entry)));
     return std::nullopt;
   }
   const json& body = entry.begin().value();
@@ -216,7 +216,7 @@ std::optional<FigureSpec> OneFigure(const Reader& reader, const json& entry) {
   figure.file = reader.Text(body, "file");
   figure.title = reader.Text(body, "title");
   if (!IsFileName(figure.file) || !figure.file.ends_with(".png")) {
-    reader.Fail(fmt::format("'file' should be a name that ends with .png, found '{}'", figure.file));
+    reader.Fail(fmt::format("file: expected a name that ends with .png, got '{}'", figure.file));
   }
   if (figure.kind == FigureSpec::Kind::kTable) return figure;
   if (!body.contains("y")) {
@@ -241,7 +241,7 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<ReportError>*
   std::vector<FigureSpec> read;
   if (figures.is_null()) return read;
   if (!figures.is_array()) {
-    reader.Fail(fmt::format("wanted a list of figures, found {}", JsonText(figures)));
+    reader.Fail(fmt::format("expected a list of figures, got {}", JsonText(figures)));
     return read;
   }
   for (size_t i = 0; i < figures.size(); ++i) {
@@ -250,8 +250,8 @@ std::vector<FigureSpec> FiguresOf(const json& figures, std::vector<ReportError>*
     if (!figure) continue;
     const bool again =
         std::any_of(read.begin(), read.end(), [&](const FigureSpec& other) { return other.file == figure->file; });
-    if (again) reader.Fail(fmt::format("the file '{}' is written by another figure already", figure->file));
-    if (IsOfTheReport(figure->file)) reader.Fail(fmt::format("the file '{}' is written by the report itself", figure->file));
+    if (again) reader.Fail(fmt::format("file: another figure already writes '{}'", figure->file));
+    if (IsOfTheReport(figure->file)) reader.Fail(fmt::format("file: the report itself writes '{}'", figure->file));
     read.push_back(std::move(*figure));
   }
   return read;
@@ -270,11 +270,11 @@ std::optional<SelectSpec> Select(const Reader& reader, const json& select) {
   if (direction == "maximize" || direction == "minimize") {
     spec.says_maximize = direction == "maximize";
   } else if (!direction.empty()) {
-    reader.Fail(fmt::format("'direction' should be maximize or minimize, found '{}'", direction));
+    reader.Fail(fmt::format("direction: expected maximize or minimize, got '{}'", direction));
   }
   if (select.contains("where")) spec.where = reader.Formula(select.at("where"));
   if (!IsFileName(spec.write) || !spec.write.ends_with(".yaml"))
-    reader.Fail(fmt::format("'write' should be a name that ends with .yaml, found '{}'", spec.write));
+    reader.Fail(fmt::format("write: expected a name that ends with .yaml, got '{}'", spec.write));
   return spec;
 }
 
@@ -289,7 +289,7 @@ std::vector<SelectSpec> Selections(const json& select, std::vector<ReportError>*
     if (!spec) continue;
     const bool again =
         std::any_of(read.begin(), read.end(), [&](const SelectSpec& other) { return other.write == spec->write; });
-    if (again) reader.Fail(fmt::format("the file '{}' is written by another selection already", spec->write));
+    if (again) reader.Fail(fmt::format("write: another selection already writes '{}'", spec->write));
     read.push_back(std::move(*spec));
   }
   return read;
@@ -305,7 +305,7 @@ std::vector<std::string> Notes(const json& notes, std::vector<ReportError>* erro
     if (all[i].is_string()) {
       read.push_back(all[i].get<std::string>());
     } else {
-      reader.Fail(fmt::format("wanted sentences, found {}", JsonText(all[i])));
+      reader.Fail(fmt::format("expected sentences, got {}", JsonText(all[i])));
     }
   }
   return read;

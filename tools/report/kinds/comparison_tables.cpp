@@ -56,15 +56,15 @@ void AddTrials(const ComparisonParts& parts, const ComparedPoint& point, size_t 
   row->push_back(ids);
 }
 
-// What a file of results needs to be read on its own, away from the page.
+// Columns that make a file of results readable without the page.
 const std::vector<Column>& BackgroundColumns() {
   static const auto hidden = [](const char* name, const char* what) { return Column{name, name, "", what, 0, 4, false}; };
   static const std::vector<Column> kColumns = {hidden("seed", "of each trial"),
                                                hidden("status", "of each trial"),
-                                               hidden("resumed", "trials that went on from a checkpoint"),
+                                               hidden("resumed", "trials that resumed from a checkpoint"),
                                                hidden("host", "the machine's name"),
                                                hidden("cpu", "its processor"),
-                                               hidden("cpu_flags", "of those that change the speed of numerics"),
+                                               hidden("cpu_flags", "flags that change the speed of numerics"),
                                                hidden("torch_version", "LibTorch"),
                                                hidden("version", "of this program")};
   return kColumns;
@@ -214,7 +214,7 @@ Table ComparisonResults(const ComparisonParts& parts) {
                              measure.digits, !measure.detail});
   table.columns.push_back({"n", "seeds", "", "usable trials"});
   table.columns.push_back({"remark", "remark", "", ""});
-  table.columns.push_back({"trials", "trials", "", "ids, one for each seed", 0, 4, false, TrialsFolder(parts.combined)});
+  table.columns.push_back({"trials", "trials", "", "ids, one per seed", 0, 4, false, TrialsFolder(parts.combined)});
   table.columns.insert(table.columns.end(), BackgroundColumns().begin(), BackgroundColumns().end());
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const ComparedPoint& point = parts.points[i];
@@ -292,22 +292,22 @@ std::optional<std::vector<Cell>> ImprovementRow(const ComparisonParts& parts, si
 }  // namespace
 
 std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
-  Table table{
-      "improvement",
-      "Each change against its baseline",
-      {{"point", "point", "", ""},
-       {"measure", "measure", "", ""},
-       {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
-       {"value", "value", "", "value of the point"},
-       {"difference", "difference", "", "value less that of the baseline, with Welch's 95 % interval", 0, 3, false},
-       {"paired_difference", "paired by seed", "", "the same by the seeds that both have: shown, not judged by", 0, 3, false},
-       {"change_pct", "change", "%", "100 x (value / baseline - 1), if the baseline's interval and all values are above zero",
-        0, 3},
-       {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
-       {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
-      {},
-      {},
-      {}};
+  Table table{"improvement",
+              "Changes from the baseline",
+              {{"point", "point", "", ""},
+               {"measure", "measure", "", ""},
+               {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
+               {"value", "value", "", "value of the point"},
+               {"difference", "difference", "", "value minus the baseline's value, with Welch's 95 % interval", 0, 3, false},
+               {"paired_difference", "paired by seed", "", "the same over the shared seeds; it does not affect the verdict", 0,
+                3, false},
+               {"change_pct", "change", "%",
+                "100 x (value / baseline - 1), if the baseline's interval and all values are above zero", 0, 3},
+               {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
+               {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
+              {},
+              {},
+              {}};
   const std::vector<MeasureSpec> columns = MainColumns(parts);
   std::map<std::pair<size_t, size_t>, std::vector<JudgedPoint>> verdicts;  // by baseline and column
   for (size_t i = 0; i < parts.points.size(); ++i) {
@@ -325,12 +325,10 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
   for (const MeasureSpec& measure : MainColumns(parts)) table.columns[4].in_text |= !measure.in_ratios;
   table.key_columns = 2;
   table.notes = {
-      "Better or worse: four or more seeds on each side, and Welch's test shows a difference after correction for the number "
-      "of "
-      "points (Holm), so that all verdicts by one measure together are wrong in at most 5 % of all reports. The intervals are "
-      "95 % of each difference by itself. Intervals of "
-      "one seed are of this policy: they do not say what another seed would do (sweep.seeds.n). A point that changes one thing "
-      "shows what that thing alone is worth."};
+      "Better or worse: both have four or more seeds, and Welch's test shows a difference after correction for the number of "
+      "points (Holm). At most 5 % of all reports have a wrong verdict by one measure. Each interval is a 95 % interval of its "
+      "own difference. With one seed, the interval describes this policy and not other seeds (sweep.seeds.n). A point that "
+      "changes one value shows the effect of that value."};
   return table;
 }
 

@@ -1,4 +1,4 @@
-// Rows of figures' data (figures/panels.hpp): a mean, and what it is the mean of.
+// Rows of figures' data (figures/panels.hpp): a mean and its single values.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a batch ends with on the screen where its file asks for no report.
+// The final table of a batch whose file has no report.
 #pragma once
 
 #include <string>

@@ -107,7 +107,7 @@ class Gate {
     const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
       scores_.whys_invalid.push_back(
-          fmt::format("{} of the baseline is {}: of a mean that may be 0 there is no share, and {} alone can be judged.",
+          fmt::format("{} of the baseline is {}: a mean that may be 0 has no share, so only {} can be judged.",
                       condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
       Invalid();
       return;
@@ -173,7 +173,7 @@ class Gate {
     const LimitTest test = statistics::TestBlocks(looks, ratio, {.looks = LooksAtMost(), .alpha = request_.alpha});
     // Wall time depends on what else runs, CPU time hardly.
     if (const auto difference = statistics::BlockDifference(cpu))
-      out_.notes.push_back(fmt::format("CPU time beside {}: {} (95 % interval {} to {}).", condition_.measure,
+      out_.notes.push_back(fmt::format("CPU time, next to {}: {} (95 % interval {} to {}).", condition_.measure,
                                        SignedRatio(difference->value), SignedRatio(difference->low),
                                        SignedRatio(difference->high)));
     if (const size_t set_aside = n * test.looks - test.n; set_aside > 0)
@@ -213,10 +213,9 @@ class Gate {
 
   std::string Sentence(const LimitTest& test) const {
     const std::string what = "the change of " + condition_.measure, limit = fmt::format("{:g} %", condition_.percent);
-    if (test.looks == 0) return fmt::format("UNDECIDED: nothing is known of {} yet: the first look has not ended.", what);
+    if (test.looks == 0) return fmt::format("UNDECIDED: {} is unknown until the first look ends.", what);
     if (test.n == 0)
-      return fmt::format("UNDECIDED: nothing is known of {}: other programs ran beside every block. A quiet machine is wanted.",
-                         what);
+      return fmt::format("UNDECIDED: {} is unknown, because other programs disturbed every block. Use a quiet machine.", what);
     const std::string evidence = Evidence(test);
     if (test.side != Side::kNotShown)
       return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
@@ -224,8 +223,8 @@ class Gate {
     std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
     if (test.unconfirmed && test.difference)
       text += fmt::format(
-          " The permutation test finds a side, but Welch's test does not (p = {:.2g}, limit {:.2g}): a few extreme scores or "
-          "unequal spreads can cause this, and both have to agree.",
+          " The permutation test finds a side, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
+          "unequal spreads can cause this; a decision needs both.",
           test.difference->p / 2, ShareOfALook() / 2);
     if (!test.difference)
       return text + (test.looks < LooksAtMost()
@@ -294,12 +293,12 @@ std::string WhyNoChangeCanBeShown(size_t baseline, size_t now, double alpha) {
   if (baseline == 1) {
     size_t wanted = 2;
     while (!can_be_shown(wanted, std::max<size_t>(now, 2))) ++wanted;
-    return fmt::format(
-        "A baseline of 1 seed has no spread, against which no change can be shown; save it anew, with {} or more.", wanted);
+    return fmt::format("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline with {} or more seeds.",
+                       wanted);
   }
   size_t wanted = now;
   while (!can_be_shown(baseline, wanted)) ++wanted;
-  return fmt::format("{} {} against {} of the baseline can never show a change at {:.2g} %; wanted {} or more.", now,
+  return fmt::format("{} {} against {} of the baseline can never show a change at {:.2g} %; use {} or more.", now,
                      now == 1 ? "seed" : "seeds", baseline, 100 * alpha, wanted);
 }
 
@@ -316,7 +315,7 @@ GateAnswer JudgeGate(const GateRequest& request) {
     AbScores scores = ScoresOfArms(combined, points, TermsOf(request, condition), !request.looks, diagnosis);
     if (!request.runs_baseline && own > 1)
       scores.whys_invalid.insert(scores.whys_invalid.begin(),
-                                 fmt::format("{} holds {} points: a gate judges one.", request.folder, own));
+                                 fmt::format("{}: expected one point, got {}.", request.folder, own));
     answer.conditions.push_back(JudgeCondition(request, condition, std::move(scores), same_seeds));
   }
   return answer;

@@ -48,7 +48,7 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   const std::string how = set.why_ended.empty()                 ? "Not finished"
                           : set.why_ended.starts_with("paused") ? "Stopped before the end (" + set.why_ended + ")"
                                                                 : "Stopped before the end";
-  return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To go on: " + CommandOf(set, program)};
+  return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To resume: " + CommandOf(set, program)};
 }
 
 std::string AsMeasured(const std::string& why_void, const std::string& headline) {
@@ -58,8 +58,9 @@ std::string AsMeasured(const std::string& why_void, const std::string& headline)
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {
   std::vector<std::string> commands;
   for (const ResultSet& set : sets) commands.push_back(CommandOf(set, program) + " --fresh");
-  return fmt::format("To trust it: end the other programs (`uptime` then shows a load near 0) and measure anew: {}",
-                     fmt::join(commands, "; "));
+  return fmt::format(
+      "To get times that count, stop the other programs (`uptime` then shows a load near 0) and measure again: {}",
+      fmt::join(commands, "; "));
 }
 
 }  // namespace backplane

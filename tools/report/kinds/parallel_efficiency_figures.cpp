@@ -19,7 +19,7 @@ namespace backplane {
 namespace {
 
 constexpr double kBeside = 0.05;  // in doublings: between series whose marks would lie on each other
-constexpr const char* kRowsAxis = "environments in all";
+constexpr const char* kRowsAxis = "environments in total";
 
 using Value = std::function<std::optional<Number>(const Setting&)>;
 

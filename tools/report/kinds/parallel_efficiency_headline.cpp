@@ -21,7 +21,7 @@ const Setting* Fastest(size_t series, const ParallelEfficiency& analysis) {
   return fastest;
 }
 
-// Of those that are shown to be faster than the baseline; NULL: none is.
+// The fastest of the settings that are shown to be faster than the baseline; NULL if there are none.
 const Setting* FastestShown(size_t series, const Setting& baseline, const ParallelEfficiency& analysis) {
   const Setting* fastest = nullptr;
   for (const Setting& setting : analysis.settings) {
@@ -38,12 +38,10 @@ std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
   const auto others = std::count_if(analysis.settings.begin(), analysis.settings.end(), [&](const Setting& setting) {
     return setting.series == series && setting.sps && &setting != &baseline;
   });
-  if (others == 0)
-    return fmt::format("only {} has a speed ({}): there is nothing to compare it with", baseline.name, Speed(baseline));
+  if (others == 0) return fmt::format("only {} has a speed ({}), so there is no comparison", baseline.name, Speed(baseline));
   if (!fastest->spread.is_enough())
-    return fmt::format(
-        "too few seeds to say which setting is the fastest: the highest speed seen is that of {} ({}); raise sweep.seeds.n",
-        fastest->name, Speed(*fastest));
+    return fmt::format("too few seeds to name the fastest setting: {} has the highest speed so far ({}); raise sweep.seeds.n",
+                       fastest->name, Speed(*fastest));
   // The highest speed may be of fewer seeds than another that is shown to be faster.
   if (fastest == &baseline || !IsShownFaster(*fastest, baseline)) fastest = FastestShown(series, baseline, analysis);
   if (!fastest)

@@ -1,4 +1,4 @@
-// The report that says how many runners and rows are worth their cores.
+// The report that shows how many runners and rows are worth their cores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,11 +27,11 @@ namespace {
 const char* const kThroughput = "throughput";
 constexpr char kParallelism[] =
     "Parallelism = runners x environments per runner. SPS = environment steps per second over collecting and learning, "
-    "without the iteration that warms up, number 0; one step is one action of one environment.";
+    "without the warm-up (iteration 0). One step is one action of one environment.";
 constexpr char kEfficiencies[] =
     "Speedup = SPS / SPS of the baseline. Parallel efficiency = 100 x speedup / parallelism. Core efficiency = 100 x "
-    "speedup / min(runners, granted cores): where one environment fills a core already, more environments on it can not "
-    "be faster.";
+    "speedup / min(runners, granted cores). If one environment already fills a core, more environments on it are not "
+    "faster.";
 
 class EfficiencyBuilder {
  public:
@@ -110,10 +110,10 @@ class EfficiencyBuilder {
     }
     if (const ptrdiff_t without = WithoutResult(); without > 0)
       sentences.push_back(
-          fmt::format("{} of {} settings have no result; the table says why.", without, analysis_.settings.size()));
+          fmt::format("{} of {} settings have no result; the table lists the reasons.", without, analysis_.settings.size()));
     if (Brief() > 0)
-      sentences.push_back(
-          fmt::format("{} of {} settings were measured briefly: their speeds are rough.", Brief(), analysis_.settings.size()));
+      sentences.push_back(fmt::format("{} of {} settings were measured briefly, so their speeds are rough.", Brief(),
+                                      analysis_.settings.size()));
     size_t grave = 0;
     for (const Finding& finding : diagnosis_.findings) grave += finding.severity != Severity::kInfo ? 1 : 0;
     if (diagnosis_.findings.empty()) {
@@ -130,7 +130,7 @@ class EfficiencyBuilder {
     return sentences;
   }
 
-  // Settings. What a stopped batch has not come to is told by the sentence that says how to go on.
+  // Number of settings. Those that a stopped batch has not reached are reported with the command that resumes it.
   ptrdiff_t WithoutResult() const {
     const bool stopped = std::any_of(sets_.begin(), sets_.end(),
                                      [&](const ResultSet& set) { return !HowToGoOn(set, context_.program).empty(); });
@@ -166,15 +166,14 @@ class EfficiencyBuilder {
     }
   }
 
-  // How long a trial went on.
+  // The rule that ended each trial.
   std::string Lasted() const {
     const std::optional<double> precision_pct = ParsePercent(OfFile("report.precision")),
                                 max_time_s = ParseDuration(OfFile("report.max_time"));
-    if (!precision_pct || !max_time_s) return "A trial ends by the file's budget; the iteration that warms up does not count.";
+    if (!precision_pct || !max_time_s) return "The file's budget ends a trial; the warm-up iteration does not count.";
     return fmt::format(
-        "A trial goes on until the 95 % interval over its own iterations is within {:g} % of its speed, or its part of the "
-        "{:g} s "
-        "that a setting may take is over. That decides how long is measured; which setting is faster is judged by the seeds.",
+        "A trial ends when the 95 % interval over its iterations is within {:g} % of its speed, or after its part of the {:g} "
+        "s per setting. This only ends the measurement; seeds decide which setting is faster.",
         *precision_pct, *max_time_s);
   }
 
@@ -186,7 +185,7 @@ class EfficiencyBuilder {
 
   std::vector<Block> Design() const {
     std::vector<std::string> items = {
-        fmt::format("{} settings, {} trials, {} of them usable. A trial is a process of its own and runs alone.",
+        fmt::format("{} settings, {} trials, {} of them usable. Each trial is a process and runs by itself.",
                     analysis_.settings.size(), combined_.trials.size(),
                     std::count_if(combined_.trials.begin(), combined_.trials.end(),
                                   [](const CombinedTrial& trial) { return trial.data.usable(); })),
@@ -206,15 +205,13 @@ class EfficiencyBuilder {
   std::vector<std::string> Conclusions() const {
     std::vector<std::string> items;
     items.push_back(
-        "One speed for each seed. The spread is that of the logarithms, pooled over all settings of a machine; with fewer than "
-        "four "
-        "degrees of freedom in all there are too few seeds, and no speed is compared. Of many settings the fastest is partly "
-        "the "
-        "luckiest: another run may name a neighbour.");
+        "Each seed has one speed. The spread is computed from logarithms, pooled over all settings of a machine. With fewer "
+        "than four degrees of freedom in total there are too few seeds to compare speeds. The fastest of many settings is "
+        "partly the luckiest, so a new run may prefer a neighbour.");
     if (Brief() > 0)
       items.push_back(
-          fmt::format("{} of {} settings measured for less than {} s and fewer than {} iterations after the warm-up: raise "
-                      "{} for figures that hold.",
+          fmt::format("{} of {} settings were measured for less than {} s and fewer than {} iterations after the warm-up. For "
+                      "reliable figures, raise {}.",
                       Brief(), analysis_.settings.size(), kLongEnoughSeconds, kEnoughIterations,
                       ParsePercent(OfFile("report.precision")) ? "report.max_time" : "budget.iterations"));
     for (const std::string& limit : LimitsOf(combined_)) items.push_back(limit);

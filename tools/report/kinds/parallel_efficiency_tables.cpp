@@ -76,8 +76,8 @@ std::vector<Column> ParallelEfficiencyTables::ResultColumns() const {
                           bool in_text) {
     columns.push_back({key, title, unit, doc, direction, digits, in_text});
   };
-  column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the iteration that warms up",
-         1, 4, true);
+  column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the warm-up iteration", 1, 4,
+         true);
   column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
   column("efficiency_pct", "efficiency %", "%", "100 x speedup / rows", 1, 4, true);
   column("core_efficiency_pct", "core eff. %", "%", "100 x speedup / min(runners, granted cores)", 1, 4, true);
@@ -89,13 +89,13 @@ std::vector<Column> ParallelEfficiencyTables::ResultColumns() const {
   column("gpu_pct", "GPU %", "%", "mean utilisation", 0, 3, false);
   column("vram_peak_mb", "VRAM MiB", "MiB", "peak device memory", -1, 4, false);
   column("remark", "remark", "", "", 0, 4, true);
-  if (SeveralSeries()) column("series", "series", "", "what tells it from the other rows of its size", 0, 4, false);
+  if (SeveralSeries()) column("series", "series", "", "traits that distinguish the row from others of its size", 0, 4, false);
   column("num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false);
   column("num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false);
   column("parallelism", "rows", "", "runners x environments", 0, 4, false);
   column("cores", "cores", "", "granted", 0, 4, false);
   column("state", "state", "", "of its trials", 0, 4, false);
-  column("trials", "trials", "", "ids, one for each seed", 0, 4, false);
+  column("trials", "trials", "", "ids, one per seed", 0, 4, false);
   columns.back().folder = TrialsFolder(combined_);
   return columns;
 }
@@ -148,7 +148,7 @@ std::string ParallelEfficiencyTables::State(const Setting& setting) const {
 }
 
 Table ParallelEfficiencyTables::Recommended() const {
-  Table table{"recommended", "One for each goal", {}, {}, {}, {}};
+  Table table{"recommended", "One setting per goal", {}, {}, {}, {}};
   table.columns = {{"goal", "goal", "", ""},
                    {"setting", "runners x envs", "", ""},
                    {"why", "why", "", ""},
@@ -199,7 +199,7 @@ Table ParallelEfficiencyTables::Resources() const {
     return whole && whole->value > 0;
   });
   if (whole_device)
-    table.notes.push_back("VRAM MiB is that of all users of the GPUs: the driver did not tell the trials' own share.");
+    table.notes.push_back("VRAM MiB covers all users of the GPUs, because the driver did not report the trials' own share.");
   if (!absent.empty()) table.notes.push_back(fmt::format("Not measured: {}.", fmt::join(absent, ", ")));
   return table;
 }

@@ -30,7 +30,7 @@ constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{{Phase::kEnvStep, "
                                                              {Phase::kObsTransfer, "observation transfer", "#8E4E72"},
                                                              {Phase::kActTransfer, "action transfer", "#CC79A7"},
                                                              {Phase::kEval, "evaluation", "#E69F00"},
-                                                             {Phase::kSync, "handing over", "#009E73"},
+                                                             {Phase::kSync, "weight sync", "#009E73"},
                                                              {Phase::kCheckpoint, "checkpoint", "#66C5AB"},
                                                              {Phase::kMonitor, "recording", "#00543D"},
                                                              {Phase::kIdle, "idle", "#D0D0D0"}}};
@@ -111,7 +111,7 @@ std::optional<Figure> PhasesFigure(const Combined& combined, const std::vector<T
   Figure figure;
   figure.name = kPhasesFigure;
   figure.title = fmt::format("Phases over time: {}", fmt::join(combined.experiments, ", "));
-  figure.alt = "Share of the time of all threads that each phase took in the course of a trial";
+  figure.alt = "Share of the time of all threads in each phase over a trial";
   figure.alt += drawn.size() < rows.size() ? fmt::format(", of {} of {}.", drawn.size(), rows.size()) : ".";
   for (const Drawn& one : drawn) {
     AddStretches(one.title, one.trial_id, one.bands, phases, &figure);

@@ -1,4 +1,4 @@
-// What builds the report of each kind in record/report_kinds.hpp: ComparisonReport and the like, each in a file of its own.
+// Builders of each kind of report in record/report_kinds.hpp: ComparisonReport and the like, each in its own file.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What every kind of report is built from, beside the results themselves.
+// Inputs of every kind of report, in addition to the results.
 #pragma once
 
 #include <filesystem>

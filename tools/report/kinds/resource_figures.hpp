@@ -1,4 +1,4 @@
-// What the trials used of the machine: a bar for each name, and curves over time.
+// Use of the machine by the trials: a bar per name, and curves over time.
 #pragma once
 
 #include <array>

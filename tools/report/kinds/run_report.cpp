@@ -32,12 +32,12 @@ std::vector<std::string> EpisodeMeasures(const TrialData& trial) {
 
 std::optional<Table> Learned(const TrialData& trial) {
   const bool evaluated = trial.Find("eval/return") != nullptr || trial.not_finite.contains("eval/return");
-  Table table{"learned", "What it learned", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
+  Table table{"learned", "Learning results", {{"measure", "measure", "", "means over episodes"}}, {}, {}, {}};
   std::vector<std::string> sides = {evaluated ? kEvaluated : ""};
   table.columns.push_back(
       {"learned", evaluated ? "evaluation" : "training", "", "the last evaluation, else the last episodes of training"});
-  for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "what they earn on the seeds of the evaluation"},
-                                           {kUniform, "random actions", "what they earn on the seeds of the evaluation"}}) {
+  for (const auto& [prefix, title, doc] : {std::tuple{kZero, "zero actions", "their return on the seeds of the evaluation"},
+                                           {kUniform, "random actions", "their return on the seeds of the evaluation"}}) {
     if (trial.Find(std::string(prefix) + "return") == nullptr) continue;
     sides.emplace_back(prefix);
     table.columns.push_back({prefix, title, "", doc});

@@ -1,4 +1,4 @@
-// The report of a run that has one trial: what it learned, beside what doing nothing and acting at random earn.
+// The report of a run with one trial: its learning, compared with doing nothing and acting at random.
 #pragma once
 
 #include "kinds/report_context.hpp"

@@ -142,7 +142,7 @@ std::optional<Figure> BestSoFarFigure(const SearchParts& parts) {
   figure.name = kBestSoFar;
   figure.title = "Best so far, and each trial";
   figure.alt = fmt::format(
-      "{}: the line is the best {} of the complete trials up to there, a point is a trial; pruned and running ones stand at "
+      "{}: the line is the best {} of the complete trials so far. Each point is a trial; pruned and running trials show "
       "their last value.",
       figure.title, parts.metric.title);
   figure.columns = 2;
@@ -161,11 +161,10 @@ std::optional<Figure> ImportanceFigure(const SearchParts& parts, const std::vect
   if (importances.empty()) return std::nullopt;
   Figure figure;
   figure.name = kImportance;
-  figure.title = "How much each option alone explains";
+  figure.title = "Effect of each option by itself";
   figure.alt =
-      "Importance of each option: the share of the variance of the trials' ranks that goes with it; a tick is what chance "
-      "reaches "
-      "in one case of twenty.";
+      "Importance of each option: the share of the variance of the trials' ranks that it explains. Chance exceeds a tick in "
+      "one case of twenty.";
   std::vector<std::string> names;
   for (const OptionImportance& one : importances) names.push_back(parts.names.at(one.path));
   names = FigureLabels(names);
@@ -216,11 +215,10 @@ std::optional<Figure> ParallelFigure(const SearchParts& parts) {
   for (const StudyTrial* trial : shown) range = {std::min(range.low, *trial->Latest()), std::max(range.high, *trial->Latest())};
   Figure figure;
   figure.name = kParallel;
-  figure.title = "Settings and what they scored";
+  figure.title = "Settings and their scores";
   figure.alt =
-      "Parallel coordinates: a line for each trial through its options to its score; the lighter the worse, dashed: pruned, "
-      "thick: "
-      "the best.";
+      "Parallel coordinates: one line per trial, through its options to its score. Lighter lines are worse, dashed ones were "
+      "pruned, the thick one is the best.";
   figure.choices = json::array({Emphasis()});
   const ParallelPanel panel = PanelOfOptions(parts, range);
   const StudyTrial* best = parts.Best();
@@ -255,7 +253,7 @@ std::optional<Figure> IntermediateFigure(const SearchParts& parts) {
   Figure figure;
   figure.name = kIntermediate;
   figure.title = "The objective while trials ran";
-  figure.alt = fmt::format("{}: a line for each trial, by how it ended; the best is thick.", figure.title);
+  figure.alt = fmt::format("{}: one line per trial, drawn by its outcome; the best is thick.", figure.title);
   const StepsPanel panel{.text = {"Intermediate values", "iteration", AxisOf(parts), "trial"}};
   const StudyTrial* best = parts.Best();
   for (const StudyTrial& trial : parts.study.trials) {

@@ -157,7 +157,7 @@ std::string Counts(const SearchParts& parts) {
   for (const StudyState state :
        {StudyState::kComplete, StudyState::kPruned, StudyState::kFailed, StudyState::kRunning, StudyState::kWaiting})
     if (const size_t count = study.Count(state); count > 0) counts.push_back(fmt::format("{} {}", count, Word(state)));
-  if (counts.empty()) return "Nothing has been suggested yet.";
+  if (counts.empty()) return "No suggestion yet.";
   const auto no_point =
       std::count_if(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.point_id.empty(); });
   if (no_point > 0) counts.push_back(fmt::format("of these {} left out by `where`", no_point));
@@ -205,7 +205,7 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const size_t complete = study.Count(StudyState::kComplete);
   if (complete < kLeastToRank)
     sentences.push_back(
-        fmt::format("Of {} complete trials no option's importance is shown: that takes {}.", complete, kLeastToRank));
+        fmt::format("The importance of options needs {1} complete trials; there are {0}.", complete, kLeastToRank));
   const bool one_seed =
       std::all_of(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.trials.size() <= 1; });
   const bool goes_on = study.Count(StudyState::kRunning) + study.Count(StudyState::kWaiting) > 0;

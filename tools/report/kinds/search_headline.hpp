@@ -1,4 +1,4 @@
-// What a search has found, in sentences.
+// The results of a search, in sentences.
 #pragma once
 
 #include <string>

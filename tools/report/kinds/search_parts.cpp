@@ -17,8 +17,7 @@ namespace {
 // What plugins and the host say of it.
 MeasureSpec MetricOfStudy(const Study& study, const Combined& combined) {
   std::optional<MeasureSpec> known = MeasureOfText(study.metric);
-  if (!known)
-    throw std::runtime_error(fmt::format("the objective of the search should be a measure, found '{}'", study.metric));
+  if (!known) throw std::runtime_error(fmt::format("objective of the search: expected a measure, got '{}'", study.metric));
   MeasureSpec metric = std::move(*known);
   for (const CombinedTrial& trial : combined.trials) {
     const auto said = trial.data.registered.find(study.metric);

@@ -1,4 +1,4 @@
-// What a report of a search has found out before its text, tables and figures are made.
+// The parts of a search's report that its text, tables and figures share.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The report of a search: the best setting, and what the trials say of the space.
+// The report of a search: the best setting, and the effect of the options.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,14 +100,15 @@ Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& c
   if (std::optional<Table> confirmed = ConfirmedTable(parts))
     document.sections.insert(document.sections.begin() + 1,
                              {"confirmed", "The best, with fresh seeds", {std::move(*confirmed)}});
-  Section options{"options", "What the trials say of the options", {}};
+  Section options{"options", "Effect of the options", {}};
   for (const Figure& figure : document.figures)
     if (figure.name != kBestSoFar) options.blocks.emplace_back(FigureUse{figure.name});
   if (std::optional<Table> table = ImportanceTable(parts, importances)) options.blocks.emplace_back(std::move(*table));
   if (!options.blocks.empty()) document.sections.push_back(std::move(options));
   document.sections.push_back({kSuggestions, "Trials", {SuggestionsTable(parts, TrialsFolder(combined))}});
   std::vector<std::string> limits = LimitsOf(combined);
-  if (sets.size() > 1) limits.push_back(fmt::format("Searches do not add up: this is that of {} alone.", set.out.string()));
+  if (sets.size() > 1)
+    limits.push_back(fmt::format("Searches cannot be combined: only the search in {} is shown.", set.out.string()));
   EndReport({set}, combined, context, {std::move(limits)}, &document);
   return document;
 }

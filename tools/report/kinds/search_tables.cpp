@@ -41,8 +41,8 @@ std::vector<const StudyTrial*> BestFirst(const Study& study) {
 
 std::string Remark(const SearchParts& parts, const StudyTrial& trial) {
   if (!trial.came_to_end) return trial.why;
-  if (trial.steps.empty()) return "pruned, but came to its end";
-  return "pruned at " + parts.Value(trial.steps.back().second) + ", but came to its end";
+  if (trial.steps.empty()) return "pruned, but completed";
+  return "pruned at " + parts.Value(trial.steps.back().second) + ", but completed";
 }
 
 std::string Joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -55,7 +55,7 @@ std::optional<Table> BestTable(const SearchParts& parts) {
   Table table{"best", "", {}, {}, {}, {}};  // without a title it is not folded away
   table.columns = {{"option", "option", "", "its path in the experiment file"},
                    {"value", "value", "", "of the best setting", 0, 3},
-                   {"space", "space", "", "what it was searched in"}};
+                   {"space", "space", "", "range or values of the search"}};
   for (const SearchedOption& option : parts.study.space) {
     if (!best->params.contains(option.path)) continue;
     table.rows.push_back({option.path, ValueCell(parts, option, *best), SpaceText(parts, option)});
@@ -67,12 +67,12 @@ std::optional<Table> ConfirmedTable(const SearchParts& parts) {
   if (!parts.confirms) return std::nullopt;
   const MeasureSpec& metric = parts.metric;
   Table table{"confirmed", "", {}, {}, {}, {}};
-  table.columns = {{"number", "number", "", "of the suggestion", 0, 9},
+  table.columns = {{"number", "number", "", "number of the suggestion", 0, 9},
                    {"searched", "in the search", metric.unit, metric.title, metric.direction},
                    {"fresh", "fresh seeds", metric.unit, "mean, with its 95 % interval", metric.direction},
-                   {"luck", "luck", metric.unit, "by how much the score in the search was better than that mean"},
-                   {"seeds", "seeds", "", "that came to a score, of all"},
-                   {"setting", "setting", "", "what was searched"}};
+                   {"luck", "luck", metric.unit, "lead of the score in the search over that mean"},
+                   {"seeds", "seeds", "", "seeds with a score, of all seeds"},
+                   {"setting", "setting", "", "values of the searched options"}};
   for (const ConfirmedSetting& one : parts.confirmed) {
     std::vector<Cell> row = {Reading(static_cast<double>(one.trial->number)),
                              Cell{},
@@ -91,8 +91,7 @@ std::optional<Table> ConfirmedTable(const SearchParts& parts) {
   }
   table.notes = {
       "The best of many noisy scores was also lucky, so its score in the search is too good on average. The mean of fresh "
-      "seeds "
-      "is not, except for the best of several settings that these seeds chose."};
+      "seeds is not, unless these seeds chose the best of several settings."};
   return table;
 }
 
@@ -101,16 +100,16 @@ std::optional<Table> ImportanceTable(const SearchParts& parts, const std::vector
   Table table{"importance", "Importance of each option", {}, {}, {}, {}};
   table.columns = {
       {"option", "option", "", "its path"},
-      {"share_pct", "explains", "%", "share of the variance of the trials' ranks that goes with this option alone", 1, 2},
-      {"chance_pct", "chance", "%", "what an option without any effect reaches in one case of twenty", 0, 2},
-      {"trials", "trials", "", "complete ones that have it", 0, 9}};
+      {"share_pct", "explains", "%", "share of the variance of the trials' ranks that this option explains by itself", 1, 2},
+      {"chance_pct", "chance", "%", "an option without any effect exceeds it in one case of twenty", 0, 2},
+      {"trials", "trials", "", "complete trials with this option", 0, 9}};
   for (const OptionImportance& one : importances)
     table.rows.push_back({one.path, Reading(100 * one.explained.share), Reading(100 * one.explained.by_chance),
                           Reading(static_cast<double>(one.trials))});
   table.notes = {fmt::format(
-      "Ranks by {}, options in groups of equal size (Kruskal and Wallis, 1952; epsilon squared of Kelley, 1935). What "
-      "options do together is in none of them, and a search looks more closely where it was good: small shares "
-      "are no proof that an option does not matter.",
+      "Ranks by {}, options in groups of equal size (Kruskal and Wallis, 1952; epsilon squared of Kelley, 1935). The shares "
+      "omit interactions between options, and a search samples good regions more densely. A small share does not prove that "
+      "an option has no effect.",
       parts.metric.title)};
   return table;
 }
@@ -119,18 +118,19 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
   const MeasureSpec& metric = parts.metric;
   Table table{"suggestions", "All suggestions", {}, {}, {}, {}};
   table.columns = {{"number", "number", "", "in the order of the search", 0, 9},
-                   {"state", "state", "", "how it ended"},
-                   {"value", metric.title, metric.unit, "complete: of the objective; pruned, running: the last one reported",
-                    metric.direction}};
+                   {"state", "state", "", "final state"},
+                   {"value", metric.title, metric.unit,
+                    "objective of a complete trial; last reported value of a pruned or running one", metric.direction}};
   for (const SearchedOption& option : parts.study.space) {
     const std::string& name = parts.names.at(option.path);
     table.columns.push_back({name, name, "", option.path, 0, 3});
   }
-  const std::vector<Column> after = {{"steps", "iteration", "", "of the last report to the search", 0, 9},
-                                     {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
-                                     {"seeds", "seeds", "", "that the search saw", 0, 9, false},
-                                     {"why", "remark", "", "why it failed; or that the search pruned it too late to stop it"},
-                                     {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
+  const std::vector<Column> after = {
+      {"steps", "iteration", "", "iteration of the last report to the search", 0, 9},
+      {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
+      {"seeds", "seeds", "", "seeds that the search used", 0, 9, false},
+      {"why", "remark", "", "reason of the failure, or a note that the search pruned it too late to stop it"},
+      {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
   table.columns.insert(table.columns.end(), after.begin(), after.end());
   const StudyTrial* best = parts.Best();
   for (const StudyTrial* shown : BestFirst(parts.study)) {

@@ -63,11 +63,11 @@ Section FailuresSection(const Combined& combined, const ReportContext& context) 
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
   Table table{"failures", "Trials without a result", {}, {}, {}, {}};
   table.columns = {{"trial", "trial", "", "point and seed"},
-                   {"state", "state", "", "how it ended"},
-                   {"outcome", "class", "", "of the failure"},
-                   {"why", "reason", "", "what was seen"},
-                   {"again", "to run it again", "", "the command", 0, 4, false},
-                   {"trial_id", "folder", "", "of its files", 0, 4, false, TrialsFolder(combined)}};
+                   {"state", "state", "", "final state"},
+                   {"outcome", "class", "", "class of the failure"},
+                   {"why", "reason", "", "observed reason"},
+                   {"again", "rerun", "", "command that runs it again", 0, 4, false},
+                   {"trial_id", "folder", "", "folder of its files", 0, 4, false, TrialsFolder(combined)}};
   for (const CombinedTrial& trial : combined.trials) {
     const TrialData& data = trial.data;
     if (data.usable()) continue;
@@ -94,16 +94,17 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
   for (size_t i = 0; i < combined.folders.size(); ++i) {
     const auto& folder = combined.folders[i];
     const std::string out = ShellArgument(folder.string());
-    list.commands.emplace_back("the whole batch again, in a folder of its own",
+    list.commands.emplace_back("Run the whole batch again, in a new folder",
                                RunAgain(folder, combined.configs[i], context.program));
     const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
       return trial.data.out == folder && trial.data.usable();
     });
     if (first != combined.trials.end()) {
-      list.commands.emplace_back("one trial again, compared with its record bit for bit (any trial's id, see the table)",
+      list.commands.emplace_back("Repeat one trial and compare it with its record bit for bit (any id from the table)",
                                  fmt::format("{} replay {} {}", context.program, out, first->data.trial_id));
     }
-    list.commands.emplace_back("every number of every trial as a table", fmt::format("{} export csv {}", context.program, out));
+    list.commands.emplace_back("Write every number of every trial as a table",
+                               fmt::format("{} export csv {}", context.program, out));
   }
   std::string all;
   for (const auto& folder : combined.folders) all += " " + ShellArgument(folder.string());
@@ -113,8 +114,8 @@ Section ReproduceSection(const Combined& combined, const ReportContext& context)
     return asked.is_string() && asked != kind;
   });
   list.commands.emplace_back(
-      "this report", fmt::format("{} report{}{}", context.program, all, chosen ? " --kind " + ShellArgument(kind) : ""));
-  return {"reproduce", "To get these numbers again", {list}, true};
+      "Write this report", fmt::format("{} report{}{}", context.program, all, chosen ? " --kind " + ShellArgument(kind) : ""));
+  return {"reproduce", "Reproduce these numbers", {list}, true};
 }
 
 // The complete experiment files behind the results.
@@ -149,7 +150,7 @@ void EndReport(const std::vector<ResultSet>& sets, const Combined& combined, con
 }
 
 Section FindingsSection(const Diagnosis& diagnosis) {
-  return {"findings", "What limits these runs, and what to change", {FindingList{diagnosis}}};
+  return {"findings", "Limits of these runs, and changes to make", {FindingList{diagnosis}}};
 }
 
 void MarkVoidRows(const Diagnosis& diagnosis, Table* table) {
@@ -181,10 +182,10 @@ Section ShrinksSection(const Combined& combined) {
   Table table{"shrinks", "Updates that did not fit", {}, {}, {}, {}};
   table.columns = {{"trial", "trial", "", "point and seed"},
                    {"iteration", "update", "", "the iteration"},
-                   {"before", "items at once", "", "that did not fit"},
-                   {"after", "then", "", "items at once from there on"},
-                   {"live_mb", "live", "MiB", "of the device after the failure", -1},
-                   {"peak_mb", "peak", "MiB", "of the device in the update that failed", -1}};
+                   {"before", "items at a time", "", "items that did not fit into memory"},
+                   {"after", "then", "", "items at a time after the failure"},
+                   {"live_mb", "live", "MiB", "device memory after the failure", -1},
+                   {"peak_mb", "peak", "MiB", "peak device memory in the failed update", -1}};
   for (const CombinedTrial& trial : combined.trials) {
     for (const Shrink& one : trial.data.shrinks) {
       table.rows.push_back({TrialLabel(trial.data, seeds.size() > 1)});
@@ -195,8 +196,7 @@ Section ShrinksSection(const Combined& combined) {
     }
   }
   if (table.rows.empty()) return {};
-  table.notes = {
-      "Out of memory is no failure here: the update was done again in smaller parts, and it stayed the same update."};
+  table.notes = {"Out of memory is no failure here: the trial repeated the update in smaller parts, with the same result."};
   return {"shrinks", "Out of memory", {table}};
 }
 
@@ -215,16 +215,14 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   std::vector<std::string> limits;
   if (!seeds.empty() && fewest == 1) {
     limits.push_back(
-        "One seed: intervals are of this policy and this run, over episodes and iterations; how much another seed would differ "
-        "is "
-        "not measured (sweep.seeds).");
+        "One seed: intervals cover the episodes and iterations of this run and its policy. The spread between seeds was not "
+        "measured (sweep.seeds).");
   } else if (!seeds.empty() && fewest < 10) {
-    limits.push_back(
-        fmt::format("{} seeds a point at least: intervals are wide, and small differences are not shown by them.", fewest));
+    limits.push_back(fmt::format("At least {} seeds per point: intervals are wide and hide small differences.", fewest));
   }
   if (missing > 0)
     limits.push_back(
-        fmt::format("{} of {} trials gave no result; they are rows with their reasons.", missing, combined.trials.size()));
+        fmt::format("{} of {} trials have no result; their rows contain the reasons.", missing, combined.trials.size()));
   if (combined.replaced > 0)
     limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
   for (const std::string& warning : combined.warnings) limits.push_back(warning);

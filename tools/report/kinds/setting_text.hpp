@@ -12,7 +12,7 @@ namespace backplane {
 // Its name, with what tells its series apart, where there are several.
 std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
 
-// "Bands of parallel efficiency, of core efficiency where rows exceed cores: ideal >= 100 %, ..."
+// "Bands of parallel efficiency (core efficiency if rows exceed cores): ideal >= 100 %, ..."
 std::string BandsText();
 
 // "Highest throughput"; "recommended_throughput.yaml", with the number of the series where there are several.

@@ -69,20 +69,19 @@ class Times {
     AddColumns("_s", "s", "of all threads together", false, &table);
     table.notes.push_back(
         "environment: env_step, env_reset; action selection: infer; update: update_*, batch_build; transfer: obs_transfer, "
-        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor; waiting for a core: what threads with work spent "
-        "ready to run while "
-        "other threads had the cores, part of no other group; unnamed: what the main thread spent in no phase.");
+        "act_transfer; evaluation: eval; other: sync, checkpoint, monitor. Waiting for a core is the time that threads were "
+        "ready to run while other threads had the cores; no other group contains it. Unnamed is the main thread's time "
+        "outside all phases.");
     if (const std::string beyond = TooMuchUnnamed(); !beyond.empty()) table.notes.push_back(beyond);
     return table;
   }
 
   Table CpuUse() const {
     Table table = Empty("time_cpu", "Use of processors in each, percent");
-    AddColumns("_cpu_pct", "%", "part of the threads' time in it in which they were on a processor", true, &table);
+    AddColumns("_cpu_pct", "%", "share of the threads' time in it that they spent on a processor", true, &table);
     table.notes.push_back(
-        "100: its threads computed all the time. Less: they waited for a device, a disk or another thread. Measured on every "
-        "span of 1 ms and more, and on one in each ms of shorter ones: beside other programs one that was kept waiting may "
-        "weigh too much.");
+        "100: its threads computed all the time. Less: they waited for a device, a disk or another thread. Every span of 1 ms "
+        "or more is measured, and one shorter span per ms. If other programs ran, a delayed short span may weigh too much.");
     return table;
   }
 
@@ -90,8 +89,8 @@ class Times {
     Table table = Empty("time_gpu", "Use of the GPU in each, percent");
     AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in it", true, &table);
     table.notes.push_back(
-        "Each sample counts for the groups by their time since the sample before, so what alternates faster than samples are "
-        "taken (about once a second) comes close to the mean.");
+        "Each sample is divided among the groups by their time since the last sample. Groups that alternate faster than the "
+        "samples (about one per second) come close to the mean.");
     return table;
   }
 
@@ -112,7 +111,7 @@ class Times {
       for (const std::string& measure : shown) table.rows[i].push_back(CellOf(rows_[i], measure));
     }
     table.notes.push_back(
-        fmt::format("All phases and idle sum to 100 %; those below {} % everywhere are left out.", kShownPct));
+        fmt::format("All phases and idle sum to 100 %; phases below {} % in every row are left out.", kShownPct));
     return table;
   }
 
@@ -127,12 +126,11 @@ class Times {
       }
     }
     if (files.empty())
-      return {
-          "Span by span: a monitor that traces phases writes trace.json (docs/experiment-file.md, Monitors); none ran here."};
+      return {"For single spans, add a monitor that writes trace.json (docs/experiment-file.md, Monitors); none ran here."};
     std::sort(files.begin(), files.end());
     const size_t more = files.size() > 4 ? files.size() - 4 : 0;
     files.resize(files.size() - more);
-    return {fmt::format("Span by span, to open at ui.perfetto.dev: {}{}.", fmt::join(files, ", "),
+    return {fmt::format("For single spans, open at ui.perfetto.dev: {}{}.", fmt::join(files, ", "),
                         more > 0 ? fmt::format(" and {} more", more) : "")};
   }
 
@@ -163,8 +161,10 @@ class Times {
       if (unnamed && unnamed->value > kUnnamedPct) names.push_back(fmt::format("{} ({:.1f} %)", row.name, unnamed->value));
     }
     if (names.empty()) return "";
-    return fmt::format("More than {:.0f} % of the main thread's time is in no phase, so the shares of these say less: {}.",
-                       kUnnamedPct, fmt::join(names, ", "));
+    return fmt::format(
+        "More than {:.0f} % of the main thread's time is outside all phases, which makes the shares of these rows less "
+        "certain: {}.",
+        kUnnamedPct, fmt::join(names, ", "));
   }
 
   const Combined& combined_;
@@ -180,7 +180,7 @@ Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows,
     section.blocks.emplace_back(FigureUse{kTimeFigure});
     section.blocks.emplace_back(times.Shares());
   } else {
-    section.blocks.emplace_back(Paragraph{"Shares of the groups of phases: no trial tells them."});
+    section.blocks.emplace_back(Paragraph{"Shares of the groups of phases: no trial recorded them."});
   }
   if (times.Any("time/update_cpu_pct") || times.Any("time/environment_cpu_pct")) section.blocks.emplace_back(times.CpuUse());
   const auto groups = Groups();
@@ -202,7 +202,7 @@ std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<Tim
   Figure figure;
   figure.name = kTimeFigure;
   figure.title = fmt::format("Where the time goes: {}", fmt::join(combined.experiments, ", "));
-  figure.alt = "Share of the time of all threads that each group of phases took, one bar of 100 % for each.";
+  figure.alt = "Share of the time of all threads in each group of phases; every row is a bar of 100 %.";
   constexpr const char* kPanel = "Share of the time of all threads";
   std::vector<std::string> names, parts, colours;
   for (const TimedRow& row : rows) names.push_back(row.name);

@@ -1,4 +1,4 @@
-// What a report compares, where it speaks of times: a setting, a point.
+// The compared row of a report on times: a setting or a point.
 #pragma once
 
 #include <string>

@@ -68,7 +68,7 @@ Document ListOf(const fs::path& folder) {
   Table table{"experiments", "", {}, {}, {}, {}};
   table.columns = {{"experiment", "experiment", "", "", 0, 4, true, folder.string()},
                    {"date", "last written", "", ""},
-                   {"curve", "return", "", "of the trial with the highest, from its start to its end"},
+                   {"curve", "return", "", "of the trial with the highest return, from its start to its end"},
                    {"verdict", "verdict", "", ""}};
   std::vector<std::vector<std::string>> rows;
   std::error_code error;  // what can not be read, such as another user's folder, is none of ours

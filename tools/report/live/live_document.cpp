@@ -109,7 +109,7 @@ class Builder {
     Add("machine_curves", "Speed and use of the machine by the picked trials over time", machine);
     AddPhases(phases);
     if (!left_out.empty())
-      notes_.push_back(fmt::format("For want of room without curves here: {}; metrics.jsonl of each trial has them.",
+      notes_.push_back(fmt::format("The page has no room for these curves: {}. They are in each trial's metrics.jsonl.",
                                    fmt::join(left_out, ", ")));
   }
 
@@ -158,14 +158,14 @@ class Builder {
                      {"iteration", "iteration", "", "", 1, 9},
                      {"elapsed_s", "time", "s", "of the last attempt", 0, 3},
                      {"attempt", "attempt", "", "", 0, 3, false},
-                     {"why", "remark", "", "of what did not end well"},
+                     {"why", "remark", "", "reason of a failure"},
                      {"id", "folder", "", "of its files", 0, 4, true, (ResultsFolder{batch_.head().out}.trials()).string()}};
     for (const size_t i : order_) {
       if (table.rows.size() == kMostRows) break;
       table.rows.push_back(RowOf(batch_.trials()[i]));
     }
     if (order_.size() > kMostRows)
-      table.notes.push_back(fmt::format("And {} more trials: progress.json has them all.", order_.size() - kMostRows));
+      table.notes.push_back(fmt::format("{} more trials are in progress.json.", order_.size() - kMostRows));
     return {"trials", "Trials", {FigureUse{"curves"}, std::move(table)}};
   }
 
@@ -323,7 +323,7 @@ class Builder {
     if (phases.empty()) return;
     Figure figure;
     figure.name = kPhasesFigure;
-    figure.title = figure.alt = "Share of the time of all threads that each phase took in the picked trials";
+    figure.title = figure.alt = "Share of the time of all threads in each phase of the picked trials";
     figure.picks = Figure::Picks::kPanels;
     figure.columns = 3;
     figure.panels.push_back(PhasesPanel("phases", phases, "trial"));
@@ -374,7 +374,7 @@ Document LiveDocument::Of(LiveBatch* batch) {
   builder.Curves();
   std::optional<Section> search = builder.Search();
   document.sections = {builder.Trials(), FindingsSection(diagnosis_), builder.Further(), builder.Logs()};
-  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No trial that has ended has been read yet."}};
+  if (batch->ended().empty()) document.sections[1].blocks = {Paragraph{"No ended trial has been read yet."}};
   document.sparkline = builder.Spark();
   if (search) document.sections.insert(document.sections.begin(), std::move(*search));
   std::erase_if(document.sections, [](const Section& section) { return section.blocks.empty(); });

@@ -1,5 +1,5 @@
-// A report as data. It is what `<name>_results.json` holds; text, Markdown, HTML and CSV are renderings of it and know nothing
-// else. The two kinds of report differ in what they put in here only.
+// A report as data, stored in `<name>_results.json`. Text, Markdown, HTML and CSV are renderings of it and have no other
+// input. Kinds of report differ only in this data.
 #pragma once
 
 #include <filesystem>

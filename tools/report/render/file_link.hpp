@@ -1,4 +1,4 @@
-// Links from a report to files beside it.
+// Links from a report to files next to it.
 #pragma once
 
 #include <string>

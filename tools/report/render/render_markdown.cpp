@@ -145,7 +145,7 @@ std::string RenderMarkdown(const Document& document, const Drawings& drawings) {
     }
   }
   if (!document.attachments.empty()) {
-    text += "\n## Files beside this report\n\n";
+    text += "\n## Files next to this report\n\n";
   }
   for (const Attachment& attachment : document.attachments) {
     text += "- [" + MarkdownText(attachment.name) + "](" + FileLink(attachment.name) + ")\n";

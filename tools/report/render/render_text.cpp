@@ -133,7 +133,7 @@ std::string RenderText(const Document& document, const Drawings& drawings) {
     }
   }
   if (!document.attachments.empty()) {
-    text += "\n\n" + Underlined("Files beside this report", '-') + "\n";
+    text += "\n\n" + Underlined("Files next to this report", '-') + "\n";
   }
   for (const Attachment& attachment : document.attachments) {
     text += Hanging("- ", attachment.name, kWidth);

@@ -1,5 +1,5 @@
-// Which files of a folder are a report's own: a list with their hashes, so that the next report can take away what it does not
-// have any more, and nothing that a person has put there or changed.
+// The files of a folder that belong to a report: a list with their hashes. The next report removes its outdated files by it,
+// and keeps files that a person has added or changed.
 #pragma once
 
 #include <filesystem>

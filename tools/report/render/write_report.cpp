@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 void CheckName(const std::string& what, const std::string& name) {
   if (!IsFileName(name)) {
     throw std::runtime_error(
-        fmt::format("report: the name of {} should be a file's name without folders, found '{}'", what, OneLine(name)));
+        fmt::format("report: name of {}: expected a file name without folders, got '{}'", what, OneLine(name)));
   }
 }
 

@@ -30,13 +30,13 @@ class Chooser {
       if (settings_[*usable].parallelism() != 1) out->baseline_note = "As report.baseline asks, " + Scaled(*usable);
       return;
     }
-    // What one series has by that name or value another need not have.
+    // Another series may have a point by that name or value.
     std::string problem;
     if (match != matches_.end()) {
       problem = fmt::format("the baseline of report.baseline ({}) has no speed: {}", settings_[*match].name,
                             settings_[*match].failure);
     } else if (!wanted_.is_null() && matches_.empty()) {
-      problem = fmt::format("no point is that of report.baseline ({})",
+      problem = fmt::format("no point matches report.baseline ({})",
                             wanted_.is_string() ? wanted_.get<std::string>() : JsonText(wanted_));
     }
     FallBack(series, problem, out);
@@ -66,14 +66,14 @@ class Chooser {
       }
       out->baseline = i;
       if (one.parallelism() == 1) {
-        if (!problem.empty()) out->baseline_note = Sentence(problem, "the row of parallelism 1 stands in for it.");
+        if (!problem.empty()) out->baseline_note = Sentence(problem, "the row of parallelism 1 is the baseline instead.");
       } else {
         if (problem.empty()) problem = missing;
         out->baseline_note = Sentence(problem, Scaled(i));
       }
       return;
     }
-    out->baseline_note = "No trial of these has a speed, so nothing can be compared.";
+    out->baseline_note = "None of these trials has a speed, so there is no comparison.";
   }
 
   static std::string Sentence(std::string problem, const std::string& what) {

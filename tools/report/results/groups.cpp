@@ -76,8 +76,8 @@ std::string Warning(const std::vector<Traits>& groups) {
     differing += fmt::format("{}{} ({})", differing.empty() ? "" : ", ", name, fmt::join(values, " | "));
   }
   return fmt::format(
-      "These results come from {} machines or builds, whose times can not be compared: they differ in {}. Each has "
-      "a baseline of its own.",
+      "These results come from {} machines or builds that differ in {}. Their times cannot be compared, so each has its own "
+      "baseline.",
       groups.size(), differing);
 }
 

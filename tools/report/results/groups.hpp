@@ -1,4 +1,4 @@
-// Which results may be compared by their times: those of the same machine, devices, library versions and builds of the plugins.
+// Groups results whose times may be compared: the same machine, devices, library versions and builds of the plugins.
 #pragma once
 
 #include <string>

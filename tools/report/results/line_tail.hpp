@@ -1,4 +1,4 @@
-// The lines that were added to a file since one has looked last: for those who look again and again at what is being written.
+// Reads the lines added to a file since the last call, for readers that follow a file.
 #pragma once
 
 #include <cstdint>

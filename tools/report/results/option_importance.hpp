@@ -1,4 +1,4 @@
-// Which of the searched options the objective went with.
+// Importance of the searched options for the objective.
 #pragma once
 
 #include <string>

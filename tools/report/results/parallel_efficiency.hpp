@@ -1,4 +1,4 @@
-// How much of each further row of environments arrives as speed: the definitions are those of docs/reports.md.
+// Speed gained by each further row of environments; docs/reports.md has the definitions.
 //
 //   parallelism = runners x environments per runner;  speedup = SPS / SPS of the baseline
 //   efficiency % = 100 x speedup / parallelism;  core efficiency % = 100 x speedup / min(runners, granted cores)

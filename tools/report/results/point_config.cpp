@@ -36,7 +36,7 @@ bool IsOfStages(const std::string& path) {
 
 BatchConfig::BatchConfig(const std::filesystem::path& file) : experiment_(ReadYaml(file)) {
   if (!At(experiment_, "experiment").is_string()) {
-    throw std::runtime_error(file.string() + ": \"experiment\" should name the experiment, and is missing");
+    throw std::runtime_error(file.string() + ": expected \"experiment\" with the experiment's name, got no such key");
   }
   const nlohmann::json list = At(At(experiment_, "sweep"), "list");
   for (const nlohmann::json& entry : list.is_array() ? list : nlohmann::json::array()) {

@@ -75,7 +75,7 @@ class Recommender {
       if (!found.setting || EfficiencyOf(i) > EfficiencyOf(*found.setting)) found.setting = i;
     }
     if (!found.setting) return found;
-    found.why = scored_.size() > 1 ? fmt::format("{:.1f} % is the highest efficiency of {}, the baseline left out",
+    found.why = scored_.size() > 1 ? fmt::format("{:.1f} % is the highest efficiency of {} without the baseline",
                                                  EfficiencyOf(*found.setting), Count())
                                    : "the baseline is the only row";
     found.why += NotConsidered();
@@ -110,8 +110,8 @@ class Recommender {
  private:
   std::string NotConsidered() const { return excluded_.empty() ? "" : "; not considered: " + excluded_; }
   std::string Nothing() const {
-    return excluded_.empty() ? "no trial of these has a speed"
-                             : "no setting whose runs all ended has a speed" + NotConsidered();
+    return excluded_.empty() ? "none of these trials has a speed"
+                             : "no setting with only complete runs has a speed" + NotConsidered();
   }
 
   double Sps(size_t i) const { return settings_[i].sps->value; }
@@ -145,7 +145,7 @@ class Recommender {
     Distance distance;
     const double least = least_efficiency_pct_, own = setting.core_efficiency_pct.value_or(EfficiencyOf(i));
     distance = {least - own,
-                fmt::format("its {}efficiency of {} is below {:g} %", setting.core_efficiency_pct ? "core " : "",
+                fmt::format("its {}efficiency, {}, is below {:g} %", setting.core_efficiency_pct ? "core " : "",
                             Exact(own, least), least),
                 ""};
     for (const Limited& limited : limited_) {
@@ -220,7 +220,7 @@ class Recommender {
     if (!best_return_ || scored_.size() == 1) return text;
     const size_t seeds = std::min(ReturnsOf(setting).size(), ReturnsOf(settings_[*best_return_]).size());
     return text + (seeds < statistics::kLeastToJudge
-                       ? fmt::format("; returns are not compared, which needs {} seeds", statistics::kLeastToJudge)
+                       ? fmt::format("; comparing returns needs {} seeds", statistics::kLeastToJudge)
                        : ", a return not shown to be below the best");
   }
 

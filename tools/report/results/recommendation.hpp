@@ -1,4 +1,4 @@
-// Which setting to use: the fastest, the most efficient, and the fastest that leaves the machine some room.
+// Recommended settings: the fastest, the most efficient, and the fastest that leaves the machine some room.
 #pragma once
 
 #include <vector>

@@ -17,11 +17,11 @@ using nlohmann::json;
 
 RunInfo ReadRun(const std::filesystem::path& file) {
   const json run = json::parse(ReadFile(file).value_or(""), nullptr, /*allow_exceptions=*/false);
-  if (!run.is_object()) throw std::runtime_error(file.string() + ": should be a JSON object, and is not");
+  if (!run.is_object()) throw std::runtime_error(file.string() + ": expected a JSON object, got something else");
   for (const char* key : {"schema", "schema_version"}) {
     if (run.contains(key) && run[key] != kTrialSchema) {
-      throw std::runtime_error(file.string() + ": is of " + key + " " + run[key].dump() + ", this program reads " +
-                               std::to_string(kTrialSchema));
+      throw std::runtime_error(file.string() + ": " + key + ": expected " + std::to_string(kTrialSchema) + ", got " +
+                               run[key].dump());
     }
   }
   return ReadTolerantly<RunInfo>(run);
@@ -30,7 +30,7 @@ RunInfo ReadRun(const std::filesystem::path& file) {
 void CheckIsResultsFolder(const std::filesystem::path& out) {
   for (const char* name : {kPlanName, kConfigName, kRunName}) {
     if (!std::filesystem::exists(out / name)) {
-      throw std::runtime_error(out.string() + ": should be a results folder, but has no " + name);
+      throw std::runtime_error(out.string() + ": expected a results folder, got one without " + name);
     }
   }
 }

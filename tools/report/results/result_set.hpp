@@ -1,5 +1,5 @@
-// What a batch left in its folder, read back for a report: every trial with its configuration, how it ended and all that was
-// measured, under one naming.
+// Results of a batch, read from its folder for a report: every trial with its configuration, its outcome and all measures,
+// under one naming.
 //
 // Names of measures:
 //   SPS, sampling_sps            env steps per second, without the iteration that warms up (number 0, else the attempt's

@@ -1,4 +1,4 @@
-// Which trials may be scored against each other: those whose configurations differ in runners, rows and seed only.
+// Series of trials that may be scored against each other: their configurations differ only in runners, rows and seed.
 #pragma once
 
 #include <set>

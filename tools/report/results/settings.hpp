@@ -1,4 +1,4 @@
-// The settings of a batch: its trials gathered by what they have in common, with their speeds.
+// The settings of a batch: groups of trials that share a configuration, with their speeds.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What was measured in one trial, from the files of its attempts.
+// Measures of one trial, from the files of its attempts.
 #pragma once
 
 #include "record/batch_record.hpp"

@@ -148,15 +148,15 @@ std::string Case::PeakWindow(const std::string& measure) const { return Over(*th
 
 std::string NotMeasured(const Case& c, const std::string& measure) {
   const auto why = [&]() -> const char* {
-    if (measure.find("psi_") != std::string::npos) return "the kernel or the monitor tells no pressure";
-    if (measure.find("throttled_periods") != std::string::npos) return "no CPU quota, or none that can be read";
+    if (measure.find("psi_") != std::string::npos) return "the kernel or the monitor reports no pressure";
+    if (measure.find("throttled_periods") != std::string::npos) return "there is no CPU quota, or it cannot be read";
     if (measure.starts_with(resource_measure::kPrefix))
-      return c.MeasuredAny(resource_measure::kPrefix) ? "no sample has it" : "no samples of resources";
+      return c.MeasuredAny(resource_measure::kPrefix) ? "no sample contains it" : "no resource samples";
     if (measure.starts_with("phase/")) return "no phase times";
-    return "no trial tells it";
+    return "no trial recorded it";
   };
   if (const std::optional<size_t> few = c.TooFewSamples(measure))
-    return fmt::format("{}: {} {} only, a mean takes {}", measure, *few, *few == 1 ? "sample" : "samples", kLeastSamples);
+    return fmt::format("{}: only {} {}, a mean needs {}", measure, *few, *few == 1 ? "sample" : "samples", kLeastSamples);
   return fmt::format("{} was not measured: {}", measure, resource_measure::IsOfGpu(measure) ? "no GPU data" : why());
 }
 

@@ -1,4 +1,4 @@
-// What a rule looks at: one point on one group of machines, its seeds taken together.
+// The input of a rule: one point on one group of machines, over all its seeds.
 #pragma once
 
 #include <initializer_list>

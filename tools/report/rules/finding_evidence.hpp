@@ -1,4 +1,4 @@
-// What the batch itself says of a proposed change: points that differ in that value alone have tried it.
+// Evidence of the batch on a proposed change: points that differ only in that value have tried it.
 #pragma once
 
 #include "rules/finding_case.hpp"

@@ -1,4 +1,4 @@
-// Proposed changes of the experiment file: from what the configuration says to a value within the option's range.
+// Proposed changes of the experiment file: from the value in the configuration to a value within the option's range.
 #pragma once
 
 #include <optional>

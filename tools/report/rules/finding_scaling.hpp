@@ -1,4 +1,4 @@
-// What the step from one setting to a larger one brought.
+// Gain of the step from one setting to a larger one.
 #pragma once
 
 #include <optional>

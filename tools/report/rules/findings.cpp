@@ -84,7 +84,7 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
   }
 }
 
-// Who concluded something from times that are worth nothing says so, and leads no more.
+// Findings from times that are void get a low confidence and no longer lead.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
   diagnosis->why_void =
       fmt::format("Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran", busy, cases,
@@ -96,7 +96,7 @@ void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
   for (Finding& finding : diagnosis->findings) {
     if (!is_of_times(finding)) continue;
     finding.severity = Severity::kInfo;
-    finding.confidence = "low: the machine was busy, and this was concluded from times";
+    finding.confidence = "low: the finding rests on times, and the machine was busy";
   }
 }
 
@@ -136,7 +136,7 @@ std::optional<std::string> Explain(const std::string& id) {
   if (rule == Rules().end()) return std::nullopt;
   const RuleInfo& info = rule->info;
   return fmt::format(
-      "{}\n\nfires when  {}.\nneeds       {}; else the rule is silent.\ncause       {}\nchange      {}.\nthreshold   {}\n",
+      "{}\n\nfires when  {}.\nneeds       {}; otherwise the rule is silent.\ncause       {}\nchange      {}.\nthreshold   {}\n",
       info.id, info.fires_when, rule->evidence, info.cause, info.change, info.source);
 }
 

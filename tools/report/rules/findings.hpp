@@ -1,5 +1,5 @@
-// Says what limits a batch and what to change: rules over what was measured. A rule whose evidence was not measured stays
-// silent, and the report says why.
+// Finds the limits of a batch and the changes to make: rules over measures. A rule without its evidence stays silent, and the
+// report lists the reason.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
-// Rules about the device. NVML's utilisation says in how much of the time a kernel ran at all, so it is an upper bound of how
-// busy the device was: low values prove that it starves, high ones prove little. All are for trials that were granted a device:
-// the monitor samples what is in the machine, used or not.
+// Rules about the device. NVML's utilisation is the share of time in which any kernel ran, so it is an upper bound of the
+// device's use: low values prove that it starves, high ones prove little. All rules need a granted device, because the monitor
+// samples every device of the machine, used or not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,19 +35,19 @@ RuleVerdict GpuStarved(const Case& c) {
       fmt::format("The GPU is awake {:.0f} % of the time; envs and transfers take {:.0f} % of the threads'", util, feeding);
   f.evidence = {{kGpuUse, util, kStarvedPct, "%", c.Window(kGpuUse)},
                 {"phase/env_* + phase/*_transfer", feeding, kFeedingPct, "%", "share of the threads' busy time, whole trial"}};
-  f.effect = "Each inference serves more rows: the GPU is awake more of the time, SPS rises";
+  f.effect = "Each inference serves more rows, so the GPU is awake more of the time and SPS rises";
   f.moves = kGpuUse, f.direction = 1;
-  f.confidence = "high: awake is an upper bound of busy";
+  f.confidence = "high: the awake time is an upper bound of the busy time";
   AddDoubled(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
   AddOptionFixes(c, "gpu_starved", &f.fixes);
   return Fires(100 - util, f);
 }
 
-// Awake all the time is not yet full, so it also takes that rows were added without gain.
+// A GPU that is always awake may still be far from full, so rows must also have been added without gain.
 RuleVerdict GpuSaturated(const Case& c) {
   if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
-    return Silent("whether SPS is flat needs two settings that differ in runners or in rows alone");
+    return Silent("to see if SPS is flat, two settings must differ only in runners or only in rows");
   const double util = *c.Value(kGpuUse);
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   const std::optional<double> units = c.Value(kUnits);
@@ -58,10 +58,10 @@ RuleVerdict GpuSaturated(const Case& c) {
   f.title = fmt::format("The GPU is awake {:.0f} % of the time and SPS is flat", util);
   f.evidence = {{kGpuUse, util, kFullPct, "%", c.Window(kGpuUse)},
                 {"SPS", flat->gain_pct.value, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
-  f.effect = "Less work on the device for each sample: SPS rises";
+  f.effect = "The device does less work per sample, so SPS rises";
   f.moves = "SPS", f.direction = 1;
   f.confidence =
-      units ? "high: its units are in use, too" : "medium: awake is not yet full, and the use of its units is not measured";
+      units ? "high: its units are in use too" : "medium: awake does not mean full, and the use of its units was not measured";
   AddOptionFixes(c, "gpu_saturated", &f.fixes);
   return Fires(util, f);
 }
@@ -76,7 +76,7 @@ RuleVerdict LaunchBound(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("The GPU is awake {:.0f} % of the time with {:.0f} % of its units in use", util, *units);
   f.evidence = {{kGpuUse, util, kAwakePct, "%", c.Window(kGpuUse)}, {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
-  f.effect = "Fewer and larger kernels: more units at work at a time";
+  f.effect = "With fewer and larger kernels, more units work at a time";
   f.moves = kUnits, f.direction = 1;
   f.confidence = "medium: the number of kernels is not counted";
   AddOptionFixes(c, "launch_bound", &f.fixes);
@@ -93,7 +93,7 @@ RuleVerdict VramNearLimit(const Case& c) {
   f.severity = Severity::kSerious;
   f.title = fmt::format("GPU memory reached {:.0f} %", peak);
   f.evidence = {{kVram, peak, kVramPct, "%", c.PeakWindow(kVram)}};
-  f.effect = "Peak GPU memory falls; beyond the limit the trial ends for want of memory";
+  f.effect = "Peak GPU memory falls; above the limit the trial runs out of memory";
   f.moves = kVram, f.direction = -1;
   f.confidence = "medium: other programs' memory counts too, and polling misses short peaks";
   AddOptionFixes(c, "vram_near_limit", &f.fixes);
@@ -108,9 +108,9 @@ RuleVerdict ClockThrottled(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("Power or heat lowers the GPU's clocks for {:.0f} % of the time", throttled);
   f.evidence = {{kClocks, throttled, kClockThrottledPct, "%", c.Window(kClocks)}};
-  f.effect = "Clocks stay up; until then times of this batch depend on heat and power";
+  f.effect = "Clocks stay up; until then, the times of this batch depend on heat and power";
   f.moves = kClocks, f.direction = -1;
-  f.confidence = "high: the driver tells why clocks are down";
+  f.confidence = "high: the driver reports the reason";
   return Fires(throttled, f);
 }
 
@@ -119,31 +119,31 @@ RuleVerdict ClockThrottled(const Case& c) {
 std::vector<Rule> GpuRules() {
   return {
       {{"gpu_starved", "the GPU is awake < 50 % of the time, and envs and transfers take > 50 % of the threads' busy time",
-        "The GPU waits for observations.", "rollout.num_envs_per_env_runner up: more rows for each inference",
-        "50 % busy: torch_tb_profiler. Awake is an upper bound of busy, so the rule is on the safe side; it says nothing of "
-        "devices that are awake with little to do (launch_bound)."},
+        "The GPU waits for observations.", "raise rollout.num_envs_per_env_runner, which gives each inference more rows",
+        "50 % busy: torch_tb_profiler. The awake time is an upper bound of the busy time, so the rule is conservative. It "
+        "misses devices that are awake but have little to do (launch_bound)."},
        fmt::format("a granted GPU; {}; phase/*", kGpuUse),
        GpuStarved},
       {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
-        "The device sets the speed: more rows only wait for it.",
-        "what the options declare to help: larger minibatch, smaller net, mixed precision",
-        "95 %: this project, without a published source. Quiet where few of its units are in use: that is launch_bound."},
+        "The device limits the speed; more rows only wait for it.",
+        "set options that declare to help: a larger minibatch, a smaller net, mixed precision",
+        "95 %: this project, without a published source. If few units are in use, launch_bound fires instead."},
        fmt::format("a granted GPU; {}; SPS of two settings", kGpuUse),
        GpuSaturated},
       {{"launch_bound", "the GPU is awake >= 75 % of the time with < 30 % of its units in use",
-        "Many small kernels: starting them takes longer than running them.",
-        "what the options declare to help: larger minibatch, a fused path",
+        "There are many small kernels, which take longer to start than to run.",
+        "set options that declare to help: a larger minibatch, a fused path",
         "75 and 30 %: this project, without a published source."},
        fmt::format("a granted GPU; {}; {} (GPM, Hopper or newer)", kGpuUse, kUnits),
        LaunchBound},
-      {{"vram_near_limit", "GPU memory in use reached > 90 %", "The next larger batch may end the trial for want of memory.",
-        "what the options declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},
+      {{"vram_near_limit", "GPU memory in use reached > 90 %", "A slightly larger batch may run out of memory.",
+        "set options that declare to help: smaller micro-batches with more accumulation", "90 %: torch_tb_profiler."},
        fmt::format("a granted GPU; {}", kVram),
        VramNearLimit},
-      {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events for > 5 % of the time",
-        "Power or heat holds the device back: its speed is not its own, and times of this batch do not compare with others.",
-        "nothing in the file: power limit, cooling, or a device with less load beside it",
-        "5 %: this project, without a published source; the bits are those of nvml.h."},
+      {{"clock_throttled", "bits 0x4, 0x8, 0x20, 0x40 or 0x80 of the clock events are set for > 5 % of the time",
+        "Power or heat slows the device down. Times of this batch cannot be compared with other batches.",
+        "leave the file as it is; raise the power limit, improve the cooling, or use a device with idle neighbours",
+        "5 %: this project, without a published source; nvml.h defines the bits."},
        fmt::format("a granted GPU; {}", kClocks),
        ClockThrottled},
   };

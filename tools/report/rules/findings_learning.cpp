@@ -114,10 +114,10 @@ RuleVerdict UnstableLearning(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("The return rose to {:.5g} and fell back to {:.5g}", worst->best.mean, worst->last.mean);
   f.evidence = {{"return", 100 * worst->share, 100 * kLostShare, "% of the gain lost",
-                 fmt::format("the best of {} windows was at iteration {}; a policy that learned nothing has {:.5g}", kWindows,
+                 fmt::format("the best of {} windows was at iteration {}; the uniform baseline returns {:.5g}", kWindows,
                              worst->best.last_iteration, *floor)},
                 moved};
-  f.effect = "Smaller changes of the policy: the return rises more slowly and stays";
+  f.effect = "The policy changes in smaller steps: the return rises more slowly and stays";
   f.moves = "return", f.direction = 1;
   f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", unstable, c.trials.size()) : "low: one seed";
   AddOptionFixes(c, "unstable_learning", &f.fixes);
@@ -163,15 +163,15 @@ RuleVerdict OutOfMemory(const Case& c) {
   if (ended > 0) {
     f.title = fmt::format("{} of {} trials ran out of memory", ended, c.trials.size());
     f.evidence = {{"trials", static_cast<double>(ended), 0, "out of memory", why.empty() ? "whole trial" : why}};
-    f.effect = "Less memory at once; the trial gets through";
+    f.effect = "The trial needs less memory at a time and completes";
     AddHalved(c, kRowsPath, "[1,)", &f.fixes);
   } else {
     const Shrink& last = shrunk->shrinks.back();
     const double before = static_cast<double>(shrunk->shrinks.front().micro_batch_before),
                  after = static_cast<double>(last.micro_batch_after);
-    f.title = fmt::format("{:g} items at once did not fit the device, {:g} did", before, after);
-    f.evidence = {{"items at once", after, before, "items", fmt::format("since iteration {}", last.iteration)}};
-    f.effect = "The same update from the start, without attempts that fail";
+    f.title = fmt::format("{:g} items at a time did not fit into the device's memory, {:g} did", before, after);
+    f.evidence = {{"items at a time", after, before, "items", fmt::format("since iteration {}", last.iteration)}};
+    f.effect = "The updates stay the same, without failed attempts";
     for (const OptionHelp& option : *c.options) {
       if (option.finding == "out_of_memory" && option.direction < 0) AddWhatFitted(c, option, *shrunk, &f.fixes);
     }
@@ -186,21 +186,21 @@ RuleVerdict OutOfMemory(const Case& c) {
 std::vector<Rule> LearningRules() {
   return {
       {{"unstable_learning",
-        "of what the return gained to the best eighth of the iterations, from the first eighth or what the uniform floor has, "
-        "the last eighth has lost > 50 %; gain and loss are > 3 standard errors; since then train/kl is > 0.03 nat or "
-        "train/clip_fraction > 0.3; all this in more than half of the seeds",
-        "The policy was changed by more than the data of an iteration tell: what was learned is overwritten.",
-        "what the options declare to help: a smaller step, less noise",
-        "50 %, 3, and the two limits: this project. Usual targets of KL are 0.01 to 0.02; a clip range of 0.2 mostly clips 10 "
-        "to 20 % of the samples."},
+        "in more than half of the seeds the last eighth of the iterations has lost > 50 % of the gain in return. The gain is "
+        "the best eighth minus the first eighth, or minus the uniform baseline. Gain and loss are > 3 standard errors, and "
+        "since then train/kl is > 0.03 nat or train/clip_fraction > 0.3",
+        "Each update changed the policy by more than an iteration's data justify, which overwrites earlier learning.",
+        "set options that declare to help: a smaller step, less noise",
+        "50 %, 3, and the two limits: this project. Usual KL targets are 0.01 to 0.02; a clip range of 0.2 mostly clips 10 to "
+        "20 % of the samples."},
        fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl or train/clip_fraction",
                    kLeastReturns),
        UnstableLearning,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
-      {{"out_of_memory", "a trial ended for want of memory, or an update had to be computed in smaller parts",
-        "What is computed at once takes more memory than there is.",
-        "rollout.num_envs_per_env_runner down, and what the options declare to help: smaller batches, smaller micro-batches",
+      {{"out_of_memory", "a trial ran out of memory, or an update had to be computed in smaller parts",
+        "The trial needed more memory at a time than there is.",
+        "lower rollout.num_envs_per_env_runner, or set options that declare to help: smaller batches, smaller micro-batches",
         "None: it happened."},
        "how the trials ended",
        OutOfMemory,

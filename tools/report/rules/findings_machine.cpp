@@ -19,8 +19,8 @@ constexpr const char *kQuota = resource_measure::kCpuQuotaPct, *kThrottled = res
                      *kMemoryLimit = resource_measure::kMemoryLimitPct, *kRam = resource_measure::kRamSystemPct,
                      *kIoPsi = resource_measure::kPsiIoSomePct, *kWaitShare = "time/waiting_for_a_core_pct";
 
-// Busy cores are what a well-run experiment on processors looks like, so alone they are no warning: only where rows were added
-// and brought nothing, though the cores do less for each of them than one row's core did.
+// Busy cores are normal for a well-run experiment on processors, so they are no warning by themselves. They are one if added
+// rows brought nothing although the cores do less per row than one row's core did.
 RuleVerdict CpuSaturated(const Case& c) {
   const std::optional<double> used = c.Value(kQuota);
   if (!used) return Silent(NotMeasured(c, kQuota));
@@ -28,7 +28,7 @@ RuleVerdict CpuSaturated(const Case& c) {
   Finding f;
   f.title = fmt::format("The granted cores are {:.0f} % busy", *used);
   f.evidence = {{kQuota, *used, kSaturatedPct, "%", c.Window(kQuota)}};
-  f.effect = "SPS rises with each further core, as long as there are runners for it";
+  f.effect = "SPS rises with each added core that has a runner";
   f.moves = "SPS", f.direction = 1;
   f.confidence = "high: measured directly";
   AddMoreCores(c, &f.fixes);
@@ -37,12 +37,11 @@ RuleVerdict CpuSaturated(const Case& c) {
   if (flat) {
     f.severity = Severity::kWarning;
     f.cause = fmt::format(
-        "The cores are busy, but the step from {} to {} added {:.1f} % SPS: the time goes into something other "
-        "than further rows.",
+        "The cores are busy, but the step from {} to {} added only {:.1f} % SPS: the added rows do not use the time.",
         flat->from->name, flat->to->name, flat->gain_pct.value);
     if (f.fixes.empty()) {
       AddFix(c, flat->path(), flat->ValueIn(LastGoodPoint(*c.parallel, *flat)), &f.fixes);
-      f.effect = "About the same SPS from fewer rows: parallel efficiency rises";
+      f.effect = "Fewer rows reach about the same SPS: parallel efficiency rises";
       f.moves = "efficiency_pct";
     }
   }
@@ -57,7 +56,7 @@ RuleVerdict CpuThrottled(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("The CPU quota stopped the trial in {:.1f} % of its periods", *throttled);
   f.evidence = {{kThrottled, *throttled, kThrottledPct, "%", c.Window(kThrottled)}};
-  f.effect = "Fewer throttled periods, more even steps";
+  f.effect = "Fewer periods are throttled, and steps take equal times";
   f.moves = kThrottled, f.direction = -1;
   f.confidence = "high: counted by the kernel";
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
@@ -70,23 +69,23 @@ bool ExplainWaits(const Case& c, Finding* f) {
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
   const bool own = cores && threads && *threads > *cores;
   if (own) {
-    f->cause = fmt::format("The trial has {} threads for {} cores: they take the cores from each other.", *threads, *cores);
+    f->cause = fmt::format("The trial has {} threads for {} cores, so they compete for the cores.", *threads, *cores);
     AddFix(c, "rollout.threads", *cores, &f->fixes);
-    f->effect = "Threads stop waiting for each other; SPS rises or stays, steps become even";
+    f->effect = "Threads stop waiting for each other; SPS rises or stays, and steps take equal times";
     f->confidence = "high: more threads than cores";
   } else {
     f->cause =
-        "The trial has no more threads than granted cores, as far as is known, so other programs want these cores. Repeat on "
-        "a quiet machine, and do not trust the times of this batch.";
-    f->effect = "Without the other programs threads wait less";
-    f->confidence = "medium: what else ran was not recorded";
+        "As far as is known, the trial has no more threads than granted cores, so other programs wanted these cores. Do not "
+        "trust the times of this batch; repeat it on a quiet machine.";
+    f->effect = "Without the other programs, threads wait less";
+    f->confidence = "medium: other programs were not recorded";
   }
   return own;
 }
 
 // Both signals also rise when other programs want the same cores. Then fewer threads do not help, so the change is proposed
-// only where the trial itself has more threads than cores. The wait is that of the trial's threads; the pressure is that of
-// its control group or of the machine, and the samples do not say which.
+// only if the trial itself has more threads than cores. The trial's threads cause the wait; its control group or the machine
+// causes the pressure, and the samples do not record which.
 RuleVerdict Oversubscribed(const Case& c) {
   const std::optional<double> sampled = c.Value(kWait), pressure = c.Value(kCpuPsi);
   // A short trial may have no sample; the host counts the wait of every trial.
@@ -123,7 +122,7 @@ RuleVerdict RamNearLimit(const Case& c) {
   f.severity = Severity::kSerious;
   f.title = fmt::format("Memory reached {:.0f} % of {}", *peak, limited ? "its limit" : "the machine's");
   f.evidence = {{measure, *peak, kMemoryPct, "%", c.PeakWindow(measure)}};
-  f.effect = "Peak memory falls; beyond the limit the kernel ends the trial";
+  f.effect = "Peak memory falls; above the limit the kernel kills the trial";
   f.moves = measure, f.direction = -1;
   f.confidence = limited ? "high: read from the control group" : "medium: other programs' memory counts too";
   AddHalved(c, kRowsPath, "[1,)", &f.fixes);
@@ -140,9 +139,9 @@ RuleVerdict IoStalled(const Case& c) {
   f.leads = false;
   f.title = fmt::format("Some task waits for storage for {:.0f} % of the time", *pressure);
   f.evidence = {{kIoPsi, *pressure, kIoPressure, "% of time", c.Window(kIoPsi)}};
-  f.effect = "Fewer writes, less waiting for storage";
+  f.effect = "The trial writes less and waits less for storage";
   f.moves = kIoPsi, f.direction = -1;
-  f.confidence = "low: whether the pressure is that of the trial's control group or of the whole machine was not recorded";
+  f.confidence = "low: the pressure may come from the trial's control group or from the whole machine";
   // 0 writes one at the end only: nothing to save there.
   if (c.Count("checkpoint.every_iterations")) AddDoubled(c, "checkpoint.every_iterations", "[0,)", &f.fixes);
   return Fires(*pressure, f);
@@ -153,45 +152,44 @@ RuleVerdict IoStalled(const Case& c) {
 std::vector<Rule> MachineRules() {
   return {
       {{"cpu_saturated", "the trial uses >= 90 % of its CPU quota, mean after the first iteration",
-        "The granted cores are busy: for an experiment on processors this is how it should be, and the machine is the limit.",
-        "resources.cpus up; where rows were added without gain, back to the last good setting",
-        "90 %: this project. It is a note where the cores are well used, a warning where a doubling of rows added < 10 % SPS "
-        "at a core efficiency < 80 %."},
-       fmt::format("{}; core efficiency to tell the two apart", kQuota),
+        "The granted cores are busy, as they should be for an experiment on processors. The machine is the limit.",
+        "raise resources.cpus; if rows were added without gain, return to the last good setting",
+        "90 %: this project. It is a note if the cores are well used, and a warning if a doubling of rows added < 10 % SPS at "
+        "a core efficiency < 80 %."},
+       fmt::format("{}; core efficiency, to separate note and warning", kQuota),
        CpuSaturated},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
-        "More threads run at once than the CPU quota pays for, so all of them stand still until the next period.",
-        "rollout.threads down to the quota, or a larger quota", "5 %: this project."},
-       fmt::format("{}, which exists under a CPU quota only; cores used and percent of the quota tell its size", kThrottled),
+        "More threads run at the same time than the CPU quota covers, so all of them stop until the next period.",
+        "lower rollout.threads to the quota, or raise the quota", "5 %: this project."},
+       fmt::format("{}, which needs a CPU quota; cores used and percent of the quota, for its size", kThrottled),
        CpuThrottled,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"oversubscribed",
-        "run-queue wait > 10 % of the CPU time (where no sample tells it, waiting for a core > 10 % of the threads' time), or "
-        "CPU "
-        "pressure (some) > 20 % of the time",
-        "More threads want to run than there are cores.",
-        "rollout.threads down to the granted cores. If the trial has no more threads than cores others press it: a quiet "
-        "machine",
-        "10 % and 20: this project. The pressure can be the machine's, and so the doing of others: then all that was concluded "
-        "from times is void."},
-       fmt::format("{}, {} or {}; learner_threads and the granted cores for the change", kWait, kWaitShare, kCpuPsi),
+        "the run-queue wait is > 10 % of the CPU time (without samples: threads wait for a core > 10 % of their time), or CPU "
+        "pressure (some) is > 20 % of the time",
+        "More threads are ready to run than there are cores.",
+        "lower rollout.threads to the granted cores. If the trial has no more threads than cores, use a quiet machine",
+        "10 % and 20: this project. Other programs can cause the pressure, because it may be measured for the whole machine. "
+        "Then all findings from times are void."},
+       fmt::format("{}, {} or {}; learner_threads and the granted cores, for the change", kWait, kWaitShare, kCpuPsi),
        Oversubscribed,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"ram_near_limit",
-        "the memory's peak is >= 90 % of the control group's limit, or of the machine's memory if there is none",
-        "The next larger rollout, checkpoint or evaluation may end the trial.",
-        "fewer rows per runner, then fewer runners; a smaller rollout",
-        "90 %: as torch_tb_profiler and nvitop (80 high, 90 more)."},
+        "peak memory is >= 90 % of the control group's limit, or of the machine's memory if there is no limit",
+        "A slightly larger rollout, checkpoint or evaluation may end the trial.",
+        "use fewer rows per runner, then fewer runners; collect a smaller rollout",
+        "90 %: as in torch_tb_profiler and nvitop, whose limits are 80 (high) and 90 (higher)."},
        fmt::format("{} or {}", kMemoryLimit, kRam),
        RamNearLimit,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"io_stalled", "storage pressure (some) > 20 % of the time, mean after the first iteration",
-        "Tasks wait for storage: for checkpoints, logs, or what others write.",
-        "checkpoint.every_iterations up; output.dir on a local disk",
-        "20: this project, without a published source. A note that never leads: the pressure can be another program's."},
+        "Tasks wait for storage while the trial or another program writes checkpoints, logs or other files.",
+        "raise checkpoint.every_iterations; put output.dir on a local disk",
+        "20: this project, without a published source. A note that never leads, because other programs can cause the "
+        "pressure."},
        kIoPsi,
        IoStalled,
        /*sees_out_of_memory=*/false,

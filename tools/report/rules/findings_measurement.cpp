@@ -88,20 +88,20 @@ std::optional<Noise> WorstNoise(const Case& c) {
 RuleVerdict NoisyMeasurement(const Case& c) {
   const std::optional<Noise> noise = WorstNoise(c);
   if (!noise)
-    return Silent(
-        fmt::format("SPS of fewer than {} iterations after the first or of less than {:g} s, and of fewer than {} seeds",
-                    kLeastIterations, kLeastSeconds, kLeastSeeds));
+    return Silent(fmt::format("SPS has fewer than {} iterations after the first or less than {:g} s, and fewer than {} seeds",
+                              kLeastIterations, kLeastSeconds, kLeastSeeds));
   if (!noise->fires()) return Quiet();
   Finding f;
   f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
-  const std::string outliers = noise->outliers ? fmt::format("; outliers: {}, far ones: {}", noise->outliers, noise->far) : "";
+  const std::string outliers =
+      noise->outliers ? fmt::format("; outliers: {}, {} of them far", noise->outliers, noise->far) : "";
   f.title = fmt::format("SPS varies by {:.1f} % over {} {}{}", noise->cv_pct, noise->n, noise->of, outliers);
   const bool seeds = noise->of == "seeds";
   f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",
                  fmt::format("{} {}", noise->n, seeds ? "seeds" : "iterations after the first")}};
   if (noise->outliers) f.evidence.push_back({"SPS", static_cast<double>(noise->outliers), 0, "outliers", f.evidence[0].window});
-  f.effect = "The mean stays, its confidence interval narrows with the square root of the number of measurements";
-  f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: {} values only", noise->n);
+  f.effect = "The mean stays; its confidence interval narrows with the square root of the number of measurements";
+  f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: only {} values", noise->n);
   const uint64_t planned = c.planned_seeds;
   if (seeds) AddFix(c, "sweep.seeds.n", planned, std::max<uint64_t>(5, 2 * planned), &f.fixes);
   const bool by_precision = !c.At("report.precision").is_null();
@@ -111,7 +111,7 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   return Fires(noise->cv_pct, f, noise->of);
 }
 
-// The trial whose interval is the widest for what was wanted; one that is not known is wider than any.
+// The trial whose interval is the widest relative to its goal; an unknown one is wider than any.
 const TrialData* FarthestFromPrecise(const Case& c) {
   const TrialData* farthest = nullptr;
   const auto width = [](const TrialData& trial) {
@@ -135,19 +135,19 @@ RuleVerdict PrecisionNotReached(const Case& c) {
       fmt::format("{} {} in {:.1f} s", iterations, iterations == 1 ? "iteration" : "iterations", seconds);
   Finding f;
   f.severity = Severity::kInfo;
-  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}, wanted were ± {:g} %", reached->value, window, wanted)
-                    : fmt::format("SPS of {} has no interval, wanted was one of ± {:g} %", window, wanted);
+  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}, the goal is ± {:g} %", reached->value, window, wanted)
+                    : fmt::format("SPS of {} has no interval, the goal is ± {:g} %", window, wanted);
   f.evidence = reached ? std::vector<Evidence>{{"precision/reached_pct", reached->value, wanted, "%", window}}
                        : std::vector<Evidence>{{"precision/iterations", static_cast<double>(iterations), std::nullopt,
                                                 iterations == 1 ? "iteration" : "iterations", window}};
   f.effect = "The interval narrows with the square root of the number of iterations";
-  f.confidence = "high: the trial tells its interval";
+  f.confidence = "high: the trial recorded its interval";
   AddMoreTime(c, &f.fixes);
   return Fires(reached ? reached->value / wanted : static_cast<double>(kLeastIterations), f);
 }
 
-// The host plans one pool for all: rollout.threads, or a thread for each granted core. Collecting takes as many of them as
-// there are runners, or all if they are configured.
+// The host plans one pool for everything: rollout.threads, or one thread per granted core. As many of them collect as there
+// are runners, or all if rollout.threads is set.
 RuleVerdict ThreadsMismatch(const Case& c) {
   const std::optional<double> pool = c.Value("learner_threads"), collecting = c.Value("threads");
   if (!pool) return Silent(NotMeasured(c, "learner_threads"));
@@ -158,18 +158,18 @@ RuleVerdict ThreadsMismatch(const Case& c) {
   Finding f;
   f.severity = Severity::kWarning;
   f.moves = "SPS", f.direction = 1;
-  f.effect = "The planned threads share the work: SPS rises";
-  f.confidence = "high: the trial tells its threads";
+  f.effect = "All planned threads share the work, so SPS rises";
+  f.confidence = "high: the trial recorded its threads";
   if (*pool != planned) {
-    f.title = fmt::format("The learner has {:g} threads, planned were {:g}", *pool, planned);
+    f.title = fmt::format("The learner has {:g} threads, {:g} were planned", *pool, planned);
     f.evidence = {{"learner_threads", *pool, planned, "threads", c.Window("learner_threads")}};
     return Fires(std::abs(*pool - planned), f, "pool");
   }
   const double collect_plan = configured || !runners ? planned : std::min(planned, static_cast<double>(*runners));
   if (!collecting || *collecting == collect_plan) return Quiet();
-  f.title = fmt::format("{:g} threads collect, planned were {:g}", *collecting, collect_plan);
+  f.title = fmt::format("{:g} threads collect, {:g} were planned", *collecting, collect_plan);
   f.evidence = {{"threads", *collecting, collect_plan, "threads", c.Window("threads")}};
-  f.cause = "A plugin that can not bear several threads at once (no ROWS_CONCURRENT) keeps collecting to fewer of them.";
+  f.cause = "A plugin that is not thread-safe (no ROWS_CONCURRENT) limits the number of threads that collect.";
   return Fires(std::abs(*collecting - collect_plan), f, "collecting");
 }
 
@@ -178,30 +178,29 @@ RuleVerdict ThreadsMismatch(const Case& c) {
 std::vector<Rule> MeasurementRules() {
   return {
       {{"noisy_measurement",
-        "the coefficient of variation of SPS is > 5 % over iterations after the first (ten or more, of 5 s or more) or over "
-        "seeds (three or more), or one of five or more is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is far) and more "
-        "than 5 % off the median",
-        "Something beside the setting changes the speed: other programs, the machine's clock, episodes of uneven cost.",
-        "budget.iterations, report.max_time or sweep.seeds.n up; a quiet machine",
-        "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median are left out: of "
-        "20 "
-        "normal values one lies beyond the fences every sixth time or so."},
+        "SPS has a coefficient of variation > 5 % over ten or more iterations after the first, of 5 s or more, or over three "
+        "or more seeds. It also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is "
+        "far) and > 5 % off the median",
+        "The speed depends on something other than the setting: other programs, the machine's clock, episodes of uneven cost.",
+        "raise budget.iterations, report.max_time or sweep.seeds.n; use a quiet machine",
+        "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median do not count, "
+        "because about every sixth sample of 20 normal values has one value beyond the fences."},
        "SPS of at least 10 iterations after the first and 5 s, or of at least 3 seeds",
        NoisyMeasurement},
       {{"precision_not_reached",
-        "a trial had used up report.max_time before the 95 % interval over its measured iterations was within report.precision "
-        "of its speed",
-        "Iterations are long for the time that was given, or differ much: other programs, episodes of uneven cost.",
-        "report.max_time up; a quiet machine",
-        "Exact. Whether settings differ is judged by their seeds, not by this interval."},
-       "what the trial tells of its precision, where report.precision is on",
+        "report.max_time ended a trial before the 95 % interval over its measured iterations was within report.precision of "
+        "its speed",
+        "Iterations are long for report.max_time, or their times differ: other programs, episodes of uneven cost.",
+        "raise report.max_time; use a quiet machine",
+        "Exact. Differences between settings are judged by seeds, not by this interval."},
+       "the precision recorded by the trial, with report.precision set",
        PrecisionNotReached},
       {{"threads_mismatch",
-        "the trial's pool has another number of threads than planned (rollout.threads, or the granted cores), or fewer of them "
-        "collect than planned (min(runners, cores), or all if rollout.threads is set)",
-        "The trial saw fewer cores than it was granted, or was started otherwise than planned.",
-        "nothing in the file: look at the trial's affinity, and at the plugins' flags",
-        "Exact. It looks at the host's pool only: LibTorch's own threads are held to one by the environment and not measured."},
+        "the trial's pool does not have the planned number of threads (rollout.threads, or the granted cores), or fewer of "
+        "them collect than planned (min(runners, cores), or all if rollout.threads is set)",
+        "The trial saw fewer cores than it was granted, or was not started as planned.",
+        "leave the file as it is; check the trial's affinity and the plugins' flags",
+        "Exact. Only the host's pool counts: the environment limits LibTorch to one thread of its own, which is not measured."},
        "learner_threads and threads; rollout.threads or the granted cores",
        ThreadsMismatch},
   };

@@ -24,8 +24,7 @@ const Setting* SettingThatFills(const Case& c, uint64_t cores) {
   return nullptr;
 }
 
-// More runners help only while a core has none. Where all of them step envs already the machine is the limit, which is no
-// fault.
+// More runners help only while a core has none. If all cores step envs already, the machine is the limit, which is no fault.
 RuleVerdict EnvBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double share = c.BusyShare({"env_step", "env_reset"});
@@ -38,7 +37,7 @@ RuleVerdict EnvBound(const Case& c) {
   Finding f;
   f.title = fmt::format("The envs take {:.0f} % of the threads' time", share);
   f.evidence = {{"phase/env_step + phase/env_reset", share, kEnvPct, "%", kWindow}};
-  f.effect = "More cores step envs: SPS rises";
+  f.effect = "More cores step envs, so SPS rises";
   f.moves = "SPS", f.direction = 1;
   f.confidence = "high: phases and threads are measured";
   if (threads >= static_cast<double>(*cores)) {
@@ -50,12 +49,12 @@ RuleVerdict EnvBound(const Case& c) {
   f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
   if (configured) AddFix(c, "rollout.threads", *cores, &f.fixes);
   if (*runners < *cores) AddFix(c, kRunnersPath, *cores, &f.fixes);
-  if (f.fixes.empty()) f.cause += " There are runners enough: a plugin that can not bear several threads keeps them to one.";
+  if (f.fixes.empty()) f.cause += " There are enough runners: a plugin that is not thread-safe limits them to one thread.";
   if (const Setting* fills = SettingThatFills(c, *cores); fills && !f.fixes.empty()) {
     f.severity = Severity::kInfo;
-    f.cause += fmt::format(" {} of this batch uses them.", fills->name);
+    f.cause += fmt::format(" {}, in this batch, uses all cores.", fills->name);
   }
-  // The fewer threads the more there is to gain.
+  // Fewer threads leave more to gain.
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
@@ -75,15 +74,15 @@ void AddMoreRunners(const Case& c, uint64_t runners, uint64_t cores, Finding* f)
 }
 
 void AddMoreRows(const Case& c, uint64_t of_a_call, uint64_t rows, bool takes_all, Finding* f) {
-  f->cause += fmt::format("{}Actions are selected for {} at a time, and a call has its cost whatever it is for.",
-                          f->cause.empty() ? "" : " ", of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+  f->cause += fmt::format("{}Each call acts for {} only, so its fixed cost dominates.", f->cause.empty() ? "" : " ",
+                          of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
   if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f->fixes);
   if (rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f->fixes);
 }
 
-// A call costs something whatever it is for, and a runner makes calls one after the other: few rows and one runner leave
-// processors without work. Where the envs alone take most of the time, EnvBound says so. Where another setting of the series
-// gives every core a runner, the report shows what that gains: nothing is left to try.
+// Every call has a fixed cost, and a runner makes calls one after the other: few rows and one runner leave processors without
+// work. If the envs take most of the time, EnvBound fires instead. If another setting of the series gives every core a runner,
+// the report already shows the gain.
 RuleVerdict CollectionBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/infer"));
   const double envs = c.BusyShare({"env_step", "env_reset"}), acts = c.BusyShare({"infer"}), share = envs + acts;
@@ -92,7 +91,7 @@ RuleVerdict CollectionBound(const Case& c) {
   if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
   const uint64_t planned = PlannedRowsOfACall(c, *rows);
   const uint64_t of_a_call = static_cast<uint64_t>(c.Value("chunk_rows").value_or(static_cast<double>(planned)));
-  // A plugin that does not bear calls at once takes the rows of all runners in each: more runners bring rows, and no core more.
+  // A plugin that is not thread-safe gets the rows of all runners in each call: more runners add rows, but use no more cores.
   const bool takes_all = of_a_call > planned;
   const bool few_rows = of_a_call < kFewRows && 100 * acts >= kActPct * share;
   const bool few_runners = !takes_all && LacksRunners(c, *runners, *cores);
@@ -103,12 +102,12 @@ RuleVerdict CollectionBound(const Case& c) {
       fmt::format("Collecting takes {:.0f} % of the threads' time: action selection {:.0f}, envs {:.0f}", share, acts, envs);
   f.evidence = {{"phase/infer + phase/env_step + phase/env_reset", share, kCollectionPct, "%", kWindow}};
   f.moves = "sampling_sps", f.direction = 1;
-  f.confidence = few_runners ? "medium: how well two runners share this work was not measured, nor what it does to learning"
-                             : "medium: rows help as far as a call costs beside what it does for each, which is not measured";
+  f.confidence = few_runners ? "medium: the gain from more runners and the effect on learning were not measured"
+                             : "medium: the gain depends on the fixed cost of a call, which was not measured";
   if (few_runners) AddMoreRunners(c, *runners, *cores, &f);
   if (few_rows) AddMoreRows(c, of_a_call, *rows, takes_all, &f);
   f.effect =
-      "Collecting gets faster: sampling_sps rises. More rows make shorter rollouts of each for the same batch: compare returns";
+      "Collecting gets faster: sampling_sps rises. With more rows each rollout is shorter for the same batch: compare returns";
   return Fires(share, f, few_runners ? "few runners" : "few rows");
 }
 
@@ -120,9 +119,9 @@ RuleVerdict UpdateBound(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("Updates take {:.0f} % of the threads' time", share);
   f.evidence = {{"phase/update_*", share, kUpdatePct, "%", kWindow}};
-  f.effect = "Less time in updates: SPS rises. What is learned from each sample changes: compare returns before keeping it";
+  f.effect = "Updates take less time, so SPS rises. Learning per sample changes: compare returns before you keep the change";
   f.moves = "SPS", f.direction = 1;
-  f.confidence = "high for the speed; what it does to learning is not known";
+  f.confidence = "high for the speed; the effect on learning is unknown";
   AddOptionFixes(c, "update_bound", &f.fixes);
   return Fires(share, f);
 }
@@ -135,7 +134,7 @@ RuleVerdict SyncOverhead(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("Synchronising takes {:.0f} % of the threads' time", share);
   f.evidence = {{"phase/sync", share, kSyncPct, "%", kWindow}};
-  f.effect = "Fewer synchronisations for the same steps: phase/sync falls";
+  f.effect = "The same steps need fewer synchronisations, so phase/sync falls";
   f.moves = "phase/sync", f.direction = -1;
   f.confidence = "high: measured directly";
   AddOptionFixes(c, "sync_overhead", &f.fixes);
@@ -151,7 +150,7 @@ RuleVerdict TransferBound(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("Copying observations and actions takes {:.0f} % of the threads' time", share);
   f.evidence = {{"phase/obs_transfer + phase/act_transfer", share, kTransferPct, "%", kWindow}};
-  f.effect = "Less copying: the transfer phases fall";
+  f.effect = "The trial copies less, so the transfer phases fall";
   f.moves = obs ? "phase/obs_transfer" : "phase/act_transfer", f.direction = -1;
   f.confidence = "high: measured directly";
   AddOptionFixes(c, "transfer_bound", &f.fixes);
@@ -163,38 +162,39 @@ RuleVerdict TransferBound(const Case& c) {
 std::vector<Rule> PhaseRules() {
   return {
       {{"env_bound", "env_step and env_reset take > 70 % of the time in which threads are not idle",
-        "Stepping the envs sets the speed.",
-        "while fewer threads collect than cores are granted: rollout.num_env_runners (and rollout.threads, if set) up to the "
-        "cores; else resources.cpus up",
-        "70 %: this project. Idle time is left out, as unused cores would hide the case in which more runners help. A note "
-        "where all cores are busy, or where another setting of the batch uses them."},
+        "Stepping the envs limits the speed.",
+        "if fewer threads collect than cores are granted, raise rollout.num_env_runners (and rollout.threads, if set) to the "
+        "cores; else raise resources.cpus",
+        "70 %: this project. Idle time does not count, because unused cores would hide the cases in which more runners help. "
+        "A note if all cores are busy, or if another setting of the batch uses them."},
        "phase/*; the granted cores, and threads",
        EnvBound},
       {{"collection_bound",
-        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, the envs alone do not, "
-        "and a call is for fewer than 16 rows (with infer at least 40 % of the three), or there are fewer runners than cores "
-        "and no other setting of the batch has a runner for each",
-        "Collecting sets the speed: envs and action selection take turns on few rows or few threads.",
-        "rollout.num_env_runners up to the cores; rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) up to 16",
-        "70 %, 40 %, and 16 rows, the host's own largest automatic chunk: this project. Idle time is left out."},
+        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, and the envs alone do "
+        "not. In addition, a call acts for fewer than 16 rows (and infer is at least 40 % of the three), or there are fewer "
+        "runners than cores and no other setting of the batch has one per core",
+        "Collecting limits the speed: envs and action selection alternate on few rows or few threads.",
+        "raise rollout.num_env_runners to the cores; raise rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) to "
+        "16",
+        "70 %, 40 %, and 16 rows, which is the host's largest automatic chunk: this project. Idle time does not count."},
        "phase/*; the granted cores, runners and rows",
        CollectionBound},
       {{"update_bound",
         "update_forward, update_backward and update_optim take > 50 % of the time in which threads are not idle",
-        "The learner's updates set the speed, not the envs.",
-        "what the learner's options declare to help: fewer epochs, larger minibatches",
-        "50 %: this project, without a published source. Idle time is left out, as it grows with cores that nothing uses."},
+        "The learner's updates limit the speed, not the envs.",
+        "set options of the learner that declare to help: fewer epochs, larger minibatches",
+        "50 %: this project, without a published source. Idle time does not count, because it grows with unused cores."},
        "phase/*",
        UpdateBound},
       {{"sync_overhead", "sync takes > 10 % of the time in which threads are not idle",
-        "Weights are handed over so often that it costs time of its own.",
-        "what the options declare to help: a larger rollout, fewer synchronisations",
-        "10 %: as torch_tb_profiler's for communication; XProf calls collectives moderate from 3 and high from 15 %."},
+        "The trial copies weights so often that the copies take noticeable time.",
+        "set options that declare to help: a larger rollout, fewer synchronisations",
+        "10 %: as for communication in torch_tb_profiler; XProf calls collectives moderate from 3 and high from 15 %."},
        "phase/*",
        SyncOverhead},
       {{"transfer_bound", "obs_transfer and act_transfer take > 15 % of the time in which threads are not idle",
-        "Observations and actions are copied between envs and learner, or between host and device.",
-        "what the options declare to help: pinned buffers; an env on the device",
+        "The trial copies observations and actions between envs and learner, or between host and device.",
+        "set options that declare to help: pinned buffers, an env on the device",
         "15 %: this project; XProf calls an input share of 5 to 20 % moderate."},
        "phase/*",
        TransferBound},

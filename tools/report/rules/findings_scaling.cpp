@@ -31,9 +31,9 @@ Growth GrownPhase(const Case& from, const Case& to) {
 // A gain that may as well be 10 % or more proves nothing, however many measurements there were.
 std::string ConfidenceIn(const Number& gain_pct) {
   if (!gain_pct.low || !gain_pct.high) return "low: too few seeds for an interval of the gain";
-  const std::string interval = fmt::format("the interval of the gain, {:.1f} to {:.1f} %,", *gain_pct.low, *gain_pct.high);
+  const std::string interval = fmt::format("the interval of the gain ({:.1f} to {:.1f} %)", *gain_pct.low, *gain_pct.high);
   if (*gain_pct.high >= kFlatGainPct) return fmt::format("low: {} includes {:g} %", interval, kFlatGainPct);
-  if (gain_pct.n < 3) return fmt::format("medium: {} is of {} measurements only", interval, gain_pct.n);
+  if (gain_pct.n < 3) return fmt::format("medium: {} rests on only {} measurements", interval, gain_pct.n);
   return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
 }
 
@@ -48,12 +48,12 @@ Case CaseOf(const Case& like, const Setting& setting) {
   return c;
 }
 
-// A step that could not bring much is no bottleneck: rows that share a core with others, on cores that already do what one
-// row's core did. Core efficiency tells it from a step whose new cores bring nothing.
+// A step without much to gain is no bottleneck: its rows share cores that already do as much as one row's core did. Core
+// efficiency distinguishes it from a step whose new cores bring nothing.
 RuleVerdict SpeedupFlat(const Case& c) {
   if (!c.parallel) return Silent("the report does not compare runners and rows");
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
-    return Silent("no two settings differ in runners or in rows alone");
+    return Silent("no two settings differ only in runners or only in rows");
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   if (!flat) return Quiet();
   const Setting& good = LastGoodPoint(*c.parallel, *flat);
@@ -68,15 +68,14 @@ RuleVerdict SpeedupFlat(const Case& c) {
   f.evidence = {{"SPS", gain.value, kFlatGainPct, "% per doubling", window}};
   if (const std::optional<double>& core = flat->to->core_efficiency_pct)
     f.evidence.push_back({"core_efficiency_pct", *core, kFullCoresPct, "%", flat->to->name});
-  f.cause =
-      full ? "The cores in use already did nearly all they can before the step, so further rows only share them: no bottleneck."
-           : "Further runners or rows do not reach the cores as work.";
+  f.cause = full ? "The cores were nearly full before the step, so added rows only share them. This is no bottleneck."
+                 : "The added runners or rows do not keep the cores busy.";
   const Case from = CaseOf(c, *flat->from);
   const Growth grown = from.trials.empty() ? Growth{} : GrownPhase(from, c);
   if (!grown.phase.empty())
     f.cause += fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown.phase, grown.points);
   AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
-  f.effect = fmt::format("About the same SPS from fewer rows: parallel efficiency rises to that of {}", good.name);
+  f.effect = fmt::format("Fewer rows reach about the same SPS: parallel efficiency rises to the value of {}", good.name);
   f.moves = "efficiency_pct", f.direction = 1;
   f.confidence = ConfidenceIn(gain);
   return Fires(kFlatGainPct - gain.value, f, grown.phase);
@@ -87,12 +86,11 @@ RuleVerdict SpeedupFlat(const Case& c) {
 std::vector<Rule> ScalingRules() {
   return {
       {{"speedup_flat", "doubling runners or rows adds < 10 % SPS (other factors are converted to a doubling)",
-        "Something other than the number of rows sets the speed.",
-        "stop at the last good point: rollout.num_env_runners or rollout.num_envs_per_env_runner back to it",
-        "10 %: this project, without a published source. A note where core efficiency is >= 80 %: a core that one row fills "
-        "can not "
-        "gain from a second row. Otherwise a warning."},
-       "SPS of two settings that differ in runners or in rows alone; phase/* to name the phase that grew",
+        "Something other than the number of rows limits the speed.",
+        "set rollout.num_env_runners or rollout.num_envs_per_env_runner back to the last good point",
+        "10 %: this project, without a published source. A note if core efficiency is >= 80 %, because a core that one row "
+        "fills cannot gain from a second row. Otherwise a warning."},
+       "SPS of two settings that differ only in runners or only in rows; phase/*, to name the phase that grew",
        SpeedupFlat},
   };
 }

@@ -16,13 +16,13 @@ RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
   if (*core <= kMostCoreEfficiencyPct) return Quiet();
   const Setting& baseline = c.parallel->settings[*c.parallel->series[c.setting->series].baseline];
   const Number measured = SpeedRatio(*c.setting, baseline, *core * baseline.sps->value / c.setting->sps->value);
-  // Where seeds are too few the next run may as well give less.
+  // With too few seeds, the next run may as well be slower.
   if (!measured.low || *measured.low <= kMostCoreEfficiencyPct) return Quiet();
   Finding f;
   f.severity = Severity::kInfo;
   f.title = fmt::format("Core efficiency of {:.1f} %: each core did more than the baseline's, {}", *core, baseline.name);
   f.evidence = {{"core_efficiency_pct", *core, kMostCoreEfficiencyPct, "%", c.setting->name}};
-  f.effect = "The core efficiency falls to 100 % or below, or stays and is the gain of shared calls";
+  f.effect = "Core efficiency falls to 100 % or below; if it stays, shared calls cause the gain";
   f.moves = "core_efficiency_pct", f.direction = -1;
   f.confidence = fmt::format("high: its interval is {:.1f} to {:.1f} %", *measured.low, *measured.high);
   return Fires(*core - kMostCoreEfficiencyPct, f);
@@ -31,14 +31,13 @@ RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
 }  // namespace
 
 std::vector<Rule> SpeedRules() {
-  return {
-      {{"core_efficiency_high", "the 95 % interval of core efficiency lies above 105 %",
-        "The baseline was measured while the machine was slower (other programs, its clock, a cold start), or rows that share "
-        "a runner share calls of the policy, which one row alone can not.",
-        "nothing in the file: measure the baseline again, with more seeds, on a quiet machine",
-        "105 %: this project, without a published source. A core that does what the baseline's core did has 100 %."},
-       "SPS of the setting and of its baseline over several seeds; the granted cores",
-       CoreEfficiencyTooHigh}};
+  return {{{"core_efficiency_high", "the 95 % interval of core efficiency lies above 105 %",
+            "The machine was slower while the baseline ran (other programs, its clock, a cold start), or the rows of a runner "
+            "share policy calls, which a single row cannot.",
+            "leave the file as it is; measure the baseline again, with more seeds, on a quiet machine",
+            "105 %: this project, without a published source. A core as fast as the baseline's has 100 %."},
+           "SPS of the setting and of its baseline over several seeds; the granted cores",
+           CoreEfficiencyTooHigh}};
 }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// The line that tries what a finding proposes: the batch's own command with the change.
+// The command that tries a proposed change: the batch's own command with the change.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// "bp.env.autoreset/1": what an env with BP_FLAG_NATIVE_AUTORESET needs and does. Such an env works on all its rows in one
+// "bp.env.autoreset/1": inputs and duties of an env with BP_FLAG_NATIVE_AUTORESET. Such an env works on all its rows in one
 // call, cuts episodes itself (it has BP_FLAG_OWNS_TIME_LIMIT too), and starts the next episode of a row in the very `step` that
 // ends one, so that the host need not look at flags between two steps: on a device that would wait for it.
 //
 // It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (of several channels one
-// each, in their order): where a row's TERMINATED or TRUNCATED is 1 they hold what the episode ended in, elsewhere anything.
-// INFO "ep/..." of such a row is of the ended episode; the state roles belong to the new one.
+// each, in their order): where a row's TERMINATED or TRUNCATED is 1 they hold the last values of the episode, elsewhere
+// anything. INFO "ep/..." of such a row is of the ended episode; the state roles belong to the new one.
 #ifndef BACKPLANE_EXT_AUTORESET_H_
 #define BACKPLANE_EXT_AUTORESET_H_
 

@@ -20,7 +20,7 @@ typedef struct bp_device_use {
 typedef struct bp_learner_device_use_1 {
   uint32_t struct_size, reserved;
   bp_status (*read)(bp_learner* learner, bp_device_use* out);  // [control]
-  bp_status (*reset_peak)(bp_learner* learner);                // the peak is then what is live. [control]
+  bp_status (*reset_peak)(bp_learner* learner);                // the peak is then the live memory. [control]
 } bp_learner_device_use_1;
 
 #ifdef __cplusplus

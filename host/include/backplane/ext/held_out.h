@@ -12,9 +12,9 @@ extern "C" {
 #define BP_LEARNER_HELD_OUT_1 "bp.learner.held_out/1"
 typedef struct bp_learner_held_out_1 {
   uint32_t struct_size, reserved;
-  // Sum of the loss over one micro-batch, a DATA delivery; nothing of the learner changes. [control] With
-  // BP_LEARNER_HELD_OUT_ANY in the spec's flags [any]: whoever plays rows of an evaluation asks for the items of these numbers
-  // right behind them, so that what `act` found out about an item can serve both.
+  // Sum of the loss over one micro-batch, a DATA delivery; the learner does not change. [control] With
+  // BP_LEARNER_HELD_OUT_ANY in the spec's flags [any]: a thread that plays rows of an evaluation requests their items
+  // right after them, so that the results of `act` for an item serve both.
   bp_status (*loss)(bp_learner* learner, const bp_delivery* micro_batch, double* out_sum);
 } bp_learner_held_out_1;
 

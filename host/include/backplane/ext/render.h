@@ -1,6 +1,6 @@
 // "bp.env.render/1": pictures of single rows, for people. One row's film is a backdrop that stays for an episode and a frame
-// for each state; all are whole images of one size and format, frames with a transparent ground. Only an instance bound to one
-// slot is asked, between its calls, so a picture may show what `step` left behind.
+// for each state; all are whole images of one size and format, frames with a transparent ground. The host calls it only
+// for an instance bound to one slot, between its calls, so a picture may show the state after `step`.
 #ifndef BACKPLANE_EXT_RENDER_H_
 #define BACKPLANE_EXT_RENDER_H_
 

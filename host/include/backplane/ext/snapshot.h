@@ -14,7 +14,7 @@ typedef struct bp_env_snapshot_1 {
   uint32_t struct_size, reserved;
   uint64_t (*row_bytes)(const bp_env* env);                // [any]
   bp_status (*get)(bp_env* env, uint64_t row, void* out);  // out [row_bytes]. [rows]
-  // Refuses data of another env, model or library version with BP_E_INVALID_ARG. [rows]
+  // Rejects data of a different env, model or library version with BP_E_INVALID_ARG. [rows]
   bp_status (*set)(bp_env* env, uint64_t row, const void* data);
 } bp_env_snapshot_1;
 

@@ -1,9 +1,10 @@
-// "bp.learner.state/1" and "bp.env.state/1": everything needed to go on, through byte streams of the host. The same state
+// "bp.learner.state/1" and "bp.env.state/1": everything needed to resume, through byte streams of the host. The same state
 // gives the same bytes. Without it a learner cannot be resumed. `load` reads all that `save` wrote, and trusts none of it:
-// bytes that are left over are an error, and so is a size that is not its own. What has refused a state is destroyed.
+// bytes that are left over are an error, and so is a size that is not its own. An instance that rejected a state is destroyed.
 //
-// What a learner plans follows from its state and the limits alone. A worker's learner loads the trial's state again and again,
-// plans as the trial does, and plays a part of the same request; so `load` replaces all, a plan that nobody served included.
+// A learner's plan follows only from its state and the limits. A rollout worker's learner loads the trial's state again and
+// again, plans as the trial does, and plays a part of the same request; so `load` replaces everything, also a plan that was not
+// served.
 #ifndef BACKPLANE_EXT_STATE_H_
 #define BACKPLANE_EXT_STATE_H_
 

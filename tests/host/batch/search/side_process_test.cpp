@@ -154,7 +154,7 @@ TEST_F(SideProcessTest, ReportsASecondReplyToARequest) {
     side.Ask(ask_);
     ADD_FAILURE() << "expected an error";
   } catch (const SearchError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("it sent more than the reply"));
+    EXPECT_THAT(error.what(), HasSubstr("expected one reply, got more"));
   }
 }
 

@@ -93,29 +93,29 @@ TEST_F(DamageTest, WhatAKilledAttemptWroteAfterItsCheckpointDoesNotCount) {
 TEST_F(DamageTest, SaysWhatIsMissingEmptyShorterLongerOrAltered) {
   const std::filesystem::path metrics = File(2, "metrics.jsonl");
   std::filesystem::remove(metrics);
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found no such file"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 2 lines, got no such file"));
   Write(metrics, "");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found an empty file"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 2 lines, got an empty file"));
   Write(metrics, "{\"iteration\":3}\n");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found 1"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 2 lines, got 1"));
   Write(metrics, std::string(kSecond) + "{\"iteration\":5}\n");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 2 lines, found 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 2 lines, got 3"));
   Write(metrics, std::string(kSecond) + "x");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 32 bytes, found 33"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 32 bytes, got 33"));
   Write(metrics, "{\"iteration\":3}\n{\"iteration\":5}\n");
-  EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/metrics.jsonl: wanted 2 lines of checksum ")));
+  EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/metrics.jsonl: expected 2 lines of checksum ")));
   Write(metrics, kSecond);
   Write(File(1, "metrics.jsonl"), "{\"iteration\":1}\n");
-  EXPECT_THAT(Found(), ElementsAre("attempt-1/metrics.jsonl: wanted 2 lines, found 1"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-1/metrics.jsonl: expected 2 lines, got 1"));
 }
 
 TEST_F(DamageTest, WithoutItsResultTheLinesAreKnownAllTheSame) {
   std::filesystem::remove(File(2, "result.json"));
-  EXPECT_THAT(Found(), ElementsAre(testing::AllOf(StartsWith("attempt-2/result.json: wanted "),
-                                                  testing::EndsWith(" bytes, found no such file"))));
+  EXPECT_THAT(Found(), ElementsAre(testing::AllOf(StartsWith("attempt-2/result.json: expected "),
+                                                  testing::EndsWith(" bytes, got no such file"))));
   Write(File(2, "metrics.jsonl"), "");
   EXPECT_THAT(Found(), ElementsAre(StartsWith("attempt-2/result.json: "),
-                                   "attempt-2/metrics.jsonl: wanted 2 lines, found an empty file"));
+                                   "attempt-2/metrics.jsonl: expected 2 lines, got an empty file"));
   std::filesystem::remove_all(Out().trial("t").folder);
   EXPECT_EQ(2u, Found().size());
 }
@@ -125,11 +125,11 @@ TEST_F(DamageTest, AnOlderFolderIsCheckedByItsIterations) {
   End(/*with_files=*/false);
   EXPECT_THAT(Found(), IsEmpty()) << "two of the first attempt, two of the second";
   Write(File(2, "metrics.jsonl"), "{\"iteration\":3}\n{\"iteration\":4}");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
   Write(File(2, "result.json"), R"({"state": "COMPL)");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what cannot be read as one"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got one that cannot be read"));
   Write(File(2, "result.json"), "");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found an empty file"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got an empty file"));
 }
 
 TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
@@ -138,18 +138,18 @@ TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
   const std::filesystem::path result = File(2, "result.json"), metrics = File(2, "metrics.jsonl");
   const std::string good = Text(result);
   Write(result, R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what cannot be read as one"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got one that cannot be read"));
   Write(result, R"({"state": "COMPLETED", "iterations": 1e300})");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted a whole number of iterations, found 1e+300"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected a whole number of iterations, got 1e+300"));
   Write(result, good);
   Write(metrics, std::string(kSecond) + std::string(100000, '[') + "\n");
   EXPECT_THAT(Found(), IsEmpty());
   std::filesystem::remove(metrics);
   ASSERT_EQ(mkfifo(metrics.c_str(), 0600), 0);
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
   std::filesystem::remove(result);
   ASSERT_EQ(mkfifo(result.c_str(), 0600), 0);
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: wanted the trial's result, found what is no regular file"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what is no regular file"));
 }
 
 // It went on from a checkpoint of an older version, which did not say what was written before it.
@@ -158,7 +158,7 @@ TEST_F(DamageTest, ATrialOfTwoVersionsIsCheckedByBoth) {
   End(/*with_files=*/true);
   EXPECT_THAT(Found(), IsEmpty());
   Write(File(1, "metrics.jsonl"), "{\"iteration\":1}\n");
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: wanted 4 iterations with those of earlier attempts, found 3"));
+  EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
 }
 
 TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {

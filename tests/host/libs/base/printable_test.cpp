@@ -8,7 +8,7 @@ namespace backplane {
 namespace {
 
 TEST(Printable, PlainTextOfAnyLanguageStays) {
-  for (const char* text : {"", "wanted a number, found 'x'", "±1 µs", "日本語", "🙂 of four bytes", "~"})
+  for (const char* text : {"", "expected a number, got 'x'", "±1 µs", "日本語", "🙂 of four bytes", "~"})
     EXPECT_EQ(text, Printable(text));
 }
 

@@ -35,7 +35,7 @@ TEST(LinePattern, FindsTheNumbersOfItsGroup) {
 }
 
 // The beginning by which lines are passed over may be no part of a match.
-TEST(LinePattern, WhatMayBeLeftOutOfItsBeginningNeedNotBeThere) {
+TEST(LinePattern, AllowsTextWithoutAnOptionalBeginning) {
   EXPECT_THAT(Numbers("ab?=([0-9])", "a=1"), ElementsAre(1));
   EXPECT_THAT(Numbers("ab*=([0-9])", "a=1"), ElementsAre(1));
   EXPECT_THAT(Numbers("ab{0,1}=([0-9])", "a=1"), ElementsAre(1));
@@ -43,14 +43,14 @@ TEST(LinePattern, WhatMayBeLeftOutOfItsBeginningNeedNotBeThere) {
   EXPECT_THAT(Numbers("(?:loss|cost)=([0-9])", "cost=1"), ElementsAre(1));
 }
 
-TEST(LinePattern, WhatIsNoNumberIsNone) {
+TEST(LinePattern, ReadsOnlyNumbers) {
   EXPECT_TRUE(std::isnan(Numbers("return=(\\w+)", "return=nan").at(0)));
   EXPECT_TRUE(std::isnan(Numbers("return=(\\S+)", "return=1.2.3").at(0)));
 }
 
-TEST(LinePattern, SaysWhatIsWrongWithIt) {
+TEST(LinePattern, ReportsErrorsOfPatterns) {
   EXPECT_THAT(WhyNot("([0-9]"), HasSubstr("expected a regular expression of RE2, got '([0-9]'"));
-  EXPECT_THAT(WhyNot("[0-9]+"), HasSubstr("expected one group, the number, as in 'return=([-0-9.]+)', got 0"));
+  EXPECT_THAT(WhyNot("[0-9]+"), HasSubstr("expected one group around the number, as in 'return=([-0-9.]+)', got 0"));
   EXPECT_THAT(WhyNot("(a)(b)"), HasSubstr("got 2"));
   EXPECT_THAT(WhyNot(std::string(500000, '(')), HasSubstr("expected a pattern of at most 1000 bytes"));
   EXPECT_THAT(WhyNot("(a{99999}){99999}"), HasSubstr("expected a regular expression"));
@@ -75,7 +75,7 @@ TEST(LinePattern, NamesConstructsThatRe2Lacks) {
   EXPECT_THAT(WhyNot("(?<!a)([0-9])"), HasSubstr("lookaround '(?<!' is not supported"));
   EXPECT_THAT(WhyNot("([0-9])\\1"), HasSubstr("backreference '\\1' is not supported"));
   EXPECT_THAT(WhyNot("([0-9])\\k<n>"), HasSubstr("backreference '\\k' is not supported"));
-  EXPECT_THAT(WhyNot("(?<n>[0-9])"), HasSubstr("a named group is written (?P<name>...)"));
+  EXPECT_THAT(WhyNot("(?<n>[0-9])"), HasSubstr("write a named group as (?P<name>...)"));
 }
 
 // Each would take a backtracking matcher longer than the age of the universe, or its stack.

@@ -31,7 +31,7 @@ TEST(Placeholders, ABraceIsDoubled) {
   EXPECT_THAT(NamesIn("{{lr}}"), ElementsAre());
 }
 
-TEST(Placeholders, ABraceAloneIsAnError) {
+TEST(Placeholders, RejectsASingleBrace) {
   for (const char* word : {"{", "}", "a{b", "{}", "{a b}", "{1}", "{\"a\": 1}"})
     EXPECT_THAT(NamesIn(word).front(), HasSubstr("error: '" + std::string(word) + "' has a ")) << word;
 }

@@ -94,27 +94,27 @@ TEST_F(ExpressionTest, Functions) {
   EXPECT_EQ(Value("log2(8)"), 3.0);
 }
 
-TEST_F(ExpressionTest, WhatHasNoValueSaysWhereAndWhy) {
+TEST_F(ExpressionTest, ReportsPlaceAndReasonOfAMissingValue) {
   EXPECT_EQ(Value("1 / (3 - a.b)"), "column 7: 1 / 0: division by zero");
   EXPECT_EQ(Value("2 * a.auto"), "column 9: 'a.auto' is 'auto', not a number");
   EXPECT_EQ(Value("a.b + a.missing"), "column 11: no a.missing");
   EXPECT_EQ(Value("a.name < 3"), "column 12: 'ppo' and 3 cannot be compared with <");
-  EXPECT_EQ(Value("not a.b"), "column 9: wanted true or false, found 3");
-  EXPECT_EQ(Value("1 in 2"), "column 10: wanted a list after 'in', found 2");
-  EXPECT_EQ(Value("log2(0)"), "column 5: log2 of 0 does not exist");
+  EXPECT_EQ(Value("not a.b"), "column 9: expected true or false, got 3");
+  EXPECT_EQ(Value("1 in 2"), "column 10: expected a list after 'in', got 2");
+  EXPECT_EQ(Value("log2(0)"), "column 5: log2 of 0 is undefined");
 }
 
-TEST_F(ExpressionTest, MistakesAreRefusedAtTheirColumn) {
-  EXPECT_EQ(Refusal("1 +"), "8 in the expression: a value was expected, found the end");
-  EXPECT_EQ(Refusal("a.b = 3"), "9 in the expression: an operator was expected, found '='");
-  EXPECT_EQ(Refusal("(1"), "7 in the expression: ')' was expected, found the end");
+TEST_F(ExpressionTest, RejectsMistakesAtTheirColumn) {
+  EXPECT_EQ(Refusal("1 +"), "8 in the expression: expected a value, got the end");
+  EXPECT_EQ(Refusal("a.b = 3"), "9 in the expression: expected an operator, got '='");
+  EXPECT_EQ(Refusal("(1"), "7 in the expression: expected ')', got the end");
   EXPECT_EQ(Refusal("mim(1)"), "5 in the expression: unknown function 'mim'; did you mean 'min'?");
-  EXPECT_EQ(Refusal("floor(1, 2)"), "5 in the expression: floor takes one value, found 2");
-  EXPECT_EQ(Refusal("1 < 2 < 3"), "11 in the expression: comparisons are not chained; write 'a < b and b < c'");
+  EXPECT_EQ(Refusal("floor(1, 2)"), "5 in the expression: floor accepts one value, got 2");
+  EXPECT_EQ(Refusal("1 < 2 < 3"), "11 in the expression: comparisons cannot be chained; write 'a < b and b < c'");
   EXPECT_EQ(Refusal("'abc"), "5 in the expression: the text has no closing quote");
-  EXPECT_EQ(Refusal("12x"), "5 in the expression: '12x' is no number");
+  EXPECT_EQ(Refusal("12x"), "5 in the expression: expected a number, got '12x'");
   EXPECT_EQ(Refusal(std::string(500, '(') + "1"), "69 in the expression: it is nested too deeply");
-  EXPECT_EQ(Refusal(""), "5 in the expression: a value was expected, found the end");
+  EXPECT_EQ(Refusal(""), "5 in the expression: expected a value, got the end");
 }
 
 TEST_F(ExpressionTest, FilledShowsTheValuesInPlace) {

@@ -35,7 +35,7 @@ TEST(Catalog, SuggestsTheNearestName) {
                                       HasSubstr(", unruly"), testing::EndsWith(where)));
   catalog.AddFolder("/nowhere");
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
-  EXPECT_THAT(why_not, HasSubstr("/nowhere (not there); --plugin-path adds a folder)"));
+  EXPECT_THAT(why_not, HasSubstr("/nowhere (missing); --plugin-path adds a folder)"));
   EXPECT_EQ(Catalog().Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
   EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed (searched: no folder; --plugin-path adds a folder)");
 }
@@ -56,7 +56,7 @@ TEST(Catalog, TakesAPathToAFile) {
   EXPECT_THAT(why_not, HasSubstr("holds no learner"));
 }
 
-TEST(Catalog, RefusesANameThatTwoFilesHave) {
+TEST(Catalog, RejectsANameOfTwoFiles) {
   const TempFolder one, two;
   one.Copy("env_good");
   two.Copy("env_good");
@@ -73,7 +73,7 @@ TEST(Catalog, RefusesANameThatTwoFilesHave) {
 }
 
 // Both sides of a comparison of two versions: one by its id, one by its file.
-TEST(Catalog, AFileNamedAloneIsNotFoundByItsId) {
+TEST(Catalog, DoesNotFindAFileGivenByPathByItsId) {
   const TempFolder installed, kept;
   installed.Copy("env_good");
   kept.Copy("env_good");
@@ -89,7 +89,7 @@ TEST(Catalog, AFileNamedAloneIsNotFoundByItsId) {
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "good", &why_not), nullptr);
 }
 
-TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
+TEST(Catalog, RejectsOddFilesOfAFolderWithoutWaiting) {
   const TempFolder folder;
   ASSERT_EQ(mkfifo((folder.path() / "pipe.so").c_str(), 0600), 0);
   std::filesystem::create_symlink("/dev/zero", folder.path() / "device.so");
@@ -107,7 +107,7 @@ TEST(Catalog, OddFilesOfAFolderAreRefusedWithoutWaiting) {
                                             HasSubstr("pipe.so: cannot be opened: is a pipe, not a regular file")));
 }
 
-TEST(Catalog, ASectionThatSaysItIsHugeIsNotRead) {
+TEST(Catalog, RejectsASectionWithAHugeSize) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   std::filesystem::resize_file(file, uint64_t{1} << 36);  // with a hole: takes no room
@@ -119,7 +119,7 @@ TEST(Catalog, ASectionThatSaysItIsHugeIsNotRead) {
     Overwrite(file, table + 64 * static_cast<uint64_t>(section) + 32,
               std::string(reinterpret_cast<const char*>(&size), sizeof size));
   EXPECT_THAT(SentenceOf([&] { ElfFile(file).Exports(); }),
-              HasSubstr("is damaged: wants 34359738368 bytes at once, at most 67108864 are read"));
+              HasSubstr("is damaged: a part of it has 34359738368 bytes, the limit is 67108864"));
 }
 
 }  // namespace

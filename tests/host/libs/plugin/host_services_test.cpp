@@ -89,7 +89,7 @@ TEST(HostServices, RecordsFactsUnderThePluginsIdAlsoWhileItIsCreated) {
   EXPECT_EQ(line, "learner.x path short");
 }
 
-TEST(HostServices, TellWhichTrialItIsOnlyToThoseWhoMayKnow) {
+TEST(HostServices, ShowTheTrialOnlyToPermittedPlugins) {
   HostSinks sinks;
   HostServices services("monitor.x", &sinks);
   EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), nullptr);
@@ -99,7 +99,7 @@ TEST(HostServices, TellWhichTrialItIsOnlyToThoseWhoMayKnow) {
 }
 
 // Every service that the header declares, and no other, may be needed by a plugin and is given to it.
-TEST(HostServices, AreThoseOfTheHeader) {
+TEST(HostServices, MatchTheHeader) {
   std::set<std::string> declared, had;
   std::ifstream header(BACKPLANE_SOURCE_DIR "/host/include/backplane/host.h");
   const std::regex define(R"re(#define BP_HOST_\w+ "(.+)")re");
@@ -167,7 +167,7 @@ TEST_F(Options, MayBeNestedOrHaveDotsInTheirNames) {
   EXPECT_EQ(i64_, 7);
 }
 
-TEST_F(Options, OfAnotherTypeOrUnknownAreInvalidAndLeaveTheOutputAlone) {
+TEST_F(Options, WithAWrongTypeOrNameAreInvalidAndKeepTheOutput) {
   EXPECT_EQ(config_->f64(config_, "name", &f64_), BP_E_INVALID_ARG);
   EXPECT_EQ(config_->i64(config_, "lr", &i64_), BP_E_INVALID_ARG);
   EXPECT_EQ(config_->i64(config_, "huge", &i64_), BP_E_INVALID_ARG);
@@ -177,7 +177,7 @@ TEST_F(Options, OfAnotherTypeOrUnknownAreInvalidAndLeaveTheOutputAlone) {
   EXPECT_EQ(i64_, -1);
 }
 
-TEST_F(Options, OfListsAreCutAtTheCapAndTellTheirLength) {
+TEST_F(Options, WithListsAreCutAtTheCapAndReturnTheirLength) {
   double values[2] = {-1, -1};
   uint64_t n = 0;
   EXPECT_EQ(config_->list(config_, "sizes", 1, values, &n), BP_OK);

@@ -28,34 +28,35 @@ TEST(LoadedModule, GivesDescriptorAndTable) {
   api->destroy(env);
 }
 
-TEST(LoadedModule, NamesWhatItHasWhenAskedForAnother) {
+TEST(LoadedModule, ListsItsPluginsIfAnotherIsRequested) {
   const auto module = LoadedModule::Load(Fixture("env_good"), "");
   EXPECT_THAT(SentenceOf([&] { module->descriptor("env.better"); }), HasSubstr("has no plugin 'env.better'; it has env.good"));
 }
 
 TEST(LoadedModule, ChecksTheMetadataFirst) { EXPECT_THAT(Refused("env_unsealed"), HasSubstr("is not sealed")); }
 
-TEST(LoadedModule, RefusesAnotherLibTorch) {
+TEST(LoadedModule, RejectsADifferentLibTorch) {
   EXPECT_THAT(Refused("env_other_torch", "2.0"), HasSubstr("was built against LibTorch 0.0.1+elsewhere, this process has 2.0"));
   EXPECT_THAT(Refused("env_other_torch"), HasSubstr("this process has none"));
 }
 
-TEST(LoadedModule, RefusesMetadataThatTheCodeContradicts) {
+TEST(LoadedModule, RejectsMetadataThatTheCodeContradicts) {
   const TempFolder folder;
   const auto file = folder.Copy("env_good");
   std::string text = Metadata(file);
   text.replace(text.find("env.good"), 8, "env.evil");
   SetMetadata(file, text);
-  EXPECT_THAT(SentenceOf([&] { LoadedModule::Load(file, ""); }), HasSubstr("names the env 'env.evil', its code does not"));
+  EXPECT_THAT(SentenceOf([&] { LoadedModule::Load(file, ""); }),
+              HasSubstr("contains the env 'env.evil', but its code does not"));
 }
 
 TEST(LoadedModule, ReportsAFailedInit) { EXPECT_THAT(Refused("env_init_fails"), HasSubstr("init failed with status -9")); }
 
-TEST(LoadedModule, RefusesAMissingOrShortTable) {
+TEST(LoadedModule, RejectsAMissingOrShortTable) {
   const auto none = LoadedModule::Load(Fixture("env_no_table"), "");
-  EXPECT_THAT(SentenceOf([&] { none->api<bp_env_api>("env.no_table"); }), HasSubstr("gives no function table"));
+  EXPECT_THAT(SentenceOf([&] { none->api<bp_env_api>("env.no_table"); }), HasSubstr("provides no function table"));
   const auto brief = LoadedModule::Load(Fixture("env_short_table"), "");
-  EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short; wanted 64 bytes"));
+  EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short: expected 64 bytes"));
 }
 
 TEST(LoadedModule, CarriesTheSentenceOfAFailedCreate) {

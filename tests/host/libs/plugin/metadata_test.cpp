@@ -30,7 +30,7 @@ std::string RefusedWith(const std::string& pointer, const json& value) {
   return NotRead(file);
 }
 
-TEST(ReadPlugins, TellsWhatTheSealedPluginSaysOfItself) {
+TEST(ReadPlugins, ReturnsTheDescriptionOfTheSealedPlugin) {
   const std::vector<PluginInfo> plugins = ReadPlugins(Fixture("env_good"));
   ASSERT_EQ(plugins.size(), 1u);
   const PluginInfo& info = plugins[0];
@@ -60,18 +60,18 @@ TEST(Plugin, ExportsExactlyOneSymbol) { EXPECT_THAT(ElfFile(Fixture("env_good"))
 
 TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(NotRead(Fixture("env_text")), HasSubstr("is not an ELF file")); }
 
-TEST(ReadPlugins, RefusesAFileThatIsNotThere) {
+TEST(ReadPlugins, RejectsAMissingFile) {
   EXPECT_THAT(NotRead("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file"));
 }
 
-TEST(ReadPlugins, RefusesAnotherMachine) {
+TEST(ReadPlugins, RejectsADifferentMachine) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   Overwrite(file, 18, std::string("\xf3\x00", 2));  // e_machine: EM_RISCV
-  EXPECT_THAT(NotRead(file), testing::AllOf(HasSubstr("another machine"), HasSubstr("found 64-bit riscv")));
+  EXPECT_THAT(NotRead(file), testing::AllOf(HasSubstr("different machine"), HasSubstr("got 64-bit riscv")));
 }
 
-TEST(ReadPlugins, RefusesATruncatedFile) {
+TEST(ReadPlugins, RejectsATruncatedFile) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   std::filesystem::resize_file(file, 4096);
@@ -90,32 +90,32 @@ TEST(ReadPlugins, SurvivesAnyFlippedByteOfTheHeader) {
   }
 }
 
-TEST(ReadPlugins, RefusesALibraryWithoutTheEntryPoint) {
+TEST(ReadPlugins, RejectsALibraryWithoutTheEntryPoint) {
   EXPECT_THAT(NotRead(Fixture("env_no_entry")), HasSubstr("does not export bp_module_v1"));
 }
 
-TEST(ReadPlugins, RefusesAnotherAbiMajor) {
-  EXPECT_THAT(NotRead(Fixture("env_other_major")), HasSubstr("another ABI major; wanted bp_module_v1, found bp_module_v2"));
+TEST(ReadPlugins, RejectsADifferentAbiMajor) {
+  EXPECT_THAT(NotRead(Fixture("env_other_major")), HasSubstr("different ABI major: expected bp_module_v1, got bp_module_v2"));
 }
 
-TEST(ReadPlugins, RefusesAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
+TEST(ReadPlugins, RejectsAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
 
-TEST(ReadPlugins, RefusesAPluginForANewerHost) {
-  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("wants ABI 1.99 or newer, this host has 1.0"));
+TEST(ReadPlugins, RejectsAPluginForANewerHost) {
+  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("expected ABI 1.99 or newer, got 1.0"));
 }
 
-TEST(ReadPlugins, RefusesUnknownNeeds) {
+TEST(ReadPlugins, RejectsUnknownNeeds) {
   EXPECT_THAT(
       NotRead(Fixture("env_needs_unknown_extension")),
       HasSubstr("needs the host extension 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
                 "bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, bp.host.phase/1, bp.host.trial/1"));
 }
 
-TEST(ReadPlugins, TakesAPluginThatNeedsWhatTheHostServes) {
+TEST(ReadPlugins, AcceptsAPluginWhoseNeedsTheHostMeets) {
   EXPECT_THAT(ReadPlugins(Fixture("env_needs_phases"))[0].needs, ElementsAre(BP_HOST_PHASE_1));
 }
 
-TEST(ReadPlugins, RefusesCorruptMetadata) {
+TEST(ReadPlugins, RejectsCorruptMetadata) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   SetMetadata(file, "{\"bp_meta\":1,");
@@ -124,12 +124,12 @@ TEST(ReadPlugins, RefusesCorruptMetadata) {
   EXPECT_THAT(NotRead(file), HasSubstr("metadata section is corrupt"));
 }
 
-TEST(ReadPlugins, RefusesAnotherBuild) {
-  EXPECT_THAT(RefusedWith("/build/sanitizer", "memory"), HasSubstr("another sanitizer; wanted"));
-  EXPECT_THAT(RefusedWith("/build/cxx11abi", 1 - _GLIBCXX_USE_CXX11_ABI), HasSubstr("another C++ ABI"));
-  EXPECT_THAT(RefusedWith("/bp_meta", 2), HasSubstr("another format; wanted 1, found 2"));
-  EXPECT_THAT(RefusedWith("/abi/0", 2), HasSubstr("another ABI major; wanted 1, found 2"));
-  EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("names no plugin"));
+TEST(ReadPlugins, RejectsADifferentBuild) {
+  EXPECT_THAT(RefusedWith("/build/sanitizer", "memory"), HasSubstr("different sanitizer: expected"));
+  EXPECT_THAT(RefusedWith("/build/cxx11abi", 1 - _GLIBCXX_USE_CXX11_ABI), HasSubstr("different C++ ABI"));
+  EXPECT_THAT(RefusedWith("/bp_meta", 2), HasSubstr("different format: expected 1, got 2"));
+  EXPECT_THAT(RefusedWith("/abi/0", 2), HasSubstr("different ABI major: expected 1, got 2"));
+  EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("one or more plugins in its metadata, got none"));
 }
 
 TEST(ReadPlugins, AsksNoCxxAbiOfAPluginWrittenInC) {

@@ -29,7 +29,7 @@ class PartTest : public testing::Test {
   const std::filesystem::path plugin_ = folder_.Copy("env_good"), part_ = folder_.Copy("env_good_half");
 };
 
-TEST_F(PartTest, IsFoundBesideThePluginThatWasSealedWithIt) {
+TEST_F(PartTest, IsFoundNextToThePluginThatWasSealedWithIt) {
   const PluginInfo part = FindPart(Sealed(), "half");
   EXPECT_EQ(part.file, part_);
   EXPECT_EQ(part.id, "part.env_good_half");
@@ -47,23 +47,23 @@ TEST_F(PartTest, IsNoPluginThatAnExperimentNames) {
 }
 
 TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
-  EXPECT_THAT(Refusal(), HasSubstr("'env.good' was built without its part 'half'"));
+  EXPECT_THAT(Refusal(), HasSubstr("'env.good' was sealed without its part 'half'"));
   Sealed();
   EXPECT_THAT(Refusal("third"), HasSubstr("without its part 'third'"));
   std::ofstream(part_, std::ios::app) << "another build";
-  EXPECT_THAT(Refusal(), HasSubstr("env_good_half.so: is another file than the part 'half' of 'env.good'"));
+  EXPECT_THAT(Refusal(), HasSubstr("env_good_half.so: differs from the part 'half' of 'env.good'"));
   std::filesystem::remove(part_);
-  EXPECT_THAT(Refusal(), HasSubstr("env_good_half.so: is not there; wanted the part 'half' of 'env.good'"));
+  EXPECT_THAT(Refusal(), HasSubstr("env_good_half.so: is missing; expected the part 'half' of 'env.good'"));
 }
 
-TEST_F(PartTest, IsSealedWithIsBesideItAndHasItsName) {
+TEST_F(PartTest, HasToBeNextToThePluginWithItsName) {
   const auto refused = [&](const std::filesystem::path& part) { return SentenceOf([&] { DescribePart(plugin_, part); }); };
   EXPECT_THAT(refused(folder_.Copy("env_unsealed")),
-              HasSubstr("wanted " + (plugin_.parent_path() / "env_good_NAME.so").string()));
-  EXPECT_THAT(refused(Fixture("env_good_half")), HasSubstr("is no part of "));
+              HasSubstr("expected " + (plugin_.parent_path() / "env_good_NAME.so").string()));
+  EXPECT_THAT(refused(Fixture("env_good_half")), HasSubstr("is not a part of "));
   const std::filesystem::path env = plugin_.parent_path() / "env_good_env.so";
   std::filesystem::copy_file(plugin_, env);
-  EXPECT_THAT(refused(env), HasSubstr("is no part of a plugin but the env 'env.good'"));
+  EXPECT_THAT(refused(env), HasSubstr("expected a part of a plugin, got the env 'env.good'"));
 }
 
 }  // namespace

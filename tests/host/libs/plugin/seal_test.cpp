@@ -50,17 +50,19 @@ TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_
 // As in a build whose parent ignores the ends of its children.
 TEST(Seal, ReportsACrashIfEndsOfChildrenAreIgnored) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
-  EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("it is not known how sealing ended"));
+  EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("the outcome of sealing is unknown"));
   std::signal(SIGCHLD, before);
 }
 
-TEST(Seal, RefusesMoreTextThanTheSectionHolds) {
+TEST(Seal, RejectsMoreTextThanTheSectionHolds) {
   EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long"));
 }
 
-TEST(Seal, RefusesALibraryWithoutTheSection) { EXPECT_THAT(NotSealed("env_no_entry"), HasSubstr("has no section .bp.meta")); }
+TEST(Seal, RejectsALibraryWithoutTheSection) {
+  EXPECT_THAT(NotSealed("env_no_entry"), HasSubstr("expected a section .bp.meta"));
+}
 
-TEST(Seal, RefusesATextFile) { EXPECT_THAT(NotSealed("env_text"), HasSubstr("is not an ELF file")); }
+TEST(Seal, RejectsATextFile) { EXPECT_THAT(NotSealed("env_text"), HasSubstr("is not an ELF file")); }
 
 }  // namespace
 }  // namespace backplane

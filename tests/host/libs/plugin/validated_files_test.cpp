@@ -37,7 +37,7 @@ class ValidatedFilesTest : public testing::Test {
   const ValidatedFiles files_{folder_ / "cache"};
 };
 
-TEST_F(ValidatedFilesTest, KnowTheContentWhereverItLies) {
+TEST_F(ValidatedFilesTest, RecognizeTheContentInAnyFolder) {
   const fs::path file = Write("a.so", "one");
   EXPECT_FALSE(files_.Has(file, "env.a"));
   files_.Add(files_.EntryOf(file, "env.a"));

@@ -70,7 +70,7 @@ TEST(RecordFields, AMisfitOfAnyDepthIsASentence) {
     RecordFromJson<Whole>(json);
     ADD_FAILURE();
   } catch (const RecordError& error) {
-    EXPECT_STREQ("\"done\": wanted true or false, found a list", error.what());
+    EXPECT_STREQ("\"done\": expected true or false, got a list", error.what());
   }
 }
 
@@ -102,15 +102,15 @@ TEST(RecordFields, NaNIsNull) {
 TEST(RecordFields, KeysOfALaterVersionArePassedOver) { EXPECT_EQ("", ErrorOf(With("colour", R"("red")"))); }
 
 TEST(RecordFields, AMisfitNamesPlaceWantedAndFound) {
-  EXPECT_EQ(R"("version": wanted a whole number, found 3000000000)", ErrorOf(With("version", "3000000000")));
-  EXPECT_EQ(R"("version": wanted a whole number, found 1.5)", ErrorOf(With("version", "1.5")));
-  EXPECT_EQ(R"("parts[0].bytes": wanted a whole number from 0 on, found -1)",
+  EXPECT_EQ(R"("version": expected a whole number, got 3000000000)", ErrorOf(With("version", "3000000000")));
+  EXPECT_EQ(R"("version": expected a whole number, got 1.5)", ErrorOf(With("version", "1.5")));
+  EXPECT_EQ(R"("parts[0].bytes": expected a whole number from 0 on, got -1)",
             ErrorOf(With("parts", R"([{"name": "rows", "bytes": -1}])")));
   EXPECT_EQ(R"("parts[1].bytes" is missing)", ErrorOf(With("parts", R"([{"name": "a", "bytes": 1}, {"name": "b"}])")));
-  EXPECT_EQ(R"("parts": wanted a list, found {})", ErrorOf(With("parts", "{}")));
-  EXPECT_EQ(R"("measures.sps": wanted a number, found "fast")", ErrorOf(With("measures", R"({"sps": "fast"})")));
-  EXPECT_EQ(R"("why": wanted a text, found 7)", ErrorOf(With("why", "7")));
-  EXPECT_EQ("wanted an object, found []", ErrorOf("[]"));
+  EXPECT_EQ(R"("parts": expected a list, got {})", ErrorOf(With("parts", "{}")));
+  EXPECT_EQ(R"("measures.sps": expected a number, got "fast")", ErrorOf(With("measures", R"({"sps": "fast"})")));
+  EXPECT_EQ(R"("why": expected a text, got 7)", ErrorOf(With("why", "7")));
+  EXPECT_EQ("expected an object, got []", ErrorOf("[]"));
 }
 
 enum class Fruit { kApple = 1, kPear };
@@ -154,7 +154,7 @@ TEST(RecordFields, AWordThatIsNoneOfAnEnumsIsNamedWithThem) {
     Again(R"({"best":"plum"})");
     FAIL();
   } catch (const RecordError& error) {
-    EXPECT_STREQ(R"("best": wanted one of apple, pear, found "plum")", error.what());
+    EXPECT_STREQ(R"("best": expected one of apple, pear, got "plum")", error.what());
   }
 }
 

@@ -75,8 +75,8 @@ TEST(RecordFiles, AnEventThatDoesNotFitNamesTheField) {
   EXPECT_EQ(R"("trial_id" is missing)", ErrorOfEvent(R"("kind":"attempt.start")"));
   EXPECT_EQ(R"("state" is missing)", ErrorOfEvent(R"("kind":"trial.state","trial_id":"x")"));
   EXPECT_THAT(ErrorOfEvent(R"("kind":"trial.state","trial_id":"x","state":"RAIN")"),
-              HasSubstr(R"("state": wanted one of PLANNED, RUNNING, COMPLETED,)"));
-  EXPECT_EQ(R"("attempt": wanted a whole number from 0 on, found -1)",
+              HasSubstr(R"("state": expected one of PLANNED, RUNNING, COMPLETED,)"));
+  EXPECT_EQ(R"("attempt": expected a whole number from 0 on, got -1)",
             ErrorOfEvent(R"("kind":"attempt.start","trial_id":"x","attempt":-1)"));
 }
 

@@ -68,7 +68,7 @@ TEST_F(AFingerprintFile, OfWhichABitIsAnotherIsReadUpToThere) {
     damaged[at] = static_cast<char>(damaged[at] ^ 4);
     EXPECT_LT(IterationsOf(Read(damaged)).size(), 2u) << at;
   }
-  EXPECT_THAT(Read("no fingerprints").problem.value(), testing::HasSubstr("does not begin as a file of fingerprints does"));
+  EXPECT_THAT(Read("no fingerprints").problem.value(), testing::HasSubstr("is not a file of fingerprints"));
 }
 
 TEST_F(AFingerprintFile, HasTheLaterRecordOfAnIterationAndNothingThatFollowedTheEarlierOne) {

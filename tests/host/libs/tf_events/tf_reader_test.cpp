@@ -60,7 +60,7 @@ TEST_F(TfReader, NothingIsReadBehindDamage) {
 TEST_F(TfReader, AFileOfSomethingElseIsSaidToBeNone) {
   Append("This is a text of more than twelve bytes.");
   EXPECT_EQ(Read(), "");
-  EXPECT_NE(reader_.damage().find("no event file"), std::string::npos) << reader_.damage();
+  EXPECT_NE(reader_.damage().find("not an event file"), std::string::npos) << reader_.damage();
 }
 
 TEST_F(TfReader, ManyRecordsAndLargeOnesAreRead) {

@@ -35,20 +35,20 @@ TEST_F(CommandKeys, AnEnvThatIsGivenIsLookedUpAndChecked) {
 TEST_F(CommandKeys, EveryErrorHasItsPlace) {
   const auto of = [this](const std::string& learner) { return ErrorsOf("learner: " + learner + "\n"); };
   EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: [1]}}"),
-              ElementsAre("1:49 learner.options.lr: wanted a number, true or false, or text, found a list"));
-  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: }}"), ElementsAre(HasSubstr("1:45 {lr}: wanted a value")));
-  EXPECT_THAT(of("{command: [run], options: {seed: 1}}"), ElementsAre(HasSubstr("the host itself fills in {seed}")));
-  EXPECT_THAT(of("{command: run it}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));
-  EXPECT_THAT(of("{command: []}"), ElementsAre(HasSubstr("learner.command: wanted a list of words such as")));
+              ElementsAre("1:49 learner.options.lr: expected a number, true or false, or text, got a list"));
+  EXPECT_THAT(of("{command: [run, \"{lr}\"], options: {lr: }}"), ElementsAre(HasSubstr("1:45 {lr}: expected a value")));
+  EXPECT_THAT(of("{command: [run], options: {seed: 1}}"), ElementsAre(HasSubstr("the host fills in {seed}")));
+  EXPECT_THAT(of("{command: run it}"), ElementsAre(HasSubstr("learner.command: expected a list of words such as")));
+  EXPECT_THAT(of("{command: []}"), ElementsAre(HasSubstr("learner.command: expected a list of words such as")));
   EXPECT_THAT(of("{command: [run, {seed}]}"),
-              ElementsAre(HasSubstr("learner.command[1]: wanted a word, found a mapping; quote it")));
+              ElementsAre(HasSubstr("learner.command[1]: expected a word, got a mapping; quote")));
   EXPECT_THAT(of("{command: [run], metrics: {a: \"no group\"}}"),
               ElementsAre(HasSubstr("learner.metrics.a: expected one group")));
   EXPECT_THAT(of("{command: [run], tensorboard: ../runs/**}"),
-              ElementsAre(HasSubstr("learner.tensorboard: wanted files below")));
+              ElementsAre(HasSubstr("learner.tensorboard: expected files below")));
 }
 
-TEST_F(CommandKeys, WordsThatAreFilesBesideTheExperimentAreMeant) {
+TEST_F(CommandKeys, WordsNamingFilesNextToTheExperimentAreFiles) {
   Write("train.py", "");
   Write("data/corpus.txt", "");
   const auto words =
@@ -61,11 +61,11 @@ TEST_F(CommandKeys, WordsThatAreFilesBesideTheExperimentAreMeant) {
       << "even before it is there";
 }
 
-TEST_F(CommandKeys, MonitorsAndEvaluationAreLeftToItAndSaid) {
+TEST_F(CommandKeys, NotesSkippedMonitorsAndEvaluation) {
   Add(BP_KIND_MONITOR, "plotter", {});
   const LoadedExperiment loaded = Good("learner: {command: [run]}\nmonitors: [plotter]\nevaluation: {episodes: 5}\n");
   EXPECT_TRUE(loaded.monitors.empty());
-  EXPECT_THAT(loaded.notes, ElementsAre(HasSubstr("monitors listen to plugins alone"), HasSubstr("reports eval/return")));
+  EXPECT_THAT(loaded.notes, ElementsAre(HasSubstr("monitors only observe plugins"), HasSubstr("reports eval/return")));
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ TEST_F(ErrorsTest, SixMistakesGiveSixErrorsInFileOrder) {
     EXPECT_FALSE(d.source_line.empty());
     lines.push_back(std::to_string(d.line) + ":" + std::to_string(d.column) + " " + d.message);
   }
-  EXPECT_THAT(lines, ElementsAre(HasSubstr("2:13 experiment: 'six errors' may hold only letters"), HasSubstr("3:7 '010'"),
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("2:13 experiment: expected a name of letters"), HasSubstr("3:7 '010'"),
                                  HasSubstr("6:13 env.walker has no option 'legz'; did you mean 'legs'?"),
-                                 "10:9 learner.options.lr: wanted a number, found '3.O'",
+                                 "10:9 learner.options.lr: expected a number, got '3.O'",
                                  "12:3 unknown key 'num_workers' in rollout; did you mean 'num_env_runners'?",
                                  "13:22 budget.iterations: 0 is out of range [1,)"));
   EXPECT_FALSE(result.loaded);
@@ -30,6 +30,8 @@ TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
   EXPECT_EQ(Format(d), "a.yaml:3:7: error: no\n  seed: x\n        ^");
   EXPECT_EQ(Format({"--set", 0, 6, "no", "seed=x"}), "--set: error: no\n  seed=x\n       ^");
   EXPECT_EQ(Format({"a.yaml", 0, 0, "no", ""}), "a.yaml: error: no");
+  EXPECT_EQ(Format({"a.yaml", 3, 7, "no", "seed: x", ErrorCode::kOther, "seed: 0"}),
+            "a.yaml:3:7: error: no\n  seed: x\n        ^\nhint: seed: 0");
 }
 
 // Its 34 bytes before the column stand as 124 columns: more than are shown, and fewer bytes than are kept of a long line.
@@ -76,40 +78,40 @@ TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
   EXPECT_THAT(ErrorsOf(kMinimal + "num_workers: 2\n"),
               ElementsAre("5:1 unknown key 'num_workers'; did you mean 'rollout.num_env_runners'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "output: {report: 2}\n"),
-              ElementsAre("5:10 unknown key 'report' in output; 'report' stands at the top of the file"));
+              ElementsAre("5:10 unknown key 'report' in output; 'report' belongs at the top level of the file"));
   EXPECT_THAT(ErrorsOf(kMinimal + "lr: 2\n"), ElementsAre("5:1 unknown key 'lr'; did you mean 'learner.options.lr'?"));
   EXPECT_THAT(ErrorsOf(kMinimal + "qqqqqqqq: 2\n"), ElementsAre("5:1 unknown key 'qqqqqqqq'"));
 }
 
-TEST_F(ErrorsTest, WrongTypesSayWantedAndFound) {
+TEST_F(ErrorsTest, WrongTypesShowExpectedAndGot) {
   auto error_of = [&](const std::string& line) {
     auto errors = ErrorsOf(kMinimal + line + "\n");
     return errors.size() == 1 ? errors[0] : "not one error";
   };
-  EXPECT_EQ(error_of("seed: '5'"), "5:7 seed: wanted an integer, found the text '5'");
-  EXPECT_EQ(error_of("seed: 4.O"), "5:7 seed: wanted an integer, found '4.O'");
-  EXPECT_EQ(error_of("seed: 1.5e0"), "5:7 seed: wanted an integer, found 1.5e0");
-  EXPECT_EQ(error_of("seed: 1e300"), "5:7 seed: wanted an integer, found 1e300");
-  EXPECT_EQ(error_of("seed: 1_000"), "5:7 seed: wanted an integer, found '1_000'");
-  EXPECT_EQ(error_of("seed: 0x10"), "5:7 seed: wanted an integer, found '0x10'");
-  EXPECT_EQ(error_of("seed: [1]"), "5:7 seed: wanted an integer, found a list");
-  EXPECT_EQ(error_of("seed:"), "5:1 seed: wanted an integer, found nothing");
+  EXPECT_EQ(error_of("seed: '5'"), "5:7 seed: expected an integer, got the text '5'");
+  EXPECT_EQ(error_of("seed: 4.O"), "5:7 seed: expected an integer, got '4.O'");
+  EXPECT_EQ(error_of("seed: 1.5e0"), "5:7 seed: expected an integer, got 1.5e0");
+  EXPECT_EQ(error_of("seed: 1e300"), "5:7 seed: expected an integer, got 1e300");
+  EXPECT_EQ(error_of("seed: 1_000"), "5:7 seed: expected an integer, got '1_000'");
+  EXPECT_EQ(error_of("seed: 0x10"), "5:7 seed: expected an integer, got '0x10'");
+  EXPECT_EQ(error_of("seed: [1]"), "5:7 seed: expected an integer, got a list");
+  EXPECT_EQ(error_of("seed:"), "5:1 seed: expected an integer, got nothing");
   EXPECT_EQ(error_of("seed: -1"), "5:7 seed: -1 is out of range [0,)");
   EXPECT_EQ(error_of("seed: 99999999999999999999"), "5:7 seed: 99999999999999999999 does not fit into 64 bits");
-  EXPECT_EQ(error_of("rollout: 5"), "5:10 rollout: wanted a mapping, found 5");
-  EXPECT_EQ(error_of("rollout: {threads: many}"), "5:20 rollout.threads: wanted an integer or 'auto', found 'many'");
-  EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: wanted true or false or 'auto', found 'yes'");
-  EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: wanted a size such as 512MiB, 4GB or 16GiB, found 16");
+  EXPECT_EQ(error_of("rollout: 5"), "5:10 rollout: expected a mapping, got 5");
+  EXPECT_EQ(error_of("rollout: {threads: many}"), "5:20 rollout.threads: expected an integer or 'auto', got 'many'");
+  EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: expected true or false or 'auto', got 'yes'");
+  EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: expected a size such as 512MiB, 4GB or 16GiB, got 16");
   EXPECT_EQ(error_of("resources: {wall_time: 30}"),
-            "5:24 resources.wall_time: wanted a duration such as 90s, 30m or 1h30m, found 30");
-  EXPECT_EQ(error_of("output: {dir: 5}"), "5:15 output.dir: wanted text, found 5; quote it if it is meant");
-  EXPECT_EQ(error_of("plugin_path: here"), "5:14 plugin_path: wanted a list of paths, found 'here'");
+            "5:24 resources.wall_time: expected a duration such as 90s, 30m or 1h30m, got 30");
+  EXPECT_EQ(error_of("output: {dir: 5}"), "5:15 output.dir: expected text, got 5");
+  EXPECT_EQ(error_of("plugin_path: here"), "5:14 plugin_path: expected a list of paths, got 'here'");
 }
 
 TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   std::string head = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
-  EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: at least one limit is needed")));
-  EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: at least one")));
+  EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one limit")));
+  EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iteration: 3}\n"), ElementsAre(HasSubstr("unknown key 'iteration' in budget")))
       << "a limit that is misspelt is one error";
   EXPECT_THAT(ErrorsOf(head + "bugdet: {iterations: 3}\n"), ElementsAre(HasSubstr("did you mean 'budget'?")));
@@ -124,33 +126,33 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
 TEST_F(ErrorsTest, APrecisionIsAPercentageOfASpeedThatIsMeasured) {
   const std::string speed = kMinimal + "report: {kind: parallel_efficiency, ";
   EXPECT_THAT(ErrorsOf(speed + "precision: 0.05}\n"),
-              ElementsAre("5:48 report.precision: wanted a percentage such as 5% or 0.5%, found 0.05"));
+              ElementsAre("5:48 report.precision: expected a percentage such as 5% or 0.5%, got 0.05"));
   EXPECT_THAT(ErrorsOf(speed + "precision: 101%}\n"), ElementsAre("5:48 report.precision: 101% is out of range (0,100]"));
-  EXPECT_THAT(ErrorsOf(speed + "max_time: 20}\n"), ElementsAre(HasSubstr("5:47 report.max_time: wanted a duration")));
+  EXPECT_THAT(ErrorsOf(speed + "max_time: 20}\n"), ElementsAre(HasSubstr("5:47 report.max_time: expected a duration")));
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {kind: comparison, precision: 5%}\n"),
-              ElementsAre("5:28 report.precision: wanted with report.kind: parallel_efficiency alone, found with comparison"));
+              ElementsAre("5:28 report.precision: expected report.kind: parallel_efficiency for this key, got comparison"));
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {precision: 5%}\n"), ElementsAre(HasSubstr("5:10 missing key 'report.kind'")));
   const std::string none = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
-  EXPECT_THAT(ErrorsOf(none + "report: {kind: comparison}\n"), ElementsAre(HasSubstr("budget: at least one limit is needed")));
+  EXPECT_THAT(ErrorsOf(none + "report: {kind: comparison}\n"), ElementsAre(HasSubstr("budget: expected at least one limit")));
 }
 
 TEST_F(ErrorsTest, FailurePoliciesFitTheirClass) {
   auto error_of = [&](const std::string& line) { return ErrorsOf(kMinimal + line + "\n"); };
   EXPECT_THAT(error_of("on_failure: {signal: {retry: 0}}"),
-              ElementsAre("5:22 on_failure.signal: wanted one of fail|infeasible|{retry: N}, found a mapping"));
+              ElementsAre("5:22 on_failure.signal: expected one of fail|infeasible|{retry: N}, got a mapping"));
   EXPECT_THAT(error_of("on_failure: {nan: shrink}"),
-              ElementsAre("5:19 on_failure.nan: wanted one of fail|infeasible|{retry: N}, found 'shrink'"));
-  EXPECT_THAT(error_of("on_failure: {host_oom: retry}"), ElementsAre(HasSubstr("found 'retry'")));
+              ElementsAre("5:19 on_failure.nan: expected one of fail|infeasible|{retry: N}, got 'shrink'"));
+  EXPECT_THAT(error_of("on_failure: {host_oom: retry}"), ElementsAre(HasSubstr("got 'retry'")));
   EXPECT_THAT(error_of("on_failure: {gpu_oom: fail}"),
               ElementsAre("5:14 unknown key 'gpu_oom' in on_failure; did you mean 'device_oom'?"));
   EXPECT_THAT(error_of("stop_sweep: {flapping: 3 per minute}"),
-              ElementsAre("5:24 stop_sweep.flapping: wanted a limit such as '3 in 60s', or 0, found '3 per minute'"));
+              ElementsAre("5:24 stop_sweep.flapping: expected a limit such as '3 in 60s', or 0, got '3 per minute'"));
 }
 
 TEST_F(ErrorsTest, AReportNeedsAKind) {
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {baseline: before}\n"), ElementsAre(HasSubstr("5:10 missing key 'report.kind'")));
   EXPECT_THAT(ErrorsOf(kMinimal + "report: {kind: best}\n"),
-              ElementsAre("5:16 report.kind: wanted one of parallel_efficiency|comparison|ab|search, found 'best'"));
+              ElementsAre("5:16 report.kind: expected one of parallel_efficiency|comparison|ab|search, got 'best'"));
 }
 
 TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {
@@ -161,18 +163,17 @@ TEST_F(ErrorsTest, APluginThatIsNotFoundIsAnErrorAtItsKey) {
 
 TEST_F(ErrorsTest, APluginIsNamedInsideAMapping) {
   EXPECT_THAT(ErrorsOf("experiment: a\nenv: [walker]\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
-              ElementsAre("2:6 env: wanted a mapping, found a list"));
+              ElementsAre("2:6 env: expected a mapping, got a list"));
   EXPECT_THAT(ErrorsOf("experiment: a\nenv: {plugin: 5}\nlearner: {plugin: climber}\nbudget: {epochs: 1}\n"),
-              ElementsAre(HasSubstr("2:15 env.plugin: wanted text, found 5")));
+              ElementsAre(HasSubstr("2:15 env.plugin: expected text, got 5")));
 }
 
 TEST_F(ErrorsTest, MonitorsAreNamesOrMappings) {
-  EXPECT_THAT(
-      ErrorsOf(kMinimal + "monitors: [[a], {plugn: b}, nobody]\n"),
-      ElementsAre(HasSubstr("5:12 monitors: wanted a plugin's name or {plugin, options}, found a list"),
-                  HasSubstr("5:17 monitors: a monitor lacks 'plugin'"), HasSubstr("5:18 unknown key 'plugn' in monitors"),
-                  HasSubstr("5:29 monitors.2.plugin: no monitor plugin 'nobody'")));
-  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: all\n"), ElementsAre("5:1 monitors: wanted a list of plugins, found 'all'"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: [[a], {plugn: b}, nobody]\n"),
+              ElementsAre(HasSubstr("5:12 monitors: expected a plugin's name or {plugin, options}, got a list"),
+                          HasSubstr("5:17 monitors: missing key 'plugin'"), HasSubstr("5:18 unknown key 'plugn' in monitors"),
+                          HasSubstr("5:29 monitors.2.plugin: no monitor plugin 'nobody'")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "monitors: all\n"), ElementsAre("5:1 monitors: expected a list of plugins, got 'all'"));
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST_F(ExperimentTest, ASavedTrialByCommandIsAnExperimentFileToo) {
   EXPECT_EQ(ToJson(ExperimentFromJson(saved)), saved);
 }
 
-TEST_F(ExperimentTest, OfAPluginNothingIsSavedThatConcernsCommands) {
+TEST_F(ExperimentTest, OmitsCommandKeysForPlugins) {
   const json saved = ToJson(Good(kMinimal).experiment);
   for (const HostKey& key : HostKeys())
     EXPECT_FALSE(key.of_command && saved["learner"].contains(key.path.substr(8))) << key.path;
@@ -120,7 +120,7 @@ TEST_F(ExperimentTest, LargeNumbersAndFractionsSurvive) {
   EXPECT_EQ(back.budget.wall_time_s, 1.0 / 3);
 }
 
-TEST_F(ExperimentTest, AnotherShapeIsRefused) {
+TEST_F(ExperimentTest, RejectsADifferentShape) {
   json saved = ToJson(Good(kMinimal).experiment);
   auto refusal = [](const json& document) {
     try {
@@ -135,12 +135,12 @@ TEST_F(ExperimentTest, AnotherShapeIsRefused) {
   less["env"].erase("plugin");
   other["seed"] = "x";
   EXPECT_THAT(refusal(more), HasSubstr("unknown key 'rollout.speed'"));
-  EXPECT_THAT(refusal(less), HasSubstr("lacks 'env.plugin'"));
+  EXPECT_THAT(refusal(less), HasSubstr("missing key 'env.plugin'"));
   EXPECT_THAT(refusal(other), HasSubstr("seed"));
   EXPECT_THAT(refusal(json::array()), HasSubstr("JSON object"));
 }
 
-TEST_F(ExperimentTest, AKeyWithADefaultMayBeMissingAsInWhatAnOlderProgramSaved) {
+TEST_F(ExperimentTest, AKeyWithADefaultMayBeMissingAsFromAnOlderProgram) {
   const json saved = ToJson(Good(kMinimal).experiment);
   json older = saved;
   older["output"].erase("live");

@@ -39,23 +39,23 @@ TEST_F(OptionsTest, ValuesAreReadByTheirType) {
   EXPECT_EQ(options["data"], (folder_ / "d.csv").string());
 }
 
-TEST_F(OptionsTest, AStructureIsTakenAsItStands) {
+TEST_F(OptionsTest, AStructureIsKeptUnchanged) {
   LearnerOption("kwargs") = Option("kwargs", BP_PARAM_ANY, "{}", "mapping");
   LearnerOption("layers") = Option("layers", BP_PARAM_ANY, "[]");
   json options = Good(WithOptions("kwargs: {a: {b: [1, x, '2']}, c: 0.5}")).experiment.learner.options;
   EXPECT_EQ(options["kwargs"], json({{"a", {{"b", {1, "x", "2"}}}}, {"c", 0.5}}));
   EXPECT_EQ(options["layers"], json::array());
   EXPECT_THAT(ErrorsOf(WithOptions("kwargs: [1], layers: 3")),
-              ElementsAre("6:21 learner.options.kwargs: wanted a mapping, found a list",
-                          "6:34 learner.options.layers: wanted a mapping or a list, found 3"));
+              ElementsAre("6:21 learner.options.kwargs: expected a mapping, got a list",
+                          "6:34 learner.options.layers: expected a mapping or a list, got 3"));
 }
 
 TEST_F(OptionsTest, AllErrorsOfOneTableComeTogether) {
   EXPECT_THAT(ErrorsOf(WithOptions("lr: 2, epochs: 1.5, hidden: [4, 0], device: tpu, note: 5, learnin_rate: 1")),
-              ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: wanted an integer, found 1.5"),
+              ElementsAre("6:17 learner.options.lr: 2 is out of range (0,1]", HasSubstr("epochs: expected an integer, got 1.5"),
                           HasSubstr("learner.options.hidden[1]: 0 is out of range [1,)"),
-                          HasSubstr("learner.options.device: wanted one of cpu|cuda, found 'tpu'"),
-                          HasSubstr("learner.options.note: wanted text, found 5; quote it"),
+                          HasSubstr("learner.options.device: expected one of cpu|cuda, got 'tpu'"),
+                          HasSubstr("learner.options.note: expected text, got 5"),
                           HasSubstr("learner.climber has no option 'learnin_rate'; did you mean 'lr'?")));
 }
 
@@ -66,7 +66,7 @@ TEST_F(OptionsTest, AnAliasIsTheOption) {
   EXPECT_EQ(loaded.origin["learner.options.lr"], (folder_ / "e.yaml").string() + ":6:13");
 }
 
-TEST_F(OptionsTest, AnAliasBesideItsTargetIsAnError) {
+TEST_F(OptionsTest, AnAliasNextToItsTargetIsAnError) {
   EXPECT_THAT(ErrorsOf(WithOptions("lr: 0.1, alpha: 0.5")), ElementsAre(HasSubstr("6:22 'alpha' is another name of 'lr'")));
   EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, lr: 0.5")), ElementsAre(HasSubstr("6:13 'alpha' is another name of 'lr'")));
   EXPECT_THAT(ErrorsOf(WithOptions("alpha: 0.1, learning_rate: 0.5")),
@@ -80,7 +80,7 @@ TEST_F(OptionsTest, AnAliasWithADotWritesTheHostKey) {
   EXPECT_FALSE(loaded.experiment.learner.options.contains("num_workers")) << "what is written out can be read again";
   EXPECT_EQ(loaded.origin["rollout.num_env_runners"], (folder_ / "e.yaml").string() + ":6:13");
   EXPECT_THAT(ErrorsOf(WithOptions("num_workers: 4") + "rollout: {num_env_runners: 4}\n"),
-              ElementsAre(HasSubstr("6:13 'num_workers' is another name of 'rollout.num_env_runners', which is set too at")));
+              ElementsAre(HasSubstr("6:13 'num_workers' is another name of 'rollout.num_env_runners', which is also set at")));
 }
 
 TEST_F(OptionsTest, ThePluginSeesTheHostKeyUnderItsOwnName) {
@@ -108,14 +108,13 @@ TEST_F(OptionsTest, AHostKeyWithAUnitTakesTheOptionsUnit) {
 TEST_F(OptionsTest, ARequiredOptionIsMissedAtThePluginsMapping) {
   LearnerOption("epochs").flags = BP_PARAM_REQUIRED;
   LearnerOption("epochs").def.reset();
-  EXPECT_THAT(ErrorsOf(WithOptions("")), ElementsAre(HasSubstr("5:3 learner.climber requires the option 'epochs'")));
+  EXPECT_THAT(ErrorsOf(WithOptions("")), ElementsAre(HasSubstr("5:3 learner.climber needs the option 'epochs'")));
   EXPECT_EQ(Good(WithOptions("epochs: 2")).experiment.learner.options["epochs"], 2);
 }
 
 TEST_F(OptionsTest, ADefaultThatBreaksItsOwnRuleIsThePluginsError) {
   LearnerOption("epochs").def = "0";
-  EXPECT_THAT(ErrorsOf(WithOptions("")),
-              ElementsAre(HasSubstr("learner.climber declares a default for 'epochs' that breaks its own")));
+  EXPECT_THAT(ErrorsOf(WithOptions("")), ElementsAre(HasSubstr("learner.climber declares an invalid default for 'epochs'")));
 }
 
 TEST_F(OptionsTest, EvaluationOverridesAreCheckedAndStaySparse) {

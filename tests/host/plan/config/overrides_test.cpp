@@ -20,11 +20,11 @@ TEST_F(OverridesTest, AValueIsTypedAsInTheFile) {
 
 TEST_F(OverridesTest, ErrorsShowTheTextAndTheColumn) {
   EXPECT_THAT(ErrorsOf(kMinimal, {"seed=4.O", "seed='5'"}),
-              ElementsAre("--set seed='5' seed: wanted an integer, found the text '5'"));
+              ElementsAre("--set seed='5' seed: expected an integer, got the text '5'"));
   LoadResult result = LoadText(kMinimal, {"env.options.legs=4.O"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),
-            "--set: error: env.options.legs: wanted an integer, found '4.O'\n  env.options.legs=4.O\n                   ^");
+            "--set: error: env.options.legs: expected an integer, got '4.O'\n  env.options.legs=4.O\n                   ^");
 }
 
 TEST_F(OverridesTest, APathMustBeKnown) {
@@ -32,8 +32,8 @@ TEST_F(OverridesTest, APathMustBeKnown) {
               ElementsAre("--set rollout.thread=2 unknown path 'rollout.thread'; did you mean 'rollout.threads'?"));
   EXPECT_THAT(ErrorsOf(kMinimal, {"env.options.legz=2"}), ElementsAre(HasSubstr("did you mean 'env.options.legs'?")));
   EXPECT_THAT(ErrorsOf(kMinimal, {"lr=2"}), ElementsAre(HasSubstr("did you mean 'learner.options.lr'?")));
-  EXPECT_THAT(ErrorsOf(kMinimal, {"seed"}), ElementsAre("--set seed wanted path=value, found 'seed'"));
-  EXPECT_THAT(ErrorsOf(kMinimal, {"base=x.yaml"}), ElementsAre(HasSubstr("base stands in files only")));
+  EXPECT_THAT(ErrorsOf(kMinimal, {"seed"}), ElementsAre("--set seed expected path=value, got 'seed'"));
+  EXPECT_THAT(ErrorsOf(kMinimal, {"base=x.yaml"}), ElementsAre(HasSubstr("base can only be set in a file")));
   EXPECT_THAT(ErrorsOf(kMinimal, {"seed.x=1"}), ElementsAre(HasSubstr("unknown path")));
 }
 
@@ -79,7 +79,7 @@ TEST_F(OverridesTest, TwoNamesOfOneValueAreAnErrorAsInAFile) {
   EXPECT_THAT(
       ErrorsOf(kMinimal, {"learner.options.alpha=0.5", "learner.options.lr=0.25"}),
       ElementsAre("--set learner.options.lr=0.25 'learner.options.lr' is another name of 'learner.options.alpha', which "
-                  "--set gives too; keep one of them"));
+                  "is also set by --set; keep one of them"));
   EXPECT_EQ(Good(kMinimal, {"seed=1", "seed=2"}).experiment.seed, 2u) << "the same name again replaces";
 }
 
@@ -91,7 +91,7 @@ TEST_F(OverridesTest, AnOverrideOfAHostAliasWritesTheHostKey) {
   EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 4u);
 }
 
-TEST_F(OverridesTest, AnotherPluginRefusesTheOldOnesOptions) {
+TEST_F(OverridesTest, ADifferentPluginRejectsTheOldOnesOptions) {
   std::string file =
       "experiment: a\nlearner: {plugin: climber}\nbudget: {iterations: 3}\n"
       "env: {plugin: walker, options: {reward: 2, legs: 6}}\n";

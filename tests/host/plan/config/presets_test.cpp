@@ -54,7 +54,7 @@ TEST_F(PresetsTest, ItsValuesStandOverTheFileAndUnderSet) {
   EXPECT_THAT(loaded.origin.at("learner.options.lr"), HasSubstr("presets/wide.yaml:4:"));
 }
 
-TEST_F(PresetsTest, ABudgetReplacesThatOfTheFile) {
+TEST_F(PresetsTest, ABudgetReplacesTheFilesBudget) {
   Write("presets/short.yaml", "budget: {env_steps: 9}\n");
   const std::string file =
       "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\nbudget: {iterations: 3, wall_time: 5s}\n";
@@ -71,7 +71,7 @@ TEST_F(PresetsTest, AKeyOfTheFileNamesOneAndTheCommandLineAnother) {
   EXPECT_FALSE(GoodWith("", kMinimal).experiment.preset);
 }
 
-TEST_F(PresetsTest, ItIsFoundBesideTheFileAboveItOrByPath) {
+TEST_F(PresetsTest, ItIsFoundNextToTheFileAboveItOrByPath) {
   Write("configs/ars/e.yaml", kMinimal);
   Write("configs/presets/near.yaml", "rollout: {num_env_runners: 6}\n");
   Write("elsewhere/mine.yaml", "rollout: {num_env_runners: 9}\n");
@@ -85,35 +85,35 @@ TEST_F(PresetsTest, ItIsFoundBesideTheFileAboveItOrByPath) {
   EXPECT_EQ(GoodWith("", kMinimal + "preset: elsewhere/mine.yaml\n").experiment.preset, "mine");
 }
 
-TEST_F(PresetsTest, AutoChoosesByTheDeviceAndSaysWhy) {
+TEST_F(PresetsTest, AutoChoosesByTheDeviceAndNotesWhy) {
   const auto chosen = [&] {
     const LoadedExperiment loaded = GoodWith("auto", kMinimal);
     EXPECT_THAT(loaded.notes, ElementsAre(HasSubstr("preset: " + loaded.experiment.preset.value_or("") + " (")));
-    return loaded.notes.empty() ? "" : loaded.notes[0].substr(loaded.notes[0].find("), as ") + 6);
+    return loaded.notes.empty() ? "" : loaded.notes[0].substr(loaded.notes[0].find("), because ") + 11);
   };
   EXPECT_EQ(chosen(), "no GPU was found");
   device_ = {"Maker WIDE 9000 SXM", 40 * kGiB};
-  EXPECT_EQ(chosen(), "the GPU found is 'Maker WIDE 9000 SXM' with 40 GiB");
+  EXPECT_EQ(chosen(), "the GPU is 'Maker WIDE 9000 SXM' with 40 GiB");
   EXPECT_EQ(GoodWith("auto", kMinimal).experiment.preset, "wide");
   device_ = {"Other", 80 * kGiB};
-  EXPECT_EQ(chosen(), "the GPU found is 'Other' with 80 GiB, which no preset names; this one is for at least 36 GiB");
+  EXPECT_EQ(chosen(), "the GPU is 'Other' with 80 GiB, for which there is no preset; this one needs at least 36 GiB");
   device_ = {"Other", 8 * kGiB};
   EXPECT_EQ(GoodWith("auto", kMinimal).experiment.preset, "narrow");
   device_ = {"Other", 2 * kGiB};
-  EXPECT_EQ(chosen(), "the GPU found is 'Other' with 2 GiB, and no preset is for so little");
+  EXPECT_EQ(chosen(), "the GPU is 'Other' with 2 GiB, too little for every preset");
   EXPECT_EQ(GoodWith("auto", kMinimal).experiment.preset, "plain");
 }
 
 TEST_F(PresetsTest, EveryMistakeHasItsPlace) {
-  EXPECT_THAT(ErrorWith("widee"), HasSubstr("there is no preset 'widee'; did you mean 'wide'?"));
-  EXPECT_THAT(ErrorWith("", kMinimal + "preset: naro\n"), HasSubstr("e.yaml:5:9: error: there is no preset 'naro'"));
+  EXPECT_THAT(ErrorWith("widee"), HasSubstr("unknown preset 'widee'; did you mean 'wide'?"));
+  EXPECT_THAT(ErrorWith("", kMinimal + "preset: naro\n"), HasSubstr("e.yaml:5:9: error: unknown preset 'naro'"));
   EXPECT_THAT(ErrorWith("no/such.yaml"), HasSubstr("preset: cannot read 'no/such.yaml'"));
   Write("presets/bad.yaml", "learner: {options: {dir_chunk: 3}}\n");
   EXPECT_THAT(ErrorWith("bad"), HasSubstr("presets/bad.yaml:1:21: error: unknown path 'learner.options.dir_chunk'"));
   Write("presets/bad.yaml", "learner: {plugin: hopper}\n");
-  EXPECT_THAT(ErrorWith("bad"), HasSubstr("'learner.plugin' is no part of a preset"));
+  EXPECT_THAT(ErrorWith("bad"), HasSubstr("'learner.plugin' cannot be in a preset"));
   Write("presets/bad.yaml", "device: {cores: 3}\n");
-  EXPECT_THAT(ErrorWith("bad"), HasSubstr("device has 'gpu' and 'memory'; found 'cores'"));
+  EXPECT_THAT(ErrorWith("bad"), HasSubstr("device: expected 'gpu' or 'memory', got 'cores'"));
   Write("presets/bad.yaml", "for_learner: {hopper: {learner: {options: {dir_chunk: 3}}}}\n");
   EXPECT_TRUE(LoadWith("bad", kMinimal).errors.empty()) << "of another learner";
 }

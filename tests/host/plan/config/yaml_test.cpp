@@ -14,28 +14,28 @@ TEST_F(YamlTest, ADuplicateKeyIsAnErrorAtTheSecondOne) {
 
 TEST_F(YamlTest, ASecondDocumentIsAnError) {
   EXPECT_THAT(ErrorsOf("---\n" + kMinimal + "---\nseed: 1\n"),
-              ElementsAre("6:1 a second document; an experiment file holds one"));
+              ElementsAre("6:1 expected one document in an experiment file, got a second one"));
 }
 
 TEST_F(YamlTest, ALeadingDocumentMarkIsFine) { Good("# purpose\n---\n" + kMinimal); }
 
 TEST_F(YamlTest, OctalLookAlikesAreErrorsWhereverTheyStand) {
-  EXPECT_THAT(ErrorsOf(kMinimal + "seed: 010\n"), ElementsAre(HasSubstr("5:7 '010' could be read as an octal number")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "seed: 010\n"), ElementsAre(HasSubstr("5:7 '010' looks like an octal number")));
   EXPECT_THAT(ErrorsOf(kMinimal + "seed: 0o17\n"), ElementsAre(HasSubstr("octal")));
   EXPECT_EQ(Good(kMinimal + "seed: 0\n").experiment.seed, 0u);
 }
 
 TEST_F(YamlTest, OnlyFiniteNumbersAreNumbers) {
-  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: .nan}\n"), ElementsAre("5:19 '.nan' is not a finite number"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: -.inf}\n"), ElementsAre("5:19 '-.inf' is not a finite number"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: .nan}\n"), ElementsAre("5:19 expected a finite number, got '.nan'"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: -.inf}\n"), ElementsAre("5:19 expected a finite number, got '-.inf'"));
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: nan}\n"),
-              ElementsAre("5:19 resources.gpus: wanted a number, found 'nan'"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: 1e999}\n"), ElementsAre(HasSubstr("wanted a number, found '1e999'")));
+              ElementsAre("5:19 resources.gpus: expected a number, got 'nan'"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: 1e999}\n"), ElementsAre(HasSubstr("expected a number, got '1e999'")));
 }
 
 TEST_F(YamlTest, TabsAreErrors) {
-  EXPECT_THAT(ErrorsOf(kMinimal + "rollout:\n\tthreads: 2\n"), ElementsAre("6:1 a tab; use spaces"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "seed:\t2\n"), ElementsAre("5:6 a tab; use spaces"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "rollout:\n\tthreads: 2\n"), ElementsAre("6:1 expected spaces, got a tab"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "seed:\t2\n"), ElementsAre("5:6 expected spaces, got a tab"));
 }
 
 TEST_F(YamlTest, BrokenYamlNamesItsPlace) {
@@ -56,14 +56,14 @@ TEST_F(YamlTest, AnErrorBehindAnAliasIsReportedOnce) {
               ElementsAre("4:36 env.walker has no option 'legz'; did you mean 'legs'?"));
 }
 
-TEST_F(YamlTest, MergeKeysAreRefusedWithTheWayAround) {
+TEST_F(YamlTest, RejectsMergeKeysWithAnAlternative) {
   EXPECT_THAT(ErrorsOf(kMinimal + "rollout: &r {threads: 2}\nevaluation: {<<: *r}\n"),
-              ElementsAre(HasSubstr("merge keys (<<) are not read; put the shared part into a file")));
+              ElementsAre(HasSubstr("merge keys (<<) are not supported; move the shared part to a file")));
 }
 
 TEST_F(YamlTest, AnAliasThatContainsItselfEnds) { EXPECT_FALSE(ErrorsOf(kMinimal + "rollout: &r {threads: *r}\n").empty()); }
 
-TEST_F(YamlTest, TagsAreRefused) { EXPECT_THAT(ErrorsOf(kMinimal + "seed: !!str 5\n"), ElementsAre(HasSubstr("the tag"))); }
+TEST_F(YamlTest, RejectsTags) { EXPECT_THAT(ErrorsOf(kMinimal + "seed: !!str 5\n"), ElementsAre(HasSubstr("the tag"))); }
 
 TEST_F(YamlTest, WindowsLineEndsAndAByteOrderMarkDoNotMatter) {
   std::string text = "\xEF\xBB\xBF";
@@ -77,12 +77,12 @@ TEST_F(YamlTest, AFileThatIsNotThereIsOneError) {
   EXPECT_THAT(Format(result.errors[0]), HasSubstr("none.yaml: error: cannot read"));
 }
 
-TEST_F(YamlTest, AnEmptyFileListsWhatIsMissing) {
+TEST_F(YamlTest, AnEmptyFileListsMissingKeys) {
   EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
-                                        HasSubstr("at least one limit is needed: iterations, env_steps, epochs, wall_time")));
+                                        HasSubstr("expected at least one limit of iterations, env_steps, epochs, wall_time")));
 }
 
-TEST_F(YamlTest, TheBudgetOfAFileReplacesThatOfItsBase) {
+TEST_F(YamlTest, TheBudgetOfAFileReplacesItsBasesBudget) {
   Write("base.yaml", "budget: {iterations: 3, wall_time: 5s}\n");
   const std::string file = "base: base.yaml\nexperiment: over\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
   EXPECT_EQ(Good(file).experiment.budget.iterations, 3u);
@@ -105,7 +105,7 @@ TEST_F(YamlTest, ABaseIsMergedDeeplyAndItsListsAreReplaced) {
 }
 
 // Of a base the budget is replaced as a whole, under whichever name it says of it.
-TEST_F(YamlTest, ANewBudgetReplacesWhatABaseSaysOfItByAPluginsName) {
+TEST_F(YamlTest, ABudgetReplacesABasesLimitsUnderPluginNames) {
   OptionInfo passes = Option("num_train_epochs", BP_PARAM_I64, {});
   passes.aliases = {"budget.epochs"};
   OptionInfo saves = Option("save_steps", BP_PARAM_I64, {});
@@ -136,7 +136,7 @@ TEST_F(YamlTest, ErrorsOfTheFileComeBeforeErrorsOfItsBase) {
 
 TEST_F(YamlTest, ABaseThatBuildsUponItselfIsAnError) {
   Write("a.yaml", "base: e.yaml\n");
-  EXPECT_THAT(ErrorsOf("base: a.yaml\n" + kMinimal), ElementsAre(HasSubstr("builds upon itself")));
+  EXPECT_THAT(ErrorsOf("base: a.yaml\n" + kMinimal), ElementsAre(HasSubstr("extends itself")));
   EXPECT_THAT(ErrorsOf("base: none.yaml\n" + kMinimal), ElementsAre(HasSubstr("1:1 base: cannot read")));
 }
 

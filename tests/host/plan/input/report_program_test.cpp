@@ -33,7 +33,7 @@ class ReportProgramTest : public testing::Test {
   const fs::path file_ = fs::path(testing::TempDir()) / ("report_program_" + std::to_string(getpid()));
 };
 
-TEST_F(ReportProgramTest, AnswersWhatItIsAsked) {
+TEST_F(ReportProgramTest, AnswersRequests) {
   EXPECT_EQ("answered: --make {\"folders\":[\"a\"]}", WhyNot(Program("echo -n \"$1 \"; cat")));
 }
 

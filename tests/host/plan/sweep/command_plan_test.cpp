@@ -63,7 +63,7 @@ TEST_F(CommandPlan, ItsOptionsAreSwept) {
   EXPECT_EQ(commands.points.size(), 2u);
 }
 
-TEST_F(CommandPlan, StandsBesidePluginsAsAnArm) {
+TEST_F(CommandPlan, ComparesWithPluginsAsAnArm) {
   const Plan plan = PlanOf(
       "env: walker\nbudget: {iterations: 3}\ncompare: {arms: [{name: plugin, learner: climber}, {name: script, "
       "learner: {command: [python3, train.py]}}]}\n");
@@ -77,10 +77,10 @@ TEST_F(CommandPlan, HasNoStages) {
   const PlanResult result =
       PlanText("experiment: first\n" + kCommand + "stages: [{name: a}, {name: b, learner.options.lr: 2}]\n");
   ASSERT_FALSE(result.plan);
-  EXPECT_THAT(result.errors.at(0).message, HasSubstr("wanted a plugin in an experiment with stages"));
+  EXPECT_THAT(result.errors.at(0).message, HasSubstr("expected a plugin in an experiment with stages"));
 }
 
-TEST_F(CommandPlan, OfAPluginTheIdentitySaysNothingOfCommands) {
+TEST_F(CommandPlan, OmitsCommandKeysFromAPluginsIdentity) {
   const Plan plan = PlanOf(kMinimal.substr(kMinimal.find('\n') + 1));
   EXPECT_EQ(plan.Identity(plan.trials.at(0))["point"]["learner"].size(), 2u) << "id and options";
 }

@@ -58,26 +58,26 @@ TEST_F(CompareSection, AnArmIsTheTrialThatASweepWouldHave) {
   EXPECT_EQ(ours, theirs);
 }
 
-TEST_F(CompareSection, ThreeSeedsAreRefused) {
+TEST_F(CompareSection, RejectsThreeSeeds) {
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 1}\n"),
-              ElementsAre("7:3 compare.looks: 3 seeds can never show a difference at 5 %; wanted n: 4 or more, or max: 2"));
+              ElementsAre("7:3 compare.looks: 3 seeds can never show a difference at 5 %; set n: 4 or more, or max: 2"));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  looks: {n: 3, max: 2}\n"), SizeIs(0));
 }
 
-TEST_F(CompareSection, WhatIsNoComparison) {
-  EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: wanted two or more")));
+TEST_F(CompareSection, RejectsInvalidComparisons) {
+  EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}]}\n"), ElementsAre(HasSubstr("compare.arms: expected two or more")));
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: a, learner.options.lr: 0.01}]}\n"),
-              ElementsAre(HasSubstr("compare.arms: two arms are called 'a'")));
+              ElementsAre(HasSubstr("compare.arms: two arms are named 'a'")));
   EXPECT_THAT(PlanErrors("compare: {metric: SPS}\n"), ElementsAre(HasSubstr("missing key 'arms'")));
-  EXPECT_THAT(PlanErrors("compare: 5\n"), ElementsAre(HasSubstr("compare: wanted a mapping with arms, found 5")));
+  EXPECT_THAT(PlanErrors("compare: 5\n"), ElementsAre(HasSubstr("compare: expected a mapping with arms, got 5")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  metrik: SPS\n"),
               ElementsAre("7:3 unknown key 'metrik' in compare; did you mean 'metric'?"));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "sweep: {seeds: {n: 2}}\n"),
-              ElementsAre(HasSubstr("sweep: stands beside compare:")));
+              ElementsAre(HasSubstr("sweep: the arms of compare: already define all points")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "report: {kind: comparison}\n"),
-              ElementsAre(HasSubstr("report.kind: wanted ab with compare:, or none, found 'comparison'")));
+              ElementsAre(HasSubstr("report.kind: expected ab or no kind next to compare:, got 'comparison'")));
   EXPECT_THAT(PlanErrors("compare: {arms: [{name: a}, {name: b, budget.iterations: 9}]}\n"),
-              ElementsAre(HasSubstr("arms with unequal budgets are no comparison")));
+              ElementsAre(HasSubstr("a comparison needs equal budgets")));
   EXPECT_THAT(PlanErrors("compare:\n" + kArms + "  margin: lots\n"), ElementsAre(HasSubstr("a percentage such as 5%")));
 }
 
@@ -114,37 +114,37 @@ TEST_F(CompareSection, AnArmMayNameItsTask) {
   EXPECT_EQ(Ids(named), Ids(crossed));
 }
 
-TEST_F(CompareSection, WhatAreNoTasks) {
+TEST_F(CompareSection, RejectsInvalidTasks) {
   const auto with = [&](const std::string& tasks, const std::string& arms = kArms) {
     return PlanErrors("compare:\n" + arms + "  tasks: " + tasks + "\n");
   };
-  EXPECT_THAT(with("[{name: x, reference: [0, 1]}]"), ElementsAre(HasSubstr("compare.tasks: wanted two or more")));
+  EXPECT_THAT(with("[{name: x, reference: [0, 1]}]"), ElementsAre(HasSubstr("compare.tasks: expected two or more")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y}]"),
-              ElementsAre(HasSubstr("compare.tasks: wanted reference: [worst, best]")));
+              ElementsAre(HasSubstr("compare.tasks: expected reference: [worst, best]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [2, 2]}]"),
-              ElementsAre(HasSubstr("compare.tasks: wanted reference: [worst, best]")));
+              ElementsAre(HasSubstr("compare.tasks: expected reference: [worst, best]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: x, reference: [0, 2]}]"),
-              ElementsAre(HasSubstr("two tasks are called 'x'")));
+              ElementsAre(HasSubstr("two tasks are named 'x'")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [2, 1]}]"),
-              ElementsAre(HasSubstr("reference of 'y' is [worst, best] where up is better, found [2, 1]")));
+              ElementsAre(HasSubstr("reference of 'y': expected [worst, best], where up is better, got [2, 1]")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y on z, reference: [0, 1]}]"),
-              ElementsAre(HasSubstr("'y on z' has ' on ' in it")));
+              ElementsAre(HasSubstr("'y on z' contains ' on '")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: on ice, reference: [0, 1]}]"),
               ElementsAre(HasSubstr("'on ice' begins with 'on'")))
       << "'a on on ice' may be the arm 'a on' on the task 'ice'";
   EXPECT_THAT(
       with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
-      ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' say the same place")));
+      ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' set the same value")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]\n  metric: SPS"),
-              ElementsAre(HasSubstr("SPS is a speed")));
+              ElementsAre(HasSubstr("got SPS, which is a speed")));
   const std::string one_more =
       "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", one_more),
-              Contains(HasSubstr("task 'y' has the arms a, b, others have a, b, c")));
+              Contains(HasSubstr("but 'y' has a, b and others have a, b, c")));
   const std::string twice =
       "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: a, task: y, learner.options.lr: 0.1}]\n";
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", twice),
-              Contains(HasSubstr("two arms on task 'y' are called 'a'")));
+              Contains(HasSubstr("two arms on task 'y' are named 'a'")));
 }
 
 TEST_F(CompareSection, TheCommandLineChangesIt) {

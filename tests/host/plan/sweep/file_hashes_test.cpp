@@ -177,7 +177,7 @@ TEST_F(FileHashesTest, NamesFilesFromTheModelOnSoThatAMovedFolderIsTheSameTrial)
 }
 
 // So its trials keep their ids.
-TEST_F(FileHashesTest, ModelWithoutReferencesIsItsFileAlone) {
+TEST_F(FileHashesTest, ModelWithoutReferencesIsOnlyItsFile) {
   UseModel(Write("m.xml", "<mujoco><worldbody><geom name='file'/></worldbody></mujoco>"));
   EXPECT_THAT(Keys(Hashes()), ElementsAre("env.options.model", "env.plugin", "learner.plugin"));
   loaded_.experiment.env.options["model"] = "";
@@ -256,7 +256,7 @@ TEST_F(FileHashesTest, HoldsTheModulesOfAScript) {
   EXPECT_TRUE(Matters("train.py"));
 }
 
-TEST_F(FileHashesTest, HoldsTheModulesOfAProgramThatPythonRuns) {
+TEST_F(FileHashesTest, CoversTheModulesOfAPythonProgram) {
   Write("lib/net.py", "");
   UseCommand({Write("train", "#!/usr/bin/env python3\nimport lib.net\n")});
   EXPECT_TRUE(Matters("lib/net.py"));
@@ -264,7 +264,7 @@ TEST_F(FileHashesTest, HoldsTheModulesOfAProgramThatPythonRuns) {
   EXPECT_FALSE(Matters("lib/net.py"));
 }
 
-TEST_F(FileHashesTest, ScriptAloneInItsFolderIsItsFileAlone) {
+TEST_F(FileHashesTest, ScriptWithoutModulesIsOnlyItsFile) {
   UseCommand({"python", Write("alone/train.py", "")});
   EXPECT_THAT(Keys(Hashes()), ElementsAre("env.plugin", "learner.command.1"));
 }

@@ -19,19 +19,19 @@ TEST_F(GrammarTest, UnknownKeysAndPathsGetHints) {
 TEST_F(GrammarTest, EveryPlaceIsReportedOnce) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {learner.options.lr: [7, 0.5], env.options.legs: [2, x, 99]}}\n"),
-      ElementsAre("5:37 learner.options.lr: 7 is out of range (0,1]", "5:68 env.options.legs: wanted an integer, found 'x'",
+      ElementsAre("5:37 learner.options.lr: 7 is out of range (0,1]", "5:68 env.options.legs: expected an integer, got 'x'",
                   "5:71 env.options.legs: 99 is out of range [1,8]"));
 }
 
-TEST_F(GrammarTest, SomePathsAreNoAxes) {
+TEST_F(GrammarTest, RejectsPathsThatCannotBeAxes) {
   for (const auto& [path, reason] : std::map<std::string, std::string>{{"experiment", "one results folder"},
                                                                        {"output.dir", "one results folder"},
                                                                        {"plugin_path", "share the plugin path"},
                                                                        {"base", "sweep.files"},
-                                                                       {"sweep", "does not change itself"},
-                                                                       {"report.kind", "the batch as a whole"},
-                                                                       {"on_failure", "the batch as a whole"},
-                                                                       {"stop_sweep.flapping", "the batch as a whole"},
+                                                                       {"sweep", "cannot change itself"},
+                                                                       {"report.kind", "the whole batch"},
+                                                                       {"on_failure", "the whole batch"},
+                                                                       {"stop_sweep.flapping", "the whole batch"},
                                                                        {"seed", "sweep.seeds"}}) {
     EXPECT_THAT(PlanErrors("sweep: {grid: {" + path + ": [1, 2]}}\n"),
                 ElementsAre(::testing::AllOf(HasSubstr("5:16 '" + path + "' cannot be swept"), HasSubstr(reason))));
@@ -48,34 +48,34 @@ TEST_F(GrammarTest, RejectsASeedThatSweepSeedsReplaces) {
 
 TEST_F(GrammarTest, AnAxisIsAListOfValues) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: 2}}\n"),
-              ElementsAre(HasSubstr("5:34 env.options.legs: wanted a list of values")));
+              ElementsAre(HasSubstr("5:34 env.options.legs: expected a list of values")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: []}}\n"),
-              ElementsAre(HasSubstr("5:34 env.options.legs: an axis needs at least one")));
+              ElementsAre(HasSubstr("5:34 env.options.legs: expected at least one")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: {range: [1, 5]}}}\n"),
-              ElementsAre(HasSubstr("5:42 env.options.legs: a range is")));
+              ElementsAre(HasSubstr("5:42 env.options.legs: expected a range")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: {range: [5, 1, 1]}}}\n"),
               ElementsAre(HasSubstr("do not lead from 5 to 1")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: {range: [1, 5, 0]}}}\n"), ElementsAre(HasSubstr("steps of 0")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: {values: [1], wen: \"true\"}}}\n"),
-              ElementsAre(HasSubstr("5:48 env.options.legs: an axis has either")));
-  EXPECT_THAT(PlanErrors("sweep: {grid: [1]}\n"), ElementsAre(HasSubstr("5:15 sweep.grid: wanted a mapping")));
-  EXPECT_THAT(PlanErrors("sweep: [1]\n"), ElementsAre("5:8 sweep: wanted a mapping, found a list"));
+              ElementsAre(HasSubstr("5:48 env.options.legs: expected either")));
+  EXPECT_THAT(PlanErrors("sweep: {grid: [1]}\n"), ElementsAre(HasSubstr("5:15 sweep.grid: expected a mapping")));
+  EXPECT_THAT(PlanErrors("sweep: [1]\n"), ElementsAre("5:8 sweep: expected a mapping, got a list"));
 }
 
 TEST_F(GrammarTest, APathIsGivenOnce) {
   EXPECT_THAT(PlanErrors("sweep:\n  grid: {env.options.legs: [2]}\n  zip: {z: {env.options.legs: [3]}}\n"),
-              ElementsAre(HasSubstr("7:13 'env.options.legs' is given twice, already at")));
+              ElementsAre(HasSubstr("7:13 'env.options.legs' is set twice, first at")));
   EXPECT_THAT(
       PlanErrors("sweep:\n  grid: {env.options.legs: [2]}\n  random: {trials: 1, space: {env.options.legs: {int: [1, 2]}}}\n"),
-      ElementsAre(HasSubstr("7:31 'env.options.legs' is given twice")));
+      ElementsAre(HasSubstr("7:31 'env.options.legs' is set twice")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.5], learner.options.alpha: [0.1]}}\n"),
               ElementsAre(HasSubstr("5:43 'learner.options.alpha' and 'learner.options.lr' are names of one value")));
 }
 
 TEST_F(GrammarTest, SetAndSweepOfOnePathIsAnError) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.5]}}\n", {}, {"learner.options.lr=0.1"}),
-              ElementsAre("5:16 'learner.options.lr' is swept here and given by --set too; use --sweep learner.options.lr=... "
-                          "to replace the axis"));
+              ElementsAre("5:16 'learner.options.lr' is swept here and also set by --set; to replace the axis, use --sweep "
+                          "learner.options.lr=..."));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.5]}}\n", {}, {"learner.options.alpha=0.1"}),
               ElementsAre(HasSubstr("--sweep")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner: [{plugin: hopper}]}}\n", {}, {"learner.plugin=climber"}),
@@ -84,25 +84,26 @@ TEST_F(GrammarTest, SetAndSweepOfOnePathIsAnError) {
 
 TEST_F(GrammarTest, ZippedListsHaveEqualLengths) {
   EXPECT_THAT(PlanErrors("sweep: {zip: {arch: {env.options.legs: [1, 2], learner.options.lr: [0.1, 0.2, 0.3]}}}\n"),
-              ElementsAre("5:48 zip 'arch': 'learner.options.lr' has 3 values, 'env.options.legs' has 2"));
+              ElementsAre("5:48 zip 'arch': expected lists of equal length, but 'learner.options.lr' has 3 values and "
+                          "'env.options.legs' has 2"));
   EXPECT_THAT(PlanErrors("sweep: {zip: {env.options.legs: [1, 2]}}\n"),
-              ElementsAre(HasSubstr("5:33 zip 'env.options.legs': wanted a mapping")));
+              ElementsAre(HasSubstr("5:33 zip 'env.options.legs': expected a mapping")));
   EXPECT_THAT(PlanErrors("sweep: {zip: {z: {env.options.legs: [1, 2]}}}\n", {"env.options.legs=5"}),
-              ElementsAre(HasSubstr("--sweep env.options.legs=5 'env.options.legs' is a part of the zip 'z'")));
+              ElementsAre(HasSubstr("--sweep env.options.legs=5 'env.options.legs' belongs to the zip 'z'")));
 }
 
 TEST_F(GrammarTest, ListsHoldPoints) {
-  EXPECT_THAT(PlanErrors("sweep: {list: [5]}\n"), ElementsAre(HasSubstr("5:16 sweep.list: a point is a mapping")));
-  EXPECT_THAT(PlanErrors("sweep: {list: []}\n"), ElementsAre(HasSubstr("5:15 sweep.list: a list needs at least one")));
-  EXPECT_THAT(PlanErrors("sweep: {list: {a: 1}}\n"), ElementsAre(HasSubstr("5:15 sweep.list: wanted a list of points")));
+  EXPECT_THAT(PlanErrors("sweep: {list: [5]}\n"), ElementsAre(HasSubstr("5:16 sweep.list: expected a point such as")));
+  EXPECT_THAT(PlanErrors("sweep: {list: []}\n"), ElementsAre(HasSubstr("5:15 sweep.list: expected at least one")));
+  EXPECT_THAT(PlanErrors("sweep: {list: {a: 1}}\n"), ElementsAre(HasSubstr("5:15 sweep.list: expected a list of points")));
 }
 
 TEST_F(GrammarTest, FilesAreExperimentFiles) {
   EXPECT_THAT(PlanErrors("sweep: {files: [gone.yaml]}\n"), ElementsAre("5:17 sweep.files: cannot read 'gone.yaml'"));
-  EXPECT_THAT(PlanErrors("sweep: {files: []}\n"), ElementsAre(HasSubstr("5:16 sweep.files: wanted at least one")));
+  EXPECT_THAT(PlanErrors("sweep: {files: []}\n"), ElementsAre(HasSubstr("5:16 sweep.files: expected at least one")));
   Write("nested.yaml", "sweep: {seeds: {n: 2}}\n");
   EXPECT_THAT(PlanErrors("sweep: {files: [nested.yaml]}\n"),
-              ElementsAre(HasSubstr("1:1 a file that is a point of a sweep has no sweep")));
+              ElementsAre(HasSubstr("1:1 a file in sweep.files cannot have its own sweep")));
   Write("bad.yaml", "env: {options: {legz: 2}}\n");
   EXPECT_THAT(PlanErrors("sweep: {files: [bad.yaml]}\n"), ElementsAre(HasSubstr("1:17 env.walker has no option 'legz'")));
 }
@@ -118,41 +119,40 @@ TEST_F(GrammarTest, RandomNeedsTrialsAndDistributions) {
   };
   EXPECT_THAT(error_of("{unform: [1, 2]}"),
               ElementsAre("5:56 env.options.legs: unknown distribution 'unform'; did you mean 'uniform'?"));
-  EXPECT_THAT(error_of("[1, 2]"), ElementsAre(HasSubstr("5:55 env.options.legs: wanted a distribution such as")));
+  EXPECT_THAT(error_of("[1, 2]"), ElementsAre(HasSubstr("5:55 env.options.legs: expected a distribution such as")));
   EXPECT_THAT(error_of("{int: [2, 1]}"),
-              ElementsAre("5:61 env.options.legs: int wants [low, high], two numbers with low <= high, found [2, 1]"));
-  EXPECT_THAT(error_of("{int: 3}"), ElementsAre(HasSubstr("two numbers with low <= high, found 3")));
-  EXPECT_THAT(error_of("{int: [1, 2.5]}"), ElementsAre(HasSubstr("int wants whole numbers")));
-  EXPECT_THAT(error_of("{log_int: [0, 2]}"), ElementsAre(HasSubstr("log_int wants numbers above 0, found 0")));
-  EXPECT_THAT(error_of("{int: [1, 8], step: 0.5}"), ElementsAre(HasSubstr("the step of whole numbers is whole")));
-  EXPECT_THAT(error_of("{uniform: [1, 8], step: -1}"), ElementsAre(HasSubstr("a step is a number above 0")));
-  EXPECT_THAT(error_of("{choice: [1, 2], step: 1}"), ElementsAre(HasSubstr("choice has no step")));
+              ElementsAre("5:61 env.options.legs: int needs [low, high], two numbers with low <= high, got [2, 1]"));
+  EXPECT_THAT(error_of("{int: 3}"), ElementsAre(HasSubstr("two numbers with low <= high, got 3")));
+  EXPECT_THAT(error_of("{int: [1, 2.5]}"), ElementsAre(HasSubstr("int needs integers")));
+  EXPECT_THAT(error_of("{log_int: [0, 2]}"), ElementsAre(HasSubstr("log_int needs numbers above 0, got 0")));
+  EXPECT_THAT(error_of("{int: [1, 8], step: 0.5}"), ElementsAre(HasSubstr("expected an integer as step")));
+  EXPECT_THAT(error_of("{uniform: [1, 8], step: -1}"), ElementsAre(HasSubstr("expected a step above 0")));
+  EXPECT_THAT(error_of("{choice: [1, 2], step: 1}"), ElementsAre(HasSubstr("choice does not support a step")));
   EXPECT_THAT(
       error_of("{log_int: [1, 8], step: 2}"),
       ElementsAre(HasSubstr("expected no step with log_int, whose values are not spaced evenly, got 2; use int or leave")));
   EXPECT_THAT(error_of("{log_uniform: [1, 8], step: 2}"), ElementsAre(HasSubstr("expected no step with log_uniform")));
-  EXPECT_THAT(error_of("{choice: []}"), ElementsAre(HasSubstr("choice wants a list")));
-  EXPECT_THAT(error_of("{int: [1, 2], uniform: [1, 2]}"), ElementsAre(HasSubstr("one distribution, not both")));
-  EXPECT_THAT(error_of("{step: 2}"), ElementsAre(HasSubstr("a distribution is one of uniform")));
+  EXPECT_THAT(error_of("{choice: []}"), ElementsAre(HasSubstr("choice needs a list")));
+  EXPECT_THAT(error_of("{int: [1, 2], uniform: [1, 2]}"), ElementsAre(HasSubstr("expected one distribution, got")));
+  EXPECT_THAT(error_of("{step: 2}"), ElementsAre(HasSubstr("expected one of uniform")));
 }
 
 TEST_F(GrammarTest, DeriveCyclesAreErrors) {
-  EXPECT_THAT(
-      PlanErrors("sweep:\n  derive:\n    learner.options.micro: \"learner.options.accum\"\n"
-                 "    learner.options.accum: \"learner.options.micro * 2\"\n"),
-      ElementsAre(HasSubstr(
-          "7:5 derive: a value cannot need itself: learner.options.micro -> learner.options.accum -> learner.options.micro")));
+  EXPECT_THAT(PlanErrors("sweep:\n  derive:\n    learner.options.micro: \"learner.options.accum\"\n"
+                         "    learner.options.accum: \"learner.options.micro * 2\"\n"),
+              ElementsAre(HasSubstr("7:5 derive: the expressions form a cycle: learner.options.micro -> learner.options.accum "
+                                    "-> learner.options.micro")));
   EXPECT_THAT(PlanErrors("sweep: {derive: {learner.plugin: \"'hopper'\"}}\n"),
               ElementsAre(HasSubstr("5:18 'learner.plugin' cannot be derived")));
 }
 
-TEST_F(GrammarTest, ExpressionsAreRefusedAtTheirColumn) {
+TEST_F(GrammarTest, RejectsExpressionsAtTheirColumn) {
   EXPECT_THAT(PlanErrors("sweep: {where: [\"env.options.legs >\"]}\n"),
-              ElementsAre("5:36 in the expression: a value was expected, found the end"));
+              ElementsAre("5:36 in the expression: expected a value, got the end"));
   EXPECT_THAT(PlanErrors("sweep: {where: [\"env.options.legz > 1\"]}\n"),
               ElementsAre("5:18 where: unknown path 'env.options.legz'; did you mean 'env.options.legs'?"));
   EXPECT_THAT(PlanErrors("sweep: {where: [\"env.options.legs + 1\"]}\n"),
-              ElementsAre("5:18 where: wanted a condition, true or false, found 5"));
+              ElementsAre("5:18 where: expected a condition (true or false), got 5"));
   EXPECT_THAT(PlanErrors("sweep: {derive: {learner.options.micro: \"2 * rollout.threads\"}}\n"),
               ElementsAre("5:46 derive: 'rollout.threads' is 'auto', not a number"));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: {values: [2], when: \"env.options\"}}}\n"),
@@ -162,26 +162,25 @@ TEST_F(GrammarTest, ExpressionsAreRefusedAtTheirColumn) {
 TEST_F(GrammarTest, SeedsAndMemoryAxes) {
   EXPECT_THAT(PlanErrors("sweep: {seeds: {n: 0}}\n"), ElementsAre(HasSubstr("5:20 sweep.seeds.n: 0 is out of range")));
   EXPECT_THAT(PlanErrors("sweep: {seeds: {count: 2}}\n"),
-              ElementsAre("5:17 sweep.seeds has 'n', 'first' and 'paired'; found 'count'"));
-  EXPECT_THAT(PlanErrors("sweep: {seeds: 5}\n"), ElementsAre(HasSubstr("5:16 sweep.seeds: wanted {n: 5")));
-  EXPECT_THAT(
-      PlanErrors("sweep: {grid: {env.options.legs: [2]}, memory_axes: [env.options.leg]}\n"),
-      ElementsAre("5:54 memory_axes: 'env.options.leg' is no path that this sweep names; did you mean 'env.options.legs'?"));
+              ElementsAre("5:17 sweep.seeds: expected 'n', 'first' or 'paired', got 'count'"));
+  EXPECT_THAT(PlanErrors("sweep: {seeds: 5}\n"), ElementsAre(HasSubstr("5:16 sweep.seeds: expected {n: 5")));
+  EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: [2]}, memory_axes: [env.options.leg]}\n"),
+              ElementsAre("5:54 memory_axes: this sweep does not set 'env.options.leg'; did you mean 'env.options.legs'?"));
 }
 
-TEST_F(GrammarTest, APlanWithoutPointsSaysWhichRulesTookThem) {
+TEST_F(GrammarTest, APlanWithoutPointsNamesTheRules) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: [2, 3]}, where: [\"env.options.legs > 5\"]}\n"),
               ElementsAre("5:1 sweep: no point is left: 2 generated, dropped 2 by where #1"));
 }
 
-TEST_F(GrammarTest, TooManyPointsAreRefused) {
+TEST_F(GrammarTest, RejectsTooManyPoints) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {env.options.reward: {range: [1, 2000, 1]}, learner.options.micro: {range: [1, 2000, 1]}}}\n"),
-      ElementsAre("5:1 sweep: more than 100,000 points"));
+      ElementsAre("5:1 sweep: expected at most 100,000 points, got more"));
 }
 
 TEST_F(GrammarTest, TheShortFormHasPlaces) {
-  EXPECT_THAT(PlanErrors("", {"env.options.legs"}), ElementsAre(HasSubstr("--sweep env.options.legs wanted path=value")));
+  EXPECT_THAT(PlanErrors("", {"env.options.legs"}), ElementsAre(HasSubstr("--sweep env.options.legs expected path=value")));
   PlanResult result = PlanText(kMinimal, {"env.options.legs=2,99"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),

@@ -39,17 +39,17 @@ class HostileInputTest : public SweepTest {
   void Pipe(const std::string& name) { ASSERT_EQ(mkfifo((folder_ / name).c_str(), 0600), 0); }
 };
 
-TEST_F(HostileInputTest, ALeadingCommaIsNoDocument) {
-  EXPECT_THAT(FileErrors(", " + kMinimal), ElementsAre("1:1 not valid YAML: a value was expected, found ','"));
-  EXPECT_THAT(FileErrors(kMinimal, {"seed=,"}), ElementsAre("0:6 not valid YAML: a value was expected, found ','"));
+TEST_F(HostileInputTest, RejectsALeadingComma) {
+  EXPECT_THAT(FileErrors(", " + kMinimal), ElementsAre("1:1 not valid YAML: expected a value, got ','"));
+  EXPECT_THAT(FileErrors(kMinimal, {"seed=,"}), ElementsAre("0:6 not valid YAML: expected a value, got ','"));
 }
 
-TEST_F(HostileInputTest, APluginsNameThatIsNoTextIsSaidOnce) {
+TEST_F(HostileInputTest, ReportsAPluginsNameOfTheWrongTypeOnce) {
   const auto with = [&](const std::string& name) {
     return FileErrors("experiment: a\nenv: {plugin: " + name + "}\nlearner: {plugin: climber}\nbudget: {iterations: 1}\n");
   };
-  EXPECT_THAT(with("010"), ElementsAre(HasSubstr("2:15 '010' could be read as an octal number")));
-  EXPECT_THAT(with(".nan"), ElementsAre("2:15 '.nan' is not a finite number"));
+  EXPECT_THAT(with("010"), ElementsAre(HasSubstr("2:15 '010' looks like an octal number")));
+  EXPECT_THAT(with(".nan"), ElementsAre("2:15 expected a finite number, got '.nan'"));
   EXPECT_THAT(with("!!str walker"), ElementsAre(HasSubstr("2:15 the tag 'tag:yaml.org,2002:str' is not read")));
 }
 
@@ -59,8 +59,7 @@ TEST_F(HostileInputTest, ExpressionsHaveABoundedDepth) {
   EXPECT_THAT(where(Repeated("not ", 15000) + "true"), ElementsAre(HasSubstr("more than 500 operators in a row")));
   EXPECT_THAT(where(Repeated("1+", 30000) + "1 < 2"), ElementsAre(HasSubstr("more than 500 operators in a row")));
   EXPECT_THAT(where(std::string(60000, '(') + "1"), ElementsAre(HasSubstr("it is nested too deeply")));
-  EXPECT_THAT(where(std::string(200000, '-') + "1 < 2"),
-              ElementsAre(HasSubstr("it is 200,005 bytes long; wanted at most 65,536")));
+  EXPECT_THAT(where(std::string(200000, '-') + "1 < 2"), ElementsAre(HasSubstr("it has 200,005 bytes, the limit is 65,536")));
   GoodPlan("sweep: {where: [\"" + Repeated("not ", 400) + "true\", \"" + Repeated("1+", 300) + "1 > 2\"]}\n");
 }
 
@@ -74,14 +73,14 @@ TEST_F(HostileInputTest, NestingEndsAt64) {
   EXPECT_THAT(FileErrors(kMinimal, {"+" + Repeated("a.", 50000) + "b=1"}), ElementsAre(HasSubstr("cannot be set")));
 }
 
-TEST_F(HostileInputTest, AliasesCountAsWhatTheyStandFor) {
+TEST_F(HostileInputTest, AliasesCountAllTheirValues) {
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c <= 'i'; ++c) {
     const std::string before = std::string(", *") + static_cast<char>(c - 1);
     bomb += std::string(1, c) + ": &" + c + " [" + Repeated(before, 9).substr(2) + "]\n";
   }
   EXPECT_THAT(FileErrors(bomb + kMinimal), ElementsAre(HasSubstr("the document has more than 500,000 values")));
-  EXPECT_THAT(FileErrors("a: &a [*a]\n" + kMinimal), ElementsAre("1:8 an alias within what it stands for"));
+  EXPECT_THAT(FileErrors("a: &a [*a]\n" + kMinimal), ElementsAre("1:8 the alias refers to a value that contains it"));
 }
 
 TEST_F(HostileInputTest, OnlyRegularFilesAreRead) {
@@ -97,7 +96,7 @@ TEST_F(HostileInputTest, OnlyRegularFilesAreRead) {
   EXPECT_THAT(Format(result.errors[0]), HasSubstr("pipe.yaml: error: cannot read"));
 }
 
-TEST_F(HostileInputTest, AnOptionThatNamesAPipeAsDataIsRefused) {
+TEST_F(HostileInputTest, RejectsAPipeAsData) {
   OptionInfo data = Option("corpus", BP_PARAM_PATH, {});
   data.flags = BP_PARAM_DATA;
   plugins_["climber"].options.push_back(data);
@@ -107,30 +106,31 @@ TEST_F(HostileInputTest, AnOptionThatNamesAPipeAsDataIsRefused) {
       "budget: {iterations: 1}\n";
   const PlanResult result = PlanText(text);
   ASSERT_THAT(result.errors, SizeIs(1));
-  EXPECT_THAT(Format(result.errors[0]), AllOf(HasSubstr("e.yaml:3:38: error: learner.options.corpus: '"),
-                                              HasSubstr("corpus.csv' is neither a regular file nor a folder")));
+  EXPECT_THAT(Format(result.errors[0]),
+              AllOf(HasSubstr("e.yaml:3:38: error: learner.options.corpus: expected a regular file or a folder at '"),
+                    HasSubstr("corpus.csv', got a pipe or a device")));
 }
 
 TEST_F(HostileInputTest, BasesEnd) {
   Write("b.yaml", "base: c.yaml\n");
   Write("c.yaml", "base: b.yaml\n");
-  EXPECT_THAT(FileErrors("base: b.yaml\n" + kMinimal), ElementsAre(HasSubstr("builds upon itself")));
+  EXPECT_THAT(FileErrors("base: b.yaml\n" + kMinimal), ElementsAre(HasSubstr("extends itself")));
   for (int i = 0; i < 40; ++i) Write("chain" + std::to_string(i) + ".yaml", "base: chain" + std::to_string(i + 1) + ".yaml\n");
-  EXPECT_THAT(FileErrors("base: chain0.yaml\n" + kMinimal), ElementsAre(HasSubstr("more than 32 files build upon each other")));
+  EXPECT_THAT(FileErrors("base: chain0.yaml\n" + kMinimal),
+              ElementsAre(HasSubstr("expected a chain of at most 32 files, got more")));
 }
 
 TEST_F(HostileInputTest, FiftyThousandAxesAreCountedBeforeAnythingIsMade) {
   std::string text = kMinimal + "sweep:\n  grid:\n";
   for (int i = 0; i < 50000; ++i) text += "    learner.options.k" + std::to_string(i) + ": [1, 2]\n";
-  EXPECT_THAT(FileErrors(text), ElementsAre("5:1 sweep: more than 100,000 points"));
+  EXPECT_THAT(FileErrors(text), ElementsAre("5:1 sweep: expected at most 100,000 points, got more"));
 }
 
 TEST_F(HostileInputTest, ALongLineIsShownIn200Columns) {
   const PlanResult result = PlanText(kMinimal + "seed: \"" + std::string(3 << 20, 'x') + "\"\n");
   ASSERT_THAT(result.errors, SizeIs(1));
   const std::string shown = Format(result.errors[0]);
-  EXPECT_THAT(shown,
-              HasSubstr("e.yaml:5:1: error: the line is 3,145,736 bytes long; a line has at most 1,048,576\n  seed: \"xxx"));
+  EXPECT_THAT(shown, HasSubstr("e.yaml:5:1: error: the line has 3,145,736 bytes, the limit is 1,048,576\n  seed: \"xxx"));
   EXPECT_EQ(shown.substr(shown.find('\n') + 1).find('\n'), 202u) << "two blanks and the line's 200 columns";
 
   // The column is among what is shown, and the caret below it.
@@ -185,7 +185,8 @@ TEST_F(HostileInputTest, NumbersThatNoMachineHasAreOutOfRange) {
   EXPECT_THAT(rollout("chunk_rows: 9223372036854775807"), ElementsAre(HasSubstr("out of range")));
   EXPECT_THAT(
       rollout("num_env_runners: 65536, num_envs_per_env_runner: 1048576"),
-      ElementsAre("5:35 rollout: 65536 env runners of 1048576 rows each are 68,719,476,736 rows; wanted at most 16,777,216"));
+      ElementsAre(
+          "5:35 rollout: 65536 env runners of 1048576 envs each are 68,719,476,736 envs in total, the limit is 16,777,216"));
   EXPECT_THAT(FileErrors(kMinimal + "evaluation: {episodes: 1000000000}\n"),
               ElementsAre(HasSubstr("out of range [0,1000000]")));
   EXPECT_THAT(FileErrors(kMinimal + "resources: {cpus: 1000000000}\n"), ElementsAre(HasSubstr("out of range auto|[1,65536]")));
@@ -194,26 +195,28 @@ TEST_F(HostileInputTest, NumbersThatNoMachineHasAreOutOfRange) {
 TEST_F(HostileInputTest, PlansHaveASize) {
   EXPECT_THAT(FileErrors(kMinimal + "sweep: {seeds: {n: 1000000}}\n"), ElementsAre(HasSubstr("out of range [1,200000]")));
   EXPECT_THAT(FileErrors(kMinimal + "sweep: {grid: {env.options.legs: [2, 3]}, seeds: {n: 200000}}\n"),
-              ElementsAre("5:1 sweep: 400,000 trials (2 points, 200,000 seeds); a plan has at most 200,000"));
+              ElementsAre("5:1 sweep: 400,000 trials (2 points, 200,000 seeds), the limit is 200,000"));
   EXPECT_THAT(FileErrors(kMinimal + "sweep: {random: {trials: 1000000, space: {env.options.legs: {int: [1, 9]}}}}\n"),
               ElementsAre(HasSubstr("out of range [1,100000]")));
   EXPECT_THAT(FileErrors(kMinimal + "sweep: {grid: {env.options.reward: {range: [1, 1.0e300, 1.0e-300]}}}\n"),
-              ElementsAre(HasSubstr("a range of more than 100,000 values")));
+              ElementsAre(HasSubstr("expected a range of at most 100,000 values, got more")));
   std::string space;
   for (int i = 0; i < 60; ++i) space += (i ? ", a" : "a") + std::to_string(i) + ": {uniform: [0, 1]}";
   EXPECT_THAT(FileErrors(kMinimal + "sweep: {random: {trials: 100000, space: {" + space + "}}}\n"),
-              ElementsAre(HasSubstr("more than 500,000 values")));
+              ElementsAre(HasSubstr("at most 500,000 values")));
   std::string derive;
   for (int i = 0; i < 20000; ++i) derive += "    a" + std::to_string(i) + ": a" + std::to_string(i + 1) + "\n";
   EXPECT_THAT(FileErrors(kMinimal + "sweep:\n  derive:\n" + derive),
-              ElementsAre(HasSubstr("20,000 values are derived; wanted at most 1,000")));
+              ElementsAre(HasSubstr("the section has 20,000 values, the limit is 1,000")));
 }
 
-TEST_F(HostileInputTest, WhatIsNoTextIsNotRead) {
-  EXPECT_THAT(FileErrors(kMinimal + "seed: 1\x04\nbudget: 2\n"), ElementsAre(HasSubstr("5:8 a control character (\\x04)")))
+TEST_F(HostileInputTest, RejectsBytesThatAreNotText) {
+  EXPECT_THAT(FileErrors(kMinimal + "seed: 1\x04\nbudget: 2\n"),
+              ElementsAre(HasSubstr("5:8 expected text, got the control character \\x04")))
       << "to the parser it is the end of the file";
-  EXPECT_THAT(FileErrors(kMinimal + "\xff\xfe: 1\n"), ElementsAre("5:1 a byte that is not UTF-8"));
-  EXPECT_THAT(FileErrors(std::string("\0\1\2", 3)), ElementsAre(HasSubstr("1:1 a control character (\\x00)")));
+  EXPECT_THAT(FileErrors(kMinimal + "\xff\xfe: 1\n"), ElementsAre("5:1 this byte is not valid UTF-8"));
+  EXPECT_THAT(FileErrors(std::string("\0\1\2", 3)),
+              ElementsAre(HasSubstr("1:1 expected text, got the control character \\x00")));
 }
 
 TEST_F(HostileInputTest, ErrorsDoNotMoveTheCursor) {

@@ -48,7 +48,7 @@ TEST_F(IdentityTest, IsSixteenHexDigits) {
   EXPECT_EQ(16u, Id().size());
 }
 
-TEST_F(IdentityTest, WhatChangesNoNumberChangesNoId) {
+TEST_F(IdentityTest, KeysWithoutEffectOnNumbersKeepTheId) {
   const std::string before = Id();
   loaded_.experiment.name = "other";
   loaded_.experiment.output_dir = "elsewhere";
@@ -76,7 +76,7 @@ TEST_F(IdentityTest, AnOptionThatCameLaterCountsFromItsDefaultOn) {
 }
 
 // With another text, finished trials of a results folder would be run again. (Of shipped files: shipped_points_test.cpp.)
-TEST_F(IdentityTest, TheCanonicalTextIsWhatItWas) {
+TEST_F(IdentityTest, TheCanonicalTextIsUnchanged) {
   EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
             R"({"budget":{"env_steps":null,"epochs":null,"iterations":null,"wall_time_s":null},"device":"cpu",)"
             R"("env":{"id":"env.toy","options":{"size":3}},)"
@@ -204,7 +204,7 @@ TEST_F(IdentityTest, ADataFolderIsTheNamesAndContentsOfItsFiles) {
   EXPECT_NE(Id(), before);
 }
 
-TEST_F(IdentityTest, TheSeedIsNoPartOfThePoint) {
+TEST_F(IdentityTest, ThePointOmitsTheSeed) {
   const std::string before = PointId();
   loaded_.experiment.seed = 1;
   EXPECT_EQ(before, PointId());
@@ -219,7 +219,7 @@ TEST_F(IdentityTest, TheKindOfDeviceChangesIt) {
   EXPECT_EQ(half, Id());
 }
 
-TEST_F(IdentityTest, WhatIsLeftOutBelongsToItOnceItIsSwept) {
+TEST_F(IdentityTest, IncludesOmittedKeysOnceTheyAreSwept) {
   EXPECT_NE(Id(), Id({{"rollout.threads", 2}}));
   EXPECT_NE(Id({{"rollout.threads", 1}}), Id({{"rollout.threads", 2}}));
   EXPECT_EQ(Id(), Id({{"env.plugin", "toy"}}));              // an id says no more than the identity holds

@@ -84,13 +84,13 @@ TEST_F(PlanByPlaceTest, SoAreStepsOfAZipUnderEveryName) {
   EXPECT_EQ(plan.trials[1].files, plan.trials[2].files);
 }
 
-TEST_F(PlanByPlaceTest, FilesAreEachPointsOwnBesideAnOptionThatCameLater) {
+TEST_F(PlanByPlaceTest, FilesArePerPointNextToANewerOption) {
   const Plan plan = GoodPlan("sweep: {grid: {learner.options.later: [1, 2], learner.options.corpus: [a.txt, b.txt]}}\n");
   ASSERT_EQ(plan.trials.size(), 4u);
   EXPECT_NE(plan.trials[0].files, plan.trials[1].files);
 }
 
-TEST_F(PlanByPlaceTest, WhatTheSweepNamesAndTheTextLeavesOutIsInTheId) {
+TEST_F(PlanByPlaceTest, TheIdIncludesSweptKeysThatTheTextOmits) {
   const Plan plan = GoodPlan("sweep: {grid: {rollout.threads: [1, 2, auto], learner.options.later: [0, 1]}}\n");
   EXPECT_EQ(plan.points.size(), 6u);
   for (const PlannedTrial& trial : plan.trials) EXPECT_EQ(trial.id, IdOf(plan.Identity(trial)));
@@ -98,7 +98,7 @@ TEST_F(PlanByPlaceTest, WhatTheSweepNamesAndTheTextLeavesOutIsInTheId) {
 }
 
 // `Identity` and `LoadPoint` read the file with the point's values as a whole.
-TEST_F(PlanByPlaceTest, EveryPointIsWhatReadingTheWholeFileGives) {
+TEST_F(PlanByPlaceTest, EveryPointEqualsAReadOfTheWholeFile) {
   const std::vector<std::string> sweeps = {
       "sweep: {grid: {learner: [{plugin: climber}, {plugin: hopper}, {plugin: climber, options: {epochs: 3}}], "
       "env.options.reward: [1, 2, 3]}}\n",
@@ -133,16 +133,16 @@ TEST_F(PlanByPlaceTest, EveryPointIsWhatReadingTheWholeFileGives) {
 }
 
 // Only what reads a file says what is wrong, and where.
-TEST_F(PlanByPlaceTest, AnErrorInTheMiddleIsTheOneOfTheWholeFile) {
+TEST_F(PlanByPlaceTest, AnErrorInTheMiddleEqualsAReadOfTheWholeFile) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.1, 2.0, 0.3]}}\n"),
               ElementsAre("5:42 learner.options.lr: 2.0 is out of range (0,1]"));
   EXPECT_THAT(
       PlanErrors("rollout: {num_env_runners: 65536}\nsweep: {grid: {rollout.num_envs_per_env_runner: [1, 2, 64, 1024]}}\n"),
-      ElementsAre(HasSubstr("wanted at most 16"), HasSubstr("1024 is out of range [1,64]")));
+      ElementsAre(HasSubstr("the limit is 16"), HasSubstr("1024 is out of range [1,64]")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {rollout.num_envs_per_env_runner: [1, 64, 65]}}\n"),
               ElementsAre(HasSubstr("rollout.num_envs_per_env_runner: 65 is out of range [1,64] of learner.climber's option")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.epochs: [1, 2, x]}}\n"),
-              ElementsAre("5:47 learner.options.epochs: wanted an integer, found 'x'"));
+              ElementsAre("5:47 learner.options.epochs: expected an integer, got 'x'"));
 }
 
 }  // namespace

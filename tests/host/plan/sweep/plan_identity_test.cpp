@@ -39,7 +39,7 @@ TEST_F(PlanIdentityTest, ASingleRunAndAGridPointAreTheSameTrial) {
   EXPECT_EQ(single.trials[0].id.size(), 16u);
 }
 
-TEST_F(PlanIdentityTest, WhatIsLeftOutBelongsToItOnlyWhereItIsSwept) {
+TEST_F(PlanIdentityTest, IncludesOmittedKeysOnlyIfTheyAreSwept) {
   EXPECT_EQ(Ids(GoodPlan("rollout: {threads: 1}\n")), Ids(GoodPlan("rollout: {threads: 2}\n")));
   EXPECT_EQ(GoodPlan("sweep: {grid: {rollout.threads: [1, 2]}}\n").points.size(), 2u);
   EXPECT_EQ(GoodPlan("sweep: {grid: {monitors: [[], [plotter]]}}\n").points.size(), 2u);
@@ -50,7 +50,7 @@ TEST_F(PlanIdentityTest, WhatIsLeftOutBelongsToItOnlyWhereItIsSwept) {
   EXPECT_EQ(GoodPlan("sweep: {files: [one.yaml, two.yaml]}\n").points.size(), 2u);
 }
 
-TEST_F(PlanIdentityTest, ADefaultOfThisRunIsAsIfTheFileSaidSo) {
+TEST_F(PlanIdentityTest, ADefaultOfThisRunActsLikeAKeyOfTheFile) {
   const Plan on_cpu = GoodPlan(""), on_gpu = GoodPlan("resources: {gpus: 1}\n");
   EXPECT_NE(Ids(on_cpu), Ids(on_gpu));
   defaults_ = {{"resources.gpus", 1.0}};
@@ -60,7 +60,7 @@ TEST_F(PlanIdentityTest, ADefaultOfThisRunIsAsIfTheFileSaidSo) {
   EXPECT_EQ(plan.base.experiment.resources.gpus, 1);
 }
 
-TEST_F(PlanIdentityTest, ADefaultOfThisRunGivesWayToWhatIsWritten) {
+TEST_F(PlanIdentityTest, AKeyOfTheFileReplacesADefaultOfThisRun) {
   defaults_ = {{"resources.gpus", 1.0}};
   const auto gpus = [](const Plan& plan, size_t trial) { return plan.Load(plan.trials[trial]).experiment.resources.gpus; };
   EXPECT_EQ(gpus(GoodPlan("resources: {gpus: 0}\n"), 0), 0);
@@ -74,7 +74,7 @@ TEST_F(PlanIdentityTest, TwoBuildsOfOnePluginAreTwoPoints) {
   EXPECT_EQ(GoodPlan("sweep: {grid: {env.plugin: [walker, ./old/walker.so]}}\n").points.size(), 2u);
 }
 
-TEST_F(PlanIdentityTest, TheIdIsTheHashOfWhatIdentityPrints) {
+TEST_F(PlanIdentityTest, TheIdIsTheHashOfThePrintedIdentity) {
   const Plan plan = GoodPlan(kGrid);
   const nlohmann::json identity = plan.Identity(plan.trials[2]);
   EXPECT_EQ(identity["seed"], 0);

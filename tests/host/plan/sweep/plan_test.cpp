@@ -49,7 +49,7 @@ TEST_F(PlanTest, AZipMayNameItsSteps) {
               ElementsAre("small", "large"));
 }
 
-TEST_F(PlanTest, AListAloneHasNoBasePoint) {
+TEST_F(PlanTest, AListWithoutAxesHasNoBasePoint) {
   Plan plan =
       GoodPlan("sweep: {list: [{name: before, learner.options.epochs: 9}, {name: after, learner.options.epochs: 5}]}\n");
   EXPECT_THAT(Names(plan), ElementsAre("before", "after"));
@@ -70,7 +70,7 @@ TEST_F(PlanTest, APointOfTheListIsVariedByItsNameAndAllOthersStay) {
   EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "what ran before need not run again";
 }
 
-TEST_F(PlanTest, AnAxisOfTheCommandLineIsTakenAtEveryPointOfAListAlone) {
+TEST_F(PlanTest, AnAxisOfTheCommandLineVariesEveryPointOfAList) {
   Plan plan = GoodPlan(kTwoLearners, {"env.options.legs=4,2"});  // 4 is the default
   EXPECT_THAT(Names(plan), ElementsAre("simple", "before", "simple legs=2", "before legs=2"));
   EXPECT_EQ(DroppedBy(plan, "same as another point"), 2u);
@@ -88,14 +88,14 @@ TEST_F(PlanTest, StepsOfAZipHaveNamesToo) {
   EXPECT_THAT(Names(plan), ElementsAre("small", "large", "large hidden=[32]"));
 }
 
-TEST_F(PlanTest, WhatCannotBeVariedIsSaid) {
+TEST_F(PlanTest, RejectsInvalidPointAxes) {
   EXPECT_THAT(PlanErrors(kTwoLearners, {"befor:env.options.legs=2"}),
-              ElementsAre(HasSubstr("no point is called 'befor'; did you mean 'before'?")));
+              ElementsAre(HasSubstr("unknown point 'befor'; did you mean 'before'?")));
   EXPECT_THAT(PlanErrors(kTwoLearners, {"before:seed=2"}), ElementsAre(HasSubstr("'seed' cannot be swept")));
   EXPECT_THAT(PlanErrors(kTwoLearners, {"before:env.options.legs=2", "before:env.options.legs=3"}),
-              ElementsAre(HasSubstr("'env.options.legs' is given twice")));
+              ElementsAre(HasSubstr("'env.options.legs' is swept twice")));
   EXPECT_THAT(PlanErrors("sweep: {list: [{name: a}], derive: {env.options.legs: \"2 + 1\"}}\n", {"a:env.options.legs=2"}),
-              ElementsAre(HasSubstr("'env.options.legs' is derived at")));
+              ElementsAre(HasSubstr("'env.options.legs' cannot be swept: it is derived at")));
 }
 
 TEST_F(PlanTest, WithoutASweepThereIsOnePoint) {
@@ -131,7 +131,7 @@ TEST_F(PlanTest, WholeMappingsAreValues) {
   EXPECT_EQ(plan.Load(plan.trials[1]).learner->id, "learner.hopper");
 }
 
-TEST_F(PlanTest, AMappingIsWrittenBeforeWhatStandsInsideIt) {
+TEST_F(PlanTest, AMappingIsWrittenBeforeValuesInsideIt) {
   Plan plan = GoodPlan("sweep: {grid: {learner.options.lr: [0.5], learner: [{plugin: climber, options: {lr: 0.1}}]}}\n");
   EXPECT_EQ(plan.Load(plan.trials[0]).experiment.learner.options["lr"], 0.5);
 }
@@ -147,7 +147,7 @@ TEST_F(PlanTest, FilesAreAnAxis) {
   EXPECT_EQ(plan.Load(plan.trials[0]).experiment.output_dir, "outputs/first");
 }
 
-TEST_F(PlanTest, RandomDrawsDependOnSeedDrawAndPathAlone) {
+TEST_F(PlanTest, RandomDrawsDependOnlyOnSeedDrawAndPath) {
   const std::string lr = "learner.options.lr: {log_uniform: [1.0e-5, 1.0e-2]}", legs = "env.options.legs: {int: [1, 8]}";
   Plan plan = GoodPlan("sweep: {random: {trials: 20, seed: 7, space: {" + lr + ", " + legs + "}}}\n");
   Plan turned = GoodPlan("sweep: {random: {trials: 20, seed: 7, space: {" + legs + ", " + lr + "}}}\n");
@@ -194,7 +194,7 @@ TEST_F(PlanTest, WhereTimesAreComparedEverySecondPassRunsBackwards) {
   EXPECT_THAT(order, ElementsAre(0, 1, 2, 2, 1, 0));
 }
 
-TEST_F(PlanTest, WhereSpeedIsMeasuredEachPointHasTwoSeedsUnlessTheSweepSays) {
+TEST_F(PlanTest, SpeedMeasurementsHaveTwoSeedsPerPointByDefault) {
   const auto trials = [&](const std::string& lines) {
     std::vector<std::pair<size_t, uint64_t>> found;
     const Plan plan = GoodPlan(lines);
@@ -276,7 +276,7 @@ TEST_F(PlanTest, MemoryAxesAreKept) {
               ElementsAre("env.options.legs"));
 }
 
-TEST_F(PlanTest, APresetGivesWayToAxesAndCountsForItsOwnLearnerAlone) {
+TEST_F(PlanTest, AxesReplaceAPresetWhichAppliesOnlyToItsLearner) {
   Write("presets/wide.yaml",
         "rollout: {num_env_runners: 8, num_envs_per_env_runner: 16}\n"
         "for_learner: {hopper: {learner: {options: {sigma: 2}}}, climber: {learner: {options: {epochs: 3}}}}\n");

@@ -91,9 +91,9 @@ TEST_F(PointNamesTest, ReportNullsAtTheirOwnPlace) {
     return errors;
   };
   EXPECT_THAT(errors_of("sweep:\n  grid:\n    learner.options.x: [b, null, c]\n"),
-              ElementsAre(HasSubstr("7:28 {x}: wanted a value")));
+              ElementsAre(HasSubstr("7:28 {x}: expected a value")));
   EXPECT_THAT(errors_of("sweep:\n  grid:\n    learner.options.x:\n      - b\n      - ~\n"),
-              ElementsAre(HasSubstr("9:9 {x}: wanted a value")));
+              ElementsAre(HasSubstr("9:9 {x}: expected a value")));
   EXPECT_THAT(errors_of("sweep:\n  zip: {one: {learner.options.x: [b, null]}}\n"), ElementsAre(HasSubstr("6:38 {x}")));
   EXPECT_THAT(errors_of("sweep:\n  list: [{learner.options.x: null}]\n"), ElementsAre(HasSubstr("6:30 {x}")));
   EXPECT_THAT(errors_of("sweep:\n  random: {trials: 9, space: {learner.options.x: {choice: [a, null]}}}\n"),
@@ -103,7 +103,7 @@ TEST_F(PointNamesTest, ReportNullsAtTheirOwnPlace) {
 
 TEST_F(PointNamesTest, ReportNullsOfPluginsAtTheirOwnPlace) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.1, null]}}\n"),
-              ElementsAre("5:42 learner.options.lr: wanted a number, found nothing"));
+              ElementsAre("5:42 learner.options.lr: expected a number, got nothing"));
   EXPECT_THAT(PlanErrors("sweep:\n  grid:\n    rollout.threads:\n    - 1\n    -\n"), ElementsAre(HasSubstr("8:5 ")));
 }
 

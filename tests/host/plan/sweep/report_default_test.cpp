@@ -12,7 +12,7 @@ class ReportDefault : public SweepTest {
 const std::string kSearch =
     "sweep:\n  search: {trials: 4, objective: {metric: eval/return}, space: {env.options.legs: {int: [2, 8]}}}\n";
 
-TEST_F(ReportDefault, ASearchHasOneOfItsKindUnlessTheFileSaysAnother) {
+TEST_F(ReportDefault, ASearchHasAReportOfItsKindByDefault) {
   EXPECT_EQ(KindWith(kSearch), "search");
   EXPECT_EQ(KindWith(kSearch + "report: {name: legs}\n"), "search");
   EXPECT_EQ(KindWith(kSearch + "report: {kind: comparison}\n"), "comparison");

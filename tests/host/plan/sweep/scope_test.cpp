@@ -57,7 +57,7 @@ class ScopeTest : public SweepTest {
 };
 
 // As docs/experiment-file.md says what is left out of a trial's name.
-TEST_F(ScopeTest, WhatChangesNoNumberIsWrittenDown) {
+TEST_F(ScopeTest, KeysWithoutEffectOnNumbersAreListed) {
   Paths speed, batch;
   for (const HostKey& key : HostKeys()) {
     const std::string top = key.path.substr(0, key.path.find('.'));
@@ -69,7 +69,7 @@ TEST_F(ScopeTest, WhatChangesNoNumberIsWrittenDown) {
                           "report", "stop_sweep", "sweep"}));
 }
 
-TEST_F(ScopeTest, OfASectionIsThatOfItsKeysIfTheyAgree) {
+TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
   EXPECT_EQ(ScopeAt("resources"), Scope::kSpeed);
   EXPECT_EQ(ScopeAt("report.balanced"), Scope::kBatch);
   EXPECT_EQ(ScopeAt("report.of_a_later_version"), Scope::kBatch);
@@ -96,7 +96,7 @@ TEST_F(ScopeTest, AKeyOfTheIdentityMakesAnotherPointAndNoOtherDoes) {
   EXPECT_EQ(in_part, (Paths{"report.kind", "report.max_time", "report.precision", "resources.gpus"}));
 }
 
-TEST_F(ScopeTest, WhatOnlyTheSpeedDependsOnBelongsToTheIdentityWhereItIsSwept) {
+TEST_F(ScopeTest, SpeedKeysBelongToTheIdentityIfTheyAreSwept) {
   for (const HostKey& key : HostKeys()) {
     const Paths own = {key.path}, none;
     const bool has_files = key.path == "env.plugin" || key.path == "learner.plugin";
@@ -104,12 +104,12 @@ TEST_F(ScopeTest, WhatOnlyTheSpeedDependsOnBelongsToTheIdentityWhereItIsSwept) {
   }
 }
 
-TEST_F(ScopeTest, OfTheBatchNothingIsSwept) {
+TEST_F(ScopeTest, RejectsSweptBatchKeys) {
   for (const HostKey& key : HostKeys())
     EXPECT_EQ(WhyNoAxis(key.path).empty(), key.scope != Scope::kBatch && key.path != "seed") << key.path;
 }
 
-TEST_F(ScopeTest, OfTheBatchNothingDiffersInAStage) {
+TEST_F(ScopeTest, RejectsBatchKeysInAStage) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
     const auto errors = PlanErrors("stages: [{name: one}, {name: two, " + key.path + ": " + OtherValue(key) + "}]\n");
@@ -119,17 +119,17 @@ TEST_F(ScopeTest, OfTheBatchNothingDiffersInAStage) {
   }
 }
 
-TEST_F(ScopeTest, APresetHasNothingOfTheBatchAndNotWhatTheExperimentIsAbout) {
+TEST_F(ScopeTest, RejectsBatchKeysAndTheSubjectInAPreset) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
     const bool subject = key.path == "seed" || key.path == "monitors" || key.path.ends_with(".plugin") || key.of_command;
-    EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "is no part of a preset"), subject || key.scope == Scope::kBatch)
+    EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "cannot be in a preset"), subject || key.scope == Scope::kBatch)
         << Nested(key);
   }
 }
 
 // Its own values would concern all points.
-TEST_F(ScopeTest, OfASweptFileTheBatchTakesNothing) {
+TEST_F(ScopeTest, IgnoresBatchKeysOfASweptFile) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded() || key.scope != Scope::kBatch) continue;
     Write("point.yaml", Nested(key));

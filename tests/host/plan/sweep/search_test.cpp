@@ -106,17 +106,17 @@ TEST_F(SearchTest, ErrorsHavePlaces) {
   // The ends of a range are read before anything runs.
   EXPECT_THAT(PlanErrors(Search("learner.options.micro: {int: [-3, 9]}")), ElementsAre(HasSubstr("6:")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  grid: {learner.options.micro: [1, 2]}\n")),
-              ElementsAre(HasSubstr("7:3 sweep.grid beside sweep.search")));
+              ElementsAre(HasSubstr("7:3 sweep.grid cannot be combined with sweep.search")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}"), {"learner.options.micro=1,2"}),
-              ElementsAre(HasSubstr("cannot be swept beside sweep.search")));
+              ElementsAre(HasSubstr("cannot be swept next to sweep.search")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: asha", "  seeds: {n: 2}\n")),
-              ElementsAre(HasSubstr("wants one seed a point, found 2")));
+              ElementsAre(HasSubstr("needs one seed per point, got 2")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: {type: asha, startup_trials: 3}")),
-              ElementsAre(HasSubstr("asha has min_resource, reduction; found 'startup_trials'")));
+              ElementsAre(HasSubstr("asha accepts min_resource, reduction, got 'startup_trials'")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {choice: [2, 8]}", ", method: cmaes")),
-              ElementsAre(HasSubstr("method cmaes searches numbers alone")));
+              ElementsAre(HasSubstr("method cmaes only searches numbers")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  where: [\"env.options.legs > 9\"]\n")),
-              ElementsAre(HasSubstr("the rules leave none of")));
+              ElementsAre(HasSubstr("the rules reject all")));
 }
 
 }  // namespace

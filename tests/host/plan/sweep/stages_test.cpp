@@ -45,7 +45,7 @@ TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
-TEST_F(StagesTest, TheFirstIsThePlainTrialAndALaterOneNamesWhatItStartsFrom) {
+TEST_F(StagesTest, TheFirstIsAPlainTrialAndALaterOneNamesItsStart) {
   const Plan plan = GoodPlan(kTwo);
   const Plan first = GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"});
   const Plan last = GoodPlan("", {}, {"env.options.legs=4", "budget.iterations=7"});
@@ -84,12 +84,12 @@ TEST_F(StagesTest, AValueOfOneStageIsAnAxisAndTheBeginningIsTrainedOnce) {
                                         "lr=0.2 stand 0<rise 0", "lr=0.2 stand 1<rise 1"));
 }
 
-TEST_F(StagesTest, ALaterStageIsCalledByWhatTellsItsChainFromOthers) {
+TEST_F(StagesTest, ALaterStageIsNamedByTheValuesOfItsChain) {
   const Plan plan = GoodPlan(kTwo + "sweep: {grid: {stages.rise.learner.options.epochs: [5, 6]}}\n");
   EXPECT_THAT(Names(plan), ElementsAre("epochs=5 rise", "epochs=5 stand", "epochs=6 rise", "epochs=6 stand"));
 }
 
-TEST_F(StagesTest, WhatTheCommandLineSetsHoldsInAllStagesAndWhatItSetsInOneThere) {
+TEST_F(StagesTest, SetAppliesToAllStagesOrToOneStage) {
   const Plan all = GoodPlan(kTwo, {}, {"budget.iterations=2"});
   EXPECT_EQ(all.Load(all.trials[1]).experiment.budget.iterations, 2u);
   const Plan one = GoodPlan(kTwo, {}, {"stages.stand.budget.iterations=2", "stages.stand.learner.options.epochs=3"});
@@ -118,7 +118,7 @@ TEST_F(StagesTest, WhereTimesAreComparedStagesStayInTheirOrder) {
                                         "num_env_runners=1 rise 1", "num_env_runners=1 stand 1<num_env_runners=1 rise 1"));
 }
 
-TEST_F(StagesTest, TheBudgetMayStandInTheStagesAlone) {
+TEST_F(StagesTest, TheBudgetMayBeOnlyInTheStages) {
   const PlanResult result = PlanText(
       "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: climber}\n"
       "stages: [{name: a, budget.iterations: 1}, {name: b, budget.env_steps: 9}]\n");
@@ -128,23 +128,23 @@ TEST_F(StagesTest, TheBudgetMayStandInTheStagesAlone) {
 }
 
 TEST_F(StagesTest, EveryMistakeHasItsPlace) {
-  EXPECT_THAT(PlanErrors("stages: {name: rise}\n"), ElementsAre(HasSubstr("5:9 stages: wanted a list")));
-  EXPECT_THAT(PlanErrors("stages: []\n"), ElementsAre(HasSubstr("found an empty one")));
-  EXPECT_THAT(PlanErrors("stages: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("a stage lacks 'name'")));
-  EXPECT_THAT(PlanErrors("stages: [{name: a}, {name: a}]\n"), ElementsAre("5:22 stages: two are called 'a'"));
+  EXPECT_THAT(PlanErrors("stages: {name: rise}\n"), ElementsAre(HasSubstr("5:9 stages: expected a list")));
+  EXPECT_THAT(PlanErrors("stages: []\n"), ElementsAre(HasSubstr("got an empty one")));
+  EXPECT_THAT(PlanErrors("stages: [{env.options.legs: 2}]\n"), ElementsAre(HasSubstr("missing key 'name'")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a}, {name: a}]\n"), ElementsAre("5:22 stages: two stages are named 'a'"));
   EXPECT_THAT(PlanErrors("stages: [{name: a, learner.plugin: hopper}]\n"),
               ElementsAre(HasSubstr("one learner goes through all stages")));
-  EXPECT_THAT(PlanErrors("stages: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all stages of a trial have its seed")));
+  EXPECT_THAT(PlanErrors("stages: [{name: a, seed: 3}]\n"), ElementsAre(HasSubstr("all stages of a trial share its seed")));
   EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.leg: 3}]\n"),
               ElementsAre("5:20 unknown path 'env.options.leg'; did you mean 'env.options.legs'?"));
   EXPECT_THAT(PlanErrors("stages: [{name: a, env.options.legs: 99}]\n"), ElementsAre(HasSubstr("5:38 ")));
   EXPECT_THAT(PlanErrors(kTwo, {}, {"stages.stnd.budget.iterations=2"}),
-              ElementsAre(HasSubstr("no stage is called 'stnd'; did you mean 'stand'?")));
+              ElementsAre(HasSubstr("unknown stage 'stnd'; did you mean 'stand'?")));
   EXPECT_THAT(PlanErrors("", {}, {"stages.stand.budget.iterations=2"}), ElementsAre(HasSubstr("the experiment has no stages")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {stages.up.budget.iterations: [2]}}\n"),
-              ElementsAre(HasSubstr("no stage is called 'up'")));
+              ElementsAre(HasSubstr("unknown stage 'up'")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {env.options.legs: [2, 3]}}\n"),
-              Each(HasSubstr("'env.options.legs' is given twice")));
+              Each(HasSubstr("'env.options.legs' is set twice")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {stages.stand.learner.options.epochs: \"1\"}}\n"),
               Contains(HasSubstr("cannot be derived")));
 }
@@ -166,7 +166,7 @@ TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
   const std::string memory =
       "sweep: {grid: {phases.rise.rollout.num_env_runners: [1, 2]}, memory_axes: [phases.rise.rollout.num_env_runners]}\n";
   EXPECT_EQ(GoodPlan(older + memory).memory_axes.size(), 1u);
-  EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is an older name of 'stages', which stands at")));
+  EXPECT_THAT(PlanErrors(kTwo + older), ElementsAre(HasSubstr("'phases' is the older name of 'stages', which is set at")));
 }
 
 }  // namespace

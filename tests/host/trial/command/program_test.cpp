@@ -43,9 +43,9 @@ TEST(CommandWords, TheProgramIsFoundOnPath) {
     }
     return std::string();
   };
-  EXPECT_THAT(why_not("no-such-program"), HasSubstr("found none called 'no-such-program'"));
-  EXPECT_THAT(why_not("/no/such"), HasSubstr("found nothing at '/no/such'"));
-  EXPECT_THAT(why_not("/etc/passwd"), HasSubstr("found something else at '/etc/passwd'"));
+  EXPECT_THAT(why_not("no-such-program"), HasSubstr("got none called 'no-such-program'"));
+  EXPECT_THAT(why_not("/no/such"), HasSubstr("got nothing at '/no/such'"));
+  EXPECT_THAT(why_not("/etc/passwd"), HasSubstr("got something else at '/etc/passwd'"));
 }
 
 TEST(CommandEnds, AreTold) {

@@ -87,7 +87,9 @@ TEST_F(ReportBookTest, SpeedFollowsFromSteps) {
 TEST_F(ReportBookTest, NamesThatCannotBeAreSaidOnce) {
   for (int i = 0; i < 3; ++i) book_->Add({1, {{"t", 1}, {"", 2}, {"a\nb", 3}, {std::string(300, 'x'), 4}, {"fine", 5}}});
   EXPECT_EQ(book_->warnings().size(), 4u);
-  EXPECT_THAT(book_->warnings(), testing::Contains(HasSubstr("reports 't': the host itself measures what it calls so")));
+  EXPECT_THAT(
+      book_->warnings(),
+      testing::Contains(HasSubstr("reports 't': expected a different name, because the host measures this metric itself")));
   EXPECT_EQ(Series().at("fine").size(), 3u);
   EXPECT_EQ(Series().size(), 4u) << "and env_steps, iteration_s, t";
 }
@@ -158,7 +160,7 @@ class DivergenceTest : public ReportBookTest {
 
 TEST_F(DivergenceTest, NeedsAFiniteValueBeforeAndNoneInTheLastTenth) {
   Report("loss", Joined(Times(90, 1), Times(9, kNaN)));
-  EXPECT_EQ(book_->Divergence(), "diverged: 'loss' was finite before, and is NaN or infinite in its last 9 of 99 reports");
+  EXPECT_EQ(book_->Divergence(), "diverged: 'loss' was finite before, but is NaN or infinite in its last 9 of 99 reports");
   Report("loss", {kNaN});
   EXPECT_THAT(book_->Divergence(), HasSubstr("last 10 of 100 reports"));
   Report("loss", {1});
@@ -173,7 +175,7 @@ TEST_F(DivergenceTest, NeedsThreeReports) {
   Report("return", {1, kNaN, -kInf});
   EXPECT_EQ(book_->Divergence(), "");
   Report("return", {kInf});
-  EXPECT_THAT(book_->Divergence(), HasSubstr("'return' was finite before, and is NaN or infinite in its last 3 of 4 reports"));
+  EXPECT_THAT(book_->Divergence(), HasSubstr("'return' was finite before, but is NaN or infinite in its last 3 of 4 reports"));
 }
 
 TEST_F(DivergenceTest, CountsTheReportsThatHaveTheMetric) {
@@ -183,7 +185,7 @@ TEST_F(DivergenceTest, CountsTheReportsThatHaveTheMetric) {
     book_->Add({std::nullopt, values});
   }
   EXPECT_THAT(book_->Divergence(),
-              HasSubstr("'eval/return' was finite before, and is NaN or infinite in its last 3 of 5 reports"));
+              HasSubstr("'eval/return' was finite before, but is NaN or infinite in its last 3 of 5 reports"));
 }
 
 TEST_F(DivergenceTest, NeverFiniteIsAWarningAndNoValue) {

@@ -90,8 +90,8 @@ TEST(ReportLines, WarnsOncePerKind) {
                 use);
   EXPECT_EQ(reports, 6u) << "a report without a number is none";
   EXPECT_THAT(channel.Warnings(),
-              testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are left out\n3 of them"), HasSubstr("hello")),
-                                            AllOf(HasSubstr("NaN and Infinity are no JSON"), HasSubstr("\n3 lines")),
+              testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are ignored\n3 of them"), HasSubstr("hello")),
+                                            AllOf(HasSubstr("NaN and Infinity are not JSON"), HasSubstr("\n3 lines")),
                                             AllOf(HasSubstr("metric 'name': expected a number"), HasSubstr("\"run 1\"")),
                                             HasSubstr("metric 'list'")));
 }

@@ -81,7 +81,7 @@ TEST(DataLoader, AShortLastGroupCanBeLeftOut) {
     FAIL() << "3 items make no group of 4";
   } catch (const TrialFailure& failure) {
     EXPECT_THAT(failure.what(), HasSubstr("groups of 4 items"));
-    EXPECT_THAT(failure.what(), HasSubstr("the data has 3 items"));
+    EXPECT_THAT(failure.what(), HasSubstr("the data has only 3 items"));
   }
 }
 

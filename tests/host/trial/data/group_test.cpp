@@ -140,16 +140,15 @@ TEST(ItemGroup, FindsAnItemWrittenBehindThoseAskedFor) {
   } catch (const TrialFailure& failure) {
     EXPECT_STREQ(
         failure.what(),
-        "env.odd_numbers: read: wanted nothing written outside channel 'weight', found a byte changed 0 bytes behind its "
-        "end");
+        "env.odd_numbers: read: expected nothing written outside channel 'weight', got a change 0 bytes after its end");
   }
 }
 
 TEST(ItemGroup, RefusesALengthOrAWeightThatIsNotOneNumberOfTheTypeItReads) {
-  const char* const kLength = "'obs_length' of role LENGTH: wanted one int32 in row scope, found type code 0 of ";
-  const char* const kWeight = "'weight' of role WEIGHT: wanted one float32 in row scope, found type code 2 of ";
+  const char* const kLength = "'obs_length' of role LENGTH: expected one int32 in row scope, got type code 0 of ";
+  const char* const kWeight = "'weight' of role WEIGHT: expected one float32 in row scope, got type code 2 of ";
   const std::string cases[][2] = {
-      {"long_length", "'obs_length': wanted int32, found type code 0 of 64 bits with 1 elements a row, scope 1"},
+      {"long_length", "'obs_length': expected int32, got type code 0 of 64 bits with 1 elements a row, scope 1"},
       {"two_lengths", std::string(kLength) + "32 bits with 2 elements, scope 1"},
       {"double_weight", std::string(kWeight) + "64 bits with 1 elements, scope 1"},
       {"two_weights", std::string(kWeight) + "32 bits with 2 elements, scope 1"},

@@ -56,7 +56,7 @@ TEST(ActionCheck, FindsAChoiceThatIsNone) {
       *buffer.at<int32_t>(0, rows - 1) = bad;
       EXPECT_FALSE(check.Allows(0, 0, rows)) << bad;
       EXPECT_EQ(check.Find(0, 0, rows).text, "action[0] of row " + std::to_string(rows - 1) +
-                                                 ": wanted a whole number from 0 to 2, found " + std::to_string(bad));
+                                                 ": expected a whole number from 0 to 2, got " + std::to_string(bad));
     }
   }
   g_switches.edit = nullptr;

@@ -399,7 +399,7 @@ TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   EXPECT_EQ(FailureOf(scored),
             std::to_string(BP_E_NUMERIC) + " env.toy: observation obs[2] of candidate " + std::to_string(job / kEpisodes) +
                 " is not finite at step 3 of its episode " + std::to_string(job % kEpisodes) +
-                "; it came before: learner.toy acts: action[0] of row 0: wanted a finite number, found nan "
+                "; then: learner.toy acts: action[0] of row 0: expected a finite number, got nan "
                 "by candidate " +
                 std::to_string(job / kEpisodes) + " at step 4 of its episode " + std::to_string(job % kEpisodes));
   g_switches.nan_from.reset();
@@ -432,11 +432,11 @@ TEST(CandidateScorer, RefusesWhatCannotBePlayed) {
   Scored scored({});
   EXPECT_EQ(RefusalOf(scored), "");
   scored.request.u.evaluate.candidates = 0;
-  EXPECT_EQ(RefusalOf(scored), asks + "wanted 1 to 2147483647 candidates, found 0");
+  EXPECT_EQ(RefusalOf(scored), asks + "expected 1 to 2147483647 candidates, got 0");
   scored.request.u.evaluate = {1, 0, 0, 0, scored.seeds.data()};
-  EXPECT_EQ(RefusalOf(scored), asks + "wanted 1 to 2147483647 episodes of each, found 0");
+  EXPECT_EQ(RefusalOf(scored), asks + "expected 1 to 2147483647 episodes each, got 0");
   scored.request.u.evaluate = {1, 1, 0, 0, nullptr};
-  EXPECT_EQ(RefusalOf(scored), asks + "wanted a seed for each episode, found seeds = NULL");
+  EXPECT_EQ(RefusalOf(scored), asks + "expected a seed for each episode, got seeds = NULL");
 }
 
 TEST(CandidateScorer, RefusesAFlagThatIsNone) {
@@ -445,7 +445,7 @@ TEST(CandidateScorer, RefusesAFlagThatIsNone) {
   {
     Scored scored({.rows = 1});
     EXPECT_THAT(FailureOf(scored),
-                testing::HasSubstr("env.toy: step: channel 'truncated' of row 0: wanted 0 or 1, found 2 with "
+                testing::HasSubstr("env.toy: step: channel 'truncated' of row 0: expected 0 or 1, got 2 with "
                                    "candidate "));
   }
   g_switches.cut_flag = 1;

@@ -29,7 +29,7 @@ TEST(CheckSpec, AListMayHaveAsManyNamesAsThereMayBeChannels) {
     ReadsTheObservation(kMaxChannels + 1);
     ADD_FAILURE() << "one more was taken";
   } catch (const TrialFailure& failure) {
-    EXPECT_THAT(failure.what(), testing::HasSubstr("wanted NULL after at most 1024 names, found one more"));
+    EXPECT_THAT(failure.what(), testing::HasSubstr("expected NULL after at most 1024 names, got one more"));
   }
 }
 

@@ -215,7 +215,7 @@ TEST(Evaluator, RefusesAFlagThatIsNone) {
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.plugin(), "env.toy");
     EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("step: channel 'truncated' of row "),
-                                               testing::HasSubstr(": wanted 0 or 1, found 2 at step "),
+                                               testing::HasSubstr(": expected 0 or 1, got 2 at step "),
                                                testing::EndsWith(" of the evaluation")));
   }
   g_switches.cut_flag = 1;

@@ -33,28 +33,28 @@ TEST(EnvInstance, TakesChannelsThatSayWhatTheyMayHold) {
 
 TEST(EnvInstance, RefusesAChoiceAmongNobodyKnowsHowMany) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].space = BP_SPACE_DISCRETE; }),
-            "env.toy: channel 'action': wanted the numbers of choices in nvec, found NULL");
+            "env.toy: channel 'action': expected the numbers of choices in nvec, got NULL");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].space = BP_SPACE_MULTI_DISCRETE; }),
-            "env.toy: channel 'obs': wanted the numbers of choices in nvec, found NULL");
+            "env.toy: channel 'obs': expected the numbers of choices in nvec, got NULL");
 }
 
 TEST(EnvInstance, RefusesAChoiceAmongNothing) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].space = BP_SPACE_DISCRETE, c[kAction].nvec = kNoChoice; }),
-            "env.toy: channel 'action': wanted 1 choice or more, found nvec[0] = 0");
+            "env.toy: channel 'action': expected 1 choice or more, got nvec[0] = 0");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].space = BP_SPACE_MULTI_DISCRETE, c[kObs].nvec = kOneOfThreeEmpty; }),
-            "env.toy: channel 'obs': wanted 1 choice or more, found nvec[1] = -1");
+            "env.toy: channel 'obs': expected 1 choice or more, got nvec[1] = -1");
 }
 
 TEST(EnvInstance, RefusesBoundsForSomeElements) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].low = c[kObs].high = kTwoBounds, c[kObs].n_bounds = 2; }),
-            "env.toy: channel 'obs': wanted bounds for none, for all or for each of its 3 elements, found n_bounds = 2");
+            "env.toy: channel 'obs': expected bounds for none, for all or for each of its 3 elements, got n_bounds = 2");
 }
 
 TEST(EnvInstance, RefusesBoundsThatAreNotThere) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].n_bounds = 1; }),
-            "env.toy: channel 'obs': wanted low and high, since n_bounds = 1, found low = NULL");
+            "env.toy: channel 'obs': expected low and high, since n_bounds = 1, got low = NULL");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].high = nullptr; }),
-            "env.toy: channel 'action': wanted low and high, since n_bounds = 1, found high = NULL");
+            "env.toy: channel 'action': expected low and high, since n_bounds = 1, got high = NULL");
 }
 
 // Room for what only a number says is not made: 8 TiB are a sentence, not a lack of memory.
@@ -66,9 +66,9 @@ TEST(EnvInstance, RefusesListsThatNobodyCanHave) {
   };
   static const auto& with = nowhere;
   EXPECT_EQ(Refusal([](bp_channel* c) { with(c, kWide); }),
-            "env.toy: channel 'obs': wanted at most 16777216 numbers in low, found 68719476736");
+            "env.toy: channel 'obs': expected at most 16777216 numbers in low, got 68719476736");
   EXPECT_EQ(Refusal([](bp_channel* c) { with(c, kMillion); }),
-            "env.toy: channel 'obs': wanted 1048576 numbers in low, found memory at 0x1230 that cannot be read");
+            "env.toy: channel 'obs': expected 1048576 numbers in low, got memory at 0x1230 that cannot be read");
 }
 
 TEST(LearnerInstance, KeepsTruncatedOnlyIfTheHostOrTheEnvWritesIt) {
@@ -76,7 +76,7 @@ TEST(LearnerInstance, KeepsTruncatedOnlyIfTheHostOrTheEnvWritesIt) {
   g_switches.owns_time_limit = true;
   EXPECT_EQ(Refusal([](bp_channel*) {}), "") << "the env writes it";
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kTruncated].name = "cut"; }),
-            "learner.toy: wants to keep the channel 'truncated', which neither it nor env.toy writes");
+            "learner.toy: keeps the channel 'truncated', which neither it nor env.toy writes");
   g_switches.owns_time_limit = false;
 }
 

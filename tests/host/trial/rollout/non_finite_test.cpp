@@ -27,7 +27,7 @@ TEST(NonFinite, AnObservationIsNamedBeforeTheActionThatCameOfIt) {
   g_switches.nan_obs = {.row = 3, .slot = 4, .element = 2};
   EXPECT_EQ(Failure(trial),
             "env.toy: observation obs[2] of row 3 is not finite at step 5 of the rollout; "
-            "it came before: learner.toy acts: action[0] of row 3: wanted a finite number, found nan at step 6 of the rollout");
+            "then: learner.toy acts: action[0] of row 3: expected a finite number, got nan at step 6 of the rollout");
 }
 
 TEST(NonFinite, BothOfOneStepAreNamedTogether) {

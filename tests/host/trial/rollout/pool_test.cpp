@@ -113,7 +113,7 @@ TEST(RunnerPool, SaysHowManyThreadsFoundRoomAndEndsThem) {
   };
   EXPECT_EXIT(make_too_many(), testing::ExitedWithCode(3),
               std::to_string(BP_E_CONFIG)
-                  .append(": rollout.threads: wanted 4096 threads .*found room for ([2-9]|[1-9][0-9]+): .*set it to"));
+                  .append(": rollout.threads: expected 4096 threads .*got room for ([2-9]|[1-9][0-9]+): .*set it to"));
 }
 #endif
 

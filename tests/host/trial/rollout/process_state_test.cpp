@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr char kSuspects[] = "env.a or learner.b";
-constexpr char kRest[] = ", which all plugins of the process share; it was put back";
+constexpr char kRest[] = ", which all plugins of the process share; it was restored";
 
 std::string Folder() {
   char path[PATH_MAX] = "";
@@ -174,18 +174,17 @@ TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
 
 // A plugin that closes descriptors which are not its own takes the way back.
 TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
-  EXPECT_THAT(
-      After([] {
-        for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-          std::error_code error;
-          if (std::filesystem::read_symlink(entry.path(), error) == Folder()) close(std::stoi(entry.path().filename()));
-        }
-        GoTo("/");
-        RestoreProcessState("env.a");
-        RestoreProcessState("learner.b");
-      }),
-      ElementsAre("env.a changed the working directory to /, which all plugins of the process share; it could not be put "
-                  "back"));
+  EXPECT_THAT(After([] {
+                for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+                  std::error_code error;
+                  if (std::filesystem::read_symlink(entry.path(), error) == Folder()) close(std::stoi(entry.path().filename()));
+                }
+                GoTo("/");
+                RestoreProcessState("env.a");
+                RestoreProcessState("learner.b");
+              }),
+              ElementsAre("env.a changed the working directory to /, which all plugins of the process share; it could not be "
+                          "restored"));
 }
 
 // One call alone takes longer than calls are looked at closely; what was asked of the other before does not count.

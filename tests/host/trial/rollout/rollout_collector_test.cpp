@@ -250,7 +250,7 @@ TEST(RolloutCollector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
     FAIL();
   } catch (const TrialFailure& e) {
     EXPECT_EQ(e.status(), BP_E_UNSUPPORTED);
-    EXPECT_STREQ(e.what(), "learner.toy: wants to keep the channel 'flags', which neither it nor env.toy writes");
+    EXPECT_STREQ(e.what(), "learner.toy: keeps the channel 'flags', which neither it nor env.toy writes");
   }
   g_switches.keep = nullptr;
 }
@@ -295,7 +295,7 @@ TEST(RolloutCollector, RefusesAFlagThatIsNone) {
       ADD_FAILURE();
     } catch (const TrialFailure& failure) {
       EXPECT_THAT(failure.what(), testing::AllOf(testing::HasSubstr("env.toy: step: channel 'truncated' of row "),
-                                                 testing::HasSubstr(": wanted 0 or 1, found 2 at step ")));
+                                                 testing::HasSubstr(": expected 0 or 1, got 2 at step ")));
     }
   }
   g_switches.cut_flag = 1;
@@ -310,7 +310,7 @@ TEST(RolloutCollector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
       ADD_FAILURE() << entries;
     } catch (const TrialFailure& failure) {
       EXPECT_EQ(failure.status(), BP_E_OOM_HOST);
-      EXPECT_THAT(failure.what(), testing::HasSubstr("channel 'obs': wanted"));
+      EXPECT_THAT(failure.what(), testing::HasSubstr("channel 'obs': expected"));
     }
   }
 }

@@ -168,34 +168,36 @@ std::string Refusal(Form form, const Faults& faults) {
 TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
   EXPECT_EQ(Refusal(Form::kSelfResetting, {}), "");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_autoreset = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET) and does not offer bp.env.autoreset/1, through which it gets "
-            "its seeds");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET), but does not offer bp.env.autoreset/1, which receives its "
+            "seeds");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.without_flags = BP_FLAG_OWNS_TIME_LIMIT}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET) and leaves its time limit to the host (no OWNS_TIME_LIMIT), "
-            "which looks too late");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET), but leaves its time limit to the host (no OWNS_TIME_LIMIT), "
+            "which acts too late");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_obs = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'obs', [4] of "
-            "type code 2, 32 bits, scope 2, found 'final_age', [] of type code 0, 8 bits, scope 2");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_OBS like 'obs', [4] of "
+            "type code 2, 32 bits, scope 2, got 'final_age', [] of type code 0, 8 bits, scope 2");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_final_age = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_OBS like 'age', [] of "
-            "type code 0, 8 bits, scope 2, found none");
-  EXPECT_EQ(Refusal(Form::kSelfResetting, {.short_final_state = true}),
-            "env.self_resetting: resets itself (NATIVE_AUTORESET): wanted a channel of the role FINAL_STATE like 'state', [2] "
-            "of type code 2, 32 bits, scope 1, found 'final_state', [1] of type code 2, 32 bits, scope 1");
+            "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_OBS like 'age', [] of "
+            "type code 0, 8 bits, scope 2, got none");
+  EXPECT_EQ(
+      Refusal(Form::kSelfResetting, {.short_final_state = true}),
+      "env.self_resetting: resets itself (NATIVE_AUTORESET): expected a channel of the role FINAL_STATE like 'state', [2] "
+      "of type code 2, 32 bits, scope 1, got 'final_state', [1] of type code 2, 32 bits, scope 1");
 }
 
 TEST(OnDevice, IsRefusedWithoutMemoryOrResets) {
   EXPECT_EQ(Refusal(Form::kOnDevice, {}), "");
   EXPECT_EQ(Refusal(Form::kOnDevice, {.no_memory = true}),
-            "env.on_device: keeps its channels on a device and does not offer bp.env.memory/1, with which the host makes "
-            "buffers there");
-  EXPECT_EQ(Refusal(Form::kOnDevice, {.without_flags = BP_FLAG_NATIVE_AUTORESET}),
-            "env.on_device: keeps its channels on a device and does not reset itself (NATIVE_AUTORESET): the host would wait "
-            "for every step to look at its flags");
+            "env.on_device: keeps its channels on a device, but does not offer bp.env.memory/1, which allocates buffers there");
+  EXPECT_EQ(
+      Refusal(Form::kOnDevice, {.without_flags = BP_FLAG_NATIVE_AUTORESET}),
+      "env.on_device: keeps its channels on a device, but does not reset itself (NATIVE_AUTORESET), so the host would wait "
+      "for its flags in every step");
   g_switches.moments = true;
-  EXPECT_EQ(Refusal(Form::kOnDevice, {}),
-            "learner.twin: wants moments of the observations, which the host computes, and env.on_device keeps them on a "
-            "device");
+  EXPECT_EQ(
+      Refusal(Form::kOnDevice, {}),
+      "learner.twin: needs observation moments, which the host cannot compute because env.on_device keeps observations on "
+      "a device");
   g_switches.moments = false;
 }
 

@@ -62,7 +62,7 @@ TEST(Frame, ThatWasChangedOnItsWayIsAnError) {
 TEST(Frame, LargerThanAnyIsRefusedBeforeItHasCome) {
   std::vector<std::byte> bytes = BytesOf({FrameKind::kJobs, SomeBody(8)});
   bytes[14] = std::byte{1};  // 2^48 bytes
-  EXPECT_THAT(ErrorOf(bytes), HasSubstr("wanted a frame of at most 4294967296 bytes, found 281474976710664"));
+  EXPECT_THAT(ErrorOf(bytes), HasSubstr("expected a frame of at most 4294967296 bytes, got 281474976710664"));
 }
 
 TEST(Frame, AMessageIsReadBackAsItWas) {

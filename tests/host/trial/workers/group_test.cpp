@@ -193,7 +193,7 @@ TEST_F(Group, WhatOneThatIsGoneHadTheOtherPlays) {
   End(&threads);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_THAT(warnings_[0], testing::StartsWith("worker 1: it fell in turn 1; the other workers play"));
-  EXPECT_THAT(warnings_[0], HasSubstr("the last it printed: oh"));
+  EXPECT_THAT(warnings_[0], HasSubstr("its last output: oh"));
 }
 
 TEST_F(Group, WhereNobodyIsLeftTheTrialHasTheRest) {
@@ -230,7 +230,8 @@ TEST_F(Group, AnotherPlanIsTheLearnersFault) {
     ADD_FAILURE() << "wanted a failure";
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.status(), BP_E_INTERNAL);
-    EXPECT_THAT(failure.what(), HasSubstr("learner.toy: plan: from the same saved state and limits it asks for 12 candidates"));
+    EXPECT_THAT(failure.what(),
+                HasSubstr("learner.toy: plan: with the same saved state and limits, it asks for 12 candidates"));
   }
   End(&threads);
 }
@@ -252,7 +253,7 @@ TEST_F(Group, AFailureOfAWorkerIsTheTrialsOwn) {
 TEST_F(Group, OneThatEndsBeforeItHasBegunIsAnError) {
   Make(1);
   workers_[0].Leave();
-  EXPECT_EQ(FailureOfPlay(), "worker 1: it fell before it had loaded the plugins; the last it printed: oh");
+  EXPECT_EQ(FailureOfPlay(), "worker 1: it fell before it loaded the plugins; its last output: oh");
 }
 
 TEST_F(Group, AWrongWorkerIsAnError) {
@@ -266,20 +267,20 @@ TEST_F(Group, AWrongWorkerIsAnError) {
     return text;
   };
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello("t2"); }),
-              HasSubstr("wanted a worker of trial t1, found one of trial t2"));
+              HasSubstr("expected a worker of trial t1, got one of trial t2"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.protocol = 9, .token = "", .trial_id = "t1"}); }),
-              HasSubstr("wanted protocol 1, found 9"));
+              HasSubstr("expected protocol 1, got 9"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayBytes(std::vector<std::byte>(64, std::byte{'x'})); }),
-              HasSubstr("worker 1: wanted a frame that begins with"));
+              HasSubstr("worker 1: expected a frame that begins with"));
   EXPECT_THAT(failure([](FakeWorker& w) {
                 w.SayHello(), w.Hear(), w.Say(Score{1, 0, {}});
               }),
-              HasSubstr("which it does not have"));
-  EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{7, {}}); }), HasSubstr("found turn 7"));
+              HasSubstr("which was not assigned to it"));
+  EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{7, {}}); }), HasSubstr("got turn 7"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Done{.turn = 1, .phases = {}}); }),
-              HasSubstr("when it was asked for"));
+              HasSubstr("expected the end of turn"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.SayHello(); }), HasSubstr("twice"));
-  EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Ready{}); }), HasSubstr("it says more before it has said who it is"));
+  EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Ready{}); }), HasSubstr("expected its hello first, got a different message"));
 }
 
 // At each place where the trial waits for a worker.

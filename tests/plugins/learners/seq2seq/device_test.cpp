@@ -41,7 +41,7 @@ TEST(Seq2seqDevice, IsTheGpuWhereThereIsOneAndNoneIsNamed) {
 
 TEST(Seq2seqDevice, RefusesWhatItCannot) {
   EXPECT_THAT(Refusal({{"device", "cuda"}}, false),
-              HasSubstr("device: cuda needs a GPU and a LibTorch built for it, found none"));
+              HasSubstr("device: cuda: expected a GPU and a LibTorch built for it, got none"));
   EXPECT_THAT(Refusal({{"parallel_microbatches", "2"}}, true), HasSubstr("parallel_microbatches: 2 at the same time"));
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}}, false), "accepted");
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}, {"device", "cpu"}}, true), "accepted");
@@ -54,7 +54,7 @@ TEST(Seq2seqDevice, IsRefusedByTheLearnerWhereThereIsNoGpu) {
   if (torch_common::HasCuda()) GTEST_SKIP() << "there is a GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   EXPECT_EQ(trial.status, BP_E_CONFIG);
-  EXPECT_THAT(trial.error(), HasSubstr("device: cuda needs a GPU"));
+  EXPECT_THAT(trial.error(), HasSubstr("device: cuda: expected a GPU"));
   EXPECT_EQ(Trial(Tiny({{"device", "auto"}})).status, BP_OK);
 }
 

@@ -128,7 +128,7 @@ TEST_F(FilesTest, AConfigThatCannotBeWrittenWholeLeavesTheOldOne) {
   fs::create_directories(folder_ / "config.json.tmp/in the way");
   BartConfig other = config_;
   other.dropout = .25;
-  EXPECT_THAT(Refusal([&] { WriteConfig(path, other); }), ::testing::HasSubstr("config.json: could not be written"));
+  EXPECT_THAT(Refusal([&] { WriteConfig(path, other); }), ::testing::HasSubstr("config.json: cannot write the file"));
   EXPECT_EQ(ReadConfig(path).dropout, config_.dropout);
   fs::remove_all(folder_ / "config.json.tmp");
   WriteConfig(path, other);
@@ -165,20 +165,20 @@ TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
   using ::testing::HasSubstr;
   safetensors::Tensors t = tensors_;
   t.erase("model.decoder.layers.1.fc2.bias");
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("model.safetensors: lacks the tensor 'model.decoder.layers.1.fc2.bias'"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("model.safetensors: has no tensor 'model.decoder.layers.1.fc2.bias'"));
   t = tensors_, t["model.decoder.layers.1.fc2.bias"].shape = {2, 2};
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("should have the shape [4] by config.json, got [2, 2]"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("expected the shape [4] by config.json, got [2, 2]"));
   t = tensors_, t["model.decoder.layers.2.fc2.bias"] = t["model.decoder.layers.1.fc2.bias"];
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'model.decoder.layers.2.fc2.bias' is no part of the model"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'model.decoder.layers.2.fc2.bias' is not part of the model"));
   t = tensors_, t["model.decoder.layers.1.fc2.bias"].dtype = Dtype::kI32;
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("should hold floating-point numbers, got I32"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("expected floating-point numbers, got I32"));
   const std::vector<float> other(28, 1);
   t = tensors_, t["lm_head.weight"] = {Dtype::kF32, {7, 4}, reinterpret_cast<const std::byte*>(other.data()), 112};
-  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'lm_head.weight' should equal 'model.shared.weight'"));
+  EXPECT_THAT(WeightsRefusal(t), HasSubstr("'lm_head.weight': expected the values of 'model.shared.weight'"));
   fs::remove(folder_ / "model.safetensors");
   std::ofstream(folder_ / "pytorch_model.bin") << "x";
   EXPECT_THAT(Refusal([&] { ReadWeights(folder_, layout_, weights_.data()); }),
-              HasSubstr("holds pytorch_model.bin, which is not read"));
+              HasSubstr("expected model.safetensors, got pytorch_model.bin"));
 }
 
 // The file of facebook/bart-large-cnn, by hand.
@@ -203,18 +203,18 @@ TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
 TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
   using ::testing::HasSubstr;
   const std::pair<const char*, const char*> cases[] = {
-      {"{", "generation_config.json: is no JSON"},
-      {"[]", "generation_config.json: should be a JSON object"},
-      {R"({"do_sample": true})", "do_sample should be false or left out, got true"},
-      {R"({"repetition_penalty": 1.2})", "repetition_penalty should be 1.0 or left out, got 1.2"},
-      {R"({"bad_words_ids": [[3]]})", "bad_words_ids should be null or left out, got [[3]]"},
-      {R"({"eos_token_id": [2, 3]})", "eos_token_id should be one token, got [2,3]"},
-      {R"({"eos_token_id": 3})", "eos_token_id should be that of config.json, 2, got 3"},
-      {R"({"num_beams": 0})", "num_beams should be a whole number from 1 up, got 0"},
-      {R"({"max_new_tokens": "9"})", "max_new_tokens should be a whole number from 1 up, got \"9\""},
-      {R"({"length_penalty": "a"})", "length_penalty should be a number, got \"a\""},
-      {R"({"early_stopping": "yes"})", "early_stopping should be true, false or \"never\", got \"yes\""},
-      {R"({"forced_eos_token_id": 7})", "forced_eos_token_id should be a token below vocab_size 7, got 7"},
+      {"{", "generation_config.json: expected JSON"},
+      {"[]", "generation_config.json: expected a JSON object"},
+      {R"({"do_sample": true})", "do_sample: expected false or none, got true"},
+      {R"({"repetition_penalty": 1.2})", "repetition_penalty: expected 1.0 or none, got 1.2"},
+      {R"({"bad_words_ids": [[3]]})", "bad_words_ids: expected null or none, got [[3]]"},
+      {R"({"eos_token_id": [2, 3]})", "eos_token_id: expected one token, got [2,3]"},
+      {R"({"eos_token_id": 3})", "eos_token_id: expected 2, as in config.json, got 3"},
+      {R"({"num_beams": 0})", "num_beams: expected a whole number of 1 or more, got 0"},
+      {R"({"max_new_tokens": "9"})", "max_new_tokens: expected a whole number of 1 or more, got \"9\""},
+      {R"({"length_penalty": "a"})", "length_penalty: expected a number, got \"a\""},
+      {R"({"early_stopping": "yes"})", "early_stopping: expected true, false or \"never\", got \"yes\""},
+      {R"({"forced_eos_token_id": 7})", "forced_eos_token_id: expected a token below vocab_size 7, got 7"},
       {R"({"repetition_penalty": 1, "do_sample": false, "bad_words_ids": null, "num_beams": null})", "accepted"},
   };
   for (const auto& [text, said] : cases) {
@@ -232,24 +232,24 @@ TEST_F(FilesTest, RefusesConfigsOfOtherFamiliesAndSenselessNumbers) {
   using ::testing::HasSubstr;
   EXPECT_EQ(ConfigRefusal(R"({"model_type": "bart"})"), "accepted");
   const std::pair<const char*, const char*> cases[] = {
-      {"", "config.json: is no JSON"},
-      {"[]", "should be a JSON object"},
-      {"{}", "model_type is missing; this learner reads models of the family bart"},
-      {R"({"model_type": "t5"})", "reads models of the family bart, this one is of t5"},
-      {R"({"model_type": "mbart"})", "this one is of mbart"},
+      {"", "config.json: expected JSON"},
+      {"[]", "expected a JSON object"},
+      {"{}", "model_type: expected bart, got none"},
+      {R"({"model_type": "t5"})", "model_type: expected bart, got t5"},
+      {R"({"model_type": "mbart"})", "expected bart, got mbart"},
       {R"({"model_type": "bart", "normalize_before": true})", "normalize_before should be false, got true"},
       {R"({"model_type": "bart", "activation_function": "relu"})", "activation_function should be \"gelu\", got \"relu\""},
-      {R"({"model_type": "bart", "encoder_layerdrop": 0.1})", "encoder_layerdrop should be 0, got 0.1"},
+      {R"({"model_type": "bart", "encoder_layerdrop": 0.1})", "encoder_layerdrop: expected 0, got 0.1"},
       {R"({"model_type": "bart", "d_model": 10, "encoder_attention_heads": 3})",
        "multiple of the attention heads, got 10 and 3"},
-      {R"({"model_type": "bart", "d_model": "big"})", "d_model should be a whole number, got \"big\""},
-      {R"({"model_type": "bart", "d_model": 0})", "d_model should be 1 or more, got 0"},
-      {R"({"model_type": "bart", "eos_token_id": 50265})", "eos_token_id should be a token below vocab_size 50265, got 50265"},
-      {R"({"model_type": "bart", "dropout": 1})", "dropout should be in [0, 1), got 1"},
-      {R"({"model_type": "bart", "scale_embedding": 1})", "scale_embedding should be true or false, got 1"},
+      {R"({"model_type": "bart", "d_model": "big"})", "d_model: expected a whole number, got \"big\""},
+      {R"({"model_type": "bart", "d_model": 0})", "d_model: expected 1 or more, got 0"},
+      {R"({"model_type": "bart", "eos_token_id": 50265})", "eos_token_id: expected a token below vocab_size 50265, got 50265"},
+      {R"({"model_type": "bart", "dropout": 1})", "dropout: expected a number in [0, 1), got 1"},
+      {R"({"model_type": "bart", "scale_embedding": 1})", "scale_embedding: expected true or false, got 1"},
   };
   for (const auto& [text, said] : cases) EXPECT_THAT(ConfigRefusal(text), HasSubstr(said)) << text;
-  EXPECT_THAT(Refusal([&] { ReadConfig(folder_ / "none.json"); }), HasSubstr("none.json: could not be read"));
+  EXPECT_THAT(Refusal([&] { ReadConfig(folder_ / "none.json"); }), HasSubstr("none.json: cannot read the file"));
 }
 
 }  // namespace

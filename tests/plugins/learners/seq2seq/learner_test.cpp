@@ -68,13 +68,14 @@ TEST(Seq2seq, AnyTwoBatchSizesGiveTheThird) {
 TEST(Seq2seq, RefusesWhatContradictsItself) {
   EXPECT_THAT(
       Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "auto"}, {"gradient_accumulation_steps", "8"}}),
-      HasSubstr("gradient_accumulation_steps follows; leave that out, found 8"));
+      HasSubstr("determines gradient_accumulation_steps too; leave that out, got 8"));
   EXPECT_THAT(
       Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "8"}, {"gradient_accumulation_steps", "4"}}),
       HasSubstr("contradict each other"));
-  EXPECT_THAT(Refusal({{"effective_batch_size", "10"}, {"gradient_accumulation_steps", "7"}}),
-              HasSubstr("effective_batch_size 10 cannot be cut into gradient_accumulation_steps 7: 2 items at once are 5"));
-  EXPECT_THAT(Refusal({{"per_device_train_batch_size", "auto"}}), HasSubstr("auto needs effective_batch_size"));
+  EXPECT_THAT(
+      Refusal({{"effective_batch_size", "10"}, {"gradient_accumulation_steps", "7"}}),
+      HasSubstr("effective_batch_size 10 cannot be split into gradient_accumulation_steps 7: micro-batches of 2 items give 5"));
+  EXPECT_THAT(Refusal({{"per_device_train_batch_size", "auto"}}), HasSubstr("auto: expected effective_batch_size, got none"));
   const Options automatic = {{"effective_batch_size", "64"}, {"per_device_train_batch_size", "auto"}};
   const auto refused_with = [&](const char* name, const char* value) {
     Options options = automatic;
@@ -83,23 +84,24 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
   };
   EXPECT_EQ(Refusal(automatic), "accepted");
   EXPECT_THAT(refused_with("parallel_microbatches", "2"),
-              HasSubstr("auto finds what fits alone, not what fits 2 times at once"));
-  EXPECT_THAT(refused_with("loss_normalization", "microbatch_mean"), HasSubstr("decide on the objective"));
+              HasSubstr("auto finds the size of one micro-batch, not of 2 at the same time"));
+  EXPECT_THAT(refused_with("loss_normalization", "microbatch_mean"),
+              HasSubstr("make the objective depend on the device's memory"));
   EXPECT_THAT(
       Refusal(
           {{"effective_batch_size", "20"}, {"per_device_train_batch_size", "8"}, {"loss_normalization", "microbatch_mean"}}),
-      HasSubstr("20 items are no multiple of 8"));
+      HasSubstr("20 items are not a multiple of 8"));
   EXPECT_THAT(Refusal({{"fp16", "true"}}), HasSubstr("fp16 needs a scaled loss"));
   EXPECT_THAT(Refusal({{"d_model", "30"}}), HasSubstr("multiple of the attention heads, got 30 and 4 heads"));
   EXPECT_THAT(Refusal({{"max_position_embeddings", "39"}}),
-              HasSubstr("up to 40 tokens, the model's max_position_embeddings is 39"));
+              HasSubstr("up to 40 tokens, but the model's max_position_embeddings is 39"));
   EXPECT_THAT(Refusal({{"model_name_or_path", "/no/such"}}),
-              HasSubstr("there is no folder '/no/such'; models are read from this machine"));
-  EXPECT_THAT(Refusal({{"load_best_model_at_end", "true"}}), HasSubstr("the last weights are kept, not the best"));
-  EXPECT_THAT(Refusal({{"data_seed", "42"}}), HasSubstr("set seed there"));
-  EXPECT_THAT(Refusal({{"resume_from_checkpoint", "out/checkpoint-500"}}),
-              HasSubstr("goes on from the trial's own checkpoint"));
-  EXPECT_THAT(Refusal({{"generation_max_length", "14"}}), HasSubstr("the env takes 12 tokens, which are 13 with the start"));
+              HasSubstr("no folder '/no/such'; models are read from this machine"));
+  EXPECT_THAT(Refusal({{"load_best_model_at_end", "true"}}), HasSubstr("the learner keeps the last weights"));
+  EXPECT_THAT(Refusal({{"data_seed", "42"}}), HasSubstr("leave it out and set seed"));
+  EXPECT_THAT(Refusal({{"resume_from_checkpoint", "out/checkpoint-500"}}), HasSubstr("resumes from the trial's checkpoint"));
+  EXPECT_THAT(Refusal({{"generation_max_length", "14"}}),
+              HasSubstr("expected at most 13 (the env's 12 tokens and the start token)"));
 }
 
 TEST(Seq2seq, SaysWhichOptionsItIgnores) {
@@ -122,7 +124,7 @@ TEST(Seq2seq, ADeviceThatDoesNotHoldTheModelIsSaid) {
   limits.device_bytes = 1000;
   bp_request request{sizeof(bp_request)};
   EXPECT_EQ(trial.TryPlan(limits, &request), BP_E_OOM_DEVICE);
-  EXPECT_THAT(trial.error(), HasSubstr("weights, gradients and AdamW's moments alone take"));
+  EXPECT_THAT(trial.error(), HasSubstr("weights, gradients and AdamW's moments need"));
 }
 
 TEST(Seq2seq, LearnsTheSameWithAnyCutAndWorkers) {
@@ -170,10 +172,11 @@ TEST(Seq2seq, RefusesLabelsWithOtherEndsThanTheModels) {
     EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are made up";
     return fresh.error();
   };
-  EXPECT_THAT(refusal(2, 3, 0), HasSubstr("labels begin with token 2 and end with token 3, the model's bos_token_id is 0 and "
-                                          "its eos_token_id 2"));
+  EXPECT_THAT(refusal(2, 3, 0),
+              HasSubstr("labels start with token 2 and end with token 3, but the model's bos_token_id is 0 and "
+                        "its eos_token_id 2"));
   EXPECT_THAT(refusal(1, 2, 0), HasSubstr("train the tokenizer with spm_train --bos_id=0 --pad_id=1 --eos_id=2"));
-  EXPECT_THAT(refusal(0, 5, 7), HasSubstr("begin with token 0 and end with token 5"));
+  EXPECT_THAT(refusal(0, 5, 7), HasSubstr("start with token 0 and end with token 5"));
 }
 
 TEST(Seq2seq, MicrobatchMeanIsTheMeanOfTheMicroBatchesMeans) {
@@ -221,7 +224,7 @@ TEST(Seq2seq, MicrobatchMeanIsNotCutSmaller) {
   const std::vector<testing::Text> first_five(texts.begin(), texts.begin() + 5);
   const std::string before = trial.State();
   EXPECT_EQ(trial.Update(Group(texts, 4, true)), BP_E_CONFIG);
-  EXPECT_THAT(trial.error(), HasSubstr("8 items at once did not fit the device, and 4 are another objective"));
+  EXPECT_THAT(trial.error(), HasSubstr("8 items did not fit into the device's memory, and 4 would change the objective"));
   EXPECT_EQ(trial.State(), before);
   EXPECT_EQ(trial.Update(Group(first_five, 8, true)), BP_OK) << "an epoch's end";
   EXPECT_EQ(trial.Update(Group(texts, 8, true)), BP_OK) << trial.error();
@@ -358,11 +361,10 @@ TEST(Seq2seq, LeavesAFolderThatItCanBeginWith) {
     Trial both({{"model_name_or_path", folder}, {name, value}});
     return both.status == BP_OK ? "accepted" : both.error();
   };
-  EXPECT_THAT(beside("d_model", "48"), HasSubstr("d_model is that of the model in model_name_or_path, 32"));
-  EXPECT_THAT(beside("max_position_embeddings", "64"), HasSubstr("max_position_embeddings is that of the model in"));
-  EXPECT_THAT(beside("init_std", "0.5"), HasSubstr("init_std is that of the model in model_name_or_path, 0.02"));
-  EXPECT_THAT(beside("scale_embedding", "true"),
-              HasSubstr("scale_embedding is that of the model in model_name_or_path, false"));
+  EXPECT_THAT(beside("d_model", "48"), HasSubstr("d_model: expected 32, as in model_name_or_path"));
+  EXPECT_THAT(beside("max_position_embeddings", "64"), HasSubstr("max_position_embeddings: expected "));
+  EXPECT_THAT(beside("init_std", "0.5"), HasSubstr("init_std: expected 0.02"));
+  EXPECT_THAT(beside("scale_embedding", "true"), HasSubstr("scale_embedding: expected false, as in model_name_or_path"));
   for (const auto& [name, same] : {std::pair("d_model", "32"), {"max_position_embeddings", "40"}, {"init_std", "0.02"}})
     EXPECT_EQ(beside(name, same), "accepted");
   BartConfig config = ReadConfig(folder + "/config.json");
@@ -410,7 +412,7 @@ TEST(Seq2seq, LabelsHaveNoBeginWhereThatIsTheirEnd) {
     return trial.Update(Group(some, 4, false, /*pad=*/3)) == BP_OK ? "accepted" : trial.error();
   };
   EXPECT_EQ(update(WithEnds(texts, {}, 1)), "accepted");
-  EXPECT_THAT(update(WithEnds(texts, {1}, 1)), HasSubstr("so that labels have no begin"));
+  EXPECT_THAT(update(WithEnds(texts, {1}, 1)), HasSubstr("so labels have no start"));
   EXPECT_THAT(update(WithEnds(texts, {}, 2)),
               HasSubstr("train the tokenizer with spm_train --bos_id=-1 --pad_id=3 --eos_id=1"));
   auto empty = WithEnds(texts, {}, 1);
@@ -448,8 +450,7 @@ TEST(Seq2seq, WritesAsTheFoldersGenerationConfigSays) {
 
 TEST(Seq2seq, LeavesFoldersOnlyInTheTrialsOwn) {
   for (const char* folder : {"/models/mine", "../mine", "a/../../b"})
-    EXPECT_THAT(Refusal({{"save_pretrained", folder}}),
-                HasSubstr(std::string("own folder, such as 'model', found '") + folder));
+    EXPECT_THAT(Refusal({{"save_pretrained", folder}}), HasSubstr(std::string("folder, such as 'model', got '") + folder));
 }
 
 TEST(Seq2seq, EndsWhereALossIsNotFinite) {
@@ -458,7 +459,7 @@ TEST(Seq2seq, EndsWhereALossIsNotFinite) {
   bp_status status = BP_OK;
   for (int i = 0; i < 5 && status == BP_OK; ++i) status = trial.Update(group);
   EXPECT_EQ(status, BP_E_NUMERIC);
-  EXPECT_THAT(trial.error(), HasSubstr("is not finite; a smaller learning_rate"));
+  EXPECT_THAT(trial.error(), HasSubstr("is not finite; use a smaller learning_rate"));
 }
 
 }  // namespace

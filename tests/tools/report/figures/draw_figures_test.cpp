@@ -119,7 +119,7 @@ TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
 TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
   PretendPython(R"(echo '{"why_none": "No module named vl_convert in python3"}')");
   const Drawings drawings = DrawFigures({Bars("one")}, folder_);
-  EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; call scripts/bootstrap, or"));
+  EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; run scripts/bootstrap, or"));
   EXPECT_TRUE(drawings.javascript.empty());
   setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
   EXPECT_THAT(DrawFigures({Bars("one")}, folder_).missing.at("one"), HasSubstr("Python was not started"));

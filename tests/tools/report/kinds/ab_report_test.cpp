@@ -63,9 +63,10 @@ TEST(CompleteImprovement, HasTheExactInterval) {
 TEST(AbReport, SaysWhereNoBlockCanBeSetAside) {
   std::vector<TrialData> trials = Blocks(5);
   const ReportContext context = Looks(5, 1, "SPS");
-  EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("that no block can be set aside")));
+  EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be set aside")));
   for (TrialData& trial : trials) trial.measures["time/waiting_for_a_core_pct"] = Single(1);
-  EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("their own threads waited for a core alone")));
+  EXPECT_THAT(AbReport({Set(trials)}, context).verdict,
+              Contains(HasSubstr("the time that their own threads waited for a core")));
   for (TrialData& trial : trials) trial.measures["resources/run_queue_wait_pct"] = Single(1);
   const Document sampled = AbReport({Set(trials)}, context);
   EXPECT_THAT(sampled.verdict, Not(Contains(HasSubstr("set aside"))));
@@ -83,7 +84,7 @@ TEST(AbReport, OneLookOfTooFewSeedsIsInvalidUnlessTheOtherSideHasMore) {
     }
     return AbReport({Set(trials)}, Context("ab")).verdict.front();
   };
-  EXPECT_THAT(verdict(3, 3), HasSubstr("Invalid: 3 seeds can never show a difference at 5 %; wanted 4 or more of each arm."));
+  EXPECT_THAT(verdict(3, 3), HasSubstr("Invalid: 3 seeds can never show a difference at 5 %; use 4 or more per arm."));
   EXPECT_THAT(verdict(2, 4), HasSubstr("Invalid: 2 and 4 seeds can never show")) << "1 / C(6, 2) = 0.067";
   EXPECT_THAT(verdict(3, 10), testing::StartsWith("b is better than a by ")) << "1 / C(13, 3) = 0.0035";
 }

@@ -36,7 +36,7 @@ TEST(AbText, ArmsWithoutASpreadAreNotInvalid) {
     return VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front();
   };
   const std::vector<double> solved(5, 500), fell(5, 9.4);
-  EXPECT_EQ(verdict(solved, solved), "eval/return: a and b are both 500 in all 5 seeds: this metric cannot separate them.");
+  EXPECT_EQ(verdict(solved, solved), "eval/return: a and b are both 500 on each of 5 seeds: this metric cannot separate them.");
   // By hand: 500 - 9.4 = 490.6.
   EXPECT_THAT(verdict(fell, solved),
               StartsWith("b is better than a by 490.6 on every seed: neither arm has a spread, and the exact test decides."));
@@ -93,7 +93,7 @@ TEST(AbText, AnEarlyStopHasAnIntervalOverLooksAndABiasedLead) {
             "b is better than a by 10 (6.950 to 13.05). eval/return: a 3.00 ± 1.96, b 13.00 ± 1.96; 5 seeds each. "
             "It stopped at look 1 of 5, because the answer was known; with all looks, at most 5 % of comparisons of equal arms "
             "find a difference. A lead at an early stop is biased upwards: expect a smaller one in new runs. "
-            "Below 10 seeds the interval of the IQM is narrower than it says. ");
+            "Below 10 seeds the interval of the IQM covers less than 95 %. ");
 }
 
 TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {

@@ -76,7 +76,7 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
       "Only t1 can be judged: SPS 1,000 1/s; not considered: t2 (1 of 1 runs did not finish), t3 (1 of 1 runs did not "
       "finish)."))
       << verdict.at(0);
-  EXPECT_EQ("To go on: backplane run " + results.out().string(), verdict.at(1));
+  EXPECT_EQ("To resume: backplane run " + results.out().string(), verdict.at(1));
 }
 
 // Bars of the speed of that many points.
@@ -107,7 +107,7 @@ TEST(BuildReportOfOnePoint, NamesTheFigureThatItLeavesOut) {
   };
   const Document one = BarsOf(1), two = BarsOf(2);
   EXPECT_FALSE(Contains(names(one), "speeds")) << names(one);
-  EXPECT_EQ("Left out, because of one point only: speeds.", BlocksOf<BulletList>(one, "limits").at(0).items.back());
+  EXPECT_EQ("Left out, because only one point has it: speeds.", BlocksOf<BulletList>(one, "limits").at(0).items.back());
   EXPECT_TRUE(Contains(names(two), "use of speeds")) << names(two);
 }
 

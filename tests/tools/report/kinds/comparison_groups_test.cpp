@@ -61,7 +61,7 @@ TEST_F(TwoMachines, ABaselineWithoutAResultCountsForItsMachineOnly) {
   EXPECT_EQ(2u, TableOf(document, "change").rows.size());
   const std::string verdict = AllOf(document.verdict);
   EXPECT_TRUE(Contains(verdict, "The baseline runners=1 envs=1 of ")) << verdict;
-  EXPECT_TRUE(Contains(verdict, " has no result: nothing is compared with it.")) << verdict;
+  EXPECT_TRUE(Contains(verdict, " has no result, so the points are not compared with it.")) << verdict;
 }
 
 TEST_F(TwoMachines, TheWarningIsPrintedOnce) {

@@ -105,35 +105,35 @@ TEST(ComparisonSpec, SeveralSelectionsHaveFilesOfTheirOwn) {
   ASSERT_TRUE(read.errors.empty());
   ASSERT_EQ(2u, read.spec.selections.size());
   EXPECT_FALSE(read.spec.selections[1].maximize());
-  EXPECT_EQ("report.select: entry 2: the file 'selected.yaml' is written by another selection already",
+  EXPECT_EQ("report.select: entry 2: write: another selection already writes 'selected.yaml'",
             FirstError("select", {{{"metric", "SPS"}}, {{"metric", "wall_s"}}}));
 }
 
 TEST(ComparisonSpec, MistakesNameTheirEntry) {
-  EXPECT_EQ("report.columns: wanted a list of measures, found \"SPS\"", FirstError("columns", "SPS"));
-  EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: a value was expected, found the end",
+  EXPECT_EQ("report.columns: expected a list of measures, got \"SPS\"", FirstError("columns", "SPS"));
+  EXPECT_EQ("report.columns: entry 2: 'SPS +', column 6: in the expression: expected a value, got the end",
             FirstError("columns", {"SPS", "SPS +"}));
   EXPECT_EQ("report.columns: entry 1: unknown key 'mesure'; did you mean 'measure'?",
             FirstError("columns", {{{"mesure", "SPS"}}}));
-  EXPECT_EQ("report.columns: entry 1: 'direction' should be up or down, found 'left'",
+  EXPECT_EQ("report.columns: entry 1: direction: expected up or down, got 'left'",
             FirstError("columns", {{{"measure", "SPS"}, {"direction", "left"}}}));
-  EXPECT_EQ("report.columns: entry 1: 'digits' should be a whole number from 1 to 15, found 0",
+  EXPECT_EQ("report.columns: entry 1: digits: expected a whole number from 1 to 15, got 0",
             FirstError("columns", {{{"measure", "SPS"}, {"digits", 0}}}));
-  EXPECT_EQ("report.figures: entry 1: 'file' should be a name that ends with .png, found '../a.png'",
+  EXPECT_EQ("report.figures: entry 1: file: expected a name that ends with .png, got '../a.png'",
             FirstError("figures", {{{"table", {{"file", "../a.png"}}}}}));
   EXPECT_THAT(FirstError("columns", {"SPS", "train/loss@lats"}), HasSubstr("entry 2: 'train/loss@lats': '@lats' is none of"));
-  EXPECT_EQ("report.columns: entry 1: 'detail' should be true or false, found 3",
+  EXPECT_EQ("report.columns: entry 1: detail: expected true or false, got 3",
             FirstError("columns", {{{"measure", "SPS"}, {"detail", 3}}}));
-  EXPECT_EQ("report.figures: entry 1: 'x' of curves should be env_steps, iteration, time_s or NAME@sum, found 'hours'",
+  EXPECT_EQ("report.figures: entry 1: x: expected env_steps, iteration, time_s or NAME@sum for curves, got 'hours'",
             FirstError("figures", {{{"curves", {{"file", "a.png"}, {"y", {{{"name", "return"}, {"x", "hours"}}}}}}}}));
   EXPECT_EQ("report.figures: entry 1: missing key 'x'",
             FirstError("figures", {{{"scatter", {{"file", "a.png"}, {"y", "SPS"}}}}}));
-  EXPECT_EQ("report.figures: entry 2: the file 'a.png' is written by another figure already",
+  EXPECT_EQ("report.figures: entry 2: file: another figure already writes 'a.png'",
             FirstError("figures", {{{"table", {{"file", "a.png"}}}}, {{"table", {{"file", "a.png"}}}}}));
   for (const char* bad : {".a.png", "a\nb.png", "a\\b.png", ".png"})
     EXPECT_NE("none", FirstError("figures", {{{"table", {{"file", bad}}}}})) << bad;
   EXPECT_EQ("report.select: missing key 'metric'", FirstError("select", {{"write", "a.yaml"}}));
-  EXPECT_EQ("report.select: 'write' should be a name that ends with .yaml, found 'a/b.yaml'",
+  EXPECT_EQ("report.select: write: expected a name that ends with .yaml, got 'a/b.yaml'",
             FirstError("select", {{"metric", "SPS"}, {"write", "a/b.yaml"}}));
 }
 

@@ -102,7 +102,7 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
   point[0].measures[kMeasure] = test_support::Spread(11, 0.1, 50, "episodes");
   Compare(base, point);
   EXPECT_EQ("no verdict: one seed", Verdict());
-  EXPECT_NE(std::string::npos, Judged().notes.at(0).find("of this policy"));
+  EXPECT_NE(std::string::npos, Judged().notes.at(0).find("this policy and not other seeds"));
   EXPECT_TRUE(std::get<Number>(At(TableOf(document_, "results"), 1, "eval_return")).low) << "its own spread is shown";
 }
 
@@ -155,7 +155,7 @@ TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
     return Verdict();
   };
   EXPECT_EQ("identical, to the last bit", verdict({500, 500, 500, 500}, 3));
-  EXPECT_EQ("both 500 in all 4 seeds: this metric cannot separate them", verdict({500, 500, 500, 500}, 4));
+  EXPECT_EQ("both 500 on each of 4 seeds: this metric cannot separate them", verdict({500, 500, 500, 500}, 4));
   EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
 }
 

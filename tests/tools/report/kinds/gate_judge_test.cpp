@@ -8,17 +8,17 @@ namespace {
 TEST(GateJudge, SaysHowManySeedsAreWanted) {
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 2, 0.05), "") << "1 / C(12, 2)";
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 1, 0.05),
-            "1 seed against 10 of the baseline can never show a change at 5 %; wanted 2 or more.");
+            "1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(3, 2, 0.05),
-            "2 seeds against 3 of the baseline can never show a change at 5 %; wanted 3 or more.");
+            "2 seeds against 3 of the baseline can never show a change at 5 %; use 3 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "another reason is told";
 }
 
 TEST(GateJudge, ABaselineOfOneSeedHasNoSpreadHoweverManyStandAgainstIt) {
   for (const size_t now : {size_t{3}, size_t{100}})
     EXPECT_THAT(WhyNoChangeCanBeShown(1, now, 0.05),
-                testing::StartsWith("A baseline of 1 seed has no spread, against which no change can be shown; save it anew"));
-  EXPECT_THAT(WhyNoChangeCanBeShown(1, 3, 0.05), testing::EndsWith("with 3 or more.")) << "1 / C(6, 3)";
+                testing::StartsWith("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline"));
+  EXPECT_THAT(WhyNoChangeCanBeShown(1, 3, 0.05), testing::EndsWith("with 3 or more seeds.")) << "1 / C(6, 3)";
 }
 
 GateJudgement JudgeReturns(std::vector<double> before, std::vector<double> now, GateCondition condition,
@@ -60,11 +60,10 @@ TEST(GateJudge, ExplainsTestsThatDisagree) {
   const GateJudgement undecided =
       JudgeReturns({100, 100.1, 100.2, 100.3, 100.4}, {101, 101.1, 101.2, 101.3, 200}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.verdict, GateVerdict::kUndecided);
-  EXPECT_THAT(
-      undecided.sentence,
-      testing::HasSubstr(" The permutation test finds a side, but Welch's test does not (p = 0.18, limit 0.05): a few "
-                         "extreme scores or unequal spreads can cause this, and both have to agree. With about 30 seeds "
-                         "per side, "));
+  EXPECT_THAT(undecided.sentence,
+              testing::HasSubstr(" The permutation test finds a side, but Welch's test does not (p = 0.18, limit 0.05). A few "
+                                 "extreme scores or unequal spreads can cause this; a decision needs both. With about 30 seeds "
+                                 "per side, "));
 }
 
 // A task solved in nine of ten seeds: five solved ones of each side have no spread, and decide nothing yet.

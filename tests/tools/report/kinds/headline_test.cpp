@@ -63,8 +63,7 @@ TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
 }
 
 TEST(Headline, OfTooFewSeedsNamesNoFastest) {
-  EXPECT_TRUE(
-      Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to say which setting is the fastest"));
+  EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to name the fastest setting"));
   EXPECT_TRUE(Contains(Headline({Trial(1, 1, 1000), Trial(2, 1, 1900)}), "Too few seeds"));
 }
 
@@ -80,7 +79,7 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
   const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
   EXPECT_TRUE(document.is_void);
   const std::vector<std::string>& verdict = document.verdict;
-  EXPECT_TRUE(Contains(verdict.at(1), "To trust it: ")) << verdict.at(1);
+  EXPECT_TRUE(Contains(verdict.at(1), "To get times that count, ")) << verdict.at(1);
   EXPECT_TRUE(Contains(verdict.at(1), "--fresh")) << verdict.at(1);
   for (const std::string& sentence : verdict) EXPECT_FALSE(Contains(sentence, "; first: ")) << "advice from such times";
   ReportContext of_times = Context("comparison");
@@ -175,7 +174,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
     return trials;
   };
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
-                       "(both 500 in all 5 seeds: this metric cannot separate them, n = 5)."));
+                       "(both 500 on each of 5 seeds: this metric cannot separate them, n = 5)."));
   // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
                        "(better (exact test, p = 0.0079: neither side has a spread), n = 5)."));
@@ -188,7 +187,7 @@ TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ("runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds).",
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
-  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed a point: too few to tell it from others.",
+  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others.",
             ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
 
@@ -227,7 +226,7 @@ TEST(Headline, TheBestIsWhatTheFileSelects) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
-      "from it; too few seeds to tell it from runners=2 envs=1.",
+      "from it; too few seeds to distinguish it from runners=2 envs=1.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 

@@ -145,7 +145,7 @@ TEST_F(QuestionTest, AColumnLendsItsTitle) {
 }
 
 TEST_F(QuestionTest, ASweepOfLearningRatesDoesNotBeginWithSpeed) {
-  EXPECT_EQ("lr=0.01 has the best return: 450; one seed a point: too few to tell it from others.",
+  EXPECT_EQ("lr=0.01 has the best return: 450; one seed per point: too few to distinguish it from others.",
             FirstSentence({set_}, "backplane"));
 }
 

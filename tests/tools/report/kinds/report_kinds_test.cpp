@@ -39,7 +39,7 @@ TEST(ParallelEfficiencyReport, RowsVerdictAndRecommendedFiles) {
   EXPECT_DOUBLE_EQ(97.5, NumberAt(table, 1, "efficiency_pct"));
   EXPECT_EQ("too few seeds", TextAt(table, 1, "band"));
   EXPECT_DOUBLE_EQ(99.5, NumberAt(table, 2, "core_efficiency_pct"));
-  EXPECT_NE(std::string::npos, document.verdict[0].find("Too few seeds to say which setting is the fastest"));
+  EXPECT_NE(std::string::npos, document.verdict[0].find("Too few seeds to name the fastest setting"));
   const std::string file = AttachmentOf(document, "recommended_balanced.yaml");
   EXPECT_NE(std::string::npos, file.find("num_env_runners: 4")) << file;
   EXPECT_NE(std::string::npos, file.find("experiment: walk_recommended_balanced")) << file;
@@ -140,8 +140,8 @@ TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
     const auto lists = BlocksOf<BulletList>(document, "design");
     return !lists.empty() && std::ranges::any_of(lists[0].items, [&](const auto& item) { return Contains(item, what); });
   };
-  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or its part of the 20 s"));
-  EXPECT_TRUE(says(nullptr, "A trial ends by the file's budget"));
+  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or after its part of the 20 s"));
+  EXPECT_TRUE(says(nullptr, "The file's budget ends a trial"));
 }
 
 TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
@@ -154,8 +154,8 @@ TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
     for (const std::string& note : TableOf(document, "resources").notes) all += note;
     return all;
   };
-  EXPECT_NE(std::string::npos, notes(1).find("of all users of the GPUs"));
-  EXPECT_EQ(std::string::npos, notes(0).find("of all users of the GPUs"));
+  EXPECT_NE(std::string::npos, notes(1).find("all users of the GPUs"));
+  EXPECT_EQ(std::string::npos, notes(0).find("all users of the GPUs"));
 }
 
 TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
@@ -167,12 +167,12 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   ASSERT_EQ(4u, table.rows.size());
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(table, 1, "sps")));
   EXPECT_NE(std::string::npos, TextAt(table, 1, "remark").find("oom"));
-  EXPECT_THAT(document.verdict, ::testing::Contains("2 of 4 settings have no result; the table says why."));
+  EXPECT_THAT(document.verdict, ::testing::Contains("2 of 4 settings have no result; the table lists the reasons."));
   ResultSet whole = Set({Trial(1, 1, 1000), FailedTrial(8, 1, "PLANNED", "", "")});
   whole.why_ended = "done";
   EXPECT_THAT(ParallelEfficiencyReport({whole}, Context("parallel_efficiency")).verdict,
-              ::testing::Contains("1 of 2 settings have no result; the table says why."))
-      << "what no sentence about a stopped batch tells of";
+              ::testing::Contains("1 of 2 settings have no result; the table lists the reasons."))
+      << "settings that no sentence about a stopped batch reports";
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));

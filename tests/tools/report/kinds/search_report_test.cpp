@@ -47,7 +47,7 @@ TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
             "Best setting: lr 0.001, plugin ppo (number 0): return 443, the highest of 2 complete trials.");
   EXPECT_THAT(document.verdict, Contains("4 suggestions by tpe: 2 complete, 1 pruned, 1 failed."));
   EXPECT_THAT(document.verdict, Contains(HasSubstr("One seed a point")));
-  EXPECT_THAT(document.verdict, Contains(StartsWith("Of 2 complete trials no option's importance")));
+  EXPECT_THAT(document.verdict, Contains(StartsWith("The importance of options needs")));
   search.study().maximize = false;
   EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("plugin ars (number 1): return 431, the lowest of 2"));
 }
@@ -58,7 +58,7 @@ TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
   EXPECT_EQ(ReportOf(search).verdict[0], "No trial is complete yet, 1 is running: there is no best setting yet.");
   search.Complete(1e-3, "ppo", 7);
   EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("the highest of 1 complete trial."));
-  EXPECT_THAT(ReportOf(MadeSearch()).verdict, Contains("Nothing has been suggested yet."));
+  EXPECT_THAT(ReportOf(MadeSearch()).verdict, Contains("No suggestion yet."));
 }
 
 // By hand: the lead of 12 over number 1 shrank to 3. Its standard error is sqrt(1 / 3 + 1 / 3) = 0.816, with t = 2.776 of 4
@@ -224,7 +224,7 @@ TEST(SearchReport, APrunedTrialThatCameToItsEndCounts) {
                                          "had pruned it."));
   const Table& table = TableOf(document, "suggestions");
   EXPECT_EQ(NumberAt(table, 0, "value"), 123);
-  EXPECT_EQ(TextAt(table, 0, "why"), "pruned at 97, but came to its end");
+  EXPECT_EQ(TextAt(table, 0, "why"), "pruned at 97, but completed");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(TimeSection, BothKindsOfReportHaveIt) {
     EXPECT_EQ(NumberAt(shares, 0, "environment_s"), 6);
     EXPECT_EQ(NumberAt(TableOf(document, "time_cpu"), 0, "update_cpu_pct"), 40);
     EXPECT_EQ(NumberAt(TableOf(document, "phases"), 0, "env_step"), 60);
-    EXPECT_THAT(shares.notes.back(), HasSubstr("More than 2 % of the main thread's time is in no phase"));
+    EXPECT_THAT(shares.notes.back(), HasSubstr("More than 2 % of the main thread's time is outside all phases"));
     EXPECT_THAT(shares.notes.back(), HasSubstr("(3.0 %)"));
     EXPECT_THAT(RenderText(document), HasSubstr("no GPU data"));
     EXPECT_TRUE(std::any_of(document.figures.begin(), document.figures.end(),
@@ -163,7 +163,7 @@ TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {
     EXPECT_FALSE(std::any_of(document.figures.begin(), document.figures.end(),
                              [](const Figure& figure) { return figure.name == "time_shares"; }));
     EXPECT_TRUE(BlocksOf<FigureUse>(document, "phases").empty());
-    EXPECT_THAT(RenderText(document), HasSubstr("no trial tells them"));
+    EXPECT_THAT(RenderText(document), HasSubstr("no trial recorded them"));
   }
 }
 

@@ -86,7 +86,7 @@ seed: 0
 
 </details>
 
-## Files beside this report
+## Files next to this report
 
 - [recommended_balanced.yaml](recommended_balanced.yaml)
 

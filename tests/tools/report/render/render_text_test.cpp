@@ -88,8 +88,8 @@ small.yaml
     seed: 0
 
 
-Files beside this report
-------------------------
+Files next to this report
+-------------------------
 
 - recommended_balanced.yaml
 )",

@@ -125,10 +125,10 @@ TEST_F(WriteReportTest, BytesThatAreNotUtf8CostNoReport) {
 TEST_F(WriteReportTest, NamesThatAreNoFileNamesAreRefusedBeforeAnythingIsWritten) {
   Document document = SmallDocument();
   document.name = "../small";
-  EXPECT_EQ("report: the name of the report should be a file's name without folders, found '../small'", ErrorOf(document));
+  EXPECT_EQ("report: name of the report: expected a file name without folders, got '../small'", ErrorOf(document));
   document = SmallDocument();
   document.attachments[0].name = "a/b.yaml";
-  EXPECT_THAT(ErrorOf(document), HasSubstr("the name of a file of the report"));
+  EXPECT_THAT(ErrorOf(document), HasSubstr("report: name of a file of the report: expected"));
   document = SmallDocument();
   document.main_table = "nowhere";
   EXPECT_EQ("report: no section holds the main table 'nowhere'", ErrorOf(document));

@@ -60,9 +60,8 @@ TEST(Combine, TheSameTrialOnAnotherMachineIsAnother) {
   ASSERT_EQ(2u, combined.groups.size());
   ASSERT_EQ(1u, combined.warnings.size());
   EXPECT_EQ(
-      "These results come from 2 machines or builds, whose times can not be compared: they differ in host (here | there). Each "
-      "has a "
-      "baseline of its own.",
+      "These results come from 2 machines or builds that differ in host (here | there). Their times cannot be compared, so "
+      "each has its own baseline.",
       combined.warnings[0]);
 }
 
@@ -98,7 +97,7 @@ TEST(Combine, AnotherBuildOfAPluginMakesAGroup) {
   rebuilt.files["learner.plugin"] = "cccccccccccc";
   const Combined combined = Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), MakeSet({rebuilt}, "b")});
   ASSERT_EQ(2u, combined.groups.size());
-  EXPECT_THAT(combined.warnings.at(0), HasSubstr("they differ in learner.plugin learns (bbbbbbbb | cccccccc)"));
+  EXPECT_THAT(combined.warnings.at(0), HasSubstr("that differ in learner.plugin learns (bbbbbbbb | cccccccc)"));
   EXPECT_EQ("learner.plugin learns=", combined.groups[0].label.substr(0, 22));
 }
 

@@ -121,21 +121,20 @@ TEST(ParallelEfficiency, ABaselineAskedForThatFailedIsReplacedAndNamed) {
       Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, std::nullopt)}, {{"rollout.num_env_runners", 2}});
   EXPECT_EQ(0u, *found.series[0].baseline);
   EXPECT_EQ(
-      "The baseline of report.baseline (2 x 1) has no speed: FAILED (oom): no memory "
-      "left; "
-      "the row of parallelism 1 stands in for it.",
+      "The baseline of report.baseline (2 x 1) has no speed: FAILED (oom): no memory left; the row of parallelism 1 is the "
+      "baseline instead.",
       found.series[0].baseline_note);
 }
 
 TEST(ParallelEfficiency, ABaselineThatNoPointIsIsSaid) {
   EXPECT_THAT(Analyse({MakeTrial(1, 1, 1000)}, "after").series[0].baseline_note,
-              HasSubstr("No point is that of report.baseline (after); the row of parallelism 1"));
+              HasSubstr("No point matches report.baseline (after); the row of parallelism 1"));
 }
 
 TEST(ParallelEfficiency, WithoutAnySpeedThereIsNoBaseline) {
   const ParallelEfficiency found = Analyse({MakeTrial(1, 1, std::nullopt)});
   EXPECT_FALSE(found.series[0].baseline);
-  EXPECT_EQ("No trial of these has a speed, so nothing can be compared.", found.series[0].baseline_note);
+  EXPECT_EQ("None of these trials has a speed, so there is no comparison.", found.series[0].baseline_note);
   EXPECT_EQ(0u, found.settings[0].usable);
 }
 

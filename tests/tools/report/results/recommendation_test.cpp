@@ -108,7 +108,7 @@ TEST_F(RecommendationTest, BalancedHasAReturnThatIsNotShownToBeBelowTheBest) {
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "no side has a spread: the exact test, p = 2 / 70";
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490}), WithReturns(2, 1900, {400, 410, 390})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "three seeds show nothing";
-  EXPECT_THAT(Of(kBalanced).why, HasSubstr("; returns are not compared, which needs 4 seeds"));
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("; comparing returns needs 4 seeds"));
 }
 
 TEST_F(RecommendationTest, ADivergedSeedIsNotBalanced) {
@@ -120,7 +120,7 @@ TEST_F(RecommendationTest, ADivergedSeedIsNotBalanced) {
   EXPECT_EQ("none qualifies; 2 x 1 comes closest, but the return of 1 of 4 seeds is not finite", Of(kBalanced).why);
   trials[3].not_finite.clear();
   Analyse(trials);
-  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "no episode ended, which says nothing of the return";
+  EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "no episode ended, so the return is unknown";
 }
 
 TEST_F(LimitedTest, EachGoalHasItsSetting) {
@@ -151,7 +151,7 @@ TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).nearest));
-  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency of 79.8 % is below 80 %", Of(kBalanced).why);
+  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency, 79.8 %, is below 80 %", Of(kBalanced).why);
 }
 
 TEST_F(LimitedTest, APeakBreaksTheLimitOfMemoryAndAMeanThatOfTheProcessor) {
@@ -187,7 +187,7 @@ TEST_F(RecommendationTest, WithoutAnySpeedThereIsNone) {
   for (const Recommendation& one : found_.recommendations.at(0)) {
     EXPECT_FALSE(one.setting) << one.goal;
     EXPECT_FALSE(one.nearest) << one.goal;
-    EXPECT_THAT(one.why, HasSubstr("no trial of these has a speed"));
+    EXPECT_THAT(one.why, HasSubstr("none of these trials has a speed"));
   }
 }
 

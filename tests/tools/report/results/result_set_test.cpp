@@ -346,18 +346,18 @@ TEST_F(ResultSetTest, DroppedPointsAreToldWithTheirReason) {
 }
 
 TEST_F(ResultSetTest, ErrorsNameTheFile) {
-  EXPECT_THAT(ErrorOfReading(), HasSubstr("should be a results folder, but has no plan.jsonl"));
+  EXPECT_THAT(ErrorOfReading(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   folder_.Plan("t1", "one", {});
   folder_.Write("run.json", R"({"schema":2})");
-  EXPECT_EQ((folder_.out() / "run.json").string() + ": is of schema 2, this program reads 1", ErrorOfReading());
+  EXPECT_EQ((folder_.out() / "run.json").string() + ": schema: expected 1, got 2", ErrorOfReading());
   folder_.Write("run.json", R"({"schema_version":"x"})");
-  EXPECT_THAT(ErrorOfReading(), HasSubstr("run.json: is of schema_version \"x\""));
+  EXPECT_THAT(ErrorOfReading(), HasSubstr("run.json: schema_version: expected 1, got \"x\""));
   folder_.Write("run.json", "{}");
   EXPECT_EQ("", ErrorOfReading());
   folder_.Write("config.yaml", "experiment: [\n");
   EXPECT_THAT(ErrorOfReading(), HasSubstr("config.yaml"));
   folder_.Write("config.yaml", "seed: 1\n");
-  EXPECT_THAT(ErrorOfReading(), HasSubstr("config.yaml: \"experiment\" should name the experiment"));
+  EXPECT_THAT(ErrorOfReading(), HasSubstr("config.yaml: expected \"experiment\" with the experiment's name"));
 }
 
 TEST_F(ResultSetTest, ABrokenPlanOrRecordIsAnError) {

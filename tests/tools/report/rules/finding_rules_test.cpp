@@ -71,7 +71,7 @@ TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
   b.last().shrinks = {{3, 64, 32, 0, 0}};
   const Finding f = The("out_of_memory", b.Diagnose());
   EXPECT_EQ(Severity::kWarning, f.severity);
-  EXPECT_THAT(f.title, HasSubstr("64 items at once did not fit the device, 32 did"));
+  EXPECT_THAT(f.title, HasSubstr("64 items at a time did not fit into the device's memory, 32 did"));
   EXPECT_THAT(Changes(f), ElementsAre("learner.options.minibatch_size: 128 -> 64"));
 }
 
@@ -83,7 +83,7 @@ TEST(OutOfMemory, AMicroBatchBecomesWhatFittedAndTheUpdateStaysTheSame) {
   b.Configure("learner.options.effective_batch_size", 64).Configure("learner.options.gradient_checkpointing", false);
   b.last().shrinks = {{3, 64, 32, 0, 0}, {4, 32, 16, 0, 0}};
   Finding f = The("out_of_memory", b.Diagnose());
-  EXPECT_THAT(f.title, HasSubstr("64 items at once did not fit the device, 16 did"));
+  EXPECT_THAT(f.title, HasSubstr("64 items at a time did not fit into the device's memory, 16 did"));
   EXPECT_THAT(Changes(f), ElementsAre("learner.options.per_device_train_batch_size: 64 -> 16",
                                       "learner.options.gradient_checkpointing: false -> true"));
   // 64 x 1 = 16 x 4
@@ -156,7 +156,7 @@ TEST(CpuSaturated, FewSamplesAreNoMean) {
   Batch b;
   b.combined().trials.erase(b.combined().trials.begin());
   b.Measure("resources/cpu_quota_pct", 99).Of("resources/cpu_quota_pct").n = 1;
-  EXPECT_EQ("resources/cpu_quota_pct: 1 sample only, a mean takes 5", WhySilent("cpu_saturated", b.Diagnose()));
+  EXPECT_EQ("resources/cpu_quota_pct: only 1 sample, a mean needs 5", WhySilent("cpu_saturated", b.Diagnose()));
   b.Of("resources/cpu_quota_pct").n = 5;
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("cpu_saturated"));
 }
@@ -237,8 +237,8 @@ TEST(SpeedupFlat, ConfidenceComesFromTheIntervalOfTheGain) {
     return The("speedup_flat", b.Diagnose()).confidence;
   };
   // By hand: 1.05 x exp(-+ 2.4469 x 0.01 x sqrt(2 / 4)), Student's t with 2 x 3 degrees of freedom; 2.0244 with 2 x 19.
-  EXPECT_THAT(confidence(4, 0.01), HasSubstr("high: the interval of the gain, 3.2 to 6.8 %, is below 10 %"));
-  EXPECT_THAT(confidence(20, 0.2), HasSubstr("low: the interval of the gain, -7.6 to 19.3 %, includes 10 %"));
+  EXPECT_THAT(confidence(4, 0.01), HasSubstr("high: the interval of the gain (3.2 to 6.8 %) is below 10 %"));
+  EXPECT_THAT(confidence(20, 0.2), HasSubstr("low: the interval of the gain (-7.6 to 19.3 %) includes 10 %"));
   EXPECT_THAT(confidence(2, 0.001), HasSubstr("low: too few seeds"));
   EXPECT_THAT(The("speedup_flat", Batch().Measure("SPS", 1050).Diagnose()).confidence, HasSubstr("low: too few seeds"));
 }
@@ -247,7 +247,7 @@ TEST(SpeedupFlat, BothSidesNeedTheMeasurements) {
   Batch b;
   b.Measure("SPS", 1050).Seeded(2, 8, 0.005);
   const Finding f = The("speedup_flat", b.Diagnose());
-  EXPECT_THAT(f.confidence, HasSubstr("of 2 measurements only"));
+  EXPECT_THAT(f.confidence, HasSubstr("rests on only 2 measurements"));
   EXPECT_THAT(f.evidence[0].window, HasSubstr("2 seeds"));
 }
 
@@ -281,7 +281,7 @@ TEST(EnvBound, IsANoteWhereAnotherSettingUsesTheCores) {
   b.Measure("phase/env_step", 75).Measure("phase/update_backward", 1).Measure("phase/infer", 1);
   const Finding f = The("env_bound", b.Diagnose());
   EXPECT_EQ(Severity::kInfo, f.severity);
-  EXPECT_THAT(f.cause, HasSubstr("2x1 of this batch uses them"));
+  EXPECT_THAT(f.cause, HasSubstr("2x1, in this batch, uses all cores"));
 }
 
 TEST(EnvBound, WithAllCoresAtWorkTheMachineIsTheLimit) {
@@ -319,10 +319,8 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
   EXPECT_EQ("Collecting takes 80 % of the threads' time: action selection 60, envs 20", f.title);
   EXPECT_NEAR(80, f.evidence[0].value, 1e-9) << "idle cores do not hide it";
   EXPECT_EQ(70, f.evidence[0].threshold);
-  EXPECT_EQ(
-      "One runner collects while 2 cores are granted. Actions are selected for one row at a time, and a call has its cost "
-      "whatever it is for.",
-      f.cause);
+  EXPECT_EQ("One runner collects while 2 cores are granted. Each call acts for one row only, so its fixed cost dominates.",
+            f.cause);
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 1 -> 2", "rollout.num_envs_per_env_runner: 1 -> 16"));
   EXPECT_EQ("sampling_sps", f.moves);
   EXPECT_EQ(1, f.direction);
@@ -366,8 +364,8 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
   Batch b = Sequential();
   b.Configure("rollout.chunk_rows", 2).Configure("rollout.num_envs_per_env_runner", 32).Configure("rollout.num_env_runners", 2);
   const Finding f = The("collection_bound", b.Diagnose());
-  EXPECT_THAT(f.cause, HasSubstr("for 2 rows at a time"));
-  EXPECT_THAT(f.confidence, HasSubstr("medium")) << "what a call costs beside its rows is not measured";
+  EXPECT_THAT(f.cause, HasSubstr("acts for 2 rows only"));
+  EXPECT_THAT(f.confidence, HasSubstr("medium")) << "the fixed cost of a call is not measured";
   EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
 }
 
@@ -377,7 +375,7 @@ TEST(CollectionBound, WhereOneCallTakesTheRowsOfAllRunnersTheseCount) {
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
   b.Configure("rollout.num_env_runners", 2).Measure("chunk_rows", 4);
   const Finding f = The("collection_bound", b.Diagnose());
-  EXPECT_THAT(f.cause, HasSubstr("for 4 rows at a time"));
+  EXPECT_THAT(f.cause, HasSubstr("acts for 4 rows only"));
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 2 -> 16"));
 }
 

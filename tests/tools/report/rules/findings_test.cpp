@@ -139,20 +139,19 @@ TEST(Findings, EachSaysWhatWasMeasuredAndWhatShouldMove) {
   }
 }
 
-TEST(Findings, APrecisionThatWasMissedIsSaidWithWhatWasReachedAndMoreTimeIsProposed) {
+TEST(Findings, ReportsMissedPrecisionAndProposesMoreTime) {
   Batch b;
   Precision(8.25, true)(b);
   const Finding f = The("precision_not_reached", b.Diagnose());
-  EXPECT_EQ("SPS is known to ± 8.2 % after 4 iterations in 8.0 s, wanted were ± 5 %", f.title);
+  EXPECT_EQ("SPS is known to ± 8.2 % after 4 iterations in 8.0 s, the goal is ± 5 %", f.title);
   ASSERT_EQ(1u, f.fixes.size());
   EXPECT_EQ("report.max_time", f.fixes[0].path);
   EXPECT_EQ("32s", f.fixes[0].to);
   b.Forget("precision/reached_pct").Measure("precision/iterations", 1);
-  EXPECT_EQ("SPS of 1 iteration in 8.0 s has no interval, wanted was one of ± 5 %",
-            The("precision_not_reached", b.Diagnose()).title);
+  EXPECT_EQ("SPS of 1 iteration in 8.0 s has no interval, the goal is ± 5 %", The("precision_not_reached", b.Diagnose()).title);
 }
 
-TEST(Findings, WhereTrialsGoOnUntilTheyArePreciseNoiseTakesMoreTimeAndNoBudget) {
+TEST(Findings, ProposeMoreTimeForNoiseIfPrecisionEndsTrials) {
   Batch b;
   Wavering(9)(b);
   EXPECT_EQ("budget.iterations", The("noisy_measurement", b.Diagnose()).fixes.at(0).path);
@@ -164,7 +163,7 @@ TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
   const Diagnosis d = Batch().Forget("resources/gpu").Diagnose();
   EXPECT_EQ("resources/gpu_util_pct was not measured: no GPU data", WhySilent("gpu_starved", d));
   EXPECT_EQ("the report does not compare runners and rows", WhySilent("speedup_flat", Batch().DiagnoseWithoutScores()));
-  EXPECT_EQ("resources/cpu_quota_pct was not measured: no samples of resources",
+  EXPECT_EQ("resources/cpu_quota_pct was not measured: no resource samples",
             WhySilent("cpu_saturated", Batch().Forget("resources/").Diagnose()));
 }
 
