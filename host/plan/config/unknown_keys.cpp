@@ -80,7 +80,7 @@ std::string Hint(const std::string& section, const std::string& key, const std::
   std::vector<std::string> names = NearestIn(section, key, AllNames(slots));
   for (std::string& name : names) {
     if (Parent(name) == section) name = Leaf(name);
-    if (name == key) return "; '" + key + "' belongs at the top level of the file"
+    if (name == key) return "; '" + key + "' belongs at the top level of the file";
   }
   return DidYouMean(names);
 }
