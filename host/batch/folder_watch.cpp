@@ -88,7 +88,7 @@ std::string FolderWatch::WhatIsWrongWithFolders() const {
 }
 
 std::string FolderWatch::Tell() {
-  // A folder is deleted file by file: what was missed first may be the least of it by now.
+  // A folder is deleted file by file. The first missing file may be only a part of the loss by now.
   if (WhatIsWrongWithFolders().empty()) {
     for (const auto& [name, record] : records_)
       if (record->Look() != FileLoss::kNone)
