@@ -62,7 +62,7 @@ class Attempt {
   Ended Finish(const JobEnd& end);
 
  private:
-  AttemptFolder Here() const;     // the attempt's folder, also after it was moved
+  AttemptFolder Here() const;     // also after the folder was moved
   std::string LastWords() const;  // empty: none
   nlohmann::json Record(nlohmann::json record, const AttemptVerdict& verdict, const JobEnd& end) const;
 

@@ -32,18 +32,17 @@ struct BatchRequest {
   bool skip_invalid = false;   // leave out points that the plugins reject
   // Finds metrics in the file that no trial will record, or whose description is incomplete. Empty: no check.
   std::function<std::vector<FailedCheck>(const Plan&, const RecordedMeasures& recorded)> check_names;
-  // 1 or -1: the objective of the search is better if higher or lower, according to the plugin that records it. 0: unknown.
+  // Returns 1 or -1 if a higher or lower objective is better, according to the plugin that records it; 0 if unknown.
   std::function<int(const Plan&, const RecordedMeasures& recorded)> direction;
-  bool quiet = false;  // nothing on stderr while it runs
-  std::optional<std::set<std::string>>
-      only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else
-  bool only_pruned = false;              // only resume trials that the search pruned
-  bool adopt_history = false;            // resume a search whose answers would differ today
-  bool only_damaged = false;             // only run finished trials with damaged files again
-  std::filesystem::path program;         // backplane-trial; the shim is next to it
-  std::filesystem::path report_program;  // keeps the page up to date; empty: no page
-  std::string typed_program;             // as a person types it
-  std::filesystem::path torch_lib;       // empty: unknown
+  bool quiet = false;                                // print nothing on stderr during the run
+  std::optional<std::set<std::string>> only_failed;  // only run failed trials again, with these outcomes (empty set: any)
+  bool only_pruned = false;                          // only resume trials that the search pruned
+  bool adopt_history = false;                        // resume a search whose answers would differ today
+  bool only_damaged = false;                         // only run finished trials with damaged files again
+  std::filesystem::path program;                     // backplane-trial; the shim is next to it
+  std::filesystem::path report_program;              // keeps the page up to date; empty: no page
+  std::string typed_program;                         // the name of the program as the user typed it
+  std::filesystem::path torch_lib;                   // empty: unknown
   // Where to check the plugins before the first trial if trials run elsewhere. Absent: where the trials run.
   struct CheckHere {
     Engine* engine;
@@ -68,12 +67,12 @@ struct BatchReport {
     unsigned attempts = 0;    // over all sessions
     unsigned lost_nodes = 0;  // nodes lost during the trial, in this session
   };
-  std::vector<Trial> trials;        // as in the plan
+  std::vector<Trial> trials;        // in plan order
   std::vector<FailedCheck> checks;  // errors of the plugins before the first trial
   bool refused_file = false;        // the rejection concerns the experiment file or its requirements
   std::string no_engine;            // why the engine cannot run trials, so none was started; empty: it can
   std::string refused;              // why no trial was started; empty: trials were started, or all were finished
-  std::string paused;               // why the batch stopped before its end
+  std::string paused;               // why the batch stopped early
   bool interrupted = false;         // by Ctrl-C, before the end
   bool while_checking = false;      // the interrupt came before the first trial, during the check of the plugins
   size_t started = 0;               // attempts of this session

@@ -115,7 +115,7 @@ nlohmann::json CompleteStages(const Plan& plan) {
   return list;
 }
 
-// The points of one chain, the first stage first.
+// The points of a chain; the first stage comes first.
 std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& last) {
   std::vector<const PlannedPoint*> chain = {&last};
   while (chain.back()->after) chain.push_back(&plan.points[*chain.back()->after]);
@@ -212,7 +212,7 @@ nlohmann::json CompleteConfig(const Plan& plan) {
     sections.sweep = ListSweep{ListOfPoints(plan), plan.seeds, plan.memory_axes};
   }
   nlohmann::json config = ToJson(plan.base.experiment);
-  config.erase("preset");  // its values stand here, and some may have been replaced
+  config.erase("preset");  // its values are in the config, and some may have been replaced
   Overwrite(sections, &config);
   return config;
 }

@@ -78,7 +78,7 @@ std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
 }
 
 void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait) {
-  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // throws if it cannot be asked
+  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // throws if it cannot start
   if (!known.open.is_null() && !adopts_) session_->Replay(ResultsFolder{out_}.events());
 }
 
@@ -152,7 +152,7 @@ void BatchSearch::Report(uint64_t number, size_t trial) {
 
 void BatchSearch::Look(const JobTable& jobs) {
   if (!log_ || !terms_.Prunes()) return;
-  // A job may end while a reply to one of the reports is awaited.
+  // A job may end while Report waits for a reply.
   std::vector<Running> running;
   jobs.ForEach([&running](const JobTable::Job& job) {
     running.push_back({job.trial, job.attempt->number(), AttemptFolder(job.attempt->folder())});

@@ -1,4 +1,4 @@
-// The search of a batch: maps suggestions to points, reports results of trials to the search, and asks it for more.
+// The search of a batch: maps suggestions to points, reports results of trials, and asks for new suggestions.
 #pragma once
 
 #include <filesystem>
@@ -94,7 +94,7 @@ class BatchSearch {
   std::map<uint64_t, std::string> no_point_;  // suggestions that became no point, and why
   std::set<uint64_t> untold_;
   std::map<uint64_t, MetricFollower> followers_;  // by number
-  std::map<size_t, unsigned> asked_to_end_;       // trial -> the attempt
+  std::map<size_t, unsigned> asked_to_end_;       // trial -> attempt
   uint64_t with_point_ = 0, dropped_in_a_row_ = 0;
   bool confirms_ = false;
 };

@@ -48,7 +48,7 @@ class StopRules {
   size_t trials_, failed_ = 0;
   bool any_usable_ = false;
   unsigned initial_failures_ = 0;
-  std::deque<double> recent_;  // times of the failures that count
+  std::deque<double> recent_;  // times of counted failures
 };
 
 }  // namespace backplane

@@ -18,7 +18,7 @@ bool Exists(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-// The first of NAME.1, NAME.2, ... that is free.
+// The first unused name among NAME.1, NAME.2, ...
 std::filesystem::path FreeNameNextTo(const std::filesystem::path& file) {
   for (unsigned number = 1;; ++number) {
     const std::filesystem::path name = file.string() + "." + std::to_string(number);

@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kEngineTick_ms = 100;
-constexpr std::chrono::seconds kShimEnd{10};    // after its report was closed
+constexpr std::chrono::seconds kShimEnd{10};    // after the end of its report
 constexpr std::chrono::seconds kKilledEnd{10};  // a killed process that waits for a disk ends no sooner
 constexpr std::chrono::milliseconds kLookAgain{2};
 
@@ -167,7 +167,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
         ended.push_back(Finish(ids[i], job));
       }
     }
-  } while (ended.empty());  // a shim's report that its trial has started ends no job
+  } while (ended.empty());  // a report that a trial has started ends no job
   for (const JobEnd& end : ended) {
     jobs_.erase(end.job);
   }
@@ -231,7 +231,7 @@ void LocalEngine::EndOrphans(const Job& job) const {
     }
     for (const pid_t pid : orphans) {
       if (trial && trial->pid == pid) {
-        kill(-pid, SIGKILL);  // it is not reaped yet: the number is still its group's
+        kill(-pid, SIGKILL);  // not reaped yet, so the number still belongs to its group
       }
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, WNOHANG | __WALL);

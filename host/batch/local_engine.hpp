@@ -15,7 +15,7 @@ namespace backplane {
 // [all calls from the thread that made it, which must outlive the trials: the kernel ends shims with their thread]
 class LocalEngine : public Engine {
  public:
-  // `program`: backplane-shim is in its folder. `own_group`: the control group of this process; if that is delegated, this
+  // `program`: backplane-shim is in its folder. `own_group`: the control group of this process; if it is delegated, this
   // process moves into a leaf of it (cgroup.hpp).
   explicit LocalEngine(const std::filesystem::path& program, std::optional<std::filesystem::path> own_group = OwnGroup());
   ~LocalEngine() override;  // kills all trials and waits for their end

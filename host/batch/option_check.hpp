@@ -17,7 +17,7 @@
 
 namespace backplane {
 
-// Planning stays quick with any number of points, because only some of their trials are checked before the first one starts.
+// Planning stays fast for any number of points, because only some trials are checked before the first one starts.
 inline constexpr size_t kAllPoints = 64, kMostPoints = 256;
 
 // Selects from `trials`, places in the plan. Up to kAllPoints points: the first trial of each point. With more points: at most

@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a launcher between us: 128 + signal
+constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // 128 + signal, from a shell or launcher around the trial
 
 static_assert(kSilenceLimits == 2, "the sentence below contains it");
 

@@ -18,7 +18,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kShownDigits = 12;  // of a SHA-256
+constexpr size_t kShownDigits = 12;  // digits of a SHA-256
 constexpr char kStale[] = "the supervisor ended before the trial did";
 
 // The result.json of an attempt that left none.

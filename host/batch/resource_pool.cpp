@@ -127,7 +127,7 @@ std::vector<std::string> ResourcePool::Notes(const ResourceConfig& resources, co
   return notes;
 }
 
-// Shares fill the fullest device that has room, so that others stay whole.
+// Shares fill the fullest device with room, so that others stay whole.
 std::optional<std::vector<size_t>> ResourcePool::ChooseDevices(double wanted) const {
   const auto count = static_cast<size_t>(std::ceil(wanted));
   std::vector<size_t> order;

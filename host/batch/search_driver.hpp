@@ -26,8 +26,8 @@ class SearchDriver {
   bool Start(const SearchRecord& known);
   // Logs messages from now on. `direction` as for BatchSearch::Begin, result as for Start.
   bool Begin(int direction);
-  // Adds a suggestion if a trial could start now, and after the last one the trials that confirm the best. Returns whether the
-  // plan has grown.
+  // Adds a suggestion if a trial could start now and, after the last one, the trials that confirm the best. True if the plan
+  // has grown.
   bool Grow();
   void TellEnded();
   void Look(const JobTable& jobs);
@@ -45,7 +45,7 @@ class SearchDriver {
   BatchState& state_;
   ResourcePool& resource_pool_;
   std::function<bool()> tick_;
-  std::unique_ptr<BatchSearch> search_;  // NULL: the file lists all points
+  std::unique_ptr<BatchSearch> search_;  // NULL: no search
 };
 
 }  // namespace backplane

@@ -21,7 +21,7 @@ class Watchdog {
   // precedence.
   std::optional<StopHow> Look(const std::optional<StatusFile>& now, double elapsed_s);
   void Interrupted() { Stopped(StopReason::kInterrupt); }
-  StopReason stop() const { return stop_; }  // why the trial is being ended
+  StopReason stop() const { return stop_; }  // why the trial is being stopped
 
  private:
   void Stopped(StopReason reason);

@@ -115,7 +115,7 @@ void EmbeddedEnv::BeginEpisode(uint64_t row) {
   mask_[row] = 1;
 }
 
-// The masked rows of a range, whose masks are 0 again afterwards.
+// Resets the masked rows of a range and clears their masks.
 void EmbeddedEnv::ResetMasked(uint64_t begin, uint64_t end) {
   const bp_status status = env_.Reset(0, begin, end, mask_.data(), seeds_.data());
   std::fill(mask_.begin() + static_cast<int64_t>(begin), mask_.begin() + static_cast<int64_t>(end), 0);

@@ -101,7 +101,7 @@ class EmbeddedEnv {
   bool checks_actions_ = true;
   std::vector<RowEpisodes> episodes_;  // [rows], like all below
   std::vector<uint8_t> phases_;        // RowPhase
-  std::vector<uint8_t> mask_;          // 0 between two calls
+  std::vector<uint8_t> mask_;          // 0 between calls
   std::vector<uint64_t> seeds_;
   std::vector<StatePart> state_parts_;
   RowThreads row_threads_;

@@ -59,7 +59,7 @@ class RowThreads {
   uint64_t piece_ = 0;
   std::optional<RunnerPool> pool_;  // empty for one thread
   std::deque<Block> blocks_;        // one per thread
-  std::mutex mutex_;                // guards the next two
+  std::mutex mutex_;                // guards the next two members
   std::exception_ptr failure_;
   uint64_t failed_row_ = 0;
 

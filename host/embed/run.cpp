@@ -22,7 +22,7 @@ namespace backplane {
 namespace {
 
 constexpr int kTick_ms = 100;
-constexpr int kWrongFile = 2, kInterruptedRun = 130;  // exits of `backplane run`
+constexpr int kWrongFile = 2, kInterruptedRun = 130;  // exit codes of `backplane run`
 constexpr size_t kMostOfErrors = 16384;               // bytes of its stderr that become the error
 
 using OnNews = int32_t (*)(void* context, const bp_run_news* news);

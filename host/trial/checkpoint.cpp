@@ -25,7 +25,7 @@ class Bytes {
  public:
   Bytes(std::istream& in, uint64_t left) : in_(in), left_(left) {}
   uint64_t left() const { return left_; }
-  // `what` is for the sentence, "its header".
+  // `what` names the part in the error: "its header".
   void Take(void* out, uint64_t n, const char* what) {
     if (n > left_) Refuse(std::string(what) + " is cut off");
     if (n > 0 && !in_.read(static_cast<char*>(out), static_cast<std::streamsize>(n)))

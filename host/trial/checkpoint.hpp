@@ -1,5 +1,7 @@
 // A trial's state at the start of an iteration, as one file:
+//
 //   "BPCKPT2\n"  bytes of the header (little-endian u64)  SHA-256 of the header (32 bytes)  the header  the parts
+//
 // The header is the JSON of a CheckpointHeader with the size and SHA-256 of each part. The reader checks everything before use:
 // the size of the file against the sum of sizes, the header, every part, and the trial's id.
 #pragma once

@@ -24,7 +24,7 @@ class CollectData : public Collecting {
 
   void Limit(bp_limits* limits) const;  // sets its limits for the learner's next plan
   std::optional<DataResult> Result() const;
-  bool started() const { return loader_ != nullptr; }  // a group was asked for
+  bool started() const { return loader_ != nullptr; }  // the learner has requested a group
   double epochs() const { return loader_ ? loader_->epochs() : 0; }
   bool HasHeldOutLoss() const { return loader_ && loader_->HasHeldOutLoss(); }
   // The loss on held-out items; absent without them, or if the learner does not report it.

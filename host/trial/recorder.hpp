@@ -27,7 +27,7 @@ class EpisodeWindow {
  public:
   void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   uint64_t total() const { return total_; }
-  double mean_return() const;  // NaN when empty
+  double mean_return() const;  // NaN if empty
   Spread Returns() const;
   std::map<std::string, Spread> Metrics() const;  // by name
   SavedWindow Save() const;

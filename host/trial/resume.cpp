@@ -21,8 +21,7 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   count.iterations = header.iterations;
   count.env_steps = header.env_steps;
   count.warm_up = header.warm_up;
-  // saved by an earlier version, which counted its first iteration
-  if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};
+  if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version has counted its first one
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
   collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
 }

@@ -12,8 +12,8 @@ namespace backplane {
 // process releases them.
 class CoreClaims {
  public:
-  // Claims cores among `cpus`, which the kernel allows for this process. If there are at most `wanted`, all belong to this
-  // process and need no lock. Claims none if fewer than `wanted` are free or another user owns `folder`; trials then run on any
+  // Claims `wanted` of `cpus`, which the kernel allows for this process. If there are exactly `wanted`, the cluster has granted
+  // them to us, so no lock is needed. Claims none if too few are free or another user owns `folder`; trials then run on any
   // core.
   CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::filesystem::path& folder = DefaultFolder());
   ~CoreClaims();

@@ -28,7 +28,7 @@ struct EngineRequest {
   EngineNeeds needs;
   std::optional<unsigned> jobs;  // --jobs
   std::filesystem::path out, program;
-  std::string name;  // of the experiment
+  std::string name;  // the experiment's
 };
 
 // Slots instead of a machine's cores and devices. Exactly `at_once` trials fit, even if they need less.

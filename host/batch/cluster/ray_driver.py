@@ -56,7 +56,7 @@ def look(folder, token):
 def work(backplane, folder, token, job):
     """Runs the trial on a node. `backplane work` ends with this process, by the parent-death signal."""
     words = [backplane, "work", f"--folder={folder}", f"--token={token}", f"--worker=ray.{job}", f"--job={job}"]
-    # `rollout.workers` of the trial are actors of this cluster (trial/start_workers.cpp).
+    # Workers of the trial (`rollout.workers`) are actors of this cluster (trial/start_workers.cpp).
     environment = {"BACKPLANE_WORKERS": "ray:auto", "BACKPLANE_PYTHON": sys.executable, **os.environ}
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, check=False)
     return done.returncode, done.stderr.decode(errors="replace")

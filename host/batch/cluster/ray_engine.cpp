@@ -55,7 +55,7 @@ struct RayCluster {
 
 }  // namespace
 
-// A line that the driver writes.
+// A line of the driver's output.
 struct RayEngine::DriverLine {
   std::optional<nlohmann::json> ready, error, opened;  // RayCluster, texts
   std::optional<JobId> lost, done, pong;

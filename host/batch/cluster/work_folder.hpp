@@ -1,5 +1,6 @@
 // The protocol between a supervisor and the workers on a cluster's nodes: files in a shared folder, each written under another
 // name and then renamed. Each session of a supervisor has a folder OUT/engine/<n>:
+//
 //   session           the session's token, written first; proves to a worker that it sees this folder
 //   alive             a number that grows as long as the supervisor lives
 //   orders/JOB        an order to run (WorkOrder); a worker claims it by renaming it to taken/JOB@WORKER
@@ -8,6 +9,7 @@
 //   workers/WORKER    made by a worker when it starts (WorkerHello), removed when it ends
 //   end               orders the workers to end: "ask", their trials with a checkpoint, or "kill"
 //   logs/             output of the workers
+//
 // Readers list whole folders and never poll for a missing file: a network file system caches the absence of a name, but rereads
 // a folder when it is opened.
 #pragma once

@@ -319,7 +319,7 @@ int Work(const std::vector<std::string>& arguments) {
   try {
     const pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) return kExitTemp;  // it died before that
+    if (getppid() != parent) return kExitTemp;  // the parent died before that
     const WorkArguments read = ReadWorkArguments(arguments);
     if (ReadFile(read.at.session()).value_or("") != read.token) {
       throw std::runtime_error("work: " + read.at.folder.string() +

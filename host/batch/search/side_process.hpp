@@ -31,7 +31,7 @@ std::string WhyNoSearch(const std::string& method);
 // The batch's behaviour while it waits for an answer.
 struct SearchWait {
   double limit_s = 300;                       // resources.hang_timeout: a process that is silent for longer is ended
-  std::function<bool()> meanwhile = nullptr;  // called many times a second while a reply is late; false: stop waiting
+  std::function<bool()> meanwhile = nullptr;  // called many times per second while a reply is late; false: stop waiting
 };
 
 class SideProcess {
@@ -60,7 +60,7 @@ class SideProcess {
   std::string python_;
   std::unique_ptr<LinePeer> peer_;
   int log_fd_ = -1;               // to read its last output even if its folder was moved
-  std::unique_ptr<Child> child_;  // NULL: it was ended
+  std::unique_ptr<Child> child_;  // NULL: it has ended
   Clock::time_point row_began_, last_reply_;
 };
 

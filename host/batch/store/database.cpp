@@ -89,7 +89,7 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
     DatabaseTables tables(temporary, folder);
     tables.Make();
     tables.CatchUp(plan, record);
-  });  // closing the last connection moves everything from the -wal file into the database
+  });  // closing the last connection moves the -wal file's content into the database
   RemoveCompanions(folder.database());
   std::filesystem::rename(temporary, folder.database());
 }

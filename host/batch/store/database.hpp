@@ -1,5 +1,6 @@
 // results.sqlite: the batch as tables, for queries. The host can rebuild it at any time from the events, the plan and the
 // trials' files, and never depends on it.
+//
 //   trials        one row per trial; `planned` is its place in the current plan, NULL if it left the plan. In a search,
 //                 `number` is the suggestion's, and `confirms` is 1 for a confirming trial with a fresh seed
 //   trial_values  the swept values: JSON text except for numbers and strings

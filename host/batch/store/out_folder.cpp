@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kRetry{50};
 constexpr std::chrono::milliseconds kBriefly{300};       // another process may only be checking whether it is free
-constexpr std::chrono::milliseconds kOrphansEnd{40000};  // a trial gets 30 s to save itself, then it is killed
+constexpr std::chrono::milliseconds kOrphansEnd{40000};  // a trial gets 30 s to save its state, then it is killed
 
 // "a/b/" -> "a/b": with the slash, ".1" would name a folder inside.
 std::filesystem::path WithoutTrailingSlash(const std::filesystem::path& path) {
@@ -147,7 +147,7 @@ class Locking {
       : out_(std::move(out)), say_(say), what_for_(what_for) {}
 
   struct Locked {
-    int file, folder;  // the caller's to close
+    int file, folder;  // owned by the caller
   };
   // Absent if the folder was moved meanwhile, or could not be created for that reason.
   std::optional<Locked> Try() {

@@ -291,7 +291,7 @@ void CommandTrial::Ask() {
 
 // Ends all processes of the command; otherwise they would take cores and memory from later trials.
 ChildExit CommandTrial::End() {
-  const ChildExit exit = *child_->Wait(0);  // its group is gone
+  const ChildExit exit = *child_->Wait(0);  // its process group has ended
   EndWhatIsLeft();
   // All writers have ended, so the remaining output is complete.
   TakeOutput(SIZE_MAX);
@@ -338,7 +338,7 @@ int CommandTrial::Finish(const ExitReason& end) {
     status_.SetLine(end.error);
   }
   try {
-    book_.Sync();  // a result never stands on the disk without its metrics
+    book_.Sync();  // a result is never on disk without its metrics
     nlohmann::json result = ToJson(book_.Result());
     Overwrite(EndNow(end), &result);
     WriteFileAtomic(AttemptFolder(WhereHeld(spec_.attempt_dir)).result(), JsonText(result, 2) + "\n");

@@ -1,4 +1,5 @@
 // `run-trial` of a trial by command: starts the program instead of loading plugins, and writes the same record.
+//
 // The program runs in the attempt's folder, in a process group of its own. Its output passes through this process into the
 // trial's logs. Its environment describes the trial (docs/trial-by-command.md). Its reports come through the descriptor in
 // BACKPLANE_REPORT_FD, from patterns in its output, and from event files.

@@ -22,7 +22,7 @@ inline constexpr char kStepPattern[] = "step";
 // other.
 class LineMeasures {
  public:
-  // `metrics` was checked when the experiment was read. Throws std::runtime_error otherwise.
+  // `metrics` was checked when the experiment was read; otherwise throws std::runtime_error.
   explicit LineMeasures(const nlohmann::json& metrics);
 
   bool empty() const { return patterns_.empty() && !step_pattern_; }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShownLine = 500;  // of the last one
+constexpr size_t kShownLine = 500;  // bytes of the last line
 constexpr int kShellSignals = 128,
               kLastShellSignal = 159;  // a shell exits with 128 + signal if a signal ended its program
 

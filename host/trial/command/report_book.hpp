@@ -75,7 +75,7 @@ class ReportBook {
   std::optional<uint64_t> step_, episodes_;
   double last_s_ = 0;                          // seconds of the attempt at the last report
   bool has_lines_before_ = false;              // from earlier attempts, whose other metrics are not read
-  std::map<std::string, FiniteTail> names_;    // of all metrics
+  std::map<std::string, FiniteTail> names_;    // by metric
   std::map<std::string, Values> of_episodes_;  // "return", "ep/length", "eval/return"
   struct Sum {
     double value = 0;

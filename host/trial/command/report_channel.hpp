@@ -1,5 +1,7 @@
 // Reports of the client (host/client): one line of JSON each, on the descriptor in BACKPLANE_REPORT_FD.
+//
 //   {"step": 1000, "values": {"return": 21.5, "loss": null}}        null: a number that is not finite
+//
 // The bare words NaN and Infinity count as null. Python's json writes them although JSON does not contain them.
 #pragma once
 

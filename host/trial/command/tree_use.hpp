@@ -1,5 +1,4 @@
-// Samples the resource use of a command's process tree: writes resources.csv in the format of the report, and detects whether
-// any process computes.
+// Samples the resource use of a command's process tree: writes resources.csv, and detects whether any process computes.
 #pragma once
 
 #include <unistd.h>

@@ -1,9 +1,11 @@
 // Scores candidates: plays the episodes of a learner's EVALUATE request, each from its own seed, and sums their rewards. A job
 // is one episode of one candidate. A job's result depends only on its candidate and seed, and sums over jobs follow the order
 // of the jobs. Results therefore do not depend on threads, rows or the number of candidates in flight.
+//
 // A ROW_EXACT learner may act on any rows together: a row whose job has ended takes the next one immediately, and threads do
 // not wait while there are jobs. With other learners, a row's action may depend on its batch, so jobs are assigned to rows in a
 // fixed order and in waves: chunk by chunk, and all rows of a chunk act until its last job has ended.
+//
 // A step copies, allocates and locks nothing.
 #pragma once
 

@@ -20,6 +20,7 @@ struct TracedSpan {
 // merged: neighbouring short spans form a block, which ends at that length or when a long span begins. A block has one span per
 // phase. The time of a phase is exact, per block and in total; only the order within a block is lost. Spans have no gaps: an
 // idle thread has an idle span.
+//
 // Written by its own thread; others read and clear it while that thread is idle.
 class PhaseTrace {
  public:

@@ -1,5 +1,6 @@
 // Protects process and thread state that plugins share with each other and with the host: floating-point modes, locale, working
 // directory, signals, umask. A plugin must leave it unchanged; changes are restored and remembered.
+//
 // Rounding and flush-to-zero are checked after every call of a plugin (CallPlugin), because they would affect the next call on
 // the thread. The rest costs system calls. It is checked once per iteration, and around each of a trial's first calls, which
 // distinguishes env and learner.

@@ -1,5 +1,6 @@
 // The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 for the state
 // roles.
+//
 // They are bound to the env once and written in place. In a long rollout of few rows, the slots (tensors, their shapes,
 // pointers to them) would take more memory than the numbers. Then env and learner work on a single slot, and every step is
 // copied, so that the buffers contain only numbers.

@@ -1,6 +1,7 @@
 // Collects rollouts. Every runner thread takes chunks of rows and, for each step, lets the learner act and the env step, counts
 // episodes and resets ended rows. A step copies, allocates and locks nothing. Results depend only on rows and chunks, never on
 // the number of threads.
+//
 // For an env that resets itself, all rows form one chunk, no work happens between two steps, and the episodes of the whole
 // rollout are counted after the last one. This lets a device run ahead.
 #pragma once

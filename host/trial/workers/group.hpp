@@ -1,6 +1,7 @@
 // The workers of a trial: processes that play jobs of its evaluations of candidates. In each turn, a worker gets the learner's
 // state from before the plan and the limits, makes the same plan, and returns the result of each of its jobs. Only the trial
 // consumes, in the order of the jobs, so results are bitwise equal for any number of workers.
+//
 // If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. If a worker reports a
 // failure, the trial would have failed in the same way, so the attempt ends as without workers.
 #pragma once
