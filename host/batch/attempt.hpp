@@ -24,7 +24,7 @@ struct AttemptPlace {
   std::filesystem::path torch_lib;           // empty: unknown
   std::vector<int> lock_fds;                 // the results folder's lock; the shim keeps them open
   FolderWatch* watch = nullptr;              // NULL: the folder is not watched
-  std::optional<StartFrom> start_from = {};  // the start of a trial that continues none of this experiment
+  std::optional<StartFrom> start_from = {};  // for trials that continue no other trial of the experiment
 };
 
 // The specification of the trial's next attempt. `after` is the id of the trial whose learner it starts from; empty: no such

@@ -27,7 +27,7 @@ Machine ThisMachine();
 
 // Resource limits from the command line.
 struct ResourceLimits {
-  std::optional<unsigned> jobs;               // maximum of parallel trials
+  std::optional<unsigned> jobs;               // maximum number of parallel trials
   std::optional<std::vector<unsigned>> gpus;  // indices: use only these; by default one per trial (see resources.gpus)
 };
 

@@ -1,4 +1,4 @@
-// Tries plugin files that were never validated before a trial loads them. backplane-validate, next to this program, runs the
+// Before a trial loads plugin files, tries those that were never validated. backplane-validate, next to this program, runs the
 // fast cases.
 #pragma once
 

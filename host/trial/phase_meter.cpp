@@ -69,7 +69,7 @@ namespace {
 
 struct GroupSum {
   double ns = 0;
-  double used_ns = 0, known_ns = 0;  // time on a processor, among the phases where it is known
+  double used_ns = 0, known_ns = 0;  // time on a processor; time of phases where that is known
 
   double off_core_ns() const { return std::max(known_ns - used_ns, 0.0); }
 };

@@ -41,7 +41,7 @@ class StateReader {
   explicit StateReader(const std::vector<std::byte>& bytes) : bytes_(bytes), reader_{sizeof(bp_reader), 0, this, Take} {}
   StateReader(const StateReader&) = delete;
   const bp_reader* get() const { return &reader_; }
-  // Throws TrialFailure (BP_E_IO) in the name of the reading plugin.
+  // Throws TrialFailure (BP_E_IO) in the name of the plugin if it has left bytes unread.
   void CheckAllIsRead(const std::string& plugin) const {
     if (const size_t left = bytes_.size() - at_; left > 0)
       throw TrialFailure(

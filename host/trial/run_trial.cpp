@@ -158,7 +158,7 @@ void TrialProcess::MakeLoop() {
                                                 checkpoints_, parts_.chunk_rows(), parts_.call_rows(), workers_.get()});
 }
 
-// Each iteration but the last sets a checkpoint aside and continues with fresh plugins.
+// Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
 void TrialProcess::RunLoop() {
   for (;;) {
     try {

@@ -17,7 +17,7 @@ struct TrialCount {
   uint64_t env_steps = 0;         // including the warm-up
   std::optional<WarmUp> warm_up;  // set after the warm-up
 
-  // The current or next iteration is number 0, the warm-up.
+  // True if the current or next iteration is number 0, the warm-up.
   bool warms_up() const { return first_warms_up && !warm_up; }
   uint64_t open_iteration() const { return warms_up() ? 0 : iterations + 1; }
   // The spent part of the budget; `seconds` and `epochs` cover the whole trial.

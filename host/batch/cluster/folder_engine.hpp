@@ -36,7 +36,7 @@ class FolderEngine : public Engine {
   virtual void Ordered(const WorkOrder& order) = 0;
   // Jobs whose worker was lost since the last call. Called regularly. Their files in `ended` count.
   virtual std::vector<Lost> FindLost() = 0;
-  // Orders the workers to end and to leave the folder. For destructors.
+  // Orders the workers to end, before RemoveFolder. For destructors.
   void TellEnd(const char* how) const;
   void RemoveFolder() const;
 

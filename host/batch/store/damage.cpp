@@ -129,7 +129,7 @@ class TrialCheck {
     std::set<uint64_t> found;
     const std::vector<unsigned> chain = Chain(trial_);
     for (const unsigned attempt : chain) AddIterations(Metrics(attempt), &found);
-    found.erase(0);  // the state before the first
+    found.erase(0);  // iteration 0 is the evaluation at the start
     if (found.size() >= wanted) return;
     const std::string absence = Absence(Metrics(chain.front()));
     Add(Metrics(chain.front()), fmt::format("{} iterations", wanted) + (chain.size() > 1 ? ", including earlier attempts" : ""),

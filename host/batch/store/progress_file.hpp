@@ -15,7 +15,7 @@ namespace backplane {
 struct BatchProgress {
   ProgressHead head;  // without counts, which are computed from the trials
   std::vector<TrialProgress> trials;
-  size_t to_come = 0;  // maximum of trials that a search will add; included in `total`
+  size_t to_come = 0;  // maximum number of trials that a search will add; included in `total`
 };
 
 // The text of progress.json. Caches the text of each trial, because few of thousands change between two calls.

@@ -33,7 +33,7 @@ namespace backplane {
 
 class CandidateScorer {
  public:
-  // `chunk_rows`: maximum of rows that a thread plays together. Every runner calls `beat`, as in RolloutCollector.
+  // `chunk_rows`: maximum number of rows that a thread plays together. Every runner calls `beat`, as in RolloutCollector.
   CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                   const std::atomic<bool>& cancelled, std::function<void()> beat);
 
@@ -55,8 +55,8 @@ class CandidateScorer {
   bool Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere = nullptr);
 
   // For a worker process with a ROW_EXACT learner. Call StartGiven, then PlayGiven, and meanwhile Give from another thread
-  // until CloseJobs. `most`: maximum of rows that a thread plays together. The playing thread calls `ended` with each ended job
-  // and its score. [control]
+  // until CloseJobs. `most`: maximum number of rows that a thread plays together. The playing thread calls `ended` with each
+  // ended job and its score. [control]
   void StartGiven(const bp_request& request, uint64_t most, std::function<void(uint64_t job, const JobScore&)> ended);
   void PlayGiven(std::vector<PhaseClock>& clocks);  // throws TrialFailure
   bool Give(const std::vector<uint64_t>& jobs);     // false: no job of the request

@@ -38,8 +38,8 @@ class EpisodeTracker {
   int64_t limit() const { return limit_; }           // of an episode, enforced by the host; kNoLimit: none
   void set_limit(int64_t steps) { limit_ = steps; }  // [control]
 
-  // Adds a step to `rows` [n], which have an episode_return and an episode_length. Sums over agents within a step, then over
-  // time. [rows]
+  // Adds a step to `rows` [n], which have an episode_return and an episode_length. Adds rewards in the order of time
+  // and, within a step, of agents. [rows]
   template <class Row>
   Seen Add(Row* rows, uint64_t n, const Step& step) const {
     const bool one = step.rewards_per_row == 1;

@@ -13,14 +13,14 @@ namespace backplane {
 
 class JobQueue {
  public:
-  // `in_flight`: maximum of candidates that have begun but not finished; 0: all. No row may hold a job. [control]
+  // `in_flight`: maximum number of candidates that have begun but not finished; 0: all. No row may hold a job. [control]
   void Start(uint64_t candidates, uint64_t episodes_each, uint64_t in_flight);
   // Starts without jobs: Give adds them until Close. The giver limits the candidates in flight. [control]
   void StartEmpty(uint64_t candidates, uint64_t episodes_each);
   // Called by one thread at a time, while others may Take. False: the job does not exist, or the queue is full.
   bool Give(uint64_t job);
   void Close() { closed_ = true; }  // ends the supply; [any]
-  // Absent: all are taken, or the maximum of candidates is in flight. [any]
+  // Absent: all are taken, or the maximum number of candidates is in flight. [any]
   std::optional<uint64_t> Take();
   // True if Take would have returned a job just now. [any]
   bool HasJob() const { return MayTake(next_.load()); }

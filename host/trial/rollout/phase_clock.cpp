@@ -61,8 +61,8 @@ void PhaseClock::EndSpanWithLook() {
   LookAtCpuTime(cpu_ns, now);
 }
 
-// Looks at fixed intervals, not every n-th span. A span in which the thread loses its core is itself long, so a count would
-// look at the span after it instead.
+// Measures all time since the last look, because sampling single spans would be biased. A span in which the thread loses its
+// core delays the next look, so a sample would always miss it.
 void PhaseClock::LookAtCpuTime(int64_t cpu_ns, int64_t now) {
   if (thread_ == 0) {
     thread_ = gettid();

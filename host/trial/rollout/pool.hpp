@@ -42,7 +42,7 @@ class RunnerPool {
 
  private:
   struct alignas(64) Runner {
-    // The upper half counts jobs of Run, the lower half shared work; a change starts both. Only the caller writes.
+    // The upper half counts jobs of Run, the lower half shared work; both change at the end. Only the caller writes.
     std::atomic<uint32_t> round{0};
     int64_t cpu_ns = 0;           // in its last job
     std::atomic<int> core{kAny};  // the core it is pinned to

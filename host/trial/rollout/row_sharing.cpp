@@ -37,7 +37,7 @@ void RowSharing::Divide(uint64_t most) {
     one.runs.clear();
     one.free.clear();
     one.whole = {};
-    // Rows are taken from the end.
+    // The last one in `free` is played first.
     for (uint64_t row = std::min(end, begin + most); row-- > begin;) one.free.push_back(row);
   }
 }

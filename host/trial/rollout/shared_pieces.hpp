@@ -60,7 +60,7 @@ class SharedPieces {
 
   template <class Body>
   static void TakeFrom(Queue& queue, Body& body) {
-    while (!queue.empty()) {  // does not write if the queue is empty
+    while (!queue.empty()) {  // avoids the write if the queue is empty
       const uint64_t i = queue.next.fetch_add(1, std::memory_order_relaxed);
       if (i < queue.end) body(i);
     }

@@ -35,7 +35,7 @@ struct Hello {
 struct Turn {
   static constexpr FrameKind kKind = FrameKind::kTurn;
   uint64_t number = 0;  // from 1
-  uint64_t most = 1;    // maximum of rows that a thread plays together
+  uint64_t most = 1;    // maximum number of rows that a thread plays together
   bp_limits limits{};
   std::vector<std::byte> state;
 
