@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kLogTailLines = 10;
 
-// What of result.json the trial itself would have told.
+// Fields of result.json that the supervisor adds if the trial did not write them.
 struct Known {
   int schema = kTrialSchema;
   std::string trial_id;
@@ -58,7 +58,7 @@ struct Warned {
   static constexpr void Fields(auto& self, auto&& visit) { visit("warnings", self.warnings); }
 };
 
-// What a command keeps there is its own to know.
+// A command is free in its choice of files there, so any file counts as a checkpoint.
 bool CanGoOn(const Experiment& experiment, const TrialFolder& folder) {
   std::error_code error;
   return experiment.HasCommand()
@@ -66,7 +66,7 @@ bool CanGoOn(const Experiment& experiment, const TrialFolder& folder) {
              : HasCheckpoint(folder.checkpoint());
 }
 
-// A command has threads of its own on all the cores that it was granted, unless the user says otherwise.
+// A command may use a thread per granted core, unless the user has set the variables.
 std::vector<std::string> ThreadVariables(const Allocation& allocation) {
   std::vector<std::string> variables;
   for (const std::string name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) {
@@ -82,7 +82,7 @@ TrialSpec WithFolder(TrialSpec spec) {
   return spec;
 }
 
-// For a trial that had already ended: only a monitor's code still ran, and the status names it.
+// The status of a trial that had already ended: only a monitor's code still ran, and the status names it.
 std::string EndedLate(const ChildExit& exit, const std::optional<StatusFile>& last) {
   const std::string who = last && last->plugin[0] != '\0' ? last->plugin : "the process";
   const std::string how =
@@ -123,7 +123,7 @@ Attempt::Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, cons
       watchdog_(spec_.experiment.resources),
       allocation_(allocation) {
   LockTrial(held_);
-  ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt writes it anew
+  ReplaceFile(folder_.trial_json(), ToJson(spec_).dump(kJsonIndent));  // every attempt overwrites it
 }
 
 TrialCommand Attempt::Command() const {
@@ -165,7 +165,8 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   ending.has_checkpoint = CanGoOn(spec_.experiment, folder_);
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}, {}};
-  // It could not write down why, on a full disk for example: its last words say more than its exit code.
+  // The trial may have failed to write the reason, for example on a full disk. Its last output is then more precise than its
+  // exit code.
   if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == Outcome::kTemp && !last.empty())
     ended.verdict.why = last;
   const nlohmann::json result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
@@ -179,7 +180,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   if (result != written.value_or(nullptr)) {
     std::string completed = JsonText(result, kJsonIndent);
     try {
-      // Of an unfinished trial the events tell what is lost with the power.
+      // After a power failure, the events are enough to recover an unfinished trial.
       if (IsFinished(ended.verdict.state)) {
         WriteFileAtomic(file, completed);
       } else {
@@ -201,7 +202,7 @@ std::string Attempt::LastWords() const {
   return !lines.empty() ? lines.back() : last_ ? std::string(last_->line) : "";
 }
 
-// The trial's own words stay; what only the supervisor can know is added, and its verdict on the state counts.
+// Keeps the trial's own fields, adds those that only the supervisor knows, and overrides the state.
 nlohmann::json Attempt::Record(nlohmann::json record, const AttemptVerdict& verdict, const JobEnd& end) const {
   const TrialResult told = ReadTolerantly<TrialResult>(record);
   if (IsFinished(verdict.state)) {
@@ -231,7 +232,7 @@ nlohmann::json Attempt::Record(nlohmann::json record, const AttemptVerdict& verd
   if (verdict.by_limit && told.error) std::erase(judged.log_tail, *told.error);
   judged.stacks = ReadStacks(Here().stacks());
   std::error_code ignored;
-  std::filesystem::remove(Here().stacks(), ignored);  // it is all in the record
+  std::filesystem::remove(Here().stacks(), ignored);  // the record contains them
   Overwrite(judged, &record);
   return record;
 }

@@ -1,4 +1,4 @@
-// One process run of a trial: its folder before, its signs of life meanwhile, its record afterwards.
+// One process run of a trial: prepares its folder, watches its signs of life, completes its record.
 #pragma once
 
 #include <filesystem>
@@ -21,19 +21,20 @@ namespace backplane {
 struct AttemptPlace {
   std::filesystem::path out;                 // the results folder
   std::filesystem::path program;             // backplane-trial
-  std::filesystem::path torch_lib;           // empty: none known
-  std::vector<int> lock_fds;                 // of the folder's lock; they stay open in the shim
-  FolderWatch* watch = nullptr;              // NULL: nobody looks after the folder
-  std::optional<StartFrom> start_from = {};  // of a trial that starts from none of its own experiment
+  std::filesystem::path torch_lib;           // empty: unknown
+  std::vector<int> lock_fds;                 // the results folder's lock; the shim keeps them open
+  FolderWatch* watch = nullptr;              // NULL: the folder is not watched
+  std::optional<StartFrom> start_from = {};  // for trials that continue no other trial of the experiment
 };
 
-// What the trial's next attempt is to be told. `after` is the id of the trial whose learner it starts from; empty: of none.
+// The specification of the trial's next attempt. `after` is the id of the trial whose learner it starts from; empty: no such
+// trial.
 TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id,
                  const std::string& after);
 
 class Attempt {
  public:
-  // Makes the attempt's folder and trial.json, and locks the trial's folder as long as it exists. Throws std::runtime_error.
+  // Makes the attempt's folder and trial.json. Locks the trial's folder until destruction. Throws std::runtime_error.
   Attempt(const AttemptPlace& place, const LoadedExperiment& loaded, const std::string& trial_id, const std::string& after,
           const Allocation& allocation);
 
@@ -48,27 +49,27 @@ class Attempt {
   std::optional<StopHow> Look(const std::optional<StatusFile>& now, double elapsed_s);
   void Interrupted() { watchdog_.Interrupted(); }
   const std::optional<StatusFile>& last() const { return last_; }
-  double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // in which it was stopped
+  double suspended_s() const { return last_ ? last_->suspended_s : 0; }  // time during which the trial was stopped
 
   struct Ended {
     AttemptVerdict verdict;
-    std::vector<std::string> warnings;  // of the trial, for the user
+    std::vector<std::string> warnings;  // from the trial, for the user
     PluginFacts facts;
     AttemptFiles files;
-    std::string unwritten;  // why it does not stand there, the disk being full for example; the events still say how it ended
+    std::string unwritten;  // why result.json could not be written, for example a full disk; the events still record the end
   };
-  // Tells how it ended and completes its result.json.
+  // Judges the end and completes result.json.
   Ended Finish(const JobEnd& end);
 
  private:
-  AttemptFolder Here() const;     // the attempt's folder, also after it was moved
+  AttemptFolder Here() const;     // also after the folder was moved
   std::string LastWords() const;  // empty: none
   nlohmann::json Record(nlohmann::json record, const AttemptVerdict& verdict, const JobEnd& end) const;
 
   AttemptPlace place_;
   TrialFolder folder_;
   TrialSpec spec_;
-  HeldFolder held_;  // of the trial, after the attempt's was made in it
+  HeldFolder held_;  // the trial's folder; the attempt's is created in it
   Watchdog watchdog_;
   Allocation allocation_;
   std::optional<StatusFile> last_;

@@ -52,7 +52,7 @@ class Batch {
         launcher_(&state_, engine, resource_pool, &jobs_, &search_, &settler_) {}
 
   BatchReport Run() {
-    const InterruptScope interrupts;  // for the whole batch: a Ctrl-C may come between two processes
+    const InterruptScope interrupts;  // covers the whole batch, because Ctrl-C may come between two processes
     try {
       return RunToItsEnd();
     } catch (const Interrupted&) {  // while the batch waited for the folder
@@ -103,7 +103,7 @@ class Batch {
     if (!jobs.empty()) state_.display.Note(jobs);
     PassInterrupts();
     if (state_.report.interrupted) return false;
-    // A session that recorded its end has left no processes.
+    // If a session recorded its end, its processes have ended.
     const std::string left = record.sessions.empty() || record.sessions.back().ended ? "" : EndLeftovers(out);
     if (!left.empty()) state_.display.Note(left);
     EndOpenAttempts(out, state_.log.get(), &failure_policy_);
@@ -225,7 +225,7 @@ class Batch {
       ended.clear();  // releases the locks of the trials' folders before a retry takes them
       PassInterrupts();
       if (state_.watch->lost()) continue;  // the folder's name leads elsewhere now
-      if (any_ended) launcher_.Launch();   // free cores do not wait for the tables
+      if (any_ended) launcher_.Launch();   // starts trials on free cores before the tables are updated
       if (any_ended) state_.UpdateDatabase();
       ShowRunning();
     }

@@ -1,5 +1,5 @@
-// Runs every trial of a plan, from wherever an earlier session left it. The only writer of the results folder beside the
-// trials.
+// Runs every trial of a plan, from where an earlier session stopped. Apart from the trials, only this code writes to the
+// results folder.
 #pragma once
 
 #include <filesystem>
@@ -22,37 +22,35 @@
 namespace backplane {
 
 struct BatchRequest {
-  Plan plan;  // that of a search grows while it runs
+  Plan plan;  // grows during a search
   std::filesystem::path config_file;
-  std::vector<std::string> set, sweep;  // for run.json: how the file was overridden
+  std::vector<std::string> set, sweep;  // overrides of the file, for run.json
   std::optional<TypedArguments> arguments = {};
   std::filesystem::path out;
   bool fresh = false;          // move old results away first
   bool accept_change = false;  // run finished points again whose plugin or data files changed
-  bool skip_invalid = false;   // leave out what the plugins refuse
-  // What of the file names a measure that no trial will record, of those that they will, or says too little of one. Empty:
-  // nobody looks.
+  bool skip_invalid = false;   // leave out points that the plugins reject
+  // Finds metrics in the file that no trial will record, or whose description is incomplete. Empty: no check.
   std::function<std::vector<FailedCheck>(const Plan&, const RecordedMeasures& recorded)> check_names;
-  // Whether up (1) or down (-1) is better of what a search looks for, by those that will record it; 0: nobody says.
+  // Returns 1 or -1 if a higher or lower objective is better, according to the plugin that records it; 0 if unknown.
   std::function<int(const Plan&, const RecordedMeasures& recorded)> direction;
-  bool quiet = false;  // nothing on stderr while it runs
-  std::optional<std::set<std::string>>
-      only_failed;                       // run failed trials again, of these classes (none named: of all), and nothing else
-  bool only_pruned = false;              // let pruned trials go on to their end, and nothing else
-  bool adopt_history = false;            // go on with a search that would answer otherwise today
-  bool only_damaged = false;             // run finished trials whose files are damaged again, and nothing else
-  std::filesystem::path program;         // backplane-trial; the shim is next to it
-  std::filesystem::path report_program;  // keeps the page while it runs; empty: there is to be none
-  std::string typed_program;             // as a person types it
-  std::filesystem::path torch_lib;       // empty: none known
-  // Where the plugins are asked before the first trial, if trials run elsewhere; absent: where they run.
+  bool quiet = false;                                // print nothing on stderr during the run
+  std::optional<std::set<std::string>> only_failed;  // only run failed trials again, with these outcomes (empty set: any)
+  bool only_pruned = false;                          // only resume trials that the search pruned
+  bool adopt_history = false;                        // resume a search whose answers would differ today
+  bool only_damaged = false;                         // only run finished trials with damaged files again
+  std::filesystem::path program;                     // backplane-trial; the shim is next to it
+  std::filesystem::path report_program;              // keeps the page up to date; empty: no page
+  std::string typed_program;                         // the name of the program as the user typed it
+  std::filesystem::path torch_lib;                   // empty: unknown
+  // Where to check the plugins before the first trial if trials run elsewhere. Absent: where the trials run.
   struct CheckHere {
     Engine* engine;
     ResourcePool* resource_pool;
   };
   std::optional<CheckHere> check_here = {};
-  // Ends what the jobs of an earlier session still run in a cluster, before anything is concluded from what that has left; a
-  // sentence of it, or nothing. Empty: nobody has any.
+  // Ends the jobs that an earlier session left in a cluster, before their results are read. Returns a sentence about them;
+  // empty: there were none. Empty function: no cluster.
   std::function<std::string(const std::filesystem::path& out, const BatchRecord& record)> end_jobs = {};
 };
 
@@ -66,17 +64,17 @@ struct BatchReport {
     TrialState state = TrialState::kPlanned;
     std::optional<Outcome> outcome;
     std::string why;
-    unsigned attempts = 0;    // in all sessions
-    unsigned lost_nodes = 0;  // lost while they ran it, in this session
+    unsigned attempts = 0;    // over all sessions
+    unsigned lost_nodes = 0;  // nodes lost during the trial, in this session
   };
-  std::vector<Trial> trials;        // as in the plan
-  std::vector<FailedCheck> checks;  // what the plugins refused before the first trial
-  bool refused_file = false;        // `refused` is about the experiment file, or about what it asks for
-  std::string no_engine;            // why no trial can run where they were to run, nothing was started; empty: they can
-  std::string refused;              // why nothing was started; empty: something was, or nothing was left to do
-  std::string paused;               // why the batch stopped before its end
+  std::vector<Trial> trials;        // in plan order
+  std::vector<FailedCheck> checks;  // errors of the plugins before the first trial
+  bool refused_file = false;        // the rejection concerns the experiment file or its requirements
+  std::string no_engine;            // why the engine cannot run trials, so none was started; empty: it can
+  std::string refused;              // why no trial was started; empty: trials were started, or all were finished
+  std::string paused;               // why the batch stopped early
   bool interrupted = false;         // by Ctrl-C, before the end
-  bool while_checking = false;      // that was before the first trial, while plugins were asked
+  bool while_checking = false;      // the interrupt came before the first trial, during the check of the plugins
   size_t started = 0;               // attempts of this session
   std::shared_ptr<OutLock> lock;    // while it is held, `backplane stop` finds this process
   // Absent: the batch was not paused.
@@ -85,8 +83,8 @@ struct BatchReport {
   size_t Count(TrialState state) const;
 };
 
-// `engine` runs the trials, `resource_pool` says what there is to grant. Throws std::runtime_error if nothing could be started
-// (folder in use, disk full, ...), and when its own records can not be written any more: what was recorded until then stays.
+// `engine` runs the trials, `resource_pool` grants them resources. Throws std::runtime_error if no trial could be started
+// (folder in use, disk full, ...) or if the records become unwritable. Trials recorded before stay.
 BatchReport RunBatch(BatchRequest* request, Engine* engine, ResourcePool* resource_pool);
 
 }  // namespace backplane

@@ -20,8 +20,7 @@
 namespace backplane {
 namespace {
 
-// One experiment of the plan for each pair of env and learner in it, told apart by their files: a plan may have thousands of
-// points, and few pairs.
+// One experiment per pair of env and learner files in the plan. A plan may have thousands of points but has few pairs.
 std::vector<LoadedExperiment> DistinctPlugins(const Plan& plan) {
   std::vector<LoadedExperiment> experiments = {plan.base};
   std::set<std::pair<std::string, std::string>> seen;
@@ -45,8 +44,8 @@ std::map<std::string, std::string> PluginVersions(const std::vector<LoadedExperi
   return versions;
 }
 
-// Which options help against which finding, as the plugins declare it ("update_bound-": lower it): a report is made from the
-// folder alone, when the plugins may be gone.
+// Records which options help against which finding, as the plugins declare it ("update_bound-": lower it). A report reads only
+// the folder, because the plugins may be gone by then.
 void AddHelps(const PluginInfo& info, const std::string& section, const std::string& name, std::vector<OptionHelp>* helps) {
   for (const OptionInfo& option : info.options) {
     for (const std::string& help : option.helps) {
@@ -85,9 +84,9 @@ struct PluginSections {
   }
 };
 
-// A point whose plugins are not the base's: its options would not fit among the base's, so it brings its own, complete. Only
-// what belongs to the identity of every point is written; the rest is swept by its own path or not at all. In a comparison the
-// budget is the file's or the task's, and no arm's own.
+// A point with other plugins than the base contains all its options, because the base's do not fit. Contains only the values
+// that identify a point; a sweep adds the others by their paths. In a comparison the budget belongs to the file or the task,
+// never to an arm.
 nlohmann::json WholePoint(const Experiment& experiment, bool compared) {
   nlohmann::json entry = ToJson(RecordFromJson<PluginSections>(ToJson(experiment)));
   entry.update({{"evaluation.env.options", experiment.evaluation.env_options}});
@@ -100,8 +99,7 @@ nlohmann::json WholePoint(const Experiment& experiment, bool compared) {
   return entry;
 }
 
-// The stages with every value that one of them has, in all of them: what one changes the next would otherwise take from the
-// file.
+// The stages. If one stage sets a value, all list it; otherwise the next stage would use the file's value.
 nlohmann::json CompleteStages(const Plan& plan) {
   nlohmann::json list = nlohmann::json::array();
   for (const PlannedPoint& point : plan.points) {
@@ -117,7 +115,7 @@ nlohmann::json CompleteStages(const Plan& plan) {
   return list;
 }
 
-// The points of one chain, the first stage first.
+// The points of a chain; the first stage comes first.
 std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& last) {
   std::vector<const PlannedPoint*> chain = {&last};
   while (chain.back()->after) chain.push_back(&plan.points[*chain.back()->after]);
@@ -125,10 +123,10 @@ std::vector<const PlannedPoint*> ChainOf(const Plan& plan, const PlannedPoint& l
   return chain;
 }
 
-// What the points of a chain have of their own: below the path where all have the same there and no stage speaks of it, else
-// below "stages.NAME.PATH".
+// Adds the values of a chain's points: below the path if all are equal and no stage sets it, otherwise below
+// "stages.NAME.PATH".
 void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, bool whole, nlohmann::json* entry) {
-  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> of each stage; NULL: none
+  std::map<std::string, std::vector<const nlohmann::json*>> values;  // path -> value per stage; NULL: none
   for (size_t k = 0; k < chain.size(); ++k) {
     const auto& all = chain[k]->values;
     for (size_t i = 0; i < (whole ? all.size() : chain[k]->swept); ++i) {
@@ -153,7 +151,7 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
 
 // The name of a point in the list.
 struct EntryName {
-  std::string name, task;  // task: empty: of no arm on a task
+  std::string name, task;  // task: empty: the arm belongs to no task
 
   static void Fields(auto& self, auto&& visit) {
     visit("name", self.name);
@@ -173,7 +171,7 @@ std::vector<nlohmann::json> ListOfPoints(const Plan& plan) {
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
     nlohmann::json entry = whole ? WholePoint(plan.Load(trial).experiment, plan.compare.has_value()) : nlohmann::json::object();
     const std::string name = NameWithoutStage(last.name, last.stage);
-    const bool on_task = plan.compare && !plan.compare->tasks.empty();  // whose values are among the arm's own
+    const bool on_task = plan.compare && !plan.compare->tasks.empty();  // then the arm's values include the task's
     const ArmOnTask arm = on_task ? SplitOnTask(name) : ArmOnTask{name, ""};
     Overwrite(EntryName{arm.arm, arm.task}, &entry);
     AddValues(plan, chain, whole, &entry);
@@ -202,7 +200,7 @@ struct SweepSections {
   }
 };
 
-// The experiment with every default, its sweep as a list of the points that are left: the same trials from any folder.
+// The experiment with every default; its sweep lists the remaining points. Expands to the same trials from any folder.
 nlohmann::json CompleteConfig(const Plan& plan) {
   SweepSections sections;
   if (!plan.stages.empty()) sections.stages = CompleteStages(plan);
@@ -214,7 +212,7 @@ nlohmann::json CompleteConfig(const Plan& plan) {
     sections.sweep = ListSweep{ListOfPoints(plan), plan.seeds, plan.memory_axes};
   }
   nlohmann::json config = ToJson(plan.base.experiment);
-  config.erase("preset");  // its values stand here, and some may have been replaced
+  config.erase("preset");  // its values are in the config, and some may have been replaced
   Overwrite(sections, &config);
   return config;
 }

@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// config.yaml, plan.jsonl and run.json. Throws std::runtime_error.
+// Writes config.yaml, plan.jsonl and run.json. Throws std::runtime_error.
 void WriteBatchFiles(const BatchRequest& request);
 
 SessionStart ThisSession(size_t trials);

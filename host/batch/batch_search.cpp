@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Suggestions in a row that the sweep's rules take away: then they leave too little for chance to find.
+// Suggestions in a row that the sweep's rules drop. After so many, the rest of the space is too small to hit by chance.
 constexpr uint64_t kMostDroppedInARow = 100;
 
 bool WasAsked(const Suggestion& suggestion) { return !suggestion.params.is_null(); }
@@ -78,7 +78,7 @@ std::string BatchSearch::WhyNotTheSame(const SearchRecord& known) const {
 }
 
 void BatchSearch::Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait) {
-  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // throws if it cannot be asked
+  session_ = std::make_unique<SearchSession>(log, OpenRequest("maximize"), std::move(wait));  // throws if it cannot start
   if (!known.open.is_null() && !adopts_) session_->Replay(ResultsFolder{out_}.events());
 }
 
@@ -95,7 +95,7 @@ void BatchSearch::Begin(EventLog* log, int direction) {
   } else if (adopts_) {
     session_->Adopt(SearchRecord(known), OpenRequest(word), log_);
   }
-  // What the last session was killed before it said.
+  // Completes records that the last session had no time to write.
   for (const auto& [point, searched] : points_) {
     for (const uint64_t number : searched.numbers)
       if (Known(number).point_id.empty()) log_->Append(SearchPoint{number, plan_.points[point].id, ""});
@@ -141,7 +141,7 @@ MetricFollower& BatchSearch::FollowerOf(uint64_t number, size_t trial) {
   return at->second;
 }
 
-// Up to where the search has heard enough. All that came since the last look is written down together.
+// Reports up to the step at which the search decides. Writes all values since the last look together.
 void BatchSearch::Report(uint64_t number, size_t trial) {
   if (!terms_.Prunes() || Known(number).asked_to_stop) return;
   FollowerOf(number, trial).Read([&](uint64_t step, double value) {
@@ -152,7 +152,7 @@ void BatchSearch::Report(uint64_t number, size_t trial) {
 
 void BatchSearch::Look(const JobTable& jobs) {
   if (!log_ || !terms_.Prunes()) return;
-  // A job may end while a reply to one of the reports is awaited.
+  // A job may end while Report waits for a reply.
   std::vector<Running> running;
   jobs.ForEach([&running](const JobTable::Job& job) {
     running.push_back({job.trial, job.attempt->number(), AttemptFolder(job.attempt->folder())});
@@ -167,7 +167,7 @@ void BatchSearch::LookAt(const Running& job) {
   if (!untold_.contains(number)) return;
   Report(number, job.trial);
   if (!Known(number).asked_to_stop || std::exchange(asked_to_end_[job.trial], job.attempt) == job.attempt) return;
-  // If it cannot be written, the trial runs to its end, which the search treats the same.
+  // If the file cannot be written, the trial runs to its end. The search treats both the same.
   std::ofstream(job.folder.prune()) << "pruned by the search\n";
 }
 
@@ -211,8 +211,7 @@ void BatchSearch::RequireObjective(const Searched& searched, const Schedule& sch
   }
 }
 
-// A trial that was too quick to be stopped counts as the search has decided: whether it was does not depend on how busy the
-// machine is.
+// A trial may end before it is stopped. It still counts as pruned, so that results do not depend on the load of the machine.
 void BatchSearch::Tell(uint64_t number, size_t point, const Schedule& schedule) {
   const Searched& searched = points_.at(point);
   const uint64_t first = searched.numbers.front();
@@ -244,7 +243,7 @@ void BatchSearch::AddConfirming(const SearchRecord& known) {
   confirms_ = true;
   if (terms_.confirm_top == 0) return;
   const double sign = known.open.value("direction", "") == "minimize" ? -1 : 1;
-  std::vector<std::pair<double, size_t>> best;  // the smaller, the better
+  std::vector<std::pair<double, size_t>> best;  // smaller is better
   for (const auto& [point, searched] : points_) {
     const Suggestion& first = known.suggestions.at(searched.numbers.front());
     if (first.value) best.emplace_back(-sign * *first.value, point);

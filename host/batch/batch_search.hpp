@@ -1,4 +1,4 @@
-// The search of a batch: maps suggestions to points, reports results of trials to the search, and asks it for more.
+// The search of a batch: maps suggestions to points, reports results of trials, and asks for new suggestions.
 #pragma once
 
 #include <filesystem>
@@ -25,42 +25,42 @@ class ObjectiveError : public SearchError {
 
 class BatchSearch {
  public:
-  // `plan` is that of a search, and grows.
+  // `plan` must have a search. It grows.
   BatchSearch(Plan* plan, std::filesystem::path out);
 
-  // The points of all suggestions that a log knows, and where the search is over, the trials that confirm it. Once, before
-  // anything else.
+  // Adds the points of all logged suggestions and, if the search is over, the trials that confirm it. Call once, before all
+  // other calls.
   void Regrow(const SearchRecord& known);
-  // Whether something is to be asked yet, or told.
+  // True if no suggestion is missing and every result was reported.
   bool IsOver(const SearchRecord& known) const;
-  // Why it is another search than the one that is known; empty: it is not. A refusal, whole lines.
+  // An error message, whole lines, if the search differs from the logged one. Empty: it is the same.
   std::string WhyNotTheSame(const SearchRecord& known) const;
-  // Starts the process that answers, and brings it to where the last session left it. Throws SearchError, SearchDiffers.
+  // Starts the search process and replays the log. Throws SearchError, SearchDiffers.
   void Start(const SearchRecord& known, const std::filesystem::path& log, SearchWait wait);
-  // After SearchDiffers: with what is known, whatever it would answer today.
+  // Accepts the logged history although the search would answer differently today. Call after SearchDiffers.
   void AdoptHistory() { adopts_ = true; }
-  // From here on messages go into the log. `direction`: 1 up is better, -1 down, of the measure itself. Throws SearchError
-  // where nobody says it.
+  // Starts logging. `direction`: 1 if a higher value of the measure is better, -1 if lower. Throws SearchError if the direction
+  // is unknown.
   void Begin(EventLog* log, int direction);
 
-  // Asks until the plan has new trials, which are its last ones. False: it has not, and nothing more is to be asked. Throws
-  // SearchError.
+  // Asks for suggestions until the plan has new trials, at its end. Returns false if there are none and none will follow.
+  // Throws SearchError.
   bool Grow(const Schedule& schedule);
   bool WantsMore() const { return log_ && with_point_ < terms_.trials; }
   // Reports ended trials to the search, each once. Throws SearchError, and ObjectiveError if no trial records the objective.
   void TellEnded(const Schedule& schedule);
-  // Reports what running trials have recorded, and asks those to end that the search has no more use for. Throws SearchError.
+  // Reports values that running trials have recorded, and stops pruned trials. Throws SearchError.
   void Look(const JobTable& jobs);
-  // Once the search is over, for the trials that confirm it. False: there are none, or they are there.
+  // Adds the confirming trials after the search. False: there are none, or they exist already.
   bool Confirm();
 
-  uint64_t most_searched() const;  // trials of suggestions that there will be, as far as is known
-  uint64_t most_trials() const;    // these, and those that confirm
+  uint64_t most_searched() const;  // searched trials, as far as known
+  uint64_t most_trials() const;    // including the confirming trials
 
  private:
   struct Searched {
-    std::vector<uint64_t> numbers;  // that came to the point
-    std::vector<size_t> trials;     // of the plan, without those that confirm
+    std::vector<uint64_t> numbers;  // suggestions of the point
+    std::vector<size_t> trials;     // in the plan, without confirming trials
   };
 
   struct Running {
@@ -90,11 +90,11 @@ class BatchSearch {
   EventLog* log_ = nullptr;
   bool adopts_ = false;
   std::map<size_t, Searched> points_;         // by place in the plan
-  std::map<size_t, size_t> point_of_trial_;   // of those that are searched
-  std::map<uint64_t, std::string> no_point_;  // numbers that became none, and why
+  std::map<size_t, size_t> point_of_trial_;   // only searched trials
+  std::map<uint64_t, std::string> no_point_;  // suggestions that became no point, and why
   std::set<uint64_t> untold_;
   std::map<uint64_t, MetricFollower> followers_;  // by number
-  std::map<size_t, unsigned> asked_to_end_;       // trial -> the attempt
+  std::map<size_t, unsigned> asked_to_end_;       // trial -> attempt
   uint64_t with_point_ = 0, dropped_in_a_row_ = 0;
   bool confirms_ = false;
 };

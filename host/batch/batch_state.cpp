@@ -35,7 +35,7 @@ void BatchState::SetStates(const ChangedStates& trials) {
   for (const auto& [trial, change] : trials) entries.push_back({change, plan.trials[trial].id});
   log->Append(entries);
   for (const auto& [trial, change] : trials) {
-    // A planned trial that this session leaves alone must not wait again.
+    // A planned trial that this session excludes must not wait again.
     if (schedule.state(trial) != change.state) schedule.Set(trial, change.state);
     if (IsFinal(change.state)) SetEnded(trial);
   }

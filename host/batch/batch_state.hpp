@@ -47,10 +47,9 @@ class BatchState {
   AttemptPlace Place() const { return {request.out, request.program, request.torch_lib, lock->fds(), watch.get()}; }
   bool stopping() const { return report.interrupted || !report.paused.empty() || watch->lost(); }
 
-  // Records new states, with their reasons, that no attempt caused.
+  // Records new states with their reasons, if no attempt caused them.
   void SetStates(const ChangedStates& trials);
-  // The trial has a final state. The next UpdateDatabase frees its record, so a long batch needs no more memory than a short
-  // one.
+  // Marks a trial as final. The next UpdateDatabase frees its record, so memory does not grow with the length of a batch.
   void SetEnded(size_t trial) { ended_.push_back(trial); }
   void UpdateDatabase();
   void ForgetEnded();

@@ -8,10 +8,10 @@
 namespace backplane {
 namespace {
 
-constexpr unsigned kMostLost = 3;  // nodes, of one trial in a session
+constexpr unsigned kMostLost = 3;  // lost nodes per trial in a session
 constexpr double kFirstRetry_s = 1, kLongestRetry_s = 60;
 
-// NULL: on_failure does not speak of it, so it is a failure.
+// NULL: on_failure has no rule for it, so it is a failure.
 const FailureRule* RuleFor(const OnFailure& rules, const AttemptVerdict& verdict) {
   switch (verdict.outcome) {
     case Outcome::kOom: return verdict.on_device ? &rules.device_oom : &rules.host_oom;
@@ -29,7 +29,7 @@ const FailureRule* RuleFor(const OnFailure& rules, const AttemptVerdict& verdict
 
 FailureDecision FailurePolicy::After(const std::string& trial_id, const AttemptVerdict& verdict) {
   if (IsFinished(verdict.state)) return {verdict.state, std::nullopt};
-  // A node was lost under it: it runs again elsewhere, unless it is the trial that takes its nodes down.
+  // Its node was lost. It runs again elsewhere, unless the trial itself seems to crash nodes.
   if (verdict.outcome == Outcome::kStale && tries_[{trial_id, verdict.outcome}]++ < kMostLost)
     return {TrialState::kPlanned, 0.0};
   if (verdict.outcome == Outcome::kKilled || verdict.outcome == Outcome::kStale) return {TrialState::kPlanned, std::nullopt};
@@ -38,11 +38,11 @@ FailureDecision FailurePolicy::After(const std::string& trial_id, const AttemptV
   if (rule->action == FailureAction::kRetry) {
     const unsigned tries = tries_[{trial_id, verdict.outcome}]++;
     if (tries >= rule->retries) return {TrialState::kFailed, std::nullopt};
-    // Only what may pass by itself is worth a wait.
+    // Waits only for causes that may pass on their own.
     const double wait = verdict.outcome == Outcome::kTemp ? std::min(kFirstRetry_s * std::pow(2, tries), kLongestRetry_s) : 0;
     return {TrialState::kPlanned, wait};
   }
-  // A learner that shrinks does so inside its trial; one that still ran out does not fit.
+  // A learner shrinks its micro-batch within its trial; if memory still ran out, it does not fit.
   const bool fits_not = rule->action == FailureAction::kInfeasible || rule->action == FailureAction::kShrink;
   return {fits_not ? TrialState::kInfeasible : TrialState::kFailed, std::nullopt};
 }

@@ -1,4 +1,4 @@
-// Decides what follows an ended attempt: a state of the trial, another try, or a stop of the batch. No clock, no files.
+// Decides what follows an ended attempt: a final state, another attempt, or a stop of the batch. Uses no clock and no files.
 #pragma once
 
 #include <deque>
@@ -13,33 +13,34 @@
 namespace backplane {
 
 struct FailureDecision {
-  TrialState state;                     // of the trial from now on; PLANNED: it runs again
-  std::optional<double> retry_after_s;  // set when it is tried again in this session
+  TrialState state;                     // the trial's new state; PLANNED: it runs again
+  std::optional<double> retry_after_s;  // set if this session starts another attempt
 };
 
-// What `on_failure` wants.
+// Applies `on_failure`.
 class FailurePolicy {
  public:
   explicit FailurePolicy(const OnFailure& rules) : rules_(rules) {}
 
-  // `trial_id` only tells tries of one trial from another's.
+  // `trial_id` distinguishes the attempts of different trials.
   FailureDecision After(const std::string& trial_id, const AttemptVerdict& verdict);
-  // A trial that failed in an earlier session for a reason that is not its own, a full disk for example, and is worth another
-  // try in this one.
+  // True if an external cause, such as a full disk, failed the trial in an earlier session, so that another attempt may
+  // succeed.
   bool MayPassByNow(const TrialRecord& trial) const;
 
  private:
   OnFailure rules_;
-  std::map<std::pair<std::string, Outcome>, unsigned> tries_;  // of a trial -> tries that ended so in this session
+  std::map<std::pair<std::string, Outcome>, unsigned> tries_;  // by trial: attempts with this outcome in this session
 };
 
-// Stops a batch whose trials fail one after the other for a reason that is not theirs: a full disk, a broken library. What the
-// numbers themselves brought about (nan, oom) does not count.
+// Stops a batch if successive trials fail for external causes: a full disk, a broken library. Numerical failures (nan, oom) do
+// not count.
 class StopRules {
  public:
   StopRules(const StopSweep& rules, size_t trials) : rules_(rules), trials_(trials) {}
 
-  // After each trial that reached a final state. `now_s` on any clock that only grows. Why the batch must pause, if it must.
+  // Call after each trial that reached a final state. `now_s`: any monotonic clock. Returns why the batch must pause, if it
+  // must.
   std::optional<std::string> Ended(TrialState state, Outcome outcome, double now_s);
 
  private:
@@ -47,7 +48,7 @@ class StopRules {
   size_t trials_, failed_ = 0;
   bool any_usable_ = false;
   unsigned initial_failures_ = 0;
-  std::deque<double> recent_;  // times of the failures that count
+  std::deque<double> recent_;  // times of counted failures
 };
 
 }  // namespace backplane

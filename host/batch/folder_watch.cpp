@@ -18,7 +18,7 @@ bool Exists(const std::filesystem::path& path) {
   return std::filesystem::exists(path, error);
 }
 
-// The first of NAME.1, NAME.2, ... that is free.
+// The first unused name among NAME.1, NAME.2, ...
 std::filesystem::path FreeNameNextTo(const std::filesystem::path& file) {
   for (unsigned number = 1;; ++number) {
     const std::filesystem::path name = file.string() + "." + std::to_string(number);
@@ -88,7 +88,7 @@ std::string FolderWatch::WhatIsWrongWithFolders() const {
 }
 
 std::string FolderWatch::Tell() {
-  // A folder is deleted file by file: what was missed first may be the least of it by now.
+  // A folder is deleted file by file. The first missing file may be only a part of the loss by now.
   if (WhatIsWrongWithFolders().empty()) {
     for (const auto& [name, record] : records_)
       if (record->Look() != FileLoss::kNone)

@@ -1,4 +1,4 @@
-// Notices when somebody deletes, moves or replaces the results folder under a batch that runs, or cuts its records.
+// Detects that the results folder of a running batch is deleted, moved or replaced, or that its records are truncated.
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,21 @@ namespace backplane {
 
 class FolderWatch {
  public:
-  // Makes OUT/trials. `lock` has to outlive it. Throws std::runtime_error.
+  // Creates OUT/trials. `lock` must outlive it. Throws std::runtime_error.
   FolderWatch(const std::filesystem::path& out, const OutLock& lock);
 
-  // Watches a record of the batch from now on. It is lost if it is deleted, replaced or cut. Call it again after the batch
-  // itself has replaced the record. Throws std::runtime_error.
+  // Watches a record of the batch from now on. A record is lost if it is deleted, replaced or truncated. Call it again after
+  // the batch itself has replaced the record. Throws std::runtime_error.
   void Watch(const std::filesystem::path& record);
 
-  // False once something is not where it was, for good. A few stat() calls.
+  // False, permanently, once a file or folder is lost. Costs a few stat() calls.
   bool InPlace();
-  // The same of a running trial's folder.
+  // The same for a running trial's folder.
   bool InPlace(const HeldFolder& trial);
   bool lost() const { return !what_.empty(); }
 
-  // Sentences for the end of the batch: the loss, the place of the results, and the next command. Writes a record that was
-  // deleted or replaced to a file of its own first.
+  // Sentences for the end of the batch: the loss, the place of the results, and the next command. First writes a deleted or
+  // replaced record to a separate file.
   std::string Tell();
 
  private:
@@ -39,7 +39,7 @@ class FolderWatch {
   const OutLock& lock_;
   const HeldFolder out_, trials_;
   std::map<std::filesystem::path, std::unique_ptr<HeldFile>> records_;  // by name
-  std::string what_;                                                    // "was moved"; empty: nothing yet
+  std::string what_;                                                    // "was moved"; empty: no loss yet
 };
 
 }  // namespace backplane

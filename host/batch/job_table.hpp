@@ -1,4 +1,4 @@
-// The processes that run now: which trial each is at, what it was granted, how it ended.
+// The running jobs: the trial, allocation and end of each.
 #pragma once
 
 #include <algorithm>
@@ -30,12 +30,12 @@ class JobTable {
 
   JobTable(Engine* engine, ResourcePool* resource_pool) : engine_(*engine), resource_pool_(*resource_pool) {}
 
-  // Throws std::runtime_error if it can not be started; the allocation is given back then.
+  // Throws std::runtime_error if the trial cannot start; the allocation is returned then.
   void Start(size_t trial, std::unique_ptr<Attempt> attempt, const Allocation& allocation);
-  // Those that ended, their allocations given back; waits for at most `timeout_ms`. Then looks after the others: hangs, wall
+  // Returns ended jobs after it released their allocations. Waits up to `timeout_ms`, then checks the others for hangs and wall
   // time.
   std::vector<Ended> Wait(int timeout_ms);
-  // The person wants them to end: with a checkpoint, or at once.
+  // Stops all jobs, with a checkpoint or immediately.
   void StopAll(StopHow how);
 
   template <typename Holds>
@@ -55,7 +55,7 @@ class JobTable {
   Engine& engine_;
   ResourcePool& resource_pool_;
   std::map<JobId, Job> jobs_;
-  AwakeClock clock_{kMostBetweenLooks_s};  // no trial hangs because this process was stopped
+  AwakeClock clock_{kMostBetweenLooks_s};  // a stop of this process does not count as a trial's silence
 };
 
 }  // namespace backplane

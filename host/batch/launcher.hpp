@@ -32,7 +32,7 @@ class Launcher {
   JobTable& jobs_;
   SearchDriver& search_;
   Settler& settler_;
-  std::optional<std::pair<size_t, LoadedExperiment>> next_;  // waiting for free resources
+  std::optional<std::pair<size_t, LoadedExperiment>> next_;  // waits for free resources
 };
 
 }  // namespace backplane

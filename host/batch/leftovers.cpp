@@ -39,7 +39,7 @@ std::set<pid_t> SelfAndAbove() {
   return line;
 }
 
-// With the whole prefix at the beginning of an entry.
+// Matches only entries that start with the whole prefix.
 bool CarriesMark(pid_t pid, const std::string& prefix) {
   const std::string environment = '\0' + ReadKernelFile(ProcFile(pid, "environ")).value_or("");
   return environment.find('\0' + prefix) != std::string::npos;
@@ -54,7 +54,7 @@ std::vector<pid_t> FindLeftovers(const std::string& prefix) {
   return found;
 }
 
-// The descriptor holds the process: a pid that is given to another one meanwhile is not hit.
+// The descriptor holds the process, so a reused pid is not killed.
 void KillLeftover(pid_t pid, const std::string& prefix) {
   const int held = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (held < 0) return;
@@ -83,7 +83,7 @@ std::string EndLeftovers(const std::filesystem::path& out) {
   for (const pid_t pid : left) names.push_back(LeftoverName(pid));
   const auto until = std::chrono::steady_clock::now() + kLeftoversEnd;
   for (; !left.empty() && std::chrono::steady_clock::now() < until; left = FindLeftovers(prefix)) {
-    Interrupted::ThrowIf();  // before anything is recorded as ended
+    Interrupted::ThrowIf();  // before any attempt is recorded as ended
     for (const pid_t pid : left) KillLeftover(pid, prefix);
     std::this_thread::sleep_for(kLeftoversLook);
   }

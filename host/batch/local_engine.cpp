@@ -25,13 +25,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kEngineTick_ms = 100;
-constexpr std::chrono::seconds kShimEnd{10};    // after its report was closed
+constexpr std::chrono::seconds kShimEnd{10};    // after the end of its report
 constexpr std::chrono::seconds kKilledEnd{10};  // a killed process that waits for a disk ends no sooner
 constexpr std::chrono::milliseconds kLookAgain{2};
 
-// The names torchrun sets, so that a learner which knows them runs unchanged; what the command itself sets stays.
+// Sets torchrun's variables, so that a learner written for it runs unchanged. The command's own values take precedence.
 std::vector<std::string> TrialEnvironment(const TrialCommand& command) {
-  // Threads belong to the host: libraries that start their own would take the runners' cores.
+  // Threads belong to the host. Threads of libraries would take the runners' cores.
   std::vector<std::string> ours{"OMP_NUM_THREADS=1",
                                 "MKL_NUM_THREADS=1",
                                 "RANK=0",
@@ -77,7 +77,7 @@ struct LocalEngine::Job {
   bool Read() { return report->TakeInto(&text) && !ReportFromText(text).end; }
 
   const Clock::time_point start = Clock::now();
-  const std::vector<pid_t> bystanders;  // children of this process that were there before: none of this job
+  const std::vector<pid_t> bystanders;  // earlier children of this process, not part of this job
   std::unique_ptr<Pipe> report;
   std::string text;
   StatusReader status;
@@ -167,7 +167,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
         ended.push_back(Finish(ids[i], job));
       }
     }
-  } while (ended.empty());  // a shim's report that its trial has started ends no job
+  } while (ended.empty());  // a report that a trial has started ends no job
   for (const JobEnd& end : ended) {
     jobs_.erase(end.job);
   }
@@ -175,7 +175,7 @@ std::vector<JobEnd> LocalEngine::Wait(int timeout_ms) {
 }
 
 JobEnd LocalEngine::Finish(JobId id, Job& job) {
-  // The report is the last thing that it writes, so it ends at once; a signal handler may run meanwhile.
+  // The shim ends right after its report. A signal handler may run meanwhile.
   std::optional<ChildExit> shim;
   for (const auto until = Clock::now() + kShimEnd; !(shim = job.shim.Wait(kEngineTick_ms));) {
     if (Clock::now() < until)
@@ -204,7 +204,7 @@ JobEnd LocalEngine::Finish(JobId id, Job& job) {
     end.not_started = failure->sentence;
     return end;
   }
-  // The shim was killed: the kernel has killed the trial with it, and given what that had started to this process.
+  // The shim was killed. The kernel has killed the trial too and made its children ours.
   if (!cgroup_.empty()) {
     EndGroup(GroupOfShim(cgroup_, job.shim.pid()));
   }
@@ -216,8 +216,8 @@ bool LocalEngine::IsShim(pid_t pid) const {
   return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& entry) { return entry.second->shim.pid() == pid; });
 }
 
-// Each that dies hands its own children to us, so it takes as many rounds as the tree is deep. Other jobs' processes are below
-// their shims; those of another shim that was killed too have to go as well.
+// Each killed process hands its children to us, so the rounds equal the depth of the tree. Other jobs' processes are below
+// their shims; orphans of other killed shims must end too.
 void LocalEngine::EndOrphans(const Job& job) const {
   const auto trial = ReportFromText(job.text).start;
   const Clock::time_point until = Clock::now() + kKilledEnd;
@@ -231,7 +231,7 @@ void LocalEngine::EndOrphans(const Job& job) const {
     }
     for (const pid_t pid : orphans) {
       if (trial && trial->pid == pid) {
-        kill(-pid, SIGKILL);  // it is not reaped yet: the number is still its group's
+        kill(-pid, SIGKILL);  // not reaped yet, so the number still belongs to its group
       }
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, WNOHANG | __WALL);

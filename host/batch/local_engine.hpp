@@ -1,4 +1,4 @@
-// The engine for this machine: a shim (shim.hpp) for each trial.
+// Runs trials on this machine, with one shim (shim.hpp) per trial.
 #pragma once
 
 #include <chrono>
@@ -10,16 +10,15 @@
 
 namespace backplane {
 
-// While it exists, this process is a subreaper: it becomes the parent of orphans. So it can end the processes of a trial even
-// if the shim was killed. Start other child processes before the first trial or after the last one; in between they would be
-// mistaken for orphans.
-// [all calls from the thread that made it, which has to live as long as the trials: the kernel ends shims with their thread]
+// While it exists, this process is a subreaper: it becomes the parent of orphans. It can thus end a trial's processes even if
+// the shim was killed. Start other child processes only before the first trial or after the last one, or they count as orphans.
+// [all calls from the thread that made it, which must outlive the trials: the kernel ends shims with their thread]
 class LocalEngine : public Engine {
  public:
-  // `program`: backplane-shim is in its folder. `own_group`: the control group of this process; if that is delegated, this
+  // `program`: backplane-shim is in its folder. `own_group`: the control group of this process; if it is delegated, this
   // process moves into a leaf of it (cgroup.hpp).
   explicit LocalEngine(const std::filesystem::path& program, std::optional<std::filesystem::path> own_group = OwnGroup());
-  ~LocalEngine() override;  // kills what still runs, and waits until nothing of it is left
+  ~LocalEngine() override;  // kills all trials and waits for their end
   LocalEngine(const LocalEngine&) = delete;
 
   JobId Start(const TrialCommand& command) override;

@@ -7,8 +7,7 @@
 namespace backplane {
 namespace {
 
-// The point's place along the memory axes; empty unless each of them is a number there. `rest` becomes every other value as
-// text.
+// The point's coordinates on the memory axes; empty unless all of them are numbers. `rest` receives the other values as text.
 std::vector<double> Coordinates(const PlannedPoint& point, const std::vector<std::string>& memory_axes, std::string* rest) {
   std::vector<double> at(memory_axes.size());
   size_t found = 0;
@@ -68,7 +67,7 @@ const std::vector<size_t>& MemoryFrontier::Below(size_t point) const {
   return *below_[point];
 }
 
-// Downwards from the point itself: whatever stands between another point and this one has a larger sum than that, so it comes
+// Searches downwards from the point. A point between another point and this one has a larger sum than the other, so it comes
 // first.
 std::vector<size_t> MemoryFrontier::FindBelow(size_t point) const {
   std::vector<size_t> found;
@@ -80,7 +79,7 @@ std::vector<size_t> MemoryFrontier::FindBelow(size_t point) const {
     if (!Larger(axes_[point], axes_[*other])) continue;
     const bool hidden =
         std::any_of(found.begin(), found.end(), [&](size_t between) { return Larger(axes_[between], axes_[*other]); });
-    if (hidden && axes_[point].size() == 1) break;  // a chain: all the others stand further down
+    if (hidden && axes_[point].size() == 1) break;  // a chain: all others are further down
     if (!hidden) found.push_back(*other);
   }
   return found;

@@ -1,4 +1,4 @@
-// Out of memory as data: a trial that did not fit speaks for every trial that needs at least as much.
+// Out of memory as data: if a trial did not fit, all trials that need at least as much do not fit either.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,24 @@
 
 namespace backplane {
 
-// p >= q: p is at least as large as q on every memory axis and equal to it in everything else. The seed does not matter: memory
-// does not depend on it. Without memory axes nothing is comparable.
+// p >= q if p is at least q on every memory axis and equal to it otherwise. The seed does not matter, because memory does not
+// depend on it. Points without memory axes are not comparable.
 class MemoryFrontier {
  public:
   explicit MemoryFrontier(const Plan& plan);
 
-  // The points that need at least as much memory as `point`, itself excluded.
+  // The other points that need at least as much memory as `point`.
   std::vector<size_t> Above(size_t point) const;
-  // The points that need no more, with none between them and `point`: they go first, so that each chain runs out of memory
-  // once. Those further down have gone before these; only these are kept, because all pairs of a long chain would be far too
-  // many. Found when first asked for: not for several threads at once.
+  // The direct predecessors of `point`: they need no more memory. They run first, so that each chain runs out of memory once.
+  // Only direct ones are stored, because a long chain has too many pairs. Computed on first use. [not thread-safe]
   const std::vector<size_t>& Below(size_t point) const;
 
  private:
   std::vector<size_t> FindBelow(size_t point) const;
 
   std::vector<std::vector<double>> axes_;              // [points] along the memory axes; empty: not comparable
-  std::vector<const std::vector<size_t>*> alike_;      // [points] the points that differ from it in memory axes only
-  std::map<std::string, std::vector<size_t>> groups_;  // each from the smallest sum of its coordinates up
+  std::vector<const std::vector<size_t>*> alike_;      // [points] the points that differ from it only in memory axes
+  std::map<std::string, std::vector<size_t>> groups_;  // each sorted by the sum of coordinates, ascending
   mutable std::vector<std::optional<std::vector<size_t>>> below_;  // [points]
 };
 

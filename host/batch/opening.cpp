@@ -46,7 +46,7 @@ ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const st
   ChangedStates never;
   for (const size_t trial : schedule.NeverCan()) {
     const size_t before = *plan.trials[trial].after;
-    const TrialState state = schedule.state(before);  // PLANNED: the loop skips it, too
+    const TrialState state = schedule.state(before);  // PLANNED: the loop skips it too
     const char* const word = Word(state == TrialState::kPlanned ? TrialState::kSkipped : state);
     never.push_back(
         {trial,
@@ -85,7 +85,7 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
       if (again) can_start.push_back({i, {TrialState::kPlanned, "the stage before it runs again", StateReason::kStartAgain}});
       if (policy.MayPassByNow(trial)) {
         can_start.push_back({i, {TrialState::kPlanned, "tried again: " + trial.why, StateReason::kTriedAgain}});
-        schedule->Set(i, TrialState::kPlanned);  // now, because later stages look at it
+        schedule->Set(i, TrialState::kPlanned);  // now, because later stages read it
       }
       continue;
     }

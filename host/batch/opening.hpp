@@ -1,4 +1,4 @@
-// Decides what a session has to run, based on the results of earlier sessions.
+// Selects the trials of a session, based on the results of earlier sessions.
 #pragma once
 
 #include <filesystem>

@@ -38,7 +38,7 @@ std::vector<size_t> OneOfEachPoint(const Plan& plan, const std::vector<size_t>& 
 
 }  // namespace
 
-// The files, and the names too: one file may hold several plugins.
+// Includes the names, because one file may contain several plugins.
 std::string PairOf(const Plan& plan, const PlannedTrial& trial) {
   std::string key;
   for (const char* file : {"env.plugin", "learner.plugin"}) {
@@ -70,16 +70,16 @@ constexpr double kMostBetweenLooks_s = 5;  // more: this process was stopped
 // Between two answers, in addition to resources.hang_timeout: the process has to start.
 constexpr double kTimeToStart_s = 7;
 
-constexpr size_t kMostBudgets = 64;  // that are looked at, of one configuration
+constexpr size_t kMostBudgets = 64;  // budgets to check per configuration
 
-constexpr double kGrace_s = 1;  // after a Ctrl-C: there is nothing to save
+constexpr double kGrace_s = 1;  // after Ctrl-C; there is nothing to save
 
-// One configuration that is asked for.
+// A configuration to check.
 struct Question {
-  std::vector<size_t> trials;  // that have it; the first one lends its name
+  std::vector<size_t> trials;  // trials with it; the first one names it
   LoadedExperiment loaded;
-  std::optional<LoadedExperiment> before = {};  // of the stage before
-  bool killed = false;                          // from outside, when it was asked before
+  std::optional<LoadedExperiment> before = {};  // the previous stage
+  bool killed = false;                          // the process was killed from outside in an earlier check
 };
 using Questions = std::vector<Question*>;
 
@@ -88,24 +88,24 @@ std::string ProcessOf(const LoadedExperiment& loaded) {
          ToJson(loaded.experiment)["resources"].dump();
 }
 
-// Of the loop alone: no plugin is created with it.
+// True if only the loop uses the value, and no plugin.
 bool IsOfTheLoop(const std::string& path) {
   return path == "seed" || path.starts_with("budget.") || path.starts_with("checkpoint.");
 }
 
-// Everything that a plugin is created with.
+// Everything that determines the plugins' construction.
 std::string ConfigurationOf(const LoadedExperiment& loaded) {
   nlohmann::json created = nlohmann::json::object();
   for (const HostKey& key : HostKeys()) {
     const bool is_of_the_trial = key.recorded() && key.scope != Scope::kBatch && !IsOfTheLoop(key.path);
     if (is_of_the_trial) created[key.path] = key.get(key, loaded.experiment);
   }
-  // Which file a name stands for, the plugin path says.
+  // The plugin path determines the file of a name.
   for (const auto& plugin : loaded.monitors) created["files"].push_back(plugin->file.string());
   return created.dump() + ProcessOf(loaded);
 }
 
-// By a person, or by the kernel when the machine's memory ran out: no plugin does so by a fault of its own.
+// Killed by a person, or by the kernel without free memory. Plugins cannot cause this on their own.
 bool KilledFromOutside(const Ending& ending) {
   const int signal = ending.exit.signal;
   return ending.stop == StopReason::kNone && !ending.over_memory &&
@@ -122,7 +122,7 @@ class Checker {
       : plan_(plan), place_(place), engine_(*engine), resource_pool_(*resource_pool) {}
 
   CheckedOptions Run(const std::vector<size_t>& trials) {
-    std::filesystem::remove_all(folder());  // of an earlier session
+    std::filesystem::remove_all(folder());  // from an earlier session
     Collect(trials);
     std::vector<std::string> processes;
     std::map<std::string, Questions> of_process;
@@ -135,7 +135,7 @@ class Checker {
       if (!report_.interrupted) AskAll(of_process[process]);
     }
     std::error_code error;
-    std::filesystem::remove(folder(), error);  // if nothing is left in it
+    std::filesystem::remove(folder(), error);  // only succeeds if it is empty
     SpeakForUnasked(trials);
     if (answered_.size() == plan_.points.size()) report_.recorded = recorded_;
     const auto first = [](const FailedCheck& check) { return check.trials.front(); };
@@ -182,7 +182,7 @@ class Checker {
     }
   }
 
-  // One process for all that are open; those that it answered are taken off, and the one at which it ended.
+  // Checks all open configurations in one process. Removes those with an answer, and the one at which the process ended.
   void Ask(Questions* open) {
     const std::filesystem::path dir = folder() / std::to_string(++processes_);
     std::filesystem::create_directories(dir);
@@ -294,7 +294,7 @@ class Checker {
         if (int& known = recorded_[name]; known == 0) known = direction;
       if (!check.not_taken.empty()) report_.not_taken = check.not_taken;
       if (!check.saves_state) report_.unsaved.insert(question.loaded.learner->id);
-      // What a command reports nobody knows before it runs.
+      // The metrics of a command are unknown before it runs.
       if (question.loaded.experiment.HasCommand()) return;
       for (const size_t trial : question.trials) answered_.insert(plan_.trials[trial].point);
     }
@@ -305,7 +305,7 @@ class Checker {
     report_.failed.back().plugin = check.plugin;
   }
 
-  // Of each budget among the points that have this configuration, which differ in theirs.
+  // Checks each budget among the points with this configuration.
   void NoteUnreached(const Question& question, const IterationSize& size) {
     std::set<size_t> points;
     for (const size_t trial : question.trials) {
@@ -316,11 +316,11 @@ class Checker {
     }
   }
 
-  // It was at this one when it ended, and said no more.
+  // The process ended while it checked this configuration.
   void EndedAt(const Question& question, const Ending& ending, const std::filesystem::path& dir) {
     const AttemptVerdict verdict = Classify(ending);
     if (verdict.outcome == Outcome::kOom || verdict.outcome == Outcome::kKilled) return;
-    // The exit code tells the class only; what it said last tells the cause, if it said anything of this one.
+    // The exit code only identifies the class; the last output line contains the cause, unless it only announces this check.
     const std::vector<std::string> said = LastLines(AttemptFolder(dir).standard_error(), 1);
     const std::string last = said.empty() || said.back() == CheckBegins(IdOf(question)) ? "" : said.back();
     const bool by_itself = ending.exit.signal == 0 && ending.stop == StopReason::kNone;
@@ -332,7 +332,7 @@ class Checker {
     FailedCheck& failed = report_.failed.back();
     failed.killed = KilledFromOutside(ending);
     if (!by_itself) failed.cause = verdict.why;
-    if (!failed.killed) failed.plugin = ending.plugin;  // of one that was killed it says nothing
+    if (!failed.killed) failed.plugin = ending.plugin;  // a killed process does not identify the culprit
   }
 
   void Fail(const Question& question, Outcome outcome, const std::string& error, const std::filesystem::path& dir) {
@@ -341,8 +341,8 @@ class Checker {
     report_.failed.push_back(std::move(failed));
   }
 
-  // Where all that were asked of a pair failed, and not for an option that may be another one elsewhere, the others of it need
-  // not be tried.
+  // If all checked points of a pair failed, and not because of an option that differs elsewhere, the remaining points of the
+  // pair fail too.
   void SpeakForUnasked(const std::vector<size_t>& trials) {
     if (unasked_.empty()) return;
     std::map<std::string, FailedCheck*> failed;
@@ -369,7 +369,7 @@ class Checker {
   ResourcePool& resource_pool_;
   std::vector<std::unique_ptr<Question>> questions_;
   size_t processes_ = 0;
-  std::set<size_t> unasked_;   // trials beyond what is asked for
+  std::set<size_t> unasked_;   // trials beyond the limit for checks
   std::set<size_t> answered_;  // points that are ok
   RecordedMeasures recorded_;
   CheckedOptions report_;

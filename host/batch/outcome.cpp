@@ -14,11 +14,11 @@
 namespace backplane {
 namespace {
 
-constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // a shell or a launcher between us: 128 + signal
+constexpr int kFirstShellSignal = 129, kLastShellSignal = 159;  // 128 + signal, from a shell or launcher around the trial
 
 static_assert(kSilenceLimits == 2, "the sentence below contains it");
 
-constexpr double kNearLimit = 0.95;  // where allocations begin to fail: a crash there is what a program makes of it
+constexpr double kNearLimit = 0.95;  // allocations begin to fail here, so a crash near the limit counts as out of memory
 
 std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
@@ -134,7 +134,7 @@ AttemptVerdict Classify(const Ending& ending) {
   }
   if (!ending.lost.empty() && !(ending.result_state && IsFinished(*ending.result_state)))
     return {Outcome::kStale, TrialState::kKilled, ending.lost, ""};
-  // With its result a trial has come to its end and only monitors still run: whoever ended the process then came too late.
+  // A trial with a result has ended, and only monitors still run. A later kill does not change its outcome.
   const bool whole = ending.result_state && IsFinished(*ending.result_state);
   if (whole && (ending.exit.signal != 0 || !IsOfTheContract(ending.exit.code))) {
     return ByExitZero(ending);

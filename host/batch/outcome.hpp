@@ -1,4 +1,4 @@
-// Derives the outcome of an attempt from its exit, its result and the actions of the supervisor. Only this file has the table.
+// Derives the outcome of an attempt from its exit, its result and the supervisor's actions. This file contains the only table.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,15 @@ enum class StopReason { kNone = 1, kHang, kWallTime, kInterrupt };
 struct Ending {
   ChildExit exit;
   StopReason stop = StopReason::kNone;     // why the supervisor ended it
-  std::optional<TrialState> result_state;  // of result.json, if the trial wrote a valid one
-  bool over_memory = false;                // ended because it took more than granted, or by the kernel's out-of-memory killer
-  uint64_t peak_rss_bytes = 0;             // largest process of the trial; 0: not known
+  std::optional<TrialState> result_state;  // in result.json, if the trial wrote a valid one
+  bool over_memory = false;                // ended because it exceeded its allocation, or by the kernel's out-of-memory killer
+  uint64_t peak_rss_bytes = 0;             // largest process of the trial; 0: unknown
   std::optional<uint64_t> memory_limit_bytes;
-  std::string not_started;  // why its process never came to be; empty: it did
-  std::optional<double> hang_timeout_s = {},
-                        wall_time_s = {};  // the limits that it may have broken, where they are of the file
+  std::string not_started;                                      // why its process never started; empty: it did
+  std::optional<double> hang_timeout_s = {}, wall_time_s = {};  // limits that it may have exceeded, if the file sets them
   bool has_checkpoint = true;
-  std::string lost = {};  // why nobody saw its end; empty: it is known
-  std::string plugin;     // in whose code it was, by its last status; empty: an orderly end, or not known
+  std::string lost = {};  // why its end was not observed; empty: it was
+  std::string plugin;     // the plugin that ran, from its last status; empty: an orderly end, or unknown
   // As in JobEnd.
   bool over_silence = false, left = false;
   std::string stuck = {};
@@ -34,7 +33,7 @@ struct AttemptVerdict {
   TrialState state = TrialState::kFailed;  // COMPLETED, PRUNED, FAILED or KILLED
   std::string why;                         // one sentence; empty for ok
   std::string signal;                      // "SIGSEGV"; empty if none
-  bool on_device = false;                  // oom: of the device's memory, not the host's
+  bool on_device = false;                  // oom: device memory ran out, not the host's
   bool by_limit = false;                   // `why` names the limit that ended it; the trial only reports a stop
 };
 

@@ -18,10 +18,10 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kShownDigits = 12;  // of a SHA-256
+constexpr size_t kShownDigits = 12;  // digits of a SHA-256
 constexpr char kStale[] = "the supervisor ended before the trial did";
 
-// What stands in result.json of an attempt that left none.
+// The result.json of an attempt that left none.
 struct StaleResult {
   int schema = kTrialSchema;
   std::string trial_id;
@@ -40,7 +40,7 @@ struct StaleResult {
   }
 };
 
-// What was written; absent where there is no folder for it.
+// Returns the written text; absent if the attempt has no folder.
 std::optional<std::string> WriteStaleResult(const AttemptFolder& folder, const std::string& trial_id, unsigned attempt) {
   if (!std::filesystem::exists(folder.folder)) return std::nullopt;
   StaleResult stale;
@@ -69,7 +69,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
   verdict.state = result.state.value_or(TrialState::kFailed);
   verdict.why = result.error.value_or("");
   verdict.on_device = result.on_device;
-  // The trial may have been killed while it brought this to the disk, and the event will say that it is there.
+  // The trial may have been killed before it flushed the result, and the event will record that it exists.
   if (IsFinished(verdict.state)) WriteFileAtomic(folder.result(), *text);
   end.adopted = true;
   end.outcome = verdict.outcome;
@@ -95,8 +95,8 @@ std::map<std::string, std::pair<std::string, std::string>> DifferentFiles(const 
   return hashes;
 }
 
-// Files with another content than `before`, under the trials of `before` that `concerns` holds for: their own id and the one
-// that takes their place. Each with those trials.
+// Files whose content differs from `before`, with the affected trials. `concerns` selects trials by their old id and the id of
+// their successor.
 template <class Concerns>
 std::vector<ChangedFile> ChangedUnder(const std::vector<PlanLine>& before, const Plan& now, Concerns&& concerns) {
   using Key = std::pair<std::string, uint64_t>;  // point, seed
@@ -179,14 +179,14 @@ bool MeantByOnlyDamaged(const TrialRecord& trial) {
 
 void SetCheckpointAside(const TrialFolder& folder) {
   if (!std::filesystem::exists(folder.checkpoint())) return;
-  // The number of the attempt that begins anew: no two have the same.
+  // The number of the next attempt, which starts from scratch, is unique.
   std::filesystem::rename(folder.checkpoint(), folder.checkpoint_before(folder.LastAttempt() + 1));
   SyncFolder(folder.folder);
 }
 
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record) {
   return ChangedUnder(before, now, [&](const std::string& old, const std::string& its_place) {
-    // Nothing is lost where nothing was finished, or where the new content was run before.
+    // No work is lost if no trial has finished, or if the new content was run before.
     return Finished(record, old) && !Finished(record, its_place);
   });
 }

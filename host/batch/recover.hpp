@@ -1,5 +1,5 @@
-// Brings a results folder that an earlier session left into a state from which this one can resume. The caller holds the
-// folder's lock, so no process still runs an attempt without an end.
+// Makes a results folder of an earlier session resumable. The caller holds the folder's lock, so no attempt without an end
+// still runs.
 #pragma once
 
 #include <filesystem>
@@ -17,44 +17,44 @@
 
 namespace backplane {
 
-// Whether a trial has ever begun there, or was settled without. What only refused starts have left is nothing to keep.
+// True if a trial has ever started or was settled without a start. Starts that were only rejected leave nothing to keep.
 bool AnythingRan(const std::filesystem::path& out);
 
-// Every attempt that began and has no end gets one: what its result.json says, or "stale". Trials that left a complete result
-// without any event are taken over too. Throws std::runtime_error.
+// Records an end for every open attempt: the one in its result.json, or "stale". Adopts trials that left a complete result
+// without an event. Throws std::runtime_error.
 void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* failure_policy);
 
-// Whether --only-failed of these classes (none: all) means this trial: it failed, or it was under way again after it had.
+// True if --only-failed with these classes (none: all) selects this trial: it failed, or it was running again after a failure.
 bool MeantByOnlyFailed(const TrialRecord& trial, const std::set<std::string>& classes);
 
-// Whether --only-pruned means this trial: a search had it stopped, or it was under way again after that.
+// True if --only-pruned selects this trial: a search pruned it, or it was running again after that.
 bool MeantByOnlyPruned(const TrialRecord& trial);
 
-// Whether --only-damaged means this trial, which is not finished (any more): it was, and its files were found damaged.
+// True if --only-damaged selects this unfinished trial: it had finished, and its files were damaged.
 bool MeantByOnlyDamaged(const TrialRecord& trial);
 
-// Renames its checkpoint, if it has one, so that the next attempt begins anew; on the disk when this returns. Throws
+// Renames the trial's checkpoint, if any, so that the next attempt starts from scratch. Synced to disk on return. Throws
 // std::runtime_error.
 void SetCheckpointAside(const TrialFolder& folder);
 
 // A file whose content changed under points that have finished trials.
 struct ChangedFile {
   std::string key;                  // "learner.plugin"
-  std::string before, now;          // SHA-256; empty: it was not recorded, or it is gone
-  std::vector<std::string> trials;  // finished with the old content, which the new plan would run again
-  size_t planned = 0;               // index of the one that takes the place of the first
+  std::string before, now;          // SHA-256; empty: it was not recorded, or the file is gone
+  std::vector<std::string> trials;  // finished with the old content; the new plan would run them again
+  size_t planned = 0;               // index of the first one's successor
 };
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record);
-// What a person reads before anything starts: which file, how many results it concerns, what to type.
+// A message before the start: the files, the number of affected results, and the command to type.
 std::string FormatChanges(const std::vector<ChangedFile>& changes);
 
-// The same of points whose trial was stopped and could go on from a checkpoint, were its files those of then. Nothing of it is
-// lost, and nothing is refused: with the new content there is a new trial beside it. `trials`: those that were stopped.
+// The same for stopped trials that could resume from a checkpoint with the old content. No result is lost and no error follows:
+// the plan has new trials for the new content. `trials`: the stopped ones.
 std::vector<ChangedFile> ChangedUnderStopped(const std::filesystem::path& out, const std::vector<PlanLine>& before,
                                              const Plan& now, const BatchRecord& record);
-// The plugin's file at the change's key, as the plan finds it now; empty: it is no plugin's, and the key says which.
+// The plan's current plugin file at the change's key; empty: the key belongs to no plugin but names a file.
 std::string FileAt(const Plan& plan, const ChangedFile& change);
-// One sentence of changes, which are not none. `file_of`: as FileAt.
+// A sentence about a non-empty list of changes. `file_of`: see FileAt.
 std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<ChangedFile>& changes,
                          const std::function<std::string(const ChangedFile&)>& file_of);
 

@@ -32,13 +32,13 @@ std::vector<Cpu> Select(const std::vector<Cpu>& cpus, const std::vector<int>& nu
   return result;
 }
 
-// How much of each device: a share of one, or whole ones.
+// The share of each device: less than 1, or whole devices.
 double ShareOfEach(double wanted) { return std::min(wanted, 1.0); }
 
 }  // namespace
 
 Machine ThisMachine() {
-  // A scheduler says by this variable which devices are ours; that of a trial is set from its allocation.
+  // Schedulers set this variable to our devices. A trial's own value is set from its allocation.
   return {ReadTopology(GrantedCpus()), GrantedCores(), OwnGpus(), MachineMemory()};
 }
 
@@ -76,7 +76,7 @@ size_t ResourcePool::CoresWanted(const ResourceConfig& resources) const {
     return *resources.cpus;
   }
   if (resources.exclusive) {
-    return cpus_.size();  // it runs alone, so there is nobody to share with
+    return cpus_.size();  // it runs alone and shares no cores
   }
   size_t jobs = limits_.jobs.value_or(1);
   if (limits_.gpus && resources.gpus > 0) {
@@ -127,7 +127,7 @@ std::vector<std::string> ResourcePool::Notes(const ResourceConfig& resources, co
   return notes;
 }
 
-// Shares fill the fullest device that has room, so that others stay whole.
+// Shares fill the fullest device with room, so that others stay whole.
 std::optional<std::vector<size_t>> ResourcePool::ChooseDevices(double wanted) const {
   const auto count = static_cast<size_t>(std::ceil(wanted));
   std::vector<size_t> order;
@@ -145,7 +145,7 @@ std::optional<std::vector<size_t>> ResourcePool::ChooseDevices(double wanted) co
 }
 
 std::optional<Allocation> ResourcePool::Take(const ResourceConfig& resources, bool exclusive) {
-  // A whole device is nobody else's already.
+  // A whole device is exclusive already.
   exclusive &= resources.gpus < 1;
   const bool full = limits_.jobs && taken_.size() >= *limits_.jobs;
   if (full || exclusive_ || (exclusive && !taken_.empty()) || free_cpus_.size() < CoresWanted(resources)) {
@@ -199,7 +199,7 @@ std::optional<uint64_t> ResourcePool::DeviceMemory(const ResourceConfig& resourc
   }
   const auto device = std::find_if(devices_.begin(), devices_.end(),
                                    [&](const Device& candidate) { return candidate.gpu.uuid == allocation.gpus.front(); });
-  if (device->gpu.memory_bytes == 0) return std::nullopt;  // of a node: nobody here knows
+  if (device->gpu.memory_bytes == 0) return std::nullopt;  // on a node: its size is unknown here
   return static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes));
 }
 

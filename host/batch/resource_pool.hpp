@@ -1,5 +1,5 @@
 // Grants cores, GPUs and memory to trials. Every core belongs to one trial at a time, a GPU to one trial or in shares to
-// several. Memory counts only for trials with a limit.
+// several. Only trials with a limit count their memory.
 #pragma once
 
 #include <map>
@@ -16,45 +16,44 @@
 namespace backplane {
 
 struct Machine {
-  std::vector<Cpu> cpus;       // that this process may run on
-  unsigned granted_cores = 1;  // so many of them at a time: a quota may be less
+  std::vector<Cpu> cpus;       // those that this process may use
+  unsigned granted_cores = 1;  // usable at the same time; a quota may allow fewer
   std::vector<Gpu> gpus;
-  std::optional<uint64_t> memory_bytes = {};  // for all trials together; absent: not known, and not counted
+  std::optional<uint64_t> memory_bytes = {};  // for all trials in total; absent: unknown, and not counted
 };
 
-// Of the GPUs those that this process's own CUDA_VISIBLE_DEVICES leaves.
+// Only the GPUs that this process's own CUDA_VISIBLE_DEVICES lists.
 Machine ThisMachine();
 
-// What the command line asks for.
+// Resource limits from the command line.
 struct ResourceLimits {
-  std::optional<unsigned> jobs;  // trials at once, at most
-  std::optional<std::vector<unsigned>>
-      gpus;  // indices: use only these, one for each trial unless resources.gpus says otherwise
+  std::optional<unsigned> jobs;               // maximum number of parallel trials
+  std::optional<std::vector<unsigned>> gpus;  // indices: use only these; by default one per trial (see resources.gpus)
 };
 
-// What these limits change about an experiment, for PlanOptions::defaults: with `gpus` a trial asks for one device. It has to
-// be known when the plan is made, because the kind of device belongs to a trial's identity.
+// Defaults for PlanOptions::defaults: with `gpus` a trial requests one device. They must be known when the plan is made,
+// because the kind of device is part of a trial's identity.
 KeyDefaults DefaultsUnder(const ResourceLimits& limits);
 
 class ResourcePool {
  public:
-  // Throws std::runtime_error with a sentence that names the devices found if one of limits.gpus is not there.
+  // Throws std::runtime_error with a sentence that lists the devices found if one of limits.gpus is missing.
   ResourcePool(const Machine& machine, const ResourceLimits& limits);
 
-  // Throws std::runtime_error with a sentence if a trial with these wishes could never start: to be asked before any does.
+  // Throws std::runtime_error with a sentence if a trial with these wishes could never start. Call it before the first trial.
   void Require(const ResourceConfig& resources) const;
 
-  // Sentences for the user about wishes that can be met and may not be meant: more threads than cores, no device under --gpus.
-  // Empty most of the time; trials that are alike give the same sentences.
+  // Sentences about wishes that are possible but may be mistakes: more threads than cores, no device under --gpus. Similar
+  // trials yield equal sentences.
   std::vector<std::string> Notes(const ResourceConfig& resources, const RolloutConfig& rollout) const;
 
-  // Absent: not now. `resources.cpus` absent means all cores divided by the number of jobs (1 if not given; with limits.gpus,
-  // as many as have a device), at least one core. An exclusive trial without a whole device of its own runs beside nothing.
+  // Absent: no room now. Without `resources.cpus`, the trial gets all cores divided by the number of jobs (default 1; with
+  // limits.gpus, the number of trials with a device), at least one core. An exclusive trial without a whole device runs alone.
   std::optional<Allocation> Take(const ResourceConfig& resources, bool exclusive);
   void Give(const Allocation& allocation);
 
-  // What the trial should be told as resources.device_memory: as the file says, else its share of the device's memory; absent
-  // if it has whole devices or none.
+  // The trial's resources.device_memory: the value in the file, otherwise its share of the device's memory. Absent if it has
+  // whole devices or none.
   std::optional<uint64_t> DeviceMemory(const ResourceConfig& resources, const Allocation& allocation) const;
 
   size_t cores() const { return cpus_.size(); }
@@ -72,8 +71,8 @@ class ResourcePool {
   std::vector<Cpu> cpus_, free_cpus_;
   std::vector<Device> devices_;
   std::optional<uint64_t> memory_bytes_, free_memory_bytes_;  // absent: not counted
-  std::map<int, double> taken_;                               // by its first core: share of each of its devices
-  bool exclusive_ = false;                                    // the one that runs is alone
+  std::map<int, double> taken_;                               // by first core: the share of each of its devices
+  bool exclusive_ = false;                                    // the running trial is exclusive
 };
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// Which trial runs next: the plan's order, bent only where memory axes want the smaller ones first, a retry has to wait, or a
-// trial starts from one that has not come to its end.
+// Selects the next trial in the plan's order, except that memory axes need smaller trials first, retries may wait, and a trial
+// waits for the end of the trial it starts from.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +18,32 @@ class Schedule {
   // Every trial starts as PLANNED.
   explicit Schedule(const Plan& plan);
 
-  // The plan has more trials than it had, at its end: they are PLANNED. Not for one with memory axes or stages.
+  // Adds the plan's new trials, at its end, as PLANNED. Not for plans with memory axes or stages.
   void Grow();
 
   void Set(size_t trial, TrialState state);
   TrialState state(size_t trial) const { return states_[trial]; }
-  // A planned trial that this session leaves alone (--only-failed), or one that must not start before `time_s`.
-  // Those that start from it are left too.
+  // Excludes a planned trial from this session (--only-failed) or delays its start until `time_s`. Applies to the trials that
+  // start from it as well.
   void Leave(size_t trial);
   void Delay(size_t trial, double time_s);
 
-  // The first planned trial that may start now. Whoever finds no room for it waits: nothing passes it, so a large trial is not
-  // starved by small ones.
+  // The first planned trial that may start now. If there is no room for it, wait: later trials never pass it, so small trials
+  // do not starve a large one.
   std::optional<size_t> Next(double now_s) const;
-  bool Waits(size_t trial) const { return ready_.contains(trial); }  // planned, and this session is to run it
-  // How many wait.
+  bool Waits(size_t trial) const { return ready_.contains(trial); }  // planned in this session
+  // The number of waiting trials.
   size_t waiting() const { return ready_.size(); }
 
-  // Planned trials that start from one which ended without being COMPLETED, or from one of these: they never can. In the order
-  // of the plan.
+  // Planned trials that can never start, because a trial they start from ended without being COMPLETED. In plan order.
   std::vector<size_t> NeverCan() const;
-  // The trial that `trial` starts from came to no end that it could start from.
+  // True if the trial that `trial` starts from ended without a state to start from.
   bool LostItsStart(size_t trial) const;
 
-  // The trials that `trial`, which did not fit into memory, speaks for: those still planned.
+  // Planned trials that need at least as much memory as `trial`, which ran out of memory.
   std::vector<size_t> NeedAsMuchAs(size_t trial) const;
-  // Planned trials that can not fit into memory, each with one that needs no more and did not: an earlier session may have
-  // ended before it drew the conclusion, or the plan may be larger now.
+  // Planned trials that cannot fit into memory, each with one that needs no more and ran out. An earlier session may have ended
+  // before this conclusion, or the plan may be larger now.
   std::map<size_t, size_t> OutOfMemoryToo() const;
 
  private:
@@ -55,8 +54,8 @@ class Schedule {
   std::vector<TrialState> states_;              // [trials]
   std::vector<double> not_before_;              // [trials]
   std::vector<std::vector<size_t>> trials_of_;  // [points]
-  std::vector<std::vector<size_t>> next_;       // [trials] those that start from it; empty: no trial does from any
-  std::set<size_t> ready_;                      // planned and wanted, in plan order
+  std::vector<std::vector<size_t>> next_;       // [trials] those that start from it; empty: no trial starts from another
+  std::set<size_t> ready_;                      // planned and selected, in plan order
 };
 
 }  // namespace backplane

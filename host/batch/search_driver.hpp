@@ -11,23 +11,23 @@
 
 namespace backplane {
 
-// In a batch without a search, its functions do nothing. An error of the search pauses the batch.
+// Does nothing in a batch without a search. An error of the search pauses the batch.
 class SearchDriver {
  public:
   // `tick` is called while the search computes a reply; if it returns false, the search stops waiting.
   SearchDriver(BatchState* state, ResourcePool* resource_pool, std::function<bool()> tick);
 
-  // Whether this session asks for suggestions. False if the search is over, or if the command runs only some of its trials.
+  // True if this session needs suggestions: the search is not over, and the command runs more than some of its trials.
   bool IsAsked() const;
-  // Restores earlier suggestions and starts the search in the state of the last session. Returns false if this is impossible;
-  // the report gets the reason.
+  // Restores earlier suggestions and resumes the search in the state of the last session. Returns false if this is impossible;
+  // the report contains the reason.
   bool GoOn();
-  // Starts the search with the known results. Returns false on failure; the report gets the reason.
+  // Starts the search with the known results. Returns false on failure; the report contains the reason.
   bool Start(const SearchRecord& known);
   // Logs messages from now on. `direction` as for BatchSearch::Begin, result as for Start.
   bool Begin(int direction);
-  // Adds a suggestion if a trial could start now, and after the last one the trials that confirm the best. Returns whether the
-  // plan has grown.
+  // Adds a suggestion if a trial could start now and, after the last one, the trials that confirm the best. True if the plan
+  // has grown.
   bool Grow();
   void TellEnded();
   void Look(const JobTable& jobs);
@@ -45,7 +45,7 @@ class SearchDriver {
   BatchState& state_;
   ResourcePool& resource_pool_;
   std::function<bool()> tick_;
-  std::unique_ptr<BatchSearch> search_;  // NULL: the file lists all points
+  std::unique_ptr<BatchSearch> search_;  // NULL: no search
 };
 
 }  // namespace backplane

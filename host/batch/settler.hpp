@@ -1,4 +1,4 @@
-// Draws the conclusions from an ended attempt: records it, and decides about the trial, dependent trials and the batch.
+// Settles an ended attempt: records it, and decides about the trial, dependent trials and the batch.
 #pragma once
 
 #include <set>
@@ -22,7 +22,7 @@ class Settler {
         stop_rules_(state->plan.base.experiment.stop_sweep, search->most_searched()) {}
 
   void Finish(const JobTable::Ended& ended);
-  // For example, the disk is full or no process can be created. Not the trial's fault, so a retry may succeed.
+  // The trial could not start, for example because the disk is full or no process can be created. A retry may succeed.
   void NotStarted(size_t trial, unsigned attempt, const std::string& why);
   // Skips trials whose earlier stage did not complete.
   void SkipWhatNeverCan() { state_.SetStates(NeverStarting(state_.plan, state_.schedule, state_.names)); }
@@ -37,7 +37,7 @@ class Settler {
   StopRules stop_rules_;
   std::set<std::string> warned_;  // kinds of warnings already shown
   VersionWatch versions_;
-  bool knows_versions_ = false;  // of earlier sessions
+  bool knows_versions_ = false;  // versions of earlier sessions
 };
 
 }  // namespace backplane

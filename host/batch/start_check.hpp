@@ -21,10 +21,10 @@ class StartCheck {
   bool asked() const { return asked_; }
   // True if no check failed, or if the batch skips invalid trials.
   bool MayStart() const { return state_.request.skip_invalid || state_.report.checks.empty(); }
-  // Takes rejected trials out of the schedule and returns the new states of those that can never run.
+  // Removes rejected trials from the schedule and returns the new states of trials that can never run.
   ChangedStates LeaveRefused();
 
-  // Whether a search should maximize (1) or minimize (-1) its metric, according to the plugin that records it; 0 if unknown.
+  // 1 to maximize or -1 to minimize the search's metric, according to the plugin that records it; 0 if unknown.
   int direction() const { return direction_; }
   const std::set<std::string>& unsaved() const { return unsaved_; }  // learners that save no state
 

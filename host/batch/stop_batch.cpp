@@ -20,12 +20,12 @@ using namespace std::chrono_literals;
 constexpr auto kTick = 100ms, kBetweenSignals = 300ms;
 constexpr auto kUntilKill = 10s, kPatience = 45s;
 
-// Keeps hold of one process: a pid that is given to another one meanwhile is not followed.
+// Holds one process by descriptor, so a reused pid is never signalled.
 class Target {
  public:
   explicit Target(const ProcessId& process) : process_(process) {
     pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
-    if (pidfd_ >= 0 && !IsAlive(process)) {  // after opening: what is alive now is what we hold
+    if (pidfd_ >= 0 && !IsAlive(process)) {  // checked after opening: a live process now is the one that we hold
       close(pidfd_);
       pidfd_ = -1;
     }

@@ -9,13 +9,13 @@ namespace backplane {
 
 enum class StopEnd {
   kNothingRan = 1,
-  kStopped,   // nothing of ours runs in the folder any more
-  kStopping,  // it was asked, but trials are still at it
+  kStopped,   // no process of the batch runs any more
+  kStopping,  // it has the request, but trials still run
 };
 
-// Asks the supervisor of OUT to end (its trials save a checkpoint) and waits until the folder is free, at most 45 s. `at_once`:
-// its trials are killed, and after 10 s the supervisor itself. It is found by pid and start time, so that no other process is
-// ever hit. Throws std::runtime_error if it runs on another machine or may not be signalled.
+// Stops the supervisor of OUT (its trials save a checkpoint) and waits until the folder is free, at most 45 s. `at_once` kills
+// its trials, and after 10 s the supervisor itself. Finds the supervisor by pid and start time, so it never hits another
+// process. Throws std::runtime_error if it runs on another machine or may not be signalled.
 StopEnd StopBatch(const std::filesystem::path& out, bool at_once, const std::function<void(const std::string&)>& say);
 
 }  // namespace backplane

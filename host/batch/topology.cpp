@@ -20,7 +20,7 @@ CoreMembers ByPhysicalCore(const std::vector<Cpu>& cpus) {
   return cores;
 }
 
-// The nodes in the order in which they are to be used for `count` cores.
+// The nodes, in the order of use for `count` cores.
 std::vector<std::vector<Cpu>> NodesInOrder(const std::vector<Cpu>& free, size_t count) {
   std::map<int, std::vector<Cpu>> by_node;
   for (const Cpu& cpu : free) {
@@ -30,7 +30,8 @@ std::vector<std::vector<Cpu>> NodesInOrder(const std::vector<Cpu>& free, size_t 
   for (const auto& [node, cpus] : by_node) {
     nodes.push_back(cpus);
   }
-  // Those that suffice alone, the fullest of them first; then the others, the emptiest first, so that few are needed.
+  // Nodes that suffice on their own come first, the fullest of them first. Then the others follow, the emptiest first, so that
+  // few are needed.
   std::stable_sort(nodes.begin(), nodes.end(), [count](const std::vector<Cpu>& a, const std::vector<Cpu>& b) {
     const bool a_fits = a.size() >= count, b_fits = b.size() >= count;
     return a_fits != b_fits ? a_fits : a_fits ? a.size() < b.size() : a.size() > b.size();

@@ -1,4 +1,4 @@
-// Which of the cores the kernel counts are threads of one physical core, and which lie at one memory.
+// Maps the kernel's core numbers to physical cores and NUMA nodes.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ struct Cpu {
   int node = 0;           // NUMA
 };
 
-// What /sys does not tell counts as a core of its own at node 0.
+// Cores missing in /sys count as separate physical cores on node 0.
 std::vector<Cpu> ReadTopology(const std::vector<int>& numbers, const std::filesystem::path& sys = "/sys");
 
-// "0-3,8" as the kernel writes it.
+// "0-3,8", in the kernel's format.
 std::vector<int> ParseCpuList(const std::string& text);
 
-// `count` of the free cores: of one NUMA node if one has enough (the fullest that does), whole physical cores first, and for an
-// odd rest one whose sibling is taken already. Fewer only if there are not so many.
+// Chooses `count` free cores: from one NUMA node if one has enough (the fullest one), whole physical cores first, and for an
+// odd rest a core with a busy sibling. Returns fewer only if fewer are free.
 std::vector<int> ChooseCores(const std::vector<Cpu>& all, const std::vector<Cpu>& free, size_t count);
 
 }  // namespace backplane

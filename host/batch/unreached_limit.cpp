@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
-// A limit and the iteration in which it ends the trial, as far as that is known.
+// A limit and the iteration in which it ends the trial, if known.
 struct Limit {
   std::string path;
   uint64_t value = 0, first = 1, last = kMost;
@@ -22,12 +22,12 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? kMost : product;
 }
 
-// The iteration in which `steps` are done is the last one.
+// The iteration that completes `steps` is the last one.
 uint64_t IterationsFor(uint64_t steps, uint64_t steps_of_iteration) { return (steps - 1) / steps_of_iteration + 1; }
 
 Limit OfSteps(uint64_t steps, const IterationSize& size) {
   Limit limit{"budget.env_steps", steps};
-  if (size.epoch_steps > 0 && size.least_steps > 0) {  // the last iteration of an epoch may be a short one
+  if (size.epoch_steps > 0 && size.least_steps > 0) {  // the last iteration of an epoch may be shorter
     const uint64_t epochs = (steps - 1) / size.epoch_steps, rest = steps - epochs * size.epoch_steps;
     limit.first = limit.last = Product(epochs, size.iterations_of_epoch) + IterationsFor(rest, size.least_steps);
     return limit;

@@ -1,4 +1,4 @@
-// Limits of the budget that are never reached, because another one ends the trial first.
+// Budget limits that are never reached, because a different one ends the trial first.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace backplane {
 
-// A sentence for each, with the place of the limit by `origin` of the experiment. Of a limit of which it can not be known in
-// which iteration it ends the trial nothing is said, as of wall_time.
+// A sentence per limit, with its place in `origin` of the experiment. Ignores limits whose last iteration is unknown, such as
+// wall_time.
 std::vector<std::string> UnreachedLimits(const BudgetConfig& budget, const std::map<std::string, std::string>& origin,
                                          const IterationSize& size);
 

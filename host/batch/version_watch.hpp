@@ -1,4 +1,4 @@
-// Versions that plugins tell as facts ("version/NAME", bp.host.facts/1): trials of one batch should have had the same.
+// Compares versions that plugins report as facts ("version/NAME", bp.host.facts/1) across the trials of a batch.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@ namespace backplane {
 
 class VersionWatch {
  public:
-  // What an attempt told, of the trial that `name` names. Returns a sentence for each that differs from an earlier one's; it is
-  // compared with from then on.
+  // Adds the facts of an attempt of the trial `name`. Returns a sentence for each version that differs from an earlier one; the
+  // new one then replaces it.
   std::vector<std::string> Look(const PluginFacts& facts, const std::string& name);
 
  private:
@@ -22,7 +22,7 @@ class VersionWatch {
   std::map<std::string, Known> known_;  // by plugin and name
 };
 
-// Whether any fact is such a version.
+// True if any fact is a version.
 bool TellsVersions(const PluginFacts& facts);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// The functions of backplane/embed.h that concern envs: what is checked of a call, and where exceptions end.
+// The env functions of backplane/embed.h: checks arguments and converts exceptions to statuses.
 #include "backplane/embed.h"
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// A bp_view is a bp_tensor by other names.
+// A bp_view is a bp_tensor with other names.
 static_assert(sizeof(bp_view) == sizeof(bp_tensor));
 static_assert(offsetof(bp_view, device_type) == offsetof(bp_tensor, device) &&
               offsetof(bp_view, ndim) == offsetof(bp_tensor, ndim));

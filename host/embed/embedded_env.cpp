@@ -23,7 +23,7 @@ TrialFailure Misuse(const std::string& text) { return TrialFailure(BP_E_INVALID_
 HostSinks SinksInto(std::vector<std::string>* warnings) {
   HostSinks sinks;
   sinks.log = [warnings](const std::string&, int severity, const std::string& text) {
-    constexpr size_t kMost = 100;  // of an env that warns at every step
+    constexpr size_t kMost = 100;  // for an env that warns at every step
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
     if (severity >= BP_LOG_WARN && warnings->size() < kMost) warnings->push_back(text);
@@ -57,7 +57,7 @@ EmbeddedEnv::~EmbeddedEnv() {
   try {
     if (row_threads_.sent()) row_threads_.Await();
   } catch (...) {
-    // Of a step whose end nobody waited for.
+    // An error of a step without a caller that waits for it.
   }
 }
 
@@ -115,7 +115,7 @@ void EmbeddedEnv::BeginEpisode(uint64_t row) {
   mask_[row] = 1;
 }
 
-// The masked rows of a range, whose masks are 0 again afterwards.
+// Resets the masked rows of a range and clears their masks.
 void EmbeddedEnv::ResetMasked(uint64_t begin, uint64_t end) {
   const bp_status status = env_.Reset(0, begin, end, mask_.data(), seeds_.data());
   std::fill(mask_.begin() + static_cast<int64_t>(begin), mask_.begin() + static_cast<int64_t>(end), 0);
@@ -145,12 +145,12 @@ void EmbeddedEnv::RequireStarted() const {
                            static_cast<const uint8_t*>(none) - phases_.data()));
 }
 
-// All that can be wrong with a step before anything of it is done.
+// Checks a step completely before any of it runs.
 void EmbeddedEnv::CheckStep() const {
   RequireRest();
   RequireStarted();
   if (!checks_actions_ || action_check_.Allows(0, 0, env_.rows())) return;
-  // Of a row that begins anew nobody reads the action.
+  // The action of a row that resets is ignored.
   for (uint64_t r = 0; r < env_.rows(); ++r) {
     if (phases_[r] != kPlays || action_check_.Allows(0, r, r + 1)) continue;
     const BadAction bad = action_check_.Find(0, r, r + 1);
@@ -181,7 +181,7 @@ void EmbeddedEnv::RunStep() {
   });
 }
 
-// A row ends once in a step at most.
+// A row ends at most once per step.
 void EmbeddedEnv::AssignSeeds() {
   for (uint64_t r = 0; r < env_.rows(); ++r) {
     const uint64_t number = episodes_[r].number;
@@ -191,7 +191,7 @@ void EmbeddedEnv::AssignSeeds() {
   env_.NextSeeds(1, seeds_);
 }
 
-// Rows that begin anew stand out of the step: there is no mask for one.
+// Rows that reset take no step, and Step has no mask.
 void EmbeddedEnv::StepRange(uint64_t begin, uint64_t end) {
   if (mode_ != Autoreset::kNextStep) return StepRows(begin, end);
   for (uint64_t r = begin, next; r < end; r = next) {
@@ -234,7 +234,7 @@ void EmbeddedEnv::EndEpisode(uint64_t row) {
   if (env_.resets_itself()) mask_[row] = 0;
 }
 
-// A sum of float32 in float64 stays finite unless one of them was not.
+// A float64 sum of float32 values stays finite unless one of them is not.
 void EmbeddedEnv::RefuseReward(uint64_t begin) const {
   uint64_t row = begin;
   while (std::isfinite(episodes_[row].episode_return)) ++row;

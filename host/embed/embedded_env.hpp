@@ -1,4 +1,4 @@
-// An open env: its rows, their episodes, and when these begin and end. What the host's own rollouts do, one step at a time.
+// An open env: its rows, their episodes and resets. Does one step of the host's rollouts per call.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ enum class Autoreset : int32_t { kSameStep = 0, kNextStep = 1, kDisabled = 2 };
 
 class EmbeddedEnv {
  public:
-  // `threads` 0: one for each core granted. Throws TrialFailure, PluginError.
+  // `threads` 0: one per granted core. Throws TrialFailure, PluginError.
   EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned threads);
   ~EmbeddedEnv();
 
@@ -51,12 +51,12 @@ class EmbeddedEnv {
   void SetState(uint64_t row, const std::vector<PartValues>& parts);
 
  private:
-  enum RowPhase : uint8_t { kPlays, kEnded, kNone };  // kEnded: begins anew in the next step. kNone: not without a reset
+  enum RowPhase : uint8_t { kPlays, kEnded, kNone };  // kEnded: resets in the next step. kNone: needs a reset
   struct RowEpisodes {
     double episode_return = 0;
     int64_t episode_length = 0;
-    uint64_t series = 0, number = 0;  // the next episode is that of this number
-    uint64_t is_own = 0;              // 1: the series of a seed given for the row alone
+    uint64_t series = 0, number = 0;  // of the next episode
+    uint64_t is_own = 0;              // 1: the series of a seed given only for this row
   };
 
   unsigned ThreadsFor(unsigned asked) const;
@@ -77,7 +77,7 @@ class EmbeddedEnv {
   void ResetMasked(uint64_t begin, uint64_t end);
   [[noreturn]] void RefuseReward(uint64_t begin) const;
   void EndAll();
-  // After an error nobody knows which rows it concerns.
+  // An error may affect any row, so all episodes end.
   template <class Function>
   void OrEndAll(Function&& function) {
     try {
@@ -99,9 +99,9 @@ class EmbeddedEnv {
   uint64_t seed_;
   Autoreset mode_ = Autoreset::kSameStep;
   bool checks_actions_ = true;
-  std::vector<RowEpisodes> episodes_;  // [rows], as all below
+  std::vector<RowEpisodes> episodes_;  // [rows], like all below
   std::vector<uint8_t> phases_;        // RowPhase
-  std::vector<uint8_t> mask_;          // 0 between two calls
+  std::vector<uint8_t> mask_;          // 0 between calls
   std::vector<uint64_t> seeds_;
   std::vector<StatePart> state_parts_;
   RowThreads row_threads_;

@@ -1,4 +1,4 @@
-// The buffers of an open env: its own channels, bound to one slot, and those that the host adds.
+// The buffers of an open env: its own channels, bound to one slot, and the host's.
 #pragma once
 
 #include <deque>
@@ -14,11 +14,11 @@ namespace backplane {
 
 class EnvChannels {
  public:
-  // Allocates for the life of this, and binds.
+  // Allocates the buffers and binds them. They live as long as this object.
   explicit EnvChannels(EnvInstance& env);
 
   struct Channel {
-    bp_channel about;  // of the host's own: with a role of the env's, or kReturn, kLength
+    bp_channel about;  // the host's own have a role of the env's, or kReturn, kLength
     ChannelBuffer* buffer;
     bool by_host;
   };
@@ -26,15 +26,15 @@ class EnvChannels {
 
   const std::vector<Channel>& all() const { return all_; }  // in the order of the spec, then the host's
   ChannelBuffer& operator[](const std::string& name) const { return *buffers_.at(name); }
-  ChannelBuffer* Find(const std::string& name) const;  // NULL: there is none
+  ChannelBuffer* Find(const std::string& name) const;  // NULL: no such channel
   uint64_t PerRow(const ChannelBuffer& buffer) const { return buffer.lead() / rows_; }
 
   // By role. `state` may be NULL.
   ChannelBuffer *obs, *state, *reward, *terminated, *truncated, *ep_return, *ep_length;
 
-  // What the rows' last observations were, into `final_obs` and its like.
+  // Copies the row's last observation into `final_obs` and the like.
   void KeepFinal(uint64_t row);
-  // As after a reset: what tells of a step is 0.
+  // Sets the values of a step to 0, as after a reset.
   void ClearStep(uint64_t row);
 
  private:
@@ -50,7 +50,7 @@ class EnvChannels {
     ChannelBuffer* to;
   };
   std::vector<Kept> kept_;         // empty for an env that resets itself
-  std::deque<std::string> names_;  // of the host's own channels; stay where they are
+  std::deque<std::string> names_;  // of the host's own channels; their addresses stay valid
   std::vector<bp_tensor*> tensors_;
   std::vector<bp_frame> frames_;
 };

@@ -16,7 +16,7 @@ namespace backplane {
 struct alignas(64) Slot {
   std::atomic<uintptr_t> handle{0};  // 0: free
   std::atomic<uint32_t> busy{0};
-  pid_t pid = 0;  // of the process that opened it: after fork() the child has neither its threads nor its locks
+  pid_t pid = 0;  // the process that opened it; a child after fork() has neither its threads nor its locks
   EmbeddedEnv* env = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The handles that callers hold: numbers, not addresses, so that one that was closed is known as such for ever.
+// The handles that callers hold: numbers instead of addresses, so that a closed one is recognized forever.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ class EmbeddedEnv;
 // Throws TrialFailure if there are too many.
 bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env);
 
-// The one call that is inside a handle. Nothing here locks or allocates: it may be a signal handler that asks.
+// Grants one call at a time access to a handle. Neither locks nor allocates, because a signal handler may call it.
 class HandleUse {
  public:
   explicit HandleUse(const bp_embed* handle) noexcept;
   ~HandleUse();
   HandleUse(const HandleUse&) = delete;
 
-  EmbeddedEnv* env() const { return env_; }  // NULL: it can not be used now, and an error was said
-  // From now on there is no such handle.
+  EmbeddedEnv* env() const { return env_; }  // NULL: it is unusable now, and an error is set
+  // Invalidates the handle.
   std::unique_ptr<EmbeddedEnv> Close();
 
  private:

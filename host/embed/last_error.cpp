@@ -10,7 +10,7 @@
 namespace backplane {
 namespace {
 
-// In the memory that every thread has from its start: any other is made when a thread first asks for it, which a signal handler
+// In memory that every thread has from its start. Other thread-local memory is allocated at first use, which a signal handler
 // must not do.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const char* tls_error = "";
 [[gnu::tls_model("initial-exec")]] constinit thread_local const char* tls_unknown_options = "[]";

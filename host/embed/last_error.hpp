@@ -9,14 +9,14 @@
 
 namespace backplane {
 
-// Returns `status`. A constant text can be said by a signal handler too: nothing is allocated.
+// Returns `status`. The overload with a constant text does not allocate, so a signal handler may call it.
 bp_status SayError(bp_status status, const char* constant) noexcept;
 bp_status SayError(bp_status status, const std::string& text) noexcept;
 void ForgetError() noexcept;
 const char* LastError() noexcept;
 const char* UnknownOptions() noexcept;
 
-// Options were given that the env does not have: their names as a list in JSON.
+// The caller gave unknown options; their names as a JSON list.
 class UnknownOptionsError : public TrialFailure {
  public:
   UnknownOptionsError(std::string names, const std::string& text)
@@ -27,10 +27,10 @@ class UnknownOptionsError : public TrialFailure {
   std::string names_;
 };
 
-// A text that is handed out until the thread's next call of the same function.
+// The text stays valid until the thread's next call of the same function.
 const char* LendText(std::string text);
 
-// Runs `body` and turns what it throws into a status with a sentence: where exceptions end.
+// Runs `body` and converts its exceptions to a status with a sentence.
 bp_status StatusOfException() noexcept;
 template <class Body>
 bp_status Answer(Body&& body) noexcept {

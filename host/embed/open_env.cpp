@@ -28,7 +28,7 @@ PluginInfo LookUp(const char* so, const char* id) {
   std::string name = id ? id : "", why_not;
   const PluginInfo* found = nullptr;
   if (so) {
-    const std::string file = fs::absolute(so).string();  // which, having a '/', is no name
+    const std::string file = fs::absolute(so).string();  // contains a '/', so it is no name
     catalog.AddFile(file);
     found = catalog.Find(BP_KIND_ENV, id && !catalog.plugins().empty() ? name : file, &why_not);
   } else {
@@ -40,7 +40,7 @@ PluginInfo LookUp(const char* so, const char* id) {
   return *found;
 }
 
-// {env: {options: ...}}, as a file has it. The text is written anew: YAML does not know all of JSON's escapes.
+// {env: {options: ...}}, as in a file. Dumps the options again, because YAML does not support all of JSON's escapes.
 Node FileWith(const json& options, Errors* errors) {
   const std::string text = options.dump();
   Node root;

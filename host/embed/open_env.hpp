@@ -1,4 +1,4 @@
-// What bp_embed_open is asked for, looked up and checked before anything of the env is loaded.
+// Looks up and checks the arguments of bp_embed_open before any code of the env is loaded.
 #pragma once
 
 #include <filesystem>
@@ -11,23 +11,23 @@
 
 namespace backplane {
 
-// The installation: of BACKPLANE_HOME, else the folder above that of this library. Throws TrialFailure if it can not be known.
+// The installation: BACKPLANE_HOME, or the folder above this library's. Throws TrialFailure if it is unknown.
 std::filesystem::path Home();
-// Of the plugin path.
+// Adds the folders of the plugin path.
 void AddPluginFolders(Catalog* catalog);
-// Why the env can not be opened in a process that has what it has, as a sentence; empty: it can.
+// Why the env cannot run in this process, as a sentence; empty: it can.
 std::string WhyNotHere(const PluginInfo& env);
 
-// All of the plugin path, as bp_embed_envs lists them.
+// The envs of the plugin path, in the format of bp_embed_envs.
 std::string EnvListText();
 
 struct EnvToOpen {
   PluginInfo info;
   nlohmann::json options;                     // all of them
-  std::map<std::string, std::string> origin;  // of those that were given
+  std::map<std::string, std::string> origin;  // only of given options
 };
-// NULL as bp_embed_open has it. Throws TrialFailure (BP_E_CONFIG) with all that is wrong with the options, as an experiment
-// file's reader says it.
+// Arguments may be NULL, as in bp_embed_open. Throws TrialFailure (BP_E_CONFIG) with all errors of the options, in the words of
+// an experiment file's reader.
 EnvToOpen FindEnv(const char* so, const char* id, const char* options);
 
 }  // namespace backplane

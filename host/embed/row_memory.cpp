@@ -11,9 +11,9 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kMaxRows = uint64_t{1} << 32;  // a row's number is 32 bits of its seeds
-constexpr uint64_t kFewRows = 1024;               // so few rows skip the check
-constexpr uint64_t kOfHost = 64;                  // bytes: a row's episode, phase, mask, seed, return and length
+constexpr uint64_t kMaxRows = uint64_t{1} << 32;  // a row's number takes 32 bits of its seeds
+constexpr uint64_t kFewRows = 1024;               // at most this many rows skip the check
+constexpr uint64_t kOfHost = 64;                  // bytes per row: episode, phase, mask, seed, return and length
 
 double GiB(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); }
 
@@ -21,7 +21,7 @@ uint64_t BytesOf(const EnvInstance& env, const bp_channel& channel) {
   return Elements(channel) * (channel.dtype.bits / 8) * env.Lead(channel) / env.rows();
 }
 
-// The host's memory for one row. It keeps a final observation for each, also if the env has no channel for it.
+// The host's memory per row. Includes a final observation, even if the env has no channel for it.
 uint64_t BytesOfRow(const EnvInstance& env) {
   uint64_t bytes = kOfHost;
   for (const bp_channel* channel : env.channels()) {
@@ -31,7 +31,7 @@ uint64_t BytesOfRow(const EnvInstance& env) {
   return bytes;
 }
 
-// Absent: it cannot be made with one row. The error of its create explains that better.
+// Absent: the env cannot be created with one row. Then its own error explains the cause better.
 std::optional<uint64_t> BytesPerRow(const LoadedModule& module, const EnvToOpen& about, const HostSinks& sinks) {
   try {
     const EnvInstance one(module, about.info.id, sinks, {about.options, about.origin, "env.options"}, 1);

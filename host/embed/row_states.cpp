@@ -1,4 +1,4 @@
-// States of rows: all of them as bytes, and one of them by name.
+// Saves and loads the state of all rows as bytes, and of one row by name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-// What stands before the env's bytes, the episodes and the phases of all rows.
+// The header before the env's bytes, the episodes and the phases of all rows.
 struct SavedHead {
   char magic[8] = {'b', 'p', 'e', 'm', 'b', 'e', 'd', '1'};
   uint64_t rows = 0, bytes_of_env = 0, options = 0;
@@ -75,7 +75,7 @@ void EmbeddedEnv::Load(const void* data, uint64_t n) {
   at += head.bytes_of_env;
   std::memcpy(episodes_.data(), at, episodes_.size() * sizeof(RowEpisodes));
   std::memcpy(phases_.data(), at + episodes_.size() * sizeof(RowEpisodes), phases_.size());
-  // What was altered on the way must not become another phase.
+  // Altered data must not yield an invalid phase.
   for (uint8_t& phase : phases_)
     if (phase > kNone || (phase == kEnded && mode_ != Autoreset::kNextStep)) phase = kNone;
 }

@@ -13,10 +13,10 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kPiecesEach = 4;     // of a thread's block: few calls, and little to wait for at the end
+constexpr uint64_t kPiecesEach = 4;     // per thread's block: few calls, and a short wait at the end
 constexpr uint64_t kFlagsOfALine = 64;  // rows whose flags share a cache line
 
-// While it lives, signals wait: a thread that starts now never handles one.
+// While it lives, signals are blocked, so a thread that starts now never handles one.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -81,13 +81,13 @@ void RowThreads::Run(const Work& work) {
     for (size_t i = 0; i < blocks_.size(); ++i)
       blocks_[i].next.store(i == 0 ? 0 : blocks_[i - 1].end, std::memory_order_relaxed);
     const auto part = [&](unsigned runner) { RunBlocks(runner, work); };
-    const std::function<void(unsigned)> job = std::ref(part);  // a reference is no allocation
+    const std::function<void(unsigned)> job = std::ref(part);  // a reference needs no allocation
     pool_->Run(pool_->threads(), job, [] {});
   }
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-// The thread's own block, then what others have left of theirs.
+// The thread's own block, then the rest of the others' blocks.
 void RowThreads::RunBlocks(unsigned first, const Work& work) {
   for (size_t i = 0; i < blocks_.size(); ++i) {
     Block& block = blocks_[(first + i) % blocks_.size()];

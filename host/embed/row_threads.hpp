@@ -1,4 +1,4 @@
-// The threads of an open env, and how they share its rows.
+// The threads of an open env and their division of its rows.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace backplane {
 
-// Rounding and flush-to-zero as the host's own threads have them, for as long as it lives: an embedding process may compute in
-// other modes, and an env's numbers must not depend on that.
+// Sets rounding and flush-to-zero to the modes of the host's own threads during its lifetime. An embedding process may use
+// other modes, and an env's numbers must not depend on them.
 class HostFloatMode {
  public:
   HostFloatMode();
@@ -31,19 +31,19 @@ class RowThreads {
  public:
   using Work = std::function<void(uint64_t begin, uint64_t end)>;
 
-  // Throws TrialFailure where a thread cannot be started. The threads take no signals: they are the caller's.
+  // Throws TrialFailure if a thread cannot be started. The threads block all signals, which belong to the caller.
   RowThreads(uint64_t rows, unsigned threads);
   ~RowThreads();
   RowThreads(const RowThreads&) = delete;
 
   unsigned threads() const { return pool_ ? pool_->threads() : 1; }
-  // Calls `work` with ranges that make up all rows, on all threads, the calling one among them. Throws what the range with the
-  // lowest rows threw; the others are worked on all the same.
+  // Calls `work` with ranges that cover all rows, on all threads including the caller's. Rethrows the exception of the range
+  // with the lowest rows, after all other ranges.
   void Run(const Work& work);
 
-  // Runs `job` on another thread, which calls Run in the place of this one; Await returns when it is through. One at a time.
+  // Runs `job` on another thread, which calls Run instead of this one; Await returns at its end. One job at a time.
   void Send(std::function<void()> job);
-  void Await();  // throws what the job threw
+  void Await();  // rethrows the job's exception
   bool sent() const { return sent_; }
 
  private:
@@ -57,14 +57,14 @@ class RowThreads {
 
   const uint64_t rows_;
   uint64_t piece_ = 0;
-  std::optional<RunnerPool> pool_;  // none for one thread
-  std::deque<Block> blocks_;        // one for each thread
-  std::mutex mutex_;                // guards the next two
+  std::optional<RunnerPool> pool_;  // empty for one thread
+  std::deque<Block> blocks_;        // one per thread
+  std::mutex mutex_;                // guards the next two members
   std::exception_ptr failure_;
   uint64_t failed_row_ = 0;
 
   std::thread driver_;
-  std::atomic<uint32_t> turn_{0};  // odd: the driver's
+  std::atomic<uint32_t> turn_{0};  // odd: the driver's turn
   std::function<void()> job_;      // empty in the driver's turn: the end
   std::exception_ptr job_failure_;
   bool sent_ = false;

@@ -22,8 +22,8 @@ namespace backplane {
 namespace {
 
 constexpr int kTick_ms = 100;
-constexpr int kWrongFile = 2, kInterruptedRun = 130;  // exits of `backplane run`
-constexpr size_t kMostOfErrors = 16384;               // bytes of what it says that become the error
+constexpr int kWrongFile = 2, kInterruptedRun = 130;  // exit codes of `backplane run`
+constexpr size_t kMostOfErrors = 16384;               // bytes of its stderr that become the error
 
 using OnNews = int32_t (*)(void* context, const bp_run_news* news);
 
@@ -34,10 +34,10 @@ class Run {
     told_pipe_.CloseWriter();
   }
 
-  // Until it has ended.
+  // Returns after it has ended.
   void Follow() {
     for (bool ended = false; !ended;) {
-      ended = child_.Wait(kTick_ms).has_value();  // before a last look at what it wrote
+      ended = child_.Wait(kTick_ms).has_value();  // before the last read of its files
       TakeAll();
       if (!ended && !took_any_) Tell(BP_RUN_WAITING, "");
       took_any_ = false;

@@ -14,7 +14,7 @@ namespace backplane {
 void GrowingFile::TakeLines(const std::function<void(const std::string& line)>& take) {
   std::ifstream in = OpenStream(file_);
   if (!in.is_open() || !in.seekg(static_cast<std::streamoff>(read_))) return;
-  // The last line has an end only when all of it is there.
+  // An incomplete last line has no end yet.
   for (std::string line; std::getline(in, line) && !in.eof();) {
     read_ += line.size() + 1;
     take(line);
@@ -48,7 +48,7 @@ void RunFollower::TakeEvent(const std::string& line, const Take& take) {
   take({BP_RUN_EVENT, line, trial, number});
 }
 
-// Written anew each time.
+// The file is rewritten each time.
 void RunFollower::TakeProgress(const Take& take) {
   std::string text = ReadFile(told_.progress).value_or("");
   if (text.empty() || text == progress_) return;

@@ -1,4 +1,4 @@
-// The records of a run under way, read as they grow: what is new in events, metrics and progress.
+// Follows the records of a run in progress: reports new events, metrics and progress.
 #pragma once
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ namespace backplane {
 class GrowingFile {
  public:
   explicit GrowingFile(std::filesystem::path file, uint64_t from = 0) : file_(std::move(file)), read_(from) {}
-  // Calls take(line) for each whole line that is new, without its end.
+  // Calls take(line) for each new whole line, without its end.
   void TakeLines(const std::function<void(const std::string& line)>& take);
 
  private:

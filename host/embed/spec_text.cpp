@@ -1,4 +1,4 @@
-// What bp_embed_spec and bp_embed_envs tell, as JSON.
+// The JSON of bp_embed_spec and bp_embed_envs.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -33,7 +33,7 @@ int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline whic
   if (!budget.wall_time_s) return std::numeric_limits<int64_t>::max();
   const double left = *budget.wall_time_s - spent.seconds, patience = PatienceAfter(*budget.wall_time_s);
   const double seconds = which == Deadline::kPatienceAtLeast ? std::max(left, patience) : std::max(left, 0.0) + patience;
-  constexpr double kMost_s = 1e9;  // in nanoseconds it still fits
+  constexpr double kMost_s = 1e9;  // fits into 64 bits as nanoseconds
   return NowNs() + static_cast<int64_t>(std::min(seconds, kMost_s) * 1e9);
 }
 

@@ -1,4 +1,4 @@
-// When a trial ends: the first limit that is reached.
+// Ends a trial at the first limit that it reaches.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@ struct Spent {
   double epochs = 0;
 };
 
-// Share of the budget used, 0 to 1: the largest over all limits given.
+// Used share of the budget, 0 to 1: the maximum over all given limits.
 double Progress(const BudgetConfig& budget, const Spent& spent);
 bool Reached(const BudgetConfig& budget, const Spent& spent);
 inline constexpr double kStopPatience_s = 10;  // for running work after a stop; a supervisor kills a trial after 30 s
 // Seconds that running work may still take after budget.wall_time is over.
 double PatienceAfter(double wall_time_s);
-// The time (NowNs) at which work that starts now has to end. kPatienceAtLeast: at the end of budget.wall_time, and after one
-// patience at the earliest. kPatienceAfterBudget: one patience after that end. Never if there is no budget.wall_time.
+// The deadline (NowNs) of work that starts now. kPatienceAtLeast: the end of budget.wall_time, but at least one patience from
+// now. kPatienceAfterBudget: one patience after that end. Never if there is no budget.wall_time.
 enum class Deadline { kPatienceAtLeast = 1, kPatienceAfterBudget };
 int64_t DeadlineOf(const BudgetConfig& budget, const Spent& spent, Deadline which);
-// Without what only a data set has.
+// Without the limits of a data set.
 bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, uint64_t chunk_rows);
 
 }  // namespace backplane

@@ -52,20 +52,20 @@ ExitReason TryToLoad(TrialParts* parts, uint64_t evaluation_rows) {
 }
 
 void Say(const TrialCheck& check) {
-  // On a line of its own, also after a plugin that did not end its last one.
+  // Starts on a new line, in case a plugin's last line has no end.
   std::printf("\n%s\n", JsonText(ToJson(check)).c_str());
   std::fflush(stdout);
 }
 
-// What a learner of the stage before would save, as far as it can be known before that has run: what it saves now or, where it
-// has run, what it saved. Absent: it can not be known.
+// The state that the previous stage's learner has saved or, before it has run, the state that it would save now. Absent: it
+// cannot be known.
 std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const std::filesystem::path& folder,
                                                   StatusWriter* status, const std::atomic<bool>& cancelled) {
   try {
     const std::filesystem::path file = CheckpointFile(from.checkpoint_dir, 0);
     if (std::filesystem::exists(file)) return PartOf(ReadCheckpoint(file, from.trial_id), "learner");
   } catch (const CheckpointError&) {
-    // The trial that would begin with it says so; whether the two fit together can be known without it.
+    // The trial that would start with it reports that. The fit of the two can be checked without it.
   }
   const TrialSpec spec = ReadTrialSpec(CheckedBefore(folder, from.trial_id));
   try {
@@ -75,7 +75,7 @@ std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const s
     if (state == nullptr) return std::nullopt;
     return SaveLearner(*state, parts.learner());
   } catch (...) {
-    return std::nullopt;  // a check of its own says what is wrong with it
+    return std::nullopt;  // its own check reports the error
   }
 }
 
@@ -91,7 +91,7 @@ ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder
   }
 }
 
-// Why the learner does not take what another trial left; empty: it does.
+// Why the learner cannot load another trial's state; empty: it can.
 std::string TryToTake(const StartFrom& from, LearnerInstance& learner) try {
   const bp_learner_state_1* state = StateOf(learner);
   if (state == nullptr) return learner.id() + " cannot save its state, because it does not offer " BP_LEARNER_STATE_1;
@@ -119,7 +119,7 @@ IterationSize SizeOfData(const bp_request& request, uint64_t items) {
   return {group, group, whole + (items % group > 0 ? 1 : 0), items};
 }
 
-// The learner's first request, with the limits of the trial's beginning. Absent: it fails, and the trial will report that.
+// The learner's first request, with the limits of the trial's start. Absent: it fails, and the trial will report that.
 std::optional<bp_request> FirstRequest(TrialParts* parts) {
   try {
     bp_limits limits = Limits({}, {}, parts->env().rows(), parts->call_rows());
@@ -130,7 +130,7 @@ std::optional<bp_request> FirstRequest(TrialParts* parts) {
   }
 }
 
-// Asked only if two limits of the budget may be weighed against each other.
+// Only called if two limits of the budget must be compared.
 IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) try {
   const BudgetConfig& budget = spec.experiment.budget;
   if (budget.iterations.has_value() + budget.env_steps.has_value() + budget.epochs.has_value() < 2) return {};
@@ -140,7 +140,7 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) try {
       const uint64_t steps = request->u.rollout.horizon * parts->env().rows();
       return {steps, steps, 0, 0};
     }
-    case BP_REQ_EVALUATE: {  // an episode has a step at least
+    case BP_REQ_EVALUATE: {  // an episode has at least one step
       const auto& asked = request->u.evaluate;
       const uint64_t episodes = asked.candidates * asked.episodes_each;
       uint64_t most = 0;
@@ -154,7 +154,7 @@ IterationSize SizeOfAnIteration(const TrialSpec& spec, TrialParts* parts) try {
   return {};
 }
 
-// Episodes that are played to their end and may have none.
+// Warns of episodes that are played to their end but may have none.
 std::vector<std::string> WarningsOf(const TrialSpec& spec, TrialParts* parts) {
   const EnvInstance& env = parts->env();
   if (env.spec().max_episode_steps > 0) return {};
@@ -171,8 +171,7 @@ std::vector<std::string> WarningsOf(const TrialSpec& spec, TrialParts* parts) {
                   env.id(), what, evaluation.max_episode_steps)};
 }
 
-// A learner that is to have workers and cannot: what its first request tells it, too. Limits are those of the trial's
-// beginning.
+// Checks whether a learner can have workers, with its first request under the limits of the trial's start.
 ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
   try {
     bp_limits limits = Limits(spec.experiment.budget, {}, parts->env().rows(), parts->call_rows());
@@ -184,7 +183,7 @@ ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
   }
 }
 
-// What it says once everything made for it is gone again: a plugin that crashes then does so in its own check.
+// Returns the result after all plugins are destroyed, so that a crash at destruction belongs to its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
   TrialParts parts(spec, status, &cancelled,
@@ -212,7 +211,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     check.place = place == spec.origin.end() ? "" : place->second;
   } else if (failed.outcome == Outcome::kConfig) {
     std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
-    // The place of the error is an option of the plugin that complains; another's is only pointed out.
+    // The error's place is an option of the failing plugin; options of other plugins are only pointed out.
     const auto own = std::find_if(named.begin(), named.end(),
                                   [&](const NamedOption& option) { return option.path.starts_with(parts.section() + "."); });
     if (own != named.end()) {
@@ -227,7 +226,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   return check;
 }
 
-// NULL: none of this trial.
+// NULL: no rule of this trial's plugins.
 const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>& broken) {
   const auto is_of = [&](const BrokenRule& one) {
     const auto is = [&](const TrialPlugin& plugin) { return plugin.file == one.file && plugin.id == one.id; };

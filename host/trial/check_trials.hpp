@@ -1,4 +1,4 @@
-// `backplane-trial run-trial --check`: whether the plugins of trials take their options and fit together.
+// `backplane-trial run-trial --check`: checks that the plugins of trials accept their options and fit together.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace backplane {
 
-// Loads and creates everything that each of them would, one after the other, and destroys it; trains and records nothing.
-// New plugin files are tried first (new_plugins.hpp). A trial with one that breaks a rule fails before it loads a plugin.
-// Prints a TrialCheck for each to standard output and what does not fit to standard error. Returns the first failure's exit
-// code (TrialExit). `folder`: where their files lie.
+// Loads and creates all parts of each trial, one after the other, and destroys them; trains and records nothing. Tries new
+// plugin files first (new_plugins.hpp). A trial with a plugin that breaks a rule fails before it loads a plugin. Prints a
+// TrialCheck for each to standard output and errors to standard error. Returns the first failure's exit code (TrialExit).
+// `folder`: place of their files.
 int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path& folder, const std::atomic<bool>& cancelled);
 
 }  // namespace backplane

@@ -20,12 +20,12 @@ constexpr std::string_view kMagic = "BPCKPT2\n";
 
 [[noreturn]] void Refuse(const std::string& sentence) { throw CheckpointError(sentence); }
 
-// The bytes that are left, counted: nothing is allocated that the file cannot fill.
+// Counts the remaining bytes, so that no allocation exceeds the file.
 class Bytes {
  public:
   Bytes(std::istream& in, uint64_t left) : in_(in), left_(left) {}
   uint64_t left() const { return left_; }
-  // `what` is for the sentence, "its header".
+  // `what` names the part in the error: "its header".
   void Take(void* out, uint64_t n, const char* what) {
     if (n > left_) Refuse(std::string(what) + " is cut off");
     if (n > 0 && !in_.read(static_cast<char*>(out), static_cast<std::streamsize>(n)))
@@ -63,7 +63,7 @@ CheckpointHeader ParseHeader(const std::string& text) {
   }
 }
 
-// Before anything is allocated for the parts.
+// Call before any allocation for the parts.
 void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std::string& trial_id) {
   if (header.version != kCheckpointVersion)
     Refuse("expected version " + std::to_string(kCheckpointVersion) + ", got " + std::to_string(header.version));
@@ -113,10 +113,10 @@ Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& t
 Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& trial_id) {
   try {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) Refuse("it is not a file");  // opening a FIFO would wait for ever
+    if (!std::filesystem::is_regular_file(file, error)) Refuse("it is not a file");  // opening a FIFO would block forever
     std::ifstream in = OpenStream(file);
     if (!in) Refuse(std::string("it cannot be read: ") + std::strerror(errno));
-    // Of the file that was opened: by now another may have its name.
+    // The size of the opened file; a different file may have its name by now.
     const std::streamoff size = in.seekg(0, std::ios::end).tellg();
     if (size < 0 || !in.seekg(0)) Refuse("it cannot be read, because it has no end");
     return ParseCheckpoint(in, static_cast<uint64_t>(size), trial_id);

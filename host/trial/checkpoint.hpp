@@ -2,8 +2,8 @@
 //
 //   "BPCKPT2\n"  bytes of the header (little-endian u64)  SHA-256 of the header (32 bytes)  the header  the parts
 //
-// The header is the JSON of a CheckpointHeader and says size and SHA-256 of each part. All of it is checked before any of it is
-// used: the size of the file against the sum of sizes, the header, every part, and whose trial it is.
+// The header is the JSON of a CheckpointHeader with the size and SHA-256 of each part. The reader checks everything before use:
+// the size of the file against the sum of sizes, the header, every part, and the trial's id.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,23 @@
 namespace backplane {
 
 struct Checkpoint {
-  CheckpointHeader header;                              // `parts` of it only where it was read
+  CheckpointHeader header;                              // its `parts` only after reading
   std::map<std::string, std::vector<std::byte>> parts;  // "learner", "env" or "env_state", "states", "rows"
 };
 
-// Damaged, of another trial, or no checkpoint. The sentence begins with the file, where there is one.
+// Damaged, of a different trial, or no checkpoint. The sentence starts with the file, if there is one.
 class CheckpointError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Throws CheckpointError unless the file is whole and of this trial. Files of the version before this one, which have no
-// checksums, are read too: of them the sizes are checked.
+// Throws CheckpointError unless the file is whole and of this trial. Also reads files of the previous version, which has no
+// checksums, and checks only their sizes.
 Checkpoint ReadCheckpoint(const std::filesystem::path& file, const std::string& trial_id);
-// The same of `bytes` bytes of any stream.
+// The same for `bytes` bytes of any stream.
 Checkpoint ParseCheckpoint(std::istream& in, uint64_t bytes, const std::string& trial_id);
 
-// What comes before the parts.
+// The bytes before the parts.
 std::string CheckpointHead(const Checkpoint& checkpoint);
 // The bytes of a part. Throws CheckpointError if there is none.
 const std::vector<std::byte>& PartOf(const Checkpoint& checkpoint, const std::string& name);

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// Never destroyed: a plugin's exit() may want to write a result after the destructors of this file have run.
+// Never destroyed: a plugin's exit() may write a result after the destructors of this file have run.
 const HeldFolder* g_trial = nullptr;
 const HeldFolder* g_attempt = nullptr;
 
@@ -36,14 +36,14 @@ namespace fs = std::filesystem;
   throw std::runtime_error(what + " " + file.string() + ": " + std::strerror(errno));
 }
 
-// For a time both names stand for the file. A file system without links has no second name to give: there the file is without
-// its first one until the new one gets it, and is found under the other.
+// For a moment, both names refer to the file. A file system without hard links has no second name. There, the file is missing
+// under its first name until the new one gets it, and exists only under the other name.
 void GiveSecondName(const fs::path& file, const fs::path& name) {
   const fs::path draft = name.string() + ".tmp";
-  unlink(draft.c_str());  // of a process that was killed
+  unlink(draft.c_str());  // left by a killed process
   if (link(file.c_str(), draft.c_str()) == 0) {
     if (rename(draft.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
-    unlink(draft.c_str());  // two names of one file: rename leaves both
+    unlink(draft.c_str());  // rename keeps both if they are the same file
     return;
   }
   if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) Fail("cannot link", name);
@@ -68,7 +68,7 @@ void CheckpointFolder::Save(const Checkpoint& checkpoint) {
     if (keep_ > 1 && IsCheckpointFile(newest)) GiveSecondName(newest, CheckpointFile(dir, 1));
     fs::rename(draft, newest);
   } catch (...) {
-    unlink(draft.c_str());  // it must not keep a full disk full
+    unlink(draft.c_str());  // a draft must not keep a full disk full
     throw;
   }
   SyncFolder(dir);

@@ -29,7 +29,7 @@ void Checkpointing::Take() {
   static_cast<MetricsRecord&>(header) = state_.lines.SoFar();
   taken_.parts["learner"] = SaveLearner(*state, parts_.learner);
   if (state_.lines.unwritten()) {
-    // Stopped while it is evaluated: the iteration is learned already, so the attempt that goes on evaluates and writes it.
+    // Stopped during its evaluation, after the update: the next attempt evaluates the iteration and writes its line.
     state_.lines.TakeTimes();
     header.unwritten = state_.lines.unwritten();
   }
@@ -64,7 +64,7 @@ void Checkpointing::Write() {
   if (taken_.parts.empty()) return;
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
-  state_.SyncFiles();  // whoever goes on from here repeats none of the lines before
+  state_.SyncFiles();  // an attempt that resumes from here repeats no earlier line
   parts_.checkpoints.Save(taken_);
   path_ = parts_.checkpoints.file().string();
 }

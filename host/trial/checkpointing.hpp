@@ -1,5 +1,5 @@
-// What the trial keeps to go on from: the state in which the current iteration began. Of a group of a data set that is kept
-// only if the learner ticks after groups: else what it saves is always the state between two of them.
+// Keeps the state at the start of the current iteration for a resume. With a data set, this state is only kept if the learner
+// ticks after groups; otherwise the saved state is always between two groups.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ class Checkpointing {
   Checkpointing(const LoopParts& parts, LoopState& state, CollectingSet& collecting)
       : parts_(parts), state_(state), collecting_(collecting) {}
 
-  // Before what it asks for is collected.
+  // Call before the request's data is collected.
   void BeginIteration(const bp_request& request);
   void NoteTick() { ticks_after_data_ |= state_.iteration.open && !keeps_before_; }
-  // The state before the current iteration is there to go back to.
+  // True if the state before the current iteration is kept.
   bool keeps_before() const { return keeps_before_; }
 
-  void Take();  // the state now; nothing of a learner that keeps none
-  // Writes what was taken; of a data set the state now, if no iteration has begun since.
+  void Take();  // keeps the current state, unless the learner saves none
+  // Writes the kept state; with a data set the current state, if no iteration has begun since.
   void Save();
   void SaveAtEnd();
-  // Call it after a stop outside of a request, for example in an evaluation. Saves the state now, unless an iteration runs or
-  // the trial is at its end. If the state cannot be taken, the one taken before is saved.
+  // Call it after a stop outside of a request, for example in an evaluation. Saves the current state, unless an iteration runs
+  // or the trial is at its end. If that fails, saves the state kept before.
   void SaveAsStopped();
-  // A trial that diverged keeps what it was before: the checkpoint on disk or, without one, the state of the last boundary. If
-  // that goes wrong too, the trial still ended because it diverged, in the phase it was in.
+  // After divergence, keeps the state before it: the checkpoint on disk or, without one, the state of the last boundary. Errors
+  // do not change the end: the trial diverged, in its current phase.
   void KeepStateBefore();
   const std::optional<std::string>& path() const { return path_; }  // absent: none was written
 
@@ -39,8 +39,8 @@ class Checkpointing {
   LoopState& state_;
   CollectingSet& collecting_;
   Checkpoint taken_;
-  bool keeps_before_ = false;      // taken_ is of the current iteration
-  bool ticks_after_data_ = false;  // seen once
+  bool keeps_before_ = false;      // taken_ belongs to the current iteration
+  bool ticks_after_data_ = false;  // at least once
   std::optional<std::string> path_;
 };
 

@@ -14,7 +14,7 @@ void CollectCandidates::Check(const bp_request& request) const {
   CandidateScorer::Check(request, parts_.env, parts_.learner);
 }
 
-// Which request comes is not known yet: the state costs little beside what workers are good for.
+// The next request is unknown here. Sending the state is cheap compared with the gain from workers.
 void CollectCandidates::BeforePlan(const bp_limits& limits) {
   if (parts_.workers == nullptr) return;
   parts_.workers->BeginTurn(limits, SaveLearner(*StateOf(parts_.learner), parts_.learner));

@@ -1,4 +1,4 @@
-// Serves a learner that has candidates evaluated: whole episodes, each of one candidate and from its own seed.
+// Serves a learner that evaluates candidates: whole episodes, each with one candidate and its own seed.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class CollectCandidates : public Collecting {
   CollectCandidates(const LoopParts& parts, LoopState& state, PlayRecord& record, WarningList& warnings)
       : parts_(parts), state_(state), record_(record), warnings_(warnings) {}
 
-  // What the learner asks for next may be this.
+  // Prepares for the learner's next request, which may be this one.
   void BeforePlan(const bp_limits& limits);
   void Check(const bp_request& request) const override;
   bool Collect(const bp_request& request) override;
@@ -32,7 +32,7 @@ class CollectCandidates : public Collecting {
   PlayRecord& record_;
   WarningList& warnings_;
   bool warned_of_cap_ = false;
-  std::unique_ptr<CandidateScorer> scorer_;  // from the first request on
+  std::unique_ptr<CandidateScorer> scorer_;  // created by the first request
   bool bound_ = false;                       // to the env
 };
 

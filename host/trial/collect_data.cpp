@@ -85,11 +85,11 @@ std::unique_ptr<HeldOutPieces> CollectData::HeldOutInPieces(EnvInstance& env, ui
   return std::make_unique<HeldOutPieces>(env, parts_.learner, env.rows(), piece);
 }
 
-// After the trial's count was restored.
+// Call after the trial's count was restored.
 void CollectData::Load(const Checkpoint& checkpoint) {
   if (!checkpoint.header.data) return;
   Loader().Load(*checkpoint.header.data);
-  // A group that was stopped comes again, and its line tells what it shrank.
+  // A stopped group runs again, and its line reports its shrinks.
   for (const Shrink& one : loader_->shrinks())
     if (one.iteration < state_.count.open_iteration()) ++shrinks_told_;
 }

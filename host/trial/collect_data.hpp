@@ -1,4 +1,4 @@
-// Serves a learner of a data set: one group of items, in micro-batches that fit its device, is an iteration and an update.
+// Serves a learner of a data set. One group of items, in micro-batches that fit its device, is an iteration and an update.
 #pragma once
 
 #include <memory>
@@ -22,16 +22,16 @@ class CollectData : public Collecting {
   void Save(Checkpoint* checkpoint) override;
   void Load(const Checkpoint& checkpoint) override;
 
-  void Limit(bp_limits* limits) const;  // what it has limits on, for the learner's next plan
+  void Limit(bp_limits* limits) const;  // sets its limits for the learner's next plan
   std::optional<DataResult> Result() const;
-  bool started() const { return loader_ != nullptr; }  // a group was asked for
+  bool started() const { return loader_ != nullptr; }  // the learner has requested a group
   double epochs() const { return loader_ ? loader_->epochs() : 0; }
   bool HasHeldOutLoss() const { return loader_ && loader_->HasHeldOutLoss(); }
-  // Of a data set that is not learned from; absent without one, or where the learner does not tell.
+  // The loss on held-out items; absent without them, or if the learner does not report it.
   std::optional<HeldOut> HeldOutLoss(EnvInstance& env) {
     return loader_ ? loader_->HeldOutLoss(env, env.rows()) : std::nullopt;
   }
-  // The same by the threads that play, `piece` rows at a time, from a learner that bears this; NULL from others.
+  // The same, computed by the threads that play, `piece` rows at a time. NULL if the learner is not thread-safe here.
   std::unique_ptr<HeldOutPieces> HeldOutInPieces(EnvInstance& env, uint64_t piece);
 
  private:
@@ -42,7 +42,7 @@ class CollectData : public Collecting {
   const LoopParts& parts_;
   LoopState& state_;
   WarningList& warnings_;
-  std::unique_ptr<DataLoader> loader_;  // from the first request on
+  std::unique_ptr<DataLoader> loader_;  // created by the first request
   size_t shrinks_told_ = 0;
 };
 

@@ -57,14 +57,14 @@ void CollectRollouts::Save(Checkpoint* checkpoint) {
   checkpoint->header.policy_steps = collector_.policy_steps();
   if (collector_.policy_steps() == 0) return;
   checkpoint->parts["rows"] = ToBytes(collector_.rows().state);
-  if (!collector_.started()) return;  // candidates have been evaluated on its rows since
+  if (!collector_.started()) return;  // its rows were used for candidates since
   if (!KeepsEnvState(parts_.env)) return;
   SaveEnv(parts_.env, checkpoint);
   checkpoint->parts["states"] = collector_.SaveStateEntries();
 }
 
 void CollectRollouts::Load(const Checkpoint& checkpoint) {
-  if (!checkpoint.parts.contains("rows")) return;  // it was saved before the first rollout
+  if (!checkpoint.parts.contains("rows")) return;  // saved before the first rollout
   std::vector<RowState> rows = RowStatesOf(checkpoint, parts_.env.rows());
   const uint64_t policy_steps = checkpoint.header.policy_steps;
   if (!HasEnvState(checkpoint, parts_.env)) {
@@ -72,7 +72,7 @@ void CollectRollouts::Load(const Checkpoint& checkpoint) {
       warnings_.Add(parts_.env.id() + " does not save the states of its envs, which started new episodes");
     return collector_.StartAfresh(std::move(rows), policy_steps);
   }
-  // Any horizon will do: the first rollout binds its own and carries the states over.
+  // The horizon is arbitrary here: the first rollout binds its own and copies the states.
   collector_.Restore(std::move(rows), policy_steps, PartOf(checkpoint, "states"), 1);
   LoadEnv(parts_.env, checkpoint);
 }

@@ -1,4 +1,4 @@
-// Serves a learner that asks for rollouts: a number of steps of every row, which go on where the last ones stopped.
+// Serves a learner that requests rollouts: a number of steps of every row, which continue from the last ones.
 #pragma once
 
 #include "rollout/rollout_collector.hpp"
@@ -17,8 +17,8 @@ class CollectRollouts : public Collecting {
   bool BindsEnv() const override { return true; }
   void ReleaseEnv() override { collector_.ReleaseEnv(); }
   std::optional<std::string> NonFiniteObservation() const override;
-  // Where the rows are. Without their states the episodes under way are lost; the next ones get the seeds and noise that
-  // would have come next.
+  // Saves the progress of the rows. Without the env's states, episodes in progress are lost; the next ones get the same seeds
+  // and noise as without a stop.
   void Save(Checkpoint* checkpoint) override;
   void Load(const Checkpoint& checkpoint) override;
 

@@ -1,4 +1,4 @@
-// Who collects, for each kind of request. The env's rows are bound to one of those that play at a time.
+// The collectors, one per kind of request. Only one at a time binds the env's rows.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,7 @@ class CollectingSet {
   static bool Serves(const bp_request& request) {
     return request.kind == BP_REQ_ROLLOUT || request.kind == BP_REQ_EVALUATE || request.kind == BP_REQ_DATA;
   }
-  // Of a request that they serve.
+  // The collector of a request, which one of them must serve.
   Collecting& Of(const bp_request& request) {
     switch (request.kind) {
       case BP_REQ_ROLLOUT: return rollouts_;
@@ -28,7 +28,7 @@ class CollectingSet {
       default: return data_;
     }
   }
-  // The learner is asked next.
+  // Call before the learner's next plan.
   void BeforePlan(const bp_limits& limits) { candidates_.BeforePlan(limits); }
   bool Collect(const bp_request& request) {
     Collecting& next = Of(request);
@@ -36,11 +36,11 @@ class CollectingSet {
     return next.Collect(request);
   }
   std::optional<ThreadUse> Use() const { return record_.Use(); }
-  const Collecting& bound() const { return *bound_; }  // who has the env's rows
+  const Collecting& bound() const { return *bound_; }  // the one that binds the env's rows
   CollectData& data() { return data_; }
   const CollectData& data() const { return data_; }
 
-  // Calls function(one) for each, in the order in which a trial goes on.
+  // Calls function(one) for each, in the order of a resume.
   void ForEach(auto&& function) { function(data_), function(rollouts_), function(candidates_); }
 
  private:

@@ -32,7 +32,7 @@ std::function<void(const std::string&)> g_on_exit;
 std::atomic_flag g_telling = ATOMIC_FLAG_INIT;
 int g_died_of = 0;
 
-// A line of text without an allocation, as it is made in signal handlers.
+// A line of text that signal handlers can build without allocation.
 class Line {
  public:
   Line& operator<<(const char* text) {
@@ -53,7 +53,7 @@ class Line {
   size_t size_ = 0;
 };
 
-// Where the thread was when the signal came.
+// The instruction at which the signal interrupted the thread.
 const void* PlaceOf(const void* context) {
   [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -65,7 +65,7 @@ const void* PlaceOf(const void* context) {
 #endif
 }
 
-// "\taddress in its file\tsymbol, if it is exported\tfile"; the address of a call is in front of where it returns to.
+// "\taddress in its file\tsymbol, if exported\tfile". For a call, the address before the return address.
 void WriteCall(int fd, const void* place, bool innermost) {
   const char* const at = static_cast<const char*>(place) - (innermost ? 0 : 1);
   Dl_info info{};
@@ -78,8 +78,8 @@ void WriteCall(int fd, const void* place, bool innermost) {
   line.WriteTo(fd);
 }
 
-// This thread's calls, from where the signal found it. The functions used here take no lock and no memory, but for the
-// loader's list of libraries: whoever dies while that changes is ended by OnAlarm.
+// This thread's calls, from the interrupted instruction outwards. These functions take no lock and allocate no memory, except
+// for the loader's list of libraries. If that list changes meanwhile, OnAlarm ends the process.
 void WriteStack(const void* context) {
   const int fd = g_stacks.empty() ? -1 : open(g_stacks.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;
@@ -89,7 +89,7 @@ void WriteStack(const void* context) {
   const auto found = std::find(calls.begin(), end, PlaceOf(context));
   char name[16] = {};
   prctl(PR_GET_NAME, name);
-  while (g_telling.test_and_set(std::memory_order_acquire)) sched_yield();  // another thread's handler, which comes to its end
+  while (g_telling.test_and_set(std::memory_order_acquire)) sched_yield();  // another thread's handler, which will end
   Line head;
   head << "thread ";
   head.Number(static_cast<uint64_t>(gettid()), 10)
@@ -100,7 +100,7 @@ void WriteStack(const void* context) {
   close(fd);
 }
 
-// A runner that waits has no plugin of its own; what another wrote is not overwritten by it.
+// A waiting runner runs no plugin and must not overwrite the name that another thread wrote.
 void OnAsked(int, siginfo_t*, void* context) {
   const int error = errno;
   // A monitor's own thread never holds up the trial.
@@ -121,7 +121,7 @@ void OnCrash(int signal_number, siginfo_t*, void* context) {
   signal(SIGALRM, OnAlarm);
   alarm(kTimeToTell_s);
   WriteStack(context);
-  // SA_RESETHAND has put the default action back: the process dies with this signal and the supervisor sees which.
+  // SA_RESETHAND has restored the default action, so the process dies with this signal and the supervisor sees it.
   raise(signal_number);
 }
 
@@ -132,9 +132,9 @@ void InstallCrashHandlers(StatusWriter* status, const std::filesystem::path& sta
   g_status = status;
   g_stacks = stacks.string();
   g_on_exit = std::move(on_exit);
-  void* loads_the_unwinder[1];  // which takes memory: not in a handler
+  void* loads_the_unwinder[1];  // loading allocates memory, so not in a handler
   backtrace(loads_the_unwinder, 1);
-  // A stack overflow leaves no room for a handler on the normal stack; only the main thread gets this one.
+  // A stack overflow leaves no room for a handler on the normal stack. Only the main thread gets an alternative one.
   static std::vector<char> stack(64 * 1024);
   const stack_t alternative{stack.data(), 0, stack.size()};
   sigaltstack(&alternative, nullptr);

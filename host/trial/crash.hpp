@@ -1,6 +1,6 @@
-// What the trial process leaves behind when a plugin ends it: the plugin's name in the status file, and for a plugin that calls
-// exit() an ordinary failure; and of a crash the calls of its thread. SIGUSR1 asks a thread for the same: every thread gets it
-// before a trial that hangs is killed.
+// Records of a trial process that a plugin ends: the plugin's name in the status file, an ordinary failure if the plugin calls
+// exit(), and the thread's calls after a crash. SIGUSR1 requests the same from a thread; every thread gets it before a hung
+// trial is killed.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace backplane {
 
-// Process-wide; called once by run-trial. `on_exit(plugin)` runs if somebody calls exit(); it must end the process with _exit.
-// Stacks go into the file `stacks` (record/stacks.hpp reads it), which is there only then; empty: nowhere.
+// Process-wide; called once by run-trial. A call of exit() runs `on_exit(plugin)`, which must end the process with _exit.
+// Stacks go into the file `stacks` (record/stacks.hpp reads it), which is only created then; empty: no file.
 void InstallCrashHandlers(StatusWriter* status, const std::filesystem::path& stacks,
                           std::function<void(const std::string& plugin)> on_exit);
 

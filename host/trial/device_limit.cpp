@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// Of torch 2.10 and newer, before the name with CUDA in it, which older ones know alone.
+// torch 2.10 and newer prefer the first name; older versions only know the second one.
 constexpr const char* kSettings = "PYTORCH_ALLOC_CONF";
 constexpr const char* kOldSettings = "PYTORCH_CUDA_ALLOC_CONF";
 constexpr char kShare[] = "per_process_memory_fraction";

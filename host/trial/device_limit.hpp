@@ -1,5 +1,5 @@
-// resources.device_memory of a trial that was granted a GPU. LibTorch's allocator reads from the environment, once, which share
-// of a device a process may take; what exceeds it throws c10::OutOfMemoryError as on a device that is full.
+// Applies resources.device_memory to a trial with a GPU. LibTorch's allocator reads a process's share of a device from the
+// environment, once. Beyond it, allocations throw c10::OutOfMemoryError, as on a full device.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace backplane {
 
-// The settings of LibTorch's allocator with those that the user has given: a share of `bytes` in `device_bytes`, and at most
-// all of it. What the user says of the share stays.
+// Adds a share of `bytes` in `device_bytes`, at most 1, to the user's settings of LibTorch's allocator. A share in `given`
+// takes precedence.
 std::string AllocatorSettings(const std::string& given, uint64_t bytes, uint64_t device_bytes);
 
-// Before LibTorch is loaded. Does nothing without a limit or without a GPU; of several GPUs the smallest one counts. Writes to
-// the environment: no other thread may read it. [main thread]
+// Call before LibTorch is loaded. Does nothing without a limit or a GPU; uses the smallest of several GPUs. Writes to the
+// environment, so no other thread may read it. [main thread]
 void LimitGpuMemory(const std::optional<uint64_t>& bytes);
 
 }  // namespace backplane

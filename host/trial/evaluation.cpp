@@ -24,8 +24,8 @@ bool TrialEvaluation::DueAfterIteration() const {
 Evaluator& TrialEvaluation::OwnEvaluator() {
   if (evaluator_) return *evaluator_;
   const uint64_t wanted = parts_.learner.spec().evaluation_rows;
-  // A learner that has a wish of its own for evaluations, and whose rows do not depend on each other, gets all threads. For
-  // others one share for each runner of the file, never for each thread: results must not depend on threads.
+  // If the learner sets its own number of evaluation rows and its rows are independent, it gets all threads. Others get one
+  // share per runner in the file, never per thread, because results must not depend on threads.
   const bool any_cut = wanted > 0 && parts_.learner.row_exact();
   const Runners runners = any_cut ? parts_.threads.callers() : parts_.threads.collectors();
   const uint64_t shares = any_cut ? runners.threads : parts_.spec.experiment.rollout.num_env_runners;
@@ -63,7 +63,7 @@ void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
                               result.out_of_time, result.returns.size(), kCure));
 }
 
-// A baseline of truncated episodes cannot be compared with whole ones.
+// A baseline of truncated episodes is not comparable with whole ones.
 std::optional<EpisodeMeans> TrialEvaluation::Floor(Policy policy) {
   if (OwnEvaluator().may_be_endless() && NowNs() >= *end_by_ns_) return std::nullopt;
   const EvaluationResult result = Play(policy);

@@ -1,4 +1,4 @@
-// Plays what the learner has learned, on an env of its own: at the start, every few iterations and at the end.
+// Evaluates the learner's policy on a separate env: at the start, every few iterations and at the end.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class TrialEvaluation {
   bool enabled() const { return parts_.evaluation_env != nullptr; }
   bool DueAtStart() const;
   bool DueAfterIteration() const;
-  // What it gave, as it stands in a line and in the result.
+  // Returns the means for the line and the result.
   const EpisodeMeans& Run();
-  // Unless the last iteration was evaluated; and its floors, what zero and what uniform actions earn.
+  // Evaluates unless the last iteration was evaluated, and plays the baselines: zero actions and uniform actions.
   void RunAtEnd();
   void AddTo(LoopResult* result) const;
 
@@ -38,11 +38,11 @@ class TrialEvaluation {
   CollectData& data_;
   WarningList& warnings_;
   bool warned_of_cap_ = false, warned_of_time_ = false;
-  std::optional<int64_t> end_by_ns_;      // of all that is played at the trial's end
-  std::unique_ptr<Evaluator> evaluator_;  // from the first evaluation on
-  std::optional<uint64_t> at_;            // iterations before the last one
+  std::optional<int64_t> end_by_ns_;      // deadline of everything played at the trial's end
+  std::unique_ptr<Evaluator> evaluator_;  // created by the first evaluation
+  std::optional<uint64_t> at_;            // number of iterations before the last evaluation
   std::optional<EpisodeMeans> last_, floor_zero_, floor_uniform_;
-  std::vector<double> returns_;  // of the last one's episodes
+  std::vector<double> returns_;  // episodes of the last evaluation
 };
 
 }  // namespace backplane

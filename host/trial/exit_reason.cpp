@@ -44,11 +44,11 @@ ExitReason ReasonOfCurrentException() {
     ReleaseMemoryReserve();
     return {kExitHostOom, Outcome::kOom, tls_running_plugin, "out of memory"};
   } catch (const std::system_error& e) {
-    // Memory ran out for a mapping or a thread. Any other cause is worth another try.
+    // Memory ran out for a mapping or a thread. After other causes, another attempt may succeed.
     if (e.code() == std::errc::not_enough_memory) return {kExitHostOom, Outcome::kOom, tls_running_plugin, e.what()};
     return {kExitTemp, Outcome::kTemp, "", e.what()};
   } catch (const std::exception& e) {
-    // Not a plugin's: a full disk, a folder that has gone. Worth another try from the last checkpoint.
+    // Not caused by a plugin: a full disk, a missing folder. Another attempt from the last checkpoint may succeed.
     return {kExitTemp, Outcome::kTemp, "", WordsOf(e)};
   }
 }
@@ -79,11 +79,11 @@ int ExitOf(const std::function<int()>& run) {
   try {
     return run();
   } catch (const std::bad_alloc&) {
-    std::fputs("out of memory\n", stderr);  // a log would take some
+    std::fputs("out of memory\n", stderr);  // a log message would need memory
     return kExitHostOom;
   } catch (const std::system_error& e) {
     LogError("{}", e.what());
-    return kExitTemp;  // a full disk, no more descriptors: not the trial's fault
+    return kExitTemp;  // a full disk, no free descriptors: not the trial's fault
   } catch (const std::exception& e) {
     LogError("{}", WordsOf(e));
     return kExitUsage;

@@ -13,11 +13,11 @@ namespace backplane {
 struct ExitReason {
   TrialExit exit = kExitOk;
   Outcome outcome = Outcome::kOk;
-  std::string plugin;  // whose fault; empty: nobody's in particular
+  std::string plugin;  // the culprit; empty: unknown
   std::string error;   // a sentence; empty for ok
 };
 
-// Of the exception that is being handled: to be called within `catch (...)`.
+// Converts the exception in flight. Call it within `catch (...)`.
 ExitReason ReasonOfCurrentException();
 
 TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason);
@@ -25,7 +25,7 @@ TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason);
 // Reports that result.json could not be written. Returns the exit code of the process.
 int ExitWithoutResult(const ExitReason& reason, const std::exception& error, StatusWriter* status);
 
-// Returns the exit code of `run`, or the exit code for an exception of a trial that did not begin.
+// Returns the exit code of `run`, or the exit code for an exception of a trial that did not start.
 int ExitOf(const std::function<int()>& run);
 
 }  // namespace backplane

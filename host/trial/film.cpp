@@ -13,12 +13,12 @@
 namespace backplane {
 namespace {
 
-// What a picture may measure along a side. Larger ones are no film for a page.
+// The largest side of a picture, in pixels. Larger ones do not suit a page.
 constexpr uint32_t kMaxSide = 8192;
-constexpr double kLongestFrame_s = 1 / 24.9;  // 25 frames a second are a motion; more than 30 are bytes
-constexpr double kShortest_s = 2.5;           // a film that would be shorter runs slower
-constexpr uint64_t kSlowest = 8;              // times
-constexpr uint64_t kMostFrames = 5000;        // of an episode; a longer one is thinned
+constexpr double kLongestFrame_s = 1 / 24.9;  // 25 frames a second look smooth; more than 30 only cost bytes
+constexpr double kShortest_s = 2.5;           // a shorter film runs slower
+constexpr uint64_t kSlowest = 8;              // by at most this factor
+constexpr uint64_t kMostFrames = 5000;        // per episode; longer ones skip states
 
 bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
   static_cast<std::string*>(writer->impl)->append(static_cast<const char*>(data), n);
@@ -37,14 +37,14 @@ std::string Base64(const std::string& bytes) {
   return text.replace(text.size() - missing, missing, missing, '=');
 }
 
-// "ep/success_rate" as a person says it: "success rate".
+// "ep/success_rate" in words: "success rate".
 std::string InWords(const std::string& name) {
   std::string words = name.substr(name.find('/') + 1);
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
 }
 
-// Asks an env for the pictures of its only row.
+// Requests pictures of an env's only row.
 class Camera {
  public:
   explicit Camera(EnvInstance& env) : env_(env), render_(env.Extension<bp_env_render_1>(BP_ENV_RENDER_1)) {
@@ -66,7 +66,7 @@ class Camera {
                              std::to_string(film->width) + " x " + std::to_string(film->height));
     film->png = render_->format == BP_RENDER_PNG;
   }
-  // Thins the states of an episode of so many steps, which is known to last as long as the env's clock says.
+  // Chooses the drawn states of an episode of so many steps, whose duration follows from the env's clock.
   void SetPace(double steps, Film* film) {
     const auto* clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
     film->slower = 0;
@@ -121,7 +121,7 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
   Evaluator evaluator(env, learner, threads.collectors(), 1, seed, cancelled, beat, episode);
   evaluator.CapEpisodes(limits.episode_steps);
   if (limits.wall_time_s) evaluator.EndBy(NowNs() + static_cast<int64_t>(std::min(*limits.wall_time_s, 1e9) * 1e9));
-  // Played twice: how long the episode is decides which of its states are drawn.
+  // Played twice, because the episode's length decides which states are drawn.
   const EvaluationResult result = PlayInTime(evaluator, env, threads);
   camera.SetPace(result.lengths[0], &film);
   const auto steps = static_cast<uint64_t>(result.lengths[0]);

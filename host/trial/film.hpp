@@ -17,9 +17,9 @@ struct FilmLimits {
   std::optional<double> wall_time_s;
 };
 
-// Plays episode `episode` of an evaluation with this seed: GREEDY actions, the start that the evaluation's row of that number
-// has. `env` has one row and is bound here. `beat` is called as by the Evaluator. Throws TrialFailure: BP_E_UNSUPPORTED if the
-// env does not draw, BP_E_TIMEOUT if its episode has not ended in time. [control]
+// Plays episode `episode` of an evaluation with this seed: GREEDY actions, and the same start as the evaluation's row of that
+// number. `env` has one row and is bound here. Calls `beat` like the Evaluator. Throws TrialFailure: BP_E_UNSUPPORTED if the
+// env cannot draw, BP_E_TIMEOUT if its episode has not ended in time. [control]
 Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, uint64_t seed, uint64_t episode,
               const FilmLimits& limits, const std::atomic<bool>& cancelled, const std::function<void()>& beat);
 

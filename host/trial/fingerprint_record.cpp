@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-// NULL: no phase's. What a learner writes for itself shows in its weights.
+// NULL: no phase. Channels that the learner writes for itself affect its weights, which are hashed.
 const char* PhaseOf(uint16_t role) {
   switch (role) {
     case BP_ROLE_OBS:
@@ -30,7 +30,7 @@ const char* PhaseOf(uint16_t role) {
   }
 }
 
-// Dense but for the stride of dimension 0.
+// Dense except for the stride of dimension 0.
 uint64_t HashOfTensor(const bp_tensor& tensor) {
   uint64_t row_bytes = tensor.dtype.bits / 8;
   for (int32_t d = 1; d < tensor.ndim; ++d) row_bytes *= static_cast<uint64_t>(tensor.shape[d]);
@@ -54,7 +54,7 @@ std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
   return std::nullopt;
 }
 
-// Of a tensor that a learner gave: what the host does not read, as a sentence.
+// A sentence if the host cannot read a tensor of the learner; absent if it can.
 std::optional<std::string> WhyNotRead(const bp_tensor* told) {
   if (told == nullptr) return "expected a tensor, got NULL";
   const bp_tensor& tensor = *told;
@@ -75,7 +75,7 @@ std::optional<std::string> WhyNotRead(const bp_tensor* told) {
 
 FingerprintRecord::FingerprintRecord(const LoopParts& parts) : parts_(parts) {
   if (!parts.spec.experiment.fingerprints) return;
-  // A trial that is run by hand once more in the same folder adds to what is there.
+  // A second run in the same folder by hand appends to the file.
   const std::filesystem::path file = AttemptFolder(parts.spec.attempt_dir).fingerprints();
   const std::optional<FingerprintFile> before = ReadFingerprints(file);
   file_.emplace(file, before ? before->whole_bytes : 0);
@@ -86,7 +86,7 @@ void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon
   if (!file_) return;
   for (const bp_channel* channel : parts_.env.channels()) AddChannel(*collector.Buffer(channel->name), horizon);
   if (bp::FindChannel(parts_.env.spec(), BP_ROLE_TRUNCATED) == nullptr)
-    AddChannel(*collector.Buffer("truncated"), horizon);  // the host's
+    AddChannel(*collector.Buffer("truncated"), horizon);  // written by the host
   for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
     const std::string_view name = delivery.names[i];
     if (name.starts_with("final_") && name != "final_index" && !parts_.env.on_device())
@@ -96,7 +96,7 @@ void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon
 
 void FingerprintRecord::AddChannel(ChannelBuffer& buffer, uint64_t steps) {
   const char* phase = PhaseOf(buffer.role());
-  if (phase == nullptr || (buffer.on_device() && phase != kRewarded)) return;  // the host has a mirror of the latter
+  if (phase == nullptr || (buffer.on_device() && phase != kRewarded)) return;  // the host has a mirror of kRewarded
   Hash64 hash;
   for (uint64_t t = 0; t < steps; ++t) hash.Add(buffer.row(t, 0), buffer.lead() * buffer.row_bytes());
   Add(phase, buffer.name().c_str(), hash.Value());
@@ -148,7 +148,7 @@ void FingerprintRecord::AddWeights(bool saves_anyway) {
     return Add(kLearned, "state", Hash64Of(saved.data(), saved.size()));
   }
   std::string wrong;
-  learner.Call("tensors", [&](bp_learner* handle) {  // the learner's memory is read in its name
+  learner.Call("tensors", [&](bp_learner* handle) {  // errors while reading the learner's memory are the learner's
     bp_named_tensors told{sizeof told, 0, 0, nullptr, nullptr};
     const bp_status status = tensors->get(handle, &told);
     if (status != BP_OK) return status;

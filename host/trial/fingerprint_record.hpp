@@ -1,6 +1,6 @@
-// What an iteration saw, did, earned and learned, as hashes: fingerprints.bin of an attempt. A hash is of a tensor's bytes in
-// the order of steps and rows, so threads and chunks change nothing; padding and rows that nobody writes are left out, and so
-// is what lies on a device.
+// Writes fingerprints.bin of an attempt: hashes of each iteration's observations, actions, rewards and weights. A hash covers a
+// tensor's bytes in the order of steps and rows, so threads and chunks do not change it. Excludes padding, unwritten rows and
+// device memory.
 #pragma once
 
 #include <optional>
@@ -18,18 +18,18 @@ namespace backplane {
 
 class FingerprintRecord {
  public:
-  // Nothing is hashed or written where the experiment says so.
+  // Does nothing if the experiment disables fingerprints.
   explicit FingerprintRecord(const LoopParts& parts);
 
-  // What the iteration that begins collects, one of these; what was added before and not written is dropped.
+  // Call one of these with the data of the iteration that begins. Drops data that was added but not written.
   void AddRollout(RolloutCollector& collector, uint64_t horizon, const bp_delivery& delivery);
   void AddScores(const bp_delivery& delivery);  // of candidates
   void AddGroup(const ItemGroup& group);
 
-  // Ends the iteration, with what the learner has learned by now: its tensors or, where it does not tell them, its state. That
-  // is asked for only if `saves_anyway`, as saving may take longer than learning. [control]
+  // Ends the iteration with a hash of the learner's tensors or, if it does not expose them, of its state. Requests the state
+  // only if `saves_anyway`, because saving may take longer than learning. [control]
   void Write(uint64_t iteration, bool saves_anyway);
-  // What was written is on the disk afterwards. Throws std::runtime_error.
+  // Brings everything written to the disk. Throws std::runtime_error.
   void Sync();
 
  private:
@@ -38,7 +38,7 @@ class FingerprintRecord {
   void AddChannel(ChannelBuffer& buffer, uint64_t steps);
 
   const LoopParts& parts_;
-  std::optional<LineFile> file_;  // absent: nothing is recorded
+  std::optional<LineFile> file_;  // absent: disabled
   FingerprintColumns columns_, written_columns_;
   std::vector<uint64_t> hashes_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{200}, kTimeToTell{500};
 
-// Counts periods of sleep. A clock would also count the time in which the process was stopped.
+// Counts periods of sleep, because a clock would include time in which the process was stopped.
 void Watch(StatusWriter* status, double timeout_s, pthread_t control) {
   const double period_s = std::chrono::duration<double>(kPeriod).count();
   const std::atomic_ref heartbeat(status->data().heartbeat);
@@ -28,7 +28,7 @@ void Watch(StatusWriter* status, double timeout_s, pthread_t control) {
     silent_s = now == seen ? silent_s + period_s : 0;
     seen = now;
   }
-  pthread_kill(control, SIGUSR1);  // its handler notes whose code it is in
+  pthread_kill(control, SIGUSR1);  // its handler records the running plugin
   std::this_thread::sleep_for(kTimeToTell);
   const std::string plugin = status->data().plugin;
   LogError("{}gave no sign of life for {} (resources.hang_timeout)", plugin.empty() ? "" : plugin + ": ",

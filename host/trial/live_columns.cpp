@@ -44,9 +44,9 @@ void LiveColumns::AddOfGpu(std::vector<MetricValue>* values) {
   for (const std::string_view measure : resource_measure::kLiveOfGpu) {
     const auto found =
         std::find_if(values->begin(), values->end(), [&](const MetricValue& one) { return one.name == measure; });
-    if (found == values->end()) continue;  // nothing has sampled it yet: there would be an empty column
+    if (found == values->end()) continue;  // not sampled yet; the column would be empty
     parts_.status.AddLive(measure);
-    // Of memory the most so far, as the finding of its target takes it.
+    // Shows the peak of memory so far, as the finding about its target does.
     if (measure == resource_measure::kGpuMemoryPct) found->value = gpu_memory_pct_ = std::max(gpu_memory_pct_, found->value);
   }
 }

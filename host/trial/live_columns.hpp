@@ -1,4 +1,4 @@
-// The columns of `watch` and of the running batch that the experiment names (output.live), and those of a GPU.
+// The columns of `watch` and of the running batch: those in output.live, and a GPU's.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// A sentence for each of `live` that is not in `names`, with its `place` in the file ("" if not known). With `evaluated` the
+// A sentence per name in `live` that is missing in `names`, with its `place` in the file ("" if unknown). With `evaluated`, the
 // episodes' measures (return, ep/NAME) count under eval/ too.
 std::vector<std::string> UnknownLive(const std::vector<std::string>& live, std::vector<std::string> names, bool evaluated,
                                      const std::string& place);
@@ -18,9 +18,9 @@ class LiveColumns {
  public:
   LiveColumns(const LoopParts& parts, WarningList& warnings);
 
-  // `line` as it stands in metrics.jsonl. What it has no value of keeps the one before, as an evaluation comes now and then.
+  // `line`: as in metrics.jsonl. Columns without a value keep the previous one, because evaluations are rare.
   void Show(const Iteration& line);
-  // After the first iteration everything is registered that will be: a mistyped name would stay empty without a word.
+  // After the first iteration all names are registered. A mistyped one would otherwise stay empty without a warning.
   void WarnOnceOfUnknown(const Iteration& line, const CollectData& data);
 
  private:
@@ -28,7 +28,7 @@ class LiveColumns {
 
   const LoopParts& parts_;
   WarningList& warnings_;
-  double gpu_memory_pct_ = 0;  // the most so far
+  double gpu_memory_pct_ = 0;  // the peak so far
   bool warned_ = false;
 };
 

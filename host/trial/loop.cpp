@@ -61,7 +61,7 @@ void TrialLoop::StopClock() {
   reporting_.HandOverPhases();
 }
 
-// What is between requests and in no phase of its own is the host's part in handing things over: sync.
+// Time between requests outside of all phases is the host's handover: sync.
 void TrialLoop::RunRequests() {
   const PhaseSpan span(parts_.clock(), Phase::kSync);
   for (;;) {
@@ -107,7 +107,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   return true;
 }
 
-// Once an iteration, where a checkpoint can be taken: it costs a microsecond.
+// Checked once per iteration, where a checkpoint can be taken. Costs a microsecond.
 bool TrialLoop::IsPruned() const {
   std::error_code error;
   return std::filesystem::exists(AttemptFolder(WhereHeld(parts_.spec.attempt_dir)).prune(), error);
@@ -125,8 +125,7 @@ bool TrialLoop::Collect(const bp_request& request) {
   return false;
 }
 
-// Ends the iteration that runs, if one does, and writes its line; or the line that a stop during its evaluation left to this
-// attempt.
+// Ends the open iteration, if any, and writes its line, or the line that a stop during its evaluation left to this attempt.
 void TrialLoop::CloseIteration() {
   if (!state_.iteration.open && !state_.lines.unwritten()) return;
   const PhaseSpan span(parts_.clock(), Phase::kMonitor);
@@ -148,14 +147,14 @@ void TrialLoop::CountIteration() {
   state_.lines.Make(state_.count, state_.iteration, state_.window);
 }
 
-// From here on is measured what shares of the time tell of, too; the other threads rest between two requests.
+// From here on, the shares of time are measured too. The other threads are idle between two requests.
 void TrialLoop::EndWarmUp() {
   state_.count.warm_up = WarmUp{state_.count.env_steps, state_.clock.trial_s(), collecting_.data().epochs()};
   state_.lines.ResetClocks();
   state_.clock.MeasureFromNow();
 }
 
-// What nothing has been learned yet scores: a line of iteration 0.
+// Evaluates the untrained policy; recorded as iteration 0.
 void TrialLoop::EvaluateAtStart(const bp_request& request) {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
@@ -173,7 +172,7 @@ bp_limits TrialLoop::LimitsNow() const {
   const Experiment& experiment = parts_.spec.experiment;
   Spent spent = SpentNow();
   if (state_.iteration.open && !state_.count.warms_up())
-    ++spent.iterations;  // it is closed when the next one is asked for, and an attempt that goes on there has it counted
+    ++spent.iterations;  // the next request closes it, and an attempt that resumes there has counted it
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.call_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
   collecting_.data().Limit(&limits);

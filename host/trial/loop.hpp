@@ -1,5 +1,5 @@
-// The trial loop: asks the learner what it needs, has it done, and ends with the budget. What an iteration collects, records,
-// evaluates and keeps has objects of its own; the loop says when.
+// The trial loop: asks the learner for its next request, serves it, and ends with the budget. Other classes collect, record,
+// evaluate and save; the loop calls them.
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ class TrialLoop {
   explicit TrialLoop(const LoopParts& parts);
   TrialLoop(const TrialLoop&) = delete;
 
-  // Runs to the budget's end, to DONE or until cancelled. Throws TrialFailure; what was recorded stays. Throws
-  // CheckpointRefused before anything was recorded.
+  // Runs to the budget's end, to DONE or until cancelled. Throws TrialFailure; the records so far stay. Throws
+  // CheckpointRefused before the first record.
   void Run();
   bool stopped_early() const { return stopped_; }
-  bool pruned() const { return pruned_; }  // the supervisor wanted no more of it
-  // The fields of result.json that come from the loop; may be asked for after a failure too.
+  bool pruned() const { return pruned_; }  // the supervisor stopped it early
+  // The loop's fields of result.json; also valid after a failure.
   LoopResult Result() const;
-  // Those of them to which monitors may still add when the loop has ended.
+  // The times among them that monitors may still change after the loop.
   MeasuredTimes Measured() const;
-  // What stands in metrics.jsonl and fingerprints.bin is on the disk afterwards. Throws std::runtime_error.
+  // Brings metrics.jsonl and fingerprints.bin to the disk. Throws std::runtime_error.
   void SyncFiles() { state_.SyncFiles(); }
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user
   void Warn(const std::string& sentence) { warnings_.Add(sentence); }

@@ -1,4 +1,4 @@
-// What the trial loop and its parts work with; all of it outlives them.
+// The parts that the trial loop and its classes use; all outlive them.
 #pragma once
 
 #include <atomic>
@@ -27,9 +27,9 @@ struct LoopParts {
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
   uint64_t chunk_rows, call_rows;  // TrialParts
-  WorkerGroup* workers = nullptr;  // that play candidates; NULL: the trial does
+  WorkerGroup* workers = nullptr;  // they play candidates; NULL: the trial does
 
-  PhaseClock& clock() const { return threads.clocks()[0]; }  // of the control thread
+  PhaseClock& clock() const { return threads.clocks()[0]; }  // the control thread's
 };
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// What the loop knows of its trial, beside what env and learner know.
+// The loop's state of its trial, apart from the state of env and learner.
 #pragma once
 
 #include "trial/fingerprint_record.hpp"

@@ -1,5 +1,5 @@
-// The lines of metrics.jsonl. That of an iteration is made when the iteration ends and written when its evaluation has run,
-// which a stop may leave to the next attempt.
+// Writes metrics.jsonl. The line of an iteration is made at its end and written after its evaluation; after a stop in between,
+// the next attempt writes it.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,24 @@ class MetricLines {
  public:
   explicit MetricLines(const LoopParts& parts);
 
-  // Of an iteration that has ended and is counted.
+  // Makes the line of a counted iteration.
   void Make(const TrialCount& count, const OpenIteration& iteration, const EpisodeWindow& window);
-  // Made and not written yet.
+  // The line that was made but not written.
   const std::optional<Iteration>& unwritten() const { return unwritten_; }
   void AddEvaluation(const EpisodeMeans& evaluation) { unwritten_->eval = evaluation; }
-  // What monitors measured of the machine since the last call, and how long each phase took. What an earlier attempt measured
-  // of the iteration stays.
+  // Adds the monitors' measures and the time per phase since the last call. Keeps an earlier attempt's measures of the
+  // iteration.
   void TakeTimes();
-  // Writes what is made and not written, at this second of the trial.
+  // Writes the unwritten line at this second of the trial.
   Iteration Write(double trial_s);
-  // Another line than that of an iteration.
+  // Writes a line without an iteration.
   void Append(Iteration line);
-  // What the threads' clocks have counted goes; lines still tell of it.
+  // Resets the threads' clocks; later lines still include the time before.
   void ResetClocks() { phases_.ResetClocks(); }
-  // They are on the disk afterwards. Throws std::runtime_error.
+  // Brings the lines to the disk. Throws std::runtime_error.
   void Sync() { file_.Sync(); }
 
-  // All lines of the trial so far, attempt by attempt.
+  // All lines of the trial so far, by attempt.
   MetricsRecord SoFar() const;
   void GoOnFrom(std::vector<MetricsPart> before, std::optional<Iteration> unwritten) {
     before_ = std::move(before);
@@ -46,7 +46,7 @@ class MetricLines {
   MetricsHub& metrics_;
   PhaseMeter phases_;
   MetricsFile file_;
-  std::vector<MetricsPart> before_;  // of the attempts that this one goes on from
+  std::vector<MetricsPart> before_;  // of the attempts before a resume
   std::optional<Iteration> unwritten_;
 };
 

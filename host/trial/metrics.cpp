@@ -11,8 +11,8 @@ namespace {
 
 MetricsHub::Scope* ScopeOf(const bp_host* host) { return static_cast<MetricsHub::Scope*>(HostServices::MetricsImpl(host)); }
 
-// What a plugin says of a metric stands in every record of the trial. As many again are the monitors', which take none from the
-// learner.
+// Limits per metric, because every record contains its texts. Monitors have the same limit separately, so they take no slot
+// from the learner.
 constexpr size_t kMaxMetrics = 10'000, kMaxName = 256, kMaxUnit = 64;
 
 int32_t AddMetric(const bp_host* host, const char* name, const char* unit, int32_t direction, const char* doc) noexcept try {
@@ -67,7 +67,7 @@ void MetricsHub::Record(int32_t handle, double value) {
 }
 
 void MetricsHub::Watch(const PhaseClock* control) {
-  std::lock_guard lock(mutex_);  // monitors record already
+  std::lock_guard lock(mutex_);  // monitors may already record
   control_ = control;
 }
 

@@ -23,7 +23,7 @@ class MetricsHub {
     double sum = 0;
     uint64_t n = 0;
   };
-  // Monitors measure the machine, everyone else the experiment: the two never mix in a record.
+  // Monitors measure the machine, all others the experiment. A record never mixes the two.
   struct Scope {
     MetricsHub* hub;
     bool machine;
@@ -33,31 +33,32 @@ class MetricsHub {
   Scope* experiment() { return &experiment_; }
   Scope* machine() { return &machine_; }
 
-  // Its handle, or BP_E_INVALID_ARG: there are too many, of monitors or of the others. [any]
+  // Returns its handle, or BP_E_INVALID_ARG if there are too many, of monitors or of the others. [any]
   int32_t Add(bool machine, const Metric& metric);
   void Record(int32_t handle, double value);  // [any]
-  // Of the host's own, which is registered with its first value, or before, where that may come late or never. [control]
+  // Records the host's own metric. Registers it with its first value; call Register before if that may come late or never.
+  // [control]
   void Record(HostMetricRow metric, double value) { Record(Register(metric), value); }
   int32_t Register(HostMetricRow metric);
-  // As Record, of what speaks of the time since it was recorded last. [any]
+  // Like Record, but the value covers the time since the last one. [any]
   void RecordSince(int32_t handle, double value);
-  // From now on what monitors record is summed up by what this clock's thread does, too. It outlives the hub's use.
+  // From now on, averages monitors' values also by the phase of this clock's thread. The clock outlives the hub's use.
   void Watch(const PhaseClock* control);
-  // Of what monitors recorded: by name, the mean in each group of phases.
+  // Monitors' values: by name, the mean in each group of phases.
   std::map<std::string, GroupMeans> ByGroup();
-  std::vector<Metric> Registered();  // all, in the order in which they were added
-  // Means since the last call, and forgets them. Metrics without a value are left out.
+  std::vector<Metric> Registered();  // in the order of Add
+  // Returns the means since the last call and resets them. Leaves out metrics without a value.
   std::map<std::string, double> Take(bool machine);
 
  private:
   struct Entry {
     Metric metric;
     bool machine;
-    std::optional<GroupMeans> by_group;  // of what a monitor recorded
+    std::optional<GroupMeans> by_group;  // for a monitor's metric
   };
   std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::unordered_map<std::string, int32_t> handles_[2];  // by name, those of the experiment and those of the machine
+  std::unordered_map<std::string, int32_t> handles_[2];  // by name, of the experiment and of the machine
   std::optional<int32_t> of_host_[std::size(kHostMetrics)];
   const PhaseClock* control_ = nullptr;
   Scope experiment_{this, false}, machine_{this, true};

@@ -19,10 +19,10 @@ using std::chrono::nanoseconds;
 constexpr auto kBatchEvery = std::chrono::milliseconds(100);
 constexpr int64_t kSampleEveryNs = 1'000'000'000;
 constexpr size_t kQueueLimit = 8192;
-constexpr size_t kReserved = 1024;  // room that EPISODE and METRIC events may not take
+constexpr size_t kReserved = 1024;  // reserved slots for events other than EPISODE and METRIC
 constexpr int64_t kDestroyPatienceNs = 2'000'000'000;
 
-// What its user asked for cannot be: an error of the experiment, not one to go on from.
+// The user's options are invalid, so the trial must fail.
 bool IsRefusal(bp_status status) { return status == BP_E_CONFIG || status == BP_E_INVALID_ARG || status == BP_E_UNSUPPORTED; }
 
 }  // namespace
@@ -52,9 +52,9 @@ MonitorThread::MonitorThread(const LoadedModule& module, const std::string& id, 
     return;
   }
   if (!state_->refused) return;
-  const std::exception_ptr refused = std::move(state_->refused);  // the thread keeps no part of it
+  const std::exception_ptr refused = std::move(state_->refused);  // the thread must not keep a reference
   lock.unlock();
-  thread_.detach();  // it ends by itself and owns its state
+  thread_.detach();  // it ends on its own and owns its state
   std::rethrow_exception(refused);
 }
 
@@ -106,7 +106,7 @@ void MonitorThread::AskToEnd(const std::filesystem::path& out_dir) {
 bool MonitorThread::AwaitEnd(int64_t until_ns, int64_t patience_ns) {
   std::unique_lock lock(state_->mutex);
   while (!state_->ended && !state_->gone) {
-    // The time that it is given began with the call that it does not come back from.
+    // Its time limit starts with the call that does not return.
     const int64_t until = *state_->doing != '\0' ? std::min(until_ns, state_->doing_since_ns + patience_ns) : until_ns;
     const int64_t left = until - NowNs();
     if (left <= 0) return false;
@@ -192,7 +192,7 @@ void MonitorThread::Work(const std::shared_ptr<State>& state) {
   if (!out_dir.empty() && state->api->finish != nullptr)
     Call(*state, "finish", [&] { return state->api->finish(state->instance, out_dir.c_str()); });
   if (state->instance != nullptr && state->api->destroy != nullptr) {
-    state->on = true;  // also of one that was switched off: it may hold files open
+    state->on = true;  // even if switched off, because it may hold files open
     Call(*state, "destroy", [&] {
       state->api->destroy(state->instance);
       return bp_status{BP_OK};
@@ -243,7 +243,7 @@ void MonitorThread::Listen(State& state) {
   {
     std::unique_lock lock(state.mutex);
     state.changed.wait(lock, [&] { return state.started || state.stop; });
-    if (!state.started) return;  // it was only to be seen whether it can be created
+    if (!state.started) return;  // only checked whether it can be created
   }
   int64_t next_sample = NowNs();
   for (bool stop = false; !stop && state.on;) {
@@ -277,7 +277,7 @@ void MonitorThread::Deliver(State& state, const std::vector<Stored>& events) {
   AskInterests(state);
 }
 
-// One that fails is switched off, and nothing is called any more.
+// Switches a failing monitor off; later calls do nothing.
 template <class Function>
 void MonitorThread::Call(State& state, const char* doing, Function&& function) {
   if (!state.on) return;
@@ -299,7 +299,7 @@ void MonitorThread::Call(State& state, const char* doing, Function&& function) {
   }
   RestoreThreadState(id);
   EndMonitorCall();
-  tls_running_plugin = "";  // an idle thread is in no plugin, so that a hang is not blamed on it
+  tls_running_plugin = "";  // an idle thread runs no plugin, so a hang is not blamed on it
   begin_or_end("");
   if (!why.empty()) SwitchOff(state, std::string(doing) + ": " + why);
 }

@@ -1,4 +1,4 @@
-// One monitor on a thread of its own, on which all of its calls are made: one that is slow, hangs or fails costs itself alone.
+// Runs one monitor on its own thread, which makes all of its calls. A monitor that is slow, hangs or fails harms only itself.
 #pragma once
 
 #include <atomic>
@@ -19,56 +19,56 @@
 
 namespace backplane {
 
-// Names of events, which live to the end of the last monitor that may look at them.
+// Names of events. They live until the last monitor that may read them ends.
 using EventNames = std::set<std::string>;
 
-// How long a trial waits for its monitors.
+// Time limits of a trial's wait for its monitors.
 struct MonitorPatience {
-  int64_t start_ns = 5'000'000'000;  // for create and interests of each; a driver may take some seconds to wake up
-  int64_t end_ns = 10'000'000'000;   // for the last events, finish and destroy of all of them
+  int64_t start_ns = 5'000'000'000;  // for create and interests of each; a driver may take some seconds to initialize
+  int64_t end_ns = 10'000'000'000;   // for the last events, finish and destroy, in total
 
-  // At most these, and shorter than resources.hang_timeout: a monitor that hangs must not look like a trial that hangs.
+  // At most these values, and shorter than resources.hang_timeout, because a hung monitor must not look like a hung trial.
   static MonitorPatience Within(double hang_timeout_s);
 };
 
 class MonitorThread {
  public:
-  static constexpr size_t kSpanLimit = 1 << 17;  // PHASE events that may wait for it, about 16 MiB
+  static constexpr size_t kSpanLimit = 1 << 17;  // queued PHASE events, about 16 MiB
 
-  // Creates the monitor. Throws TrialFailure if it refuses its options; one that fails otherwise is switched off, and one that
-  // takes longer than `patience` joins when it is ready.
+  // Creates the monitor. Throws TrialFailure if it rejects its options. After other errors it is switched off. If it takes
+  // longer than `patience`, it joins when ready.
   MonitorThread(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
                 std::shared_ptr<EventNames> names, const MonitorPatience& patience);
-  // Leaves a thread behind that does not end in time, with all that it looks at.
+  // If the thread does not end in time, leaves it behind with all its data.
   ~MonitorThread();
   MonitorThread(const MonitorThread&) = delete;
 
-  void Start();  // from now on it gets events and samples
+  void Start();  // events and samples start now
 
   bool Wants(uint32_t type) const { return (state_->interests & (uint64_t{1} << type)) != 0; }    // [any]
   void Post(const bp_event& event, const std::string& detail) { PostTogether({event}, detail); }  // [any]
-  // Those that it wants, which it gets in one call of on_events. [any]
+  // Filters the events by its interests and delivers them in one call of on_events. [any]
   void PostTogether(const std::vector<bp_event>& events, const std::string& detail = "");
   void PostSpans(const std::vector<bp_event>& spans);  // [any]
 
-  // Has it deliver what waits, then finish(out_dir) unless that is empty, then destroy. Returns at once.
+  // Orders it to deliver the queue, call finish(out_dir) unless that is empty, and destroy the monitor. Does not wait.
   void AskToEnd(const std::filesystem::path& out_dir);
-  // True: it has ended, or called exit() and will not. False: it has not by `until_ns`, or is in one call for `patience_ns`.
+  // True: it has ended, or is stuck in exit(). False: it has not by `until_ns`, or one call takes longer than `patience_ns`.
   bool AwaitEnd(int64_t until_ns, int64_t patience_ns);
-  // It is not waited for any more: a warning says in which call it is.
+  // Stops waiting for it and adds a warning with its current call.
   void LeaveBehind();
 
-  // A plugin has called exit() on this thread. If that is a monitor's, its sentence is kept, the monitor is switched off, and
-  // this never returns: the trial goes on without it, and ends on its own thread.
+  // Call if a plugin calls exit() on this thread. On a monitor's thread, keeps the sentence, switches the monitor off and never
+  // returns; the trial runs on without it and ends on its own thread.
   static void ParkWhereItExits(const std::string& sentence);
 
-  // This thread is a monitor's. [any]
+  // True on a monitor's thread. [any]
   static bool RunsHere() { return tls_state != nullptr; }
 
   const std::string& id() const { return state_->services.plugin_id(); }
   bool ended() const;
-  uint64_t dropped() const;                   // events that found no room
-  int64_t cpu_ns() const;                     // that its thread took so far
+  uint64_t dropped() const;                   // events dropped because the queue was full
+  int64_t cpu_ns() const;                     // CPU time of its thread so far
   std::vector<std::string> warnings() const;  // sentences for the user
 
  private:
@@ -76,7 +76,7 @@ class MonitorThread {
     bp_event event;
     std::string detail;
   };
-  // What the thread works with: its own as long as it runs, whoever else has gone.
+  // The thread's data. The thread shares ownership until it ends, so the data outlives all other objects.
   struct State {
     State(const std::string& id, const HostSinks& all_sinks, const InstanceOptions& instance_options)
         : sinks(all_sinks), services(id, &sinks), options(instance_options) {}
@@ -86,19 +86,19 @@ class MonitorThread {
     InstanceOptions options;
     std::shared_ptr<EventNames> names;
     const bp_monitor_api* api = nullptr;
-    bp_monitor* instance = nullptr;  // the thread's own, as is `on`
+    bp_monitor* instance = nullptr;  // only used by the thread, like `on`
     bool on = true;
     std::atomic<uint64_t> interests{0};
 
-    mutable std::mutex mutex;  // guards what follows
+    mutable std::mutex mutex;  // guards the members below
     std::condition_variable changed;
     std::vector<Stored> queue;
-    size_t spans_waiting = 0;  // of the queue
+    size_t spans_waiting = 0;  // in the queue
     uint64_t dropped = 0;
     bool ready = false, started = false, stop = false, ended = false;
-    bool late = false;       // nobody waits for it to be ready any more
-    bool gone = false;       // its thread is in exit() and comes to no end
-    const char* doing = "";  // the call it is in; empty: none
+    bool late = false;       // the trial no longer waits for its readiness
+    bool gone = false;       // its thread is stuck in exit()
+    const char* doing = "";  // the current call; empty: none
     int64_t doing_since_ns = 0, asked_to_end_ns = 0, cpu_ns = 0;
     std::filesystem::path out_dir;
     std::exception_ptr refused;
@@ -115,9 +115,9 @@ class MonitorThread {
   static void SwitchOff(State& state, const std::string& why);
   static void Warn(State& state, const std::string& sentence);
 
-  static inline constinit thread_local State* tls_state = nullptr;  // of the monitor whose thread this is
+  static inline constinit thread_local State* tls_state = nullptr;  // the monitor of this thread
   std::shared_ptr<State> state_;
-  std::thread thread_;  // joinable as long as somebody waits for it
+  std::thread thread_;  // joinable while the trial waits for it
   const int64_t destroy_patience_ns_;
   int64_t left_behind_cpu_ns_ = 0;
 };

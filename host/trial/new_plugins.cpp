@@ -19,14 +19,14 @@ namespace backplane {
 namespace {
 
 #if defined(__SANITIZE_THREAD__)
-constexpr bool kTries = false;  // under the thread sanitizer a case takes longer than its limit
+constexpr bool kTries = false;  // with the thread sanitizer, a case exceeds its limit
 #else
 constexpr bool kTries = true;
 #endif
 
 constexpr char kName[] = "backplane-validate";
-constexpr std::chrono::minutes kLimit{1};         // a case that hangs is ended after seconds
-constexpr std::chrono::milliseconds kGrace{500};  // the supervisor waits a second
+constexpr std::chrono::minutes kLimit{1};         // a hung case is killed after seconds
+constexpr std::chrono::milliseconds kGrace{500};  // the supervisor waits one second
 constexpr char kLeftOut[] = "skipping the fast cases of plugin files that were never validated";
 
 bool IsOff() {
@@ -34,7 +34,7 @@ bool IsOff() {
   return !kTries || (wanted != nullptr && std::string_view(wanted) == "off");
 }
 
-// Most files are known, and looking them up costs no more than a few system calls.
+// Most files are known, and their lookup costs only a few system calls.
 bool HasNewPlugin(const std::vector<TrialSpec>& specs, const ValidatedFiles& files) {
   std::set<std::pair<std::filesystem::path, std::string>> known;
   const auto is_new = [&](const TrialPlugin& plugin) {
@@ -45,7 +45,7 @@ bool HasNewPlugin(const std::vector<TrialSpec>& specs, const ValidatedFiles& fil
   });
 }
 
-// Why its answer cannot be used; empty: it can.
+// Why the answer is unusable; empty: it is usable.
 std::string WhyNoAnswer(const ProcessEnd& end, std::chrono::milliseconds limit) {
   if (!end.started) return fmt::format("cannot start {}: {}", kName, end.err);
   if (end.timed_out) return fmt::format("{} did not end within {:g} s", kName, static_cast<double>(limit.count()) / 1000);

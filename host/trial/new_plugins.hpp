@@ -1,5 +1,5 @@
-// Tries the plugin files that were never validated, before a trial loads them. backplane-validate, the program next to this
-// one, runs the cases that take a moment.
+// Before a trial loads plugin files, tries those that were never validated. backplane-validate, next to this program, runs the
+// fast cases.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace backplane {
 
 struct TriedPlugins {
   std::vector<BrokenRule> broken;
-  std::string not_tried;  // a sentence with the reason; empty: all of them were tried
+  std::string not_tried;  // a sentence with the reason; empty: all were tried
 };
 
-// No program is started if all plugin files of these trials are known, or BACKPLANE_VALIDATE is off. To be called before a
-// plugin is loaded.
+// Starts no program if all plugin files of these trials are known, or BACKPLANE_VALIDATE is off. Call it before a plugin is
+// loaded.
 TriedPlugins TryNewPlugins(const std::vector<TrialSpec>& specs, const std::atomic<bool>& cancelled);
 
-// The same with another program and other records.
+// The same with a different program and other records.
 struct PluginTrier {
   std::filesystem::path program;
   const ValidatedFiles& files;

@@ -9,7 +9,7 @@ namespace {
 
 bool InWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Where `word` stands alone, `lr` not being part of `already`; npos: nowhere.
+// The position of `word` as a whole word (`lr` is no part of `already`); npos: none.
 size_t FindWord(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
@@ -22,7 +22,7 @@ size_t FindWord(const std::string& text, const std::string& word) {
 
 std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::map<std::string, std::string>& origin,
                                       const std::string& section) {
-  std::map<size_t, NamedOption> by_position;  // one for each word
+  std::map<size_t, NamedOption> by_position;  // one per word
   for (const auto& [path, place] : origin) {
     const size_t options = path.find(".options.");
     if (options == std::string::npos) continue;

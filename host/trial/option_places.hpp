@@ -1,4 +1,4 @@
-// Where the options were set that a plugin's sentence names.
+// Finds where the options in a plugin's error message were set.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@ struct NamedOption {
   std::string place;  // "walk.yaml:4:20", "--set"
 };
 
-// Options that were set and whose names stand in the sentence as words, in its order. Of options of one name those in `section`
-// ("learner.options") are meant. `origin`: path of a key -> place.
+// Options that were set and whose names occur as words in the sentence, in its order. Prefers options of the same name in
+// `section` ("learner.options"). `origin`: path of a key -> place.
 std::vector<NamedOption> OptionsNamed(const std::string& sentence, const std::map<std::string, std::string>& origin,
                                       const std::string& section);
 
-// The key of the monitor whose options are in `section` ("monitors.1.options"), and the place of its name in the file. Absent
-// for other plugins, or if the place is not known.
+// The key of the monitor with the options `section` ("monitors.1.options"), and the place of its name in the file. Absent for
+// other plugins, or if the place is unknown.
 std::optional<NamedOption> MonitorNamed(const std::string& section, const std::string& plugin,
                                         const std::map<std::string, std::string>& origin);
 
-// " (env.options.n_uavs at walk.yaml:4:20)": those whose place the sentence does not give itself; empty if none is left.
+// " (env.options.n_uavs at walk.yaml:4:20)": options whose place is missing in the sentence; empty if there are none.
 std::string PlacesText(const std::string& sentence, const std::vector<NamedOption>& options);
 
 }  // namespace backplane

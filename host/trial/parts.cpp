@@ -12,7 +12,7 @@
 namespace backplane {
 namespace {
 
-// After the id of an env, for the facts of the one that plays evaluations.
+// Suffix of an env's id for the facts of the evaluation env.
 constexpr char kOfEvaluation[] = "@evaluation";
 
 constexpr size_t kMaxFacts = 1000, kMaxKey = 256;
@@ -42,7 +42,7 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
   monitor_sinks_.metrics_impl = shared_->metrics.machine();
   monitor_sinks_.trial = &shared_->trial;
   monitor_sinks_.owner = shared_;
-  monitor_sinks_.fact = nullptr;  // monitors run on a thread of their own, and get no `parallel` and `phase` either
+  monitor_sinks_.fact = nullptr;  // monitors run on their own threads and get no `parallel` and `phase` either
   sinks_.parallel = [this](uint64_t n, void (*piece)(void*, uint64_t), void* context) {
     threads_->parallel().Run(n, piece, context);
   };
@@ -100,7 +100,7 @@ const void* TrialParts::OpenPart(const std::string& plugin_id, const std::string
 void TrialParts::Load(const Wanted& wanted) {
   const Experiment& experiment = spec_.experiment;
   const auto load = [this](const TrialPlugin& plugin) {
-    tls_running_plugin = plugin.id.c_str();  // its constructors of static objects run, and its init
+    tls_running_plugin = plugin.id.c_str();  // runs its static constructors and its init
     auto module = LoadedModule::Load(plugin.file, torch_version_);
     RestoreState(plugin.id);
     return module;
@@ -112,9 +112,9 @@ void TrialParts::Load(const Wanted& wanted) {
   learner_module_ = load(spec_.learner);
   const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
   const uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
-  // An env that resets itself takes all rows in one call.
+  // An env that resets itself steps all rows in one call.
   const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
-  threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may ask for them
+  threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may use them
   const uint64_t rows = experiment.rollout.rows();
   chunk_rows_ = call_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
   const bool any_rows =

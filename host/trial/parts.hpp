@@ -1,4 +1,4 @@
-// What a trial is made of: its plugins loaded, an instance of each, and what the host offers them.
+// The parts of a trial: its loaded plugins, an instance of each, and the host's services for them.
 #pragma once
 
 #include <atomic>
@@ -24,31 +24,31 @@ class TrialParts {
   using Log = std::function<void(const std::string& plugin_id, int severity, const std::string& text)>;  // [any]
   struct Wanted {
     bool monitors = true;
-    uint64_t evaluation_rows = 0;  // of the env that plays evaluations; 0: none
+    uint64_t evaluation_rows = 0;  // rows of the evaluation env; 0: no such env
   };
 
   // Spec, status and `cancelled` outlive it.
   TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log);
   TrialParts(const TrialParts&) = delete;
 
-  // Once. Throws TrialFailure or PluginError; section() then says whose options were being read.
+  // Call once. Throws TrialFailure or PluginError; section() then names the options in use.
   void Load(const Wanted& wanted);
-  // After Load: other instances of env and learner, as they were made first, where those are good for nothing more.
+  // Call after Load: creates new instances of env and learner with the same options, if the first ones are unusable.
   void MakeAnew();
-  // Ends the learner and the envs, as the destructor does, but throws TrialFailure where one fails at that. Monitors stay.
+  // Destroys the learner and the envs like the destructor, but throws TrialFailure if one fails. Monitors stay.
   void Destroy();
   const std::string& section() const { return section_; }  // "env.options"; empty: none yet
 
   EnvInstance& env() { return *env_; }
   LearnerInstance& learner() { return *learner_; }
-  EnvInstance* evaluation_env() { return evaluation_env_.get(); }  // NULL: none wanted
-  TrialThreads* threads() { return threads_.get(); }               // NULL, as monitors(): loading did not come so far
+  EnvInstance* evaluation_env() { return evaluation_env_.get(); }  // NULL: not requested
+  TrialThreads* threads() { return threads_.get(); }               // NULL, like monitors(), if loading failed earlier
   MonitorHost* monitors() { return monitors_.get(); }
   MetricsHub& metrics() { return shared_->metrics; }
-  uint64_t chunk_rows() const { return chunk_rows_; }  // what the trial's numbers depend on
-  uint64_t call_rows() const { return call_rows_; }    // of a rollout's calls: a multiple of it, with the same numbers
-  // By plugin id, as plugins recorded them. The env that plays evaluations may be made with other options and has a key of its
-  // own, "env.name@evaluation".
+  uint64_t chunk_rows() const { return chunk_rows_; }  // the results depend on it
+  uint64_t call_rows() const { return call_rows_; }    // rows per rollout call: a multiple of it with the same results
+  // By plugin id, as recorded by the plugins. The evaluation env may have different options, so it has its own key,
+  // "env.name@evaluation".
   const PluginFacts& facts() const { return facts_; }
   const std::string& torch_version() const { return torch_version_; }
 
@@ -62,18 +62,18 @@ class TrialParts {
 
   const TrialSpec& spec_;
   StatusWriter& status_;
-  // What monitors look at, whose threads may outlive all else here.
+  // Data for the monitors, whose threads may outlive all other parts.
   struct Shared {
     explicit Shared(const TrialSpec& spec);
     const std::string trial_id, attempt_dir;
-    const std::string trial_dir;  // where the checkpoint lies: shared by attempts, a replay's own
-    const bp_host_trial_1 trial;  // what learners and monitors are told
+    const std::string trial_dir;  // folder of the checkpoint: shared by all attempts, separate for a replay
+    const bp_host_trial_1 trial;  // for learners and monitors
     MetricsHub metrics;
   };
   const std::shared_ptr<Shared> shared_;
   HostSinks sinks_, evaluation_sinks_, learner_sinks_, monitor_sinks_;
   PluginFacts facts_;
-  std::map<std::filesystem::path, PluginInfo> infos_;  // of each plugin file
+  std::map<std::filesystem::path, PluginInfo> infos_;  // by plugin file
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;
   uint64_t chunk_rows_ = 1, call_rows_ = 1;

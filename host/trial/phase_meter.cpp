@@ -69,13 +69,13 @@ namespace {
 
 struct GroupSum {
   double ns = 0;
-  double used_ns = 0, known_ns = 0;  // on a processor, of the time of phases of which that is known
+  double used_ns = 0, known_ns = 0;  // time on a processor; time of phases where that is known
 
   double off_core_ns() const { return std::max(known_ns - used_ns, 0.0); }
 };
 using GroupSums = std::array<GroupSum, kPhaseGroupCount>;
 
-// Each phase stands for its whole time, whatever part of it was looked at.
+// Scales each phase's known part to its whole time.
 void AddUse(const std::vector<PhaseClock>& clocks, Phase phase, GroupSum* sum) {
   int64_t ns = 0, cpu_ns = 0, wall_ns = 0;
   for (const PhaseClock& clock : clocks) {
@@ -89,8 +89,8 @@ void AddUse(const std::vector<PhaseClock>& clocks, Phase phase, GroupSum* sum) {
   sum->known_ns += static_cast<double>(ns);
 }
 
-// Takes out of the groups, by what each was off its core, the time in which no core was free, and returns it. Off a core are
-// threads too that wait for a device or a disk: how long it was for want of a core is the kernel's to say.
+// Moves the time without a free core out of the groups, in proportion to their time off a core, and returns it. Threads that
+// wait for a device or a disk are off a core too, so only the kernel knows the time without a free core.
 double TakeQueued(double queued_ns, GroupSums* sums) {
   const double off_core_ns = std::accumulate(sums->begin(), sums->end(), 0.0,
                                              [](double sum, const GroupSum& group) { return sum + group.off_core_ns(); });
@@ -114,7 +114,7 @@ std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks
     AddUse(clocks, static_cast<Phase>(p), &sums[static_cast<size_t>(GroupOf(static_cast<Phase>(p)))]);
   GroupSum& idle = sums[static_cast<size_t>(PhaseGroup::kIdle)];
   for (size_t i = 1; i < clocks.size(); ++i) idle.ns += static_cast<double>(wall_ns - clocks[i].total_ns());
-  idle.known_ns = 0;  // mostly time of threads at rest, whose CPU time is not read
+  idle.known_ns = 0;  // mostly idle threads, whose CPU time is not read
 
   const double all_ns = static_cast<double>(wall_ns) * static_cast<double>(clocks.size());
   const auto time = [&](double ns) { return GroupTime{ns * 1e-9, ns / all_ns, {}, {}}; };

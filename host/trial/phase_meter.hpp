@@ -1,4 +1,4 @@
-// How long all threads of a trial together were in each phase, from one look to the next.
+// Measures the time of all threads of a trial in each phase, between two calls.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@
 
 namespace backplane {
 
-// [control], while the other threads rest.
+// [control], while the other threads are idle.
 class PhaseMeter {
  public:
   // clocks[0] is the control thread's. They outlive this.
   explicit PhaseMeter(std::vector<PhaseClock>& clocks);
 
-  // Adds what went by since the last call, in seconds to the microsecond; a phase without one is left out. A thread without
+  // Adds the time since the last call, in seconds rounded to microseconds, and leaves out phases without time. A thread without
   // work is idle.
   void AddTo(std::map<std::string, double>* seconds);
-  // As PhaseClock::Reset of all: what they have counted by then is not lost here.
+  // Like PhaseClock::Reset of all clocks, without losing their time here.
   void ResetClocks();
 
  private:
@@ -35,13 +35,13 @@ class PhaseMeter {
   int64_t since_ns_;
 };
 
-// Nanoseconds of each group so far, including the running span. A span that ends during the call may be missed; the next
-// reading contains it.
+// Nanoseconds of each group so far, including the running span. A span that ends during the call may be missed; the next call
+// includes it.
 using GroupTimes = std::array<int64_t, kPhaseGroupCount>;
 GroupTimes GroupTimesOf(const PhaseClock& clock);  // [any]
 
-// Mean of one measure of the machine per group. A value covers the time since the previous value and is weighted by each
-// group's share of that time.
+// Mean of one measure of the machine per group. A value covers the time since the previous value, weighted by each group's
+// share of that time.
 class GroupMeans {
  public:
   void Add(double value, const GroupTimes& now);
@@ -54,17 +54,17 @@ class GroupMeans {
 
 // "time" of result.json: the time of a trial by group of phases. "waiting_for_a_core" is time of threads with work but without
 // a core, and "unnamed" is time of the control thread outside of all phases.
-//   seconds   of all threads together; a thread without work is idle
+//   seconds   of all threads in total; a thread without work is idle
 //   share     of (threads x wall time); the shares sum to 1
-//   cpu_use   part of those seconds in which the thread was on a processor, by the spans whose CPU time was taken; null: none
-//             was, as of a thread that waits for work
-//   machine   means of what monitors recorded, `measured`, while the control thread was in the group
-// clocks[0] is the control thread's; all threads rest. `queued_ns`: how long they were ready to run and no core was free, of
-// all together; absent: not known, and the result has no such group.
+//   cpu_use   fraction of those seconds on a processor, over the spans with a CPU time; null: no such span, as for a thread
+//             that waits for work
+//   machine   means of monitors' values, `measured`, while the control thread was in the group
+// clocks[0] is the control thread's; all threads are idle. `queued_ns`: total time in which threads were ready but had no core;
+// absent: unknown, and the result has no such group.
 std::map<std::string, GroupTime> TimeTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns,
                                            std::optional<int64_t> queued_ns, const std::map<std::string, GroupMeans>& measured);
 
-// The sum over all clocks. Absent if one of them is not known.
+// The sum over all clocks. Absent if one of them is unknown.
 std::optional<int64_t> RunQueueWaitNs(const std::vector<PhaseClock>& clocks);
 
 }  // namespace backplane

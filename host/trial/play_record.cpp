@@ -5,7 +5,7 @@ namespace backplane {
 void PlayRecord::Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
                      const std::vector<std::string>& info_names) {
   state_.iteration.Collected();
-  RestoreProcessState(Suspects());  // what is found after this is the learner's
+  RestoreProcessState(Suspects());  // later changes are the learner's
   AddUse(use);
   state_.iteration.steps = steps;
   state_.count.env_steps += steps;

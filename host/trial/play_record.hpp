@@ -1,5 +1,4 @@
-// What rollouts and episodes of candidates leave in the trial's records alike: the steps, the episodes that ended, and how well
-// the runner threads were used.
+// Records rollouts and episodes of candidates alike: the steps, the ended episodes, and the use of the runner threads.
 #pragma once
 
 #include <optional>
@@ -18,7 +17,7 @@ class PlayRecord {
  public:
   PlayRecord(const LoopParts& parts, LoopState& state) : parts_(parts), state_(state) {}
 
-  // Of a request that was played to its end.
+  // Adds a completed request.
   void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
            const std::vector<std::string>& info_names);
   std::optional<ThreadUse> Use() const;  // mean over the requests; absent: there was none

@@ -38,7 +38,7 @@ void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved,
   try {
     LoadLearner(state, learner, saved);
   } catch (const TrialFailure& failure) {
-    // It is not the plugin that is wrong: two phases do not fit together.
+    // No plugin is at fault: two phases do not fit together.
     const bool misfit = failure.status() == BP_E_IO || failure.status() == BP_E_INVALID_ARG;
     throw TrialFailure(misfit ? BP_E_CONFIG : failure.status(), "",
                        "the state of the stage before (trial " + other_trial + ") does not fit this one: " + failure.what());

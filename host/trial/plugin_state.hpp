@@ -15,8 +15,8 @@
 
 namespace backplane {
 
-// The byte streams of ext/state.h, over bytes in memory. StateWriter grows `bytes`. No exception may enter a plugin: what
-// cannot be kept is a status there.
+// The byte streams of ext/state.h, in memory. StateWriter grows `bytes`. Exceptions must not enter a plugin, so errors become a
+// status there.
 class StateWriter {
  public:
   explicit StateWriter(std::vector<std::byte>* bytes) : writer_{sizeof(bp_writer), 0, bytes, Append} {}
@@ -41,7 +41,7 @@ class StateReader {
   explicit StateReader(const std::vector<std::byte>& bytes) : bytes_(bytes), reader_{sizeof(bp_reader), 0, this, Take} {}
   StateReader(const StateReader&) = delete;
   const bp_reader* get() const { return &reader_; }
-  // Throws TrialFailure (BP_E_IO) in the name of the plugin that has read all it wanted.
+  // Throws TrialFailure (BP_E_IO) in the name of the plugin if it has left bytes unread.
   void CheckAllIsRead(const std::string& plugin) const {
     if (const size_t left = bytes_.size() - at_; left > 0)
       throw TrialFailure(
@@ -63,10 +63,10 @@ class StateReader {
   bp_reader reader_;
 };
 
-// NULL: the learner keeps no state.
+// NULL: the learner saves no state.
 const bp_learner_state_1* StateOf(const LearnerInstance& learner);
 
-// Both throw TrialFailure where the learner complains. [control]
+// Both throw TrialFailure if the learner returns an error. [control]
 std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner);
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved);
 
@@ -77,10 +77,10 @@ void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved,
 
 // False for an env on a device, whose rows cannot be saved.
 bool KeepsEnvState(const EnvInstance& env);
-// Whether `checkpoint` holds what this env gave.
+// True if `checkpoint` contains this env's state.
 bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env);
 
-// Both throw TrialFailure where the env complains. [control]
+// Both throw TrialFailure if the env returns an error. [control]
 void SaveEnv(EnvInstance& env, Checkpoint* checkpoint);
 void LoadEnv(EnvInstance& env, const Checkpoint& checkpoint);
 

@@ -1,10 +1,9 @@
-// What a process that loads plugins does before it loads them.
+// Prepares a process for loading plugins.
 #pragma once
 
 namespace backplane {
 
-// Settings of the C library's allocator, and of libraries that would start threads of their own. Once, before there are
-// threads.
+// Configures the C library's allocator and libraries that would start their own threads. Call once, before threads exist.
 void PrepareForPlugins();
 
 }  // namespace backplane

@@ -88,7 +88,7 @@ void EpisodeWindow::Load(const SavedWindow& saved, size_t infos) {
 
 MetricsFile::MetricsFile(const std::filesystem::path& file, uint64_t attempt) : file_(file) {
   written_.attempt = attempt;
-  // A trial that is run by hand once more in the same folder adds to what is there.
+  // A second run in the same folder by hand appends to the file.
   const std::string before = ReadFile(file).value_or("");
   Count(before, static_cast<uint64_t>(std::count(before.begin(), before.end(), '\n')));
 }
@@ -111,7 +111,7 @@ PhaseTimes PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns) {
   for (size_t p = 0; p < kPhaseCount; ++p) {
     int64_t ns = 0;
     for (const PhaseClock& clock : clocks) ns += clock.ns(static_cast<Phase>(p));
-    // A runner that is not in a job waits for one.
+    // A runner outside of a job is idle.
     if (static_cast<Phase>(p) == Phase::kIdle)
       for (size_t i = 1; i < clocks.size(); ++i) ns += wall_ns - clocks[i].total_ns();
     if (ns != 0) times.phases.push_back({std::string(kPhaseNames[p]), ns * 1e-9, static_cast<double>(ns) / all});

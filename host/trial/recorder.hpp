@@ -1,4 +1,4 @@
-// What a trial writes of itself: metrics.jsonl, one object per iteration, and result.json at the end.
+// Writes a trial's records: metrics.jsonl, one object per iteration, and result.json at the end.
 #pragma once
 
 #include <deque>
@@ -22,16 +22,16 @@ namespace backplane {
 Spread Summarise(const std::vector<double>& values);
 EpisodeMeans MeansOf(const EvaluationResult& result);
 
-// The last 100 episodes, in the order (t, row) in which they ended.
+// The last 100 episodes, in the order (t, row) of their ends.
 class EpisodeWindow {
  public:
   void Add(const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
   uint64_t total() const { return total_; }
-  double mean_return() const;  // NaN when empty
+  double mean_return() const;  // NaN if empty
   Spread Returns() const;
   std::map<std::string, Spread> Metrics() const;  // by name
   SavedWindow Save() const;
-  // Throws CheckpointError for what no window of episodes with this number of infos can have saved.
+  // Throws CheckpointError if no window of episodes with this number of infos can have saved it.
   void Load(const SavedWindow& saved, size_t infos);
 
  private:
@@ -40,15 +40,15 @@ class EpisodeWindow {
   uint64_t total_ = 0;
 };
 
-// metrics.jsonl of an attempt. A line is whole with the operating system when Append returns, so what was measured survives
-// whatever comes next but a power cut; after Sync it survives that too. Throws std::runtime_error with the reason, a full disk
-// for example; the file still ends with a whole line then.
+// metrics.jsonl of an attempt. When Append returns, the operating system has the whole line, so the line survives a crash but
+// not a power failure; Sync covers that too. Throws std::runtime_error with the reason, for example a full disk; the file then
+// still ends with a whole line.
 class MetricsFile {
  public:
   MetricsFile(const std::filesystem::path& file, uint64_t attempt);
   void Append(const Iteration& line);
   void Sync() { file_.Sync(); }
-  const MetricsPart& written() const { return written_; }  // all that stands in it
+  const MetricsPart& written() const { return written_; }  // the file's content
 
  private:
   void Count(std::string_view text, uint64_t lines);
@@ -57,9 +57,9 @@ class MetricsFile {
   MetricsPart written_;
 };
 
-// Shares of (threads x wall time); clocks[0] is the control thread's. All threads of the trial count, whether they collect or
-// only share the learner's work, and are idle while they wait for work of either kind. The shares and "unnamed_share", what the
-// control thread spent in no phase, sum to 1.
+// Shares of (threads x wall time); clocks[0] is the control thread's. Includes all threads of the trial, whether they collect
+// or only share the learner's work; without work they are idle. The shares and "unnamed_share", the control thread's time
+// outside of all phases, sum to 1.
 PhaseTimes PhaseTable(const std::vector<PhaseClock>& clocks, int64_t wall_ns);
 
 }  // namespace backplane

@@ -17,7 +17,7 @@ PhaseEvents::PhaseEvents(std::vector<PhaseClock>& clocks, MonitorHost& monitors)
 PhaseEvents::~PhaseEvents() { Detach(); }
 
 void PhaseEvents::Attach() {
-  // One hand-over of full buffers always finds room with the monitors.
+  // The monitors' queue has room for one hand-over of full buffers.
   const size_t capacity = std::min(kSpansPerThread, MonitorHost::kSpanLimit / clocks_.size());
   for (PhaseClock& clock : clocks_) {
     traces_.push_back(std::make_unique<PhaseTrace>(capacity));
@@ -71,7 +71,7 @@ bp_event EventOf(uint32_t type, const Iteration& line) {
   return event;
 }
 
-// A plugin may name a metric in any encoding; what monitors write must be read again.
+// A plugin may name a metric in any encoding, but the monitors' files must stay readable.
 std::string Utf8(const std::string& text) { return nlohmann::json::parse(JsonText(nlohmann::json(text))); }
 
 void AddMetrics(const MonitorHost& monitors, const Iteration& line, std::vector<MonitorHost::NamedEvent>* events) {

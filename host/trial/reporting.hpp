@@ -1,4 +1,4 @@
-// Tells of the trial while it runs: in its status file, and to monitors.
+// Reports a running trial in its status file and to monitors.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace backplane {
 // Sends the phases of all threads as PHASE events. Traces only while a monitor wants these events.
 class PhaseEvents {
  public:
-  // Both outlive it. Monitors are created by now.
+  // Both outlive it. The monitors must exist already.
   PhaseEvents(std::vector<PhaseClock>& clocks, MonitorHost& monitors);
   ~PhaseEvents();
   PhaseEvents(const PhaseEvents&) = delete;
 
   // Posts the spans since the last call, and starts or stops tracing as the monitors want it. [control], while the other
-  // threads rest
+  // threads are idle
   void HandOver(uint64_t iteration, uint64_t env_steps);
 
  private:
@@ -33,21 +33,21 @@ class PhaseEvents {
   std::vector<std::unique_ptr<PhaseTrace>> traces_;  // [clocks]; empty: no monitor wants them
 };
 
-// An iteration as the monitors get it: one ITER event, and a METRIC event for each number of its line in metrics.jsonl, by the
-// name it has there. The iteration lasted `duration_ns` and ended at `end_ns`, steady clock.
+// Posts an iteration to the monitors: one ITER event, and a METRIC event per number of its line in metrics.jsonl, with the same
+// name. It lasted `duration_ns` and ended at `end_ns`, steady clock.
 void PostIteration(MonitorHost& monitors, const Iteration& line, int64_t end_ns, int64_t duration_ns);
-// Its numbers without an iteration.
+// Posts only the numbers.
 void PostMetrics(MonitorHost& monitors, const Iteration& line);
 
 class Reporting {
  public:
   Reporting(const LoopParts& parts, LoopState& state, WarningList& warnings);
 
-  // Of an iteration, by its line in metrics.jsonl. `progress`: of the trial, 0 to 1.
+  // Reports an iteration by its line in metrics.jsonl. `progress`: of the trial, 0 to 1.
   void ReportIteration(const Iteration& line, double progress, const CollectData& data);
-  // Of numbers that come without an iteration.
+  // Reports numbers without an iteration.
   void ReportMetrics(const Iteration& line);
-  // What the threads did since the last iteration.
+  // Posts the threads' phases since the last iteration.
   void HandOverPhases() { phase_events_.HandOver(state_.count.iterations, state_.count.env_steps); }
 
  private:

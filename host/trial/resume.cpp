@@ -21,7 +21,7 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   count.iterations = header.iterations;
   count.env_steps = header.env_steps;
   count.warm_up = header.warm_up;
-  if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version's: its first one counted
+  if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version has counted its first one
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
   collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
 }
@@ -38,7 +38,7 @@ bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting)
   try {
     GoOnFrom(*checkpoint, parts, state, collecting);
   } catch (const TrialFailure& failure) {
-    // What it holds is wrong. Any other failure is none of the checkpoint: it is the next attempt's as well.
+    // The checkpoint's content is invalid. Other failures have other causes and would recur in the next attempt.
     if (failure.status() != BP_E_INVALID_ARG && failure.status() != BP_E_IO) throw;
     throw CheckpointRefused(failure.what());
   } catch (const CheckpointError& e) {
@@ -47,7 +47,7 @@ bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting)
   return true;
 }
 
-// Nothing but the other's last state will do: an earlier one would give other numbers, and nobody would know.
+// Accepts only the last state of the other trial: an earlier one would silently change the results.
 void StartFromOther(const LoopParts& parts) {
   const StartFrom& from = *parts.spec.start_from;
   NeedState(parts.learner);

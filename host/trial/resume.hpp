@@ -1,4 +1,4 @@
-// How a trial begins with what was learned before: with its own last checkpoint, or with another trial's.
+// Starts a trial from its own last checkpoint or from another trial's.
 #pragma once
 
 #include <stdexcept>
@@ -7,17 +7,17 @@
 
 namespace backplane {
 
-// The checkpoint that the trial would go on from is whole, and a plugin or the loop has no use for it. The loop and the plugins
-// may have taken over a part of it and are good for nothing more.
+// The checkpoint is whole, but a plugin or the loop rejects it. The loop and the plugins may have loaded a part of it and are
+// unusable.
 class CheckpointRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// False: there is no checkpoint of its own. Throws TrialFailure and CheckpointRefused.
+// False: the trial has no checkpoint. Throws TrialFailure and CheckpointRefused.
 bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting);
-// From the trial that spec.start_from names only what was learned is taken over: rows, seeds and counters are those of a trial
-// that begins. Throws TrialFailure.
+// Loads only the learner's state from the trial in spec.start_from. Rows, seeds and counters start as in a new trial. Throws
+// TrialFailure.
 void StartFromOther(const LoopParts& parts);
 
 }  // namespace backplane

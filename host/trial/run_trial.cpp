@@ -33,9 +33,9 @@
 namespace backplane {
 namespace {
 
-// Of plugins, in the result. A text that changes with every call would fill it.
+// Warnings of plugins in the result. A text that changes with every call would otherwise fill it.
 constexpr size_t kMaxWarnings = 20;
-// As a part of resources.hang_timeout. Two workers may hang in a row before the trial itself counts as hung.
+// As a fraction of resources.hang_timeout. Two workers may hang in a row before the trial itself counts as hung.
 constexpr double kWorkerSilence = 1.0 / 3;
 
 std::atomic<bool> g_cancelled{false};
@@ -99,9 +99,9 @@ class TrialProcess {
   TrialParts parts_;
   std::unique_ptr<WorkerGroup> workers_;  // NULL: none
   std::unique_ptr<TrialLoop> loop_;
-  std::mutex finish_mutex_;  // guards what follows: a plugin may call exit() on a thread that is not the control thread
+  std::mutex finish_mutex_;  // guards the members below, because a plugin may call exit() on any thread
   bool finished_ = false;
-  std::optional<LoopResult> measured_;  // by the loop, where there was one
+  std::optional<LoopResult> measured_;  // by the loop, if there was one
   TrialEnd end_;
   int exit_ = kExitOk;
 };
@@ -158,7 +158,7 @@ void TrialProcess::MakeLoop() {
                                                 checkpoints_, parts_.chunk_rows(), parts_.call_rows(), workers_.get()});
 }
 
-// Each turn but the last sets a checkpoint aside, and begins with plugins that have seen nothing of it.
+// Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
 void TrialProcess::RunLoop() {
   for (;;) {
     try {
@@ -197,11 +197,11 @@ void TrialProcess::RestoreLearner() {
   LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
 }
 
-// Whoever comes second waits until the first has written what there is to write.
+// The second caller waits until the first has written everything.
 int TrialProcess::Finish(const ExitReason& failed) {
   const std::lock_guard lock(finish_mutex_);
   if (std::exchange(finished_, true)) return exit_;
-  RestoreState(failed.plugin.empty() ? Suspects() : failed.plugin);  // before anything is written
+  RestoreState(failed.plugin.empty() ? Suspects() : failed.plugin);  // before any file is written
   const std::string& error = failed.error;
   if (!error.empty()) {
     LogError("{}", error);
@@ -236,8 +236,8 @@ void TrialProcess::TakeWhatMonitorsTell() {
   end_.monitors = MonitorCost{monitors->cpu_s(), ReadClock(CLOCK_PROCESS_CPUTIME_ID) * 1e-9};
 }
 
-// The result is there before monitors finish, whatever they do then, and is brought to the disk when they have, with what they
-// add. Where they take long that is not waited for.
+// Writes the result before monitors finish, because they may fail. Then adds their data and syncs it to the disk. If they take
+// long, does not wait for them.
 int TrialProcess::WriteResult(const ExitReason& failed) {
   const std::filesystem::path file = AttemptFolder(WhereHeld(spec_.attempt_dir)).result();
   const std::string plugin = status_.data().plugin;
@@ -247,16 +247,16 @@ int TrialProcess::WriteResult(const ExitReason& failed) {
     return JsonText(result, 2) + "\n";
   };
   try {
-    if (loop_) loop_->SyncFiles();  // a result never stands on the disk without its metrics
+    if (loop_) loop_->SyncFiles();  // a result is never on disk without its metrics
     if (MonitorHost* monitors = parts_.monitors(); monitors != nullptr && !monitors->empty()) {
       ReplaceFile(file, text());
-      // From here only monitors can hang: a SIGKILL names them, not the plugin that this thread ran last.
+      // From here only monitors can hang, so a SIGKILL is blamed on them and not on this thread's last plugin.
       tls_running_plugin = "";
       status_.SetPlugin(monitors->Unfinished());
       status_.Beat();
       monitors->Finish(WhereHeld(spec_.attempt_dir), [&] {
         status_.SetPlugin(monitors->Unfinished());
-        RestoreProcessState(Suspects());  // a file made with a monitor's umask could be read by nobody
+        RestoreProcessState(Suspects());  // a monitor's umask could make the file unreadable
         WriteFileAtomic(file, text());
       });
       status_.Beat();
@@ -282,7 +282,7 @@ void TrialProcess::Log(const std::string& id, int severity, const std::string& t
   if (severity == BP_LOG_WARN) KeepWarning(id, text);
 }
 
-// Each text once: the env that plays evaluations mostly warns of what the other one did.
+// Keeps each text once, because the evaluation env usually repeats the other one's warnings.
 void TrialProcess::KeepWarning(const std::string& id, const std::string& text) {
   const std::string warning = Bounded(text.starts_with(id) ? text : id + ": " + text);
   if (std::find(plugin_warnings_.begin(), plugin_warnings_.end(), warning) != plugin_warnings_.end()) return;
@@ -292,7 +292,7 @@ void TrialProcess::KeepWarning(const std::string& id, const std::string& text) {
     warnings_left_out_ = true;
 }
 
-// For the user, who does not read the log: what the supervisor says when the attempt has ended.
+// Warnings for the user, who does not read the log. The supervisor prints them after the attempt.
 std::vector<std::string> TrialProcess::Warnings() {
   std::vector<std::string> all;
   const auto add = [&](const std::vector<std::string>& some) {
@@ -323,7 +323,7 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
                                " already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result");
     if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
-    // Never destroyed: threads and plugins may still be about when the process leaves.
+    // Never destroyed, because threads and plugins may still run when the process exits.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();
   });

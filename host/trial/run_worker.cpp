@@ -57,7 +57,7 @@ class WorkerProcess {
   }
 
  private:
-  // The trial's own threads are pinned, or not, by themselves; two workers on one core would halve both.
+  // The trial pins its own threads if configured. Two pinned workers on one core would halve both.
   static TrialSpec ForWorker(TrialSpec spec, const WorkerOrder& order) {
     spec.experiment.rollout.threads = order.threads;
     spec.experiment.rollout.pin_threads = false;
@@ -80,7 +80,7 @@ class WorkerProcess {
         });
       mail_.DeliverTo(scorer);
       mail_.Send(ready);
-      // Of another request nothing comes: the trial refuses it.
+      // Other requests yield no scores, because the trial rejects them.
       if (request.kind == BP_REQ_EVALUATE) scorer->PlayGiven(clocks);
     }
     mail_.Send(HowItWent(turn, before, SumOf(clocks), scorer->use()));
@@ -99,7 +99,7 @@ class WorkerProcess {
     return done;
   }
 
-  // From any of the threads that play.
+  // Called by any of the playing threads.
   void Beat() {
     int64_t last = last_beat_ns_.load(std::memory_order_relaxed);
     const int64_t now = NowNs();
@@ -134,13 +134,13 @@ Failed FailureOfCurrentException() {
 }  // namespace
 
 int RunWorker(const WorkerOrder& order) {
-  // A stop is the trial's to hear of: it saves itself, and its end is ours.
+  // The trial handles a stop, saves itself and ends this process.
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) signal(s, SIG_IGN);
   PrepareForPlugins();
   std::optional<Mailbox> mail;
   try {
     mail.emplace(order.fd >= 0 ? order.fd : CallTrial(order.connect));
-    auto* process = new WorkerProcess(ReadTrialSpec(order.trial_json), order, &*mail);  // never destroyed, as a trial's
+    auto* process = new WorkerProcess(ReadTrialSpec(order.trial_json), order, &*mail);  // never destroyed, like a trial's
     process->Run();
     return kExitOk;
   } catch (...) {

@@ -25,7 +25,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::chrono::milliseconds kUntilAllAreGone{500};  // what another user's is, say, can not be ended
+constexpr std::chrono::milliseconds kUntilAllAreGone{500};  // some processes cannot be killed, for example another user's
 constexpr std::chrono::milliseconds kLookAgain{2};
 constexpr size_t kStackBytes = 256 << 10;
 
@@ -35,14 +35,14 @@ std::optional<ShimLink> TakeLink() {
   // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion): this process has written it
   if (text == nullptr || std::sscanf(text, "%d %d %d", &link.alive_fd, &link.kill_fd, &link.lock_fd) != 3) return std::nullopt;
   unsetenv(kShimVariable);
-  // Of somebody else's environment the numbers mean nothing here.
+  // The variable may stem from a foreign environment; then its descriptors are meaningless.
   struct stat alive {};
   if (fstat(link.alive_fd, &alive) != 0 || !S_ISFIFO(alive.st_mode)) return std::nullopt;
   for (const int fd : {link.alive_fd, link.kill_fd, link.lock_fd}) fcntl(fd, F_SETFD, FD_CLOEXEC);
   return link;
 }
 
-// Those that have ended and are not reaped stay as they are.
+// Ignores zombies.
 std::vector<pid_t> OurProcesses() {
   const pid_t self = getpid(), session = getsid(0);
   std::vector<pid_t> ours = DescendantsOf(self);
@@ -54,7 +54,7 @@ std::vector<pid_t> OurProcesses() {
 
 [[noreturn]] void EndAll(const ShimLink& link) {
   if (link.kill_fd >= 0 && write(link.kill_fd, "1", 1) == 1) std::this_thread::sleep_for(kLookAgain);
-  // Without a group of its own. Each that dies hands its children on, so it takes as many rounds as the tree is deep.
+  // Without a control group. Each killed process hands its children on, so the rounds equal the depth of the tree.
   const auto until = std::chrono::steady_clock::now() + kUntilAllAreGone;
   for (std::vector<pid_t> ours; !(ours = OurProcesses()).empty() && std::chrono::steady_clock::now() < until;) {
     for (const pid_t pid : ours) kill(pid, SIGKILL);
@@ -66,10 +66,10 @@ std::vector<pid_t> OurProcesses() {
 
 void* Watch(void* argument) {
   const ShimLink& link = *static_cast<const ShimLink*>(argument);
-  pollfd alive{link.alive_fd, 0, 0};  // asks for nothing: the end of the other side is told all the same
+  pollfd alive{link.alive_fd, 0, 0};  // no events requested: poll always reports the end of the other side
   for (;;) {
     if (poll(&alive, 1, -1) > 0 && (alive.revents & (POLLHUP | POLLERR)) != 0) EndAll(link);
-    // A plugin has closed the descriptor: then the shim can not be watched any more.
+    // A plugin has closed the descriptor, so the shim can no longer be watched.
     if ((alive.revents & POLLNVAL) != 0) return nullptr;
   }
 }
@@ -81,7 +81,7 @@ bool StartWatching(const ShimLink& link) {
   pthread_attr_setstacksize(&attributes, kStackBytes);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other threads'
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // other threads handle signals
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, Watch, new ShimLink(link)) == 0;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -94,7 +94,7 @@ bool StartWatching(const ShimLink& link) {
 void WatchShim() {
   const std::optional<ShimLink> link = TakeLink();
   if (!link || !StartWatching(*link)) return;
-  // Until here the kernel would have ended this process with its shim, and nothing else; now there is time to end the rest.
+  // Until here the kernel would only have killed this process with its shim. Now the watch ends all processes.
   prctl(PR_SET_PDEATHSIG, 0);
 }
 

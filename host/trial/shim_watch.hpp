@@ -1,12 +1,12 @@
-// What ties a trial to its shim: when that is gone without a word, killed together with the supervisor, nobody else is left
-// to end the trial and what it has started.
+// Ties a trial to its shim. If the shim is killed together with the supervisor, the trial must end itself and its child
+// processes.
 #pragma once
 
 namespace backplane {
 
-// Takes the link from the environment, and keeps it from what this process starts. From now on the end of the shim ends,
-// within a second and by SIGKILL, this process and what it has started: all of its control group or, without one, what is in
-// its session or below it. Nothing happens where no shim has started this process. [main thread, before any other]
+// Reads the link from the environment and hides it from child processes. From now on, the end of the shim kills this process
+// and its children by SIGKILL, within a second: all of its control group or, without one, its session and descendants. Does
+// nothing if no shim started this process. [main thread, before any other]
 void WatchShim();
 
 }  // namespace backplane

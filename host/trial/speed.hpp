@@ -1,5 +1,5 @@
-// How fast the attempt is, in env steps per second, and whether that is known well enough for report.precision. Its first
-// iteration warms up, and counts only while there is no other.
+// Measures the attempt's speed in env steps per second, and checks it against report.precision. The first iteration is a
+// warm-up, which counts only while it is the only one.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace backplane {
 
-// When the speed of a trial is known well enough, or has taken long enough: report.precision and report.max_time.
+// Ends a trial when its speed is precise enough or has taken long enough: report.precision and report.max_time.
 class Measuring {
  public:
-  // With two iterations, the spread is the distance of one pair, which may be near zero or twice the true value.
+  // With two iterations, the spread is the difference of one pair, which may be near zero or twice the true value.
   static constexpr uint64_t kLeastIterations = 3;
 
-  // `seeds` trials share report.max_time. Without report.precision it is never ended and has no progress.
+  // `seeds` trials share report.max_time. Without report.precision, it never ends and has no progress.
   Measuring(const ReportConfig& report, uint64_t seeds);
 
   // Adds the steps per second of an iteration after the warm-up, above zero.
@@ -28,11 +28,11 @@ class Measuring {
 
   // Precise enough, or out of time with at least one iteration measured.
   bool Ended(double seconds) const;
-  double Progress(double seconds) const;                          // share of the time, 0 to 1: it may well end before
+  double Progress(double seconds) const;                          // share of the time, 0 to 1; it may end earlier
   std::optional<ReachedPrecision> Reached(double seconds) const;  // absent without report.precision
 
  private:
-  std::optional<double> HalfWidthPct() const;  // absent: of too few iterations
+  std::optional<double> HalfWidthPct() const;  // absent: too few iterations
   bool IsPrecise() const;
 
   std::optional<double> precision_pct_;
@@ -44,7 +44,7 @@ class TrialSpeed {
  public:
   TrialSpeed(const ReportConfig& report, uint64_t seeds) : measuring_(report, seeds) {}
 
-  void Add(const OpenIteration& iteration);  // that has ended
+  void Add(const OpenIteration& iteration);  // call after it ended
   const Measuring& measuring() const { return measuring_; }
   void AddTo(LoopResult* result, double attempt_s) const;
 

@@ -21,7 +21,7 @@ namespace {
   throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("{}; remove {}", why, kWorkersKey));
 }
 
-// Of the engine that runs the trial: "ray:ADDRESS". Absent: workers are processes of this machine.
+// Set by the engine that runs the trial: "ray:ADDRESS". Absent: workers are processes on this machine.
 std::optional<std::string> RayCluster() {
   constexpr std::string_view kRay = "ray:";
   const char* const place = std::getenv("BACKPLANE_WORKERS");

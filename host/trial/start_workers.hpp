@@ -1,4 +1,4 @@
-// The workers of a trial (`rollout.workers`): which learners they can play for, and how they are started.
+// Starts the workers of a trial (`rollout.workers`) and checks which learners they support.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,13 @@ namespace backplane {
 
 inline constexpr char kWorkersKey[] = "rollout.workers";
 
-// As many as the trial is to have, which load their plugins from now on; NULL: it is to have none. From the thread that runs
-// the trial: they end with it. Throws std::runtime_error, and TrialFailure (BP_E_CONFIG)
-// where a further try would end alike.
+// Starts the trial's workers, which load their plugins from now on; NULL: it has none. Call it on the thread that runs the
+// trial, because they end with it. Throws std::runtime_error, and TrialFailure (BP_E_CONFIG) if another attempt would fail too.
 std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::filesystem::path& trial_json);
 
-// Throws TrialFailure (BP_E_UNSUPPORTED) if other processes cannot play what this learner has evaluated.
+// Throws TrialFailure (BP_E_UNSUPPORTED) if other processes cannot play this learner's candidates.
 void CheckPlaysElsewhere(const LearnerInstance& learner);
-// The same of what it asks for first, before anything has been learned.
+// The same check for its first request, before any update.
 void CheckPlaysElsewhere(const LearnerInstance& learner, const bp_request& first);
 
 }  // namespace backplane

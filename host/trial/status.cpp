@@ -27,7 +27,8 @@ StatusWriter::StatusWriter(const std::filesystem::path& file) {
     flags |= MAP_ANONYMOUS;
   } else {
     fd = open(file.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    // With room of its own: where a full disk has none for a mapped page, writing there would end the process by SIGBUS.
+    // Allocates its disk space in advance: on a full disk, a write to an unallocated mapped page would end the process by
+    // SIGBUS.
     const int error = fd < 0 ? errno : posix_fallocate(fd, 0, sizeof(StatusFile));
     if (error != 0) {
       if (fd >= 0) close(fd);

@@ -10,7 +10,7 @@ namespace backplane {
 
 class StatusWriter {
  public:
-  // An empty path keeps it in memory only. Throws std::system_error.
+  // An empty path keeps it only in memory. Throws std::system_error.
   explicit StatusWriter(const std::filesystem::path& file);
   ~StatusWriter();
   StatusWriter(const StatusWriter&) = delete;
@@ -19,9 +19,9 @@ class StatusWriter {
   void SetPhase(std::string_view name);
   void SetPlugin(std::string_view id);
   void SetLine(std::string_view text);
-  void NameLive(const std::vector<std::string>& names);  // as the experiment says it; no value yet
-  void AddLive(std::string_view name);                   // another one, unless it is there or there is no room
-  void SetLive(std::string_view name, double value);     // nothing if the name is none of them
+  void NameLive(const std::vector<std::string>& names);  // from the experiment; no values yet
+  void AddLive(std::string_view name);                   // adds one, unless it exists or there is no room
+  void SetLive(std::string_view name, double value);     // ignores unknown names
   void SetOwnTime(double seconds, double suspended_s);
   StatusFile& data() { return *file_; }
 

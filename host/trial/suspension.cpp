@@ -12,15 +12,15 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kPeriodNs = 50'000'000;
-constexpr int64_t kLateNs = 4 * kPeriodNs;     // a busy machine wakes a sleeper this late, and not much later
-constexpr int kLateLooks = 10;                 // in which it runs the handler, too
-constexpr int64_t kFrozenNs = 10'000'000'000;  // nothing but a stop of the whole process takes so long
+constexpr int64_t kLateNs = 4 * kPeriodNs;     // the longest delay of a sleeper on a busy machine
+constexpr int kLateLooks = 10;                 // consecutive late looks, in which the handler runs too
+constexpr int64_t kFrozenNs = 10'000'000'000;  // only a stop of the whole process takes so long
 std::atomic<int64_t> g_last_beat_ns{0};
 
 int64_t Steady() { return ReadClock(CLOCK_MONOTONIC); }
 
-// Runs on the main thread before that does anything else, so that its next look at the clock is right. When the stop began is
-// not told; it was within the period after the last beat.
+// Runs on the main thread before its other code, so that its next reading of the clock is right. The start of the stop is
+// unknown but within one period after the last beat.
 void OnContinued(int) {
   const int saved = errno;
   const int64_t now = Steady(), gap = now - g_last_beat_ns.exchange(now) - kPeriodNs / 2;

@@ -1,4 +1,4 @@
-// The threads of a trial, their clocks, and who uses how many of them.
+// The threads of a trial, their clocks, and their division among tasks.
 #pragma once
 
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace backplane {
 
-// One pool: rollout.threads, or the cores granted. All of it shares the learner's pieces. The first of its runners collect and
-// evaluate: min(env runners, cores granted) unless rollout.threads says otherwise, and one if a plugin cannot bear more. (All
-// of them evaluate where the cut changes nothing: TrialEvaluation.)
+// One pool of rollout.threads threads, by default the granted cores. All of them share the learner's pieces. The first runners
+// collect and evaluate: rollout.threads, by default min(env runners, granted cores), or one if a plugin is not thread-safe.
+// (All evaluate if the division does not change results: TrialEvaluation.)
 class TrialThreads {
  public:
-  // `rows_concurrent`: env and learner both bear several threads. Throws TrialFailure as RunnerPool does.
+  // `rows_concurrent`: env and learner are both thread-safe. Throws TrialFailure like RunnerPool.
   TrialThreads(const RolloutConfig& rollout, bool rows_concurrent);
   TrialThreads(const TrialThreads&) = delete;
 
   unsigned all() const { return pool_.threads(); }
   unsigned collecting() const { return collecting_; }
   Runners collectors() { return {pool_, collecting_}; }
-  // All that may call into env and learner at once, whatever the file says of runners.
+  // All threads that may call into env and learner concurrently, whatever the number of env runners.
   Runners callers() { return {pool_, callers_}; }
   ParallelFor& parallel() { return parallel_; }
   std::vector<PhaseClock>& clocks() { return clocks_; }  // [all()]; clocks[0] is the control thread's

@@ -45,7 +45,7 @@ void Ticks::Run(const bp_request& request) {
   Deliver(delivery, parts_, collecting_.bound());
   if (const int64_t duration_ns = NowNs() - start_ns; duration_ns > kLongTickNs)
     NoteLongTick(phase, static_cast<double>(duration_ns) * 1e-9, &long_ticks_);
-  if (!state_.iteration.open) RestoreState(parts_.learner.id());  // else once, at the iteration's end
+  if (!state_.iteration.open) RestoreState(parts_.learner.id());  // otherwise once, at the iteration's end
 }
 
 bool Ticks::EndTrial(bool cancelled) {

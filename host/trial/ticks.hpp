@@ -1,4 +1,4 @@
-// Ticks: a learner works for a while without anything new, and the trial may have to end between two of them.
+// Ticks: a learner works for a while without new data, and the trial may have to end between two of them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace backplane {
 
-// Adds a tick of more than a second to the entry of its phase (record/long_ticks.hpp). There is room for so many phases; those
-// that come after them share an entry, "other".
+// Adds a tick of more than a second to the entry of its phase (record/long_ticks.hpp). After kMaxTickPhases phases, all others
+// share an entry, "other".
 inline constexpr size_t kMaxTickPhases = 32;
 void NoteLongTick(const std::string& phase, double seconds, std::vector<LongTicks>* table);
 
@@ -21,9 +21,9 @@ class Ticks {
       : parts_(parts), state_(state), collecting_(collecting), checkpointing_(checkpointing) {}
 
   void Run(const bp_request& request);
-  // Whether a trial ends here that was told to stop, or that is out of time: no request comes in which that is looked at. An
-  // iteration that ticks has a while to come to its end; then it is dropped as one that is stopped while it collects. One
-  // before which nothing was kept is not dropped.
+  // True if a stopped trial or one out of time ends here, because no request comes that would check it. An iteration that ticks
+  // gets some time to complete; then it is dropped, as if stopped while it collects. If no state was kept before the iteration,
+  // it is not dropped.
   bool EndTrial(bool cancelled);
   const std::vector<LongTicks>& long_ticks() const { return long_ticks_; }
 
@@ -33,7 +33,7 @@ class Ticks {
   CollectingSet& collecting_;
   Checkpointing& checkpointing_;
   std::vector<LongTicks> long_ticks_;
-  int64_t should_end_since_ns_ = 0;  // 0: it should not
+  int64_t should_end_since_ns_ = 0;  // 0: it should not end
 };
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// How far a trial is, with the attempts before this one.
+// The progress of a trial over all its attempts.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace backplane {
 
 struct TrialCount {
   bool first_warms_up = false;    // the trial measures speed
-  uint64_t iterations = 0;        // without the one that warms up
-  uint64_t env_steps = 0;         // with its steps
-  std::optional<WarmUp> warm_up;  // since it has ended
+  uint64_t iterations = 0;        // without the warm-up
+  uint64_t env_steps = 0;         // including the warm-up
+  std::optional<WarmUp> warm_up;  // set after the warm-up
 
-  // The next iteration to end, or the one that runs, is number 0, which warms up.
+  // True if the current or next iteration is number 0, the warm-up.
   bool warms_up() const { return first_warms_up && !warm_up; }
   uint64_t open_iteration() const { return warms_up() ? 0 : iterations + 1; }
-  // Of the budget; `seconds` and `epochs` are those of the whole trial.
+  // The spent part of the budget; `seconds` and `epochs` cover the whole trial.
   Spent SpentOfBudget(double seconds, double epochs) const {
     if (warms_up()) return {};
     const WarmUp before = warm_up.value_or(WarmUp{});
@@ -28,7 +28,7 @@ struct TrialCount {
   }
 };
 
-// The iteration that runs, or the last one: from a collecting request to the next one, with its ticks.
+// The current iteration, or the last one: from a collecting request to the next one, with its ticks.
 struct OpenIteration {
   bool open = false;
   bool begun = false;  // it has changed state that a checkpoint contains
@@ -49,12 +49,12 @@ struct OpenIteration {
   double collecting_s() const { return static_cast<double>(collect_ns) * 1e-9; }
 };
 
-// Wall time: of this attempt, of the trial with the attempts before it, and of the part of this attempt that is measured.
+// Wall time: of this attempt, of the trial including earlier attempts, and of the measured part of this attempt.
 class TrialClock {
  public:
   void Start() { start_ns_ = measured_from_ns_ = NowNs(); }
   void Stop() { end_ns_ = NowNs(); }
-  void GoOnFrom(double seconds) { before_s_ = seconds; }  // of all attempts before
+  void GoOnFrom(double seconds) { before_s_ = seconds; }  // of all earlier attempts
   void MeasureFromNow() { measured_from_ns_ = NowNs(); }
 
   double attempt_s() const { return static_cast<double>(attempt_ns()) * 1e-9; }

@@ -1,4 +1,4 @@
-// Sentences for the user, who does not read the log: in the log, on the screen and in the result.
+// Warnings for the user, who does not read the log: in the log, on the screen and in the result.
 #pragma once
 
 #include <string>

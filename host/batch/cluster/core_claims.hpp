@@ -1,5 +1,5 @@
-// Which cores of this machine a worker keeps its trials to, where the cluster does not say: several workers of a cluster may
-// share a machine, and each must leave the others theirs.
+// Chooses the cores of a worker's trials if the cluster does not. Several workers may share a machine, so each claims its own
+// cores.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace backplane {
 
-// Cores held by locks of files, one for each, that all workers of this user on this machine know; freed when it is destroyed
-// or its process ends.
+// Cores held by file locks, one per core, visible to all of this user's workers on the machine. Destruction or the end of the
+// process releases them.
 class CoreClaims {
  public:
-  // Of `cpus`, which the kernel lets this process use. Those themselves where they are no more than `wanted`: then somebody has
-  // given them to us alone. None if fewer than `wanted` are free, or if `folder` is not this user's own. The trials then run
-  // on any core.
+  // Claims `wanted` of `cpus`, which the kernel allows for this process. If there are exactly `wanted`, the cluster has granted
+  // them to us, so no lock is needed. Claims none if too few are free or another user owns `folder`; trials then run on any
+  // core.
   CoreClaims(const std::vector<int>& cpus, size_t wanted, const std::filesystem::path& folder = DefaultFolder());
   ~CoreClaims();
   CoreClaims(const CoreClaims&) = delete;

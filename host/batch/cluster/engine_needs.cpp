@@ -42,7 +42,7 @@ Machine SlotsOf(const EngineNeeds& needs, size_t at_once) {
     Gpu gpu;
     gpu.index = static_cast<unsigned>(i);
     gpu.uuid = "slot-" + std::to_string(i);
-    gpu.memory_bytes = 0;  // nobody here knows
+    gpu.memory_bytes = 0;  // unknown here
     slots.gpus.push_back(gpu);
   }
   return slots;

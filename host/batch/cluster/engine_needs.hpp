@@ -1,4 +1,4 @@
-// What the trials of a plan ask a cluster for.
+// The resources that a plan's trials need from a cluster.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace backplane {
 
-// The largest of each among the plan's trials.
+// The maximum of each over the plan's trials.
 struct EngineNeeds {
-  uint64_t cpus = 1;  // auto: one, as nobody here knows what a node has
+  uint64_t cpus = 1;  // auto: 1, because the size of a node is unknown
   double gpus = 0;
-  std::optional<uint64_t> memory_bytes;  // absent: one of them has no limit, or none has
+  std::optional<uint64_t> memory_bytes;  // absent: some trial has no limit
   std::optional<double> wall_time_s;     // likewise
   bool exclusive = false;
   size_t trials = 0;
@@ -28,11 +28,10 @@ struct EngineRequest {
   EngineNeeds needs;
   std::optional<unsigned> jobs;  // --jobs
   std::filesystem::path out, program;
-  std::string name;  // of the experiment
+  std::string name;  // the experiment's
 };
 
-// Slots for trials in place of a machine's cores and devices: `at_once` trials with these needs find room, and those that need
-// less no more of it.
+// Slots instead of a machine's cores and devices. Exactly `at_once` trials fit, even if they need less.
 Machine SlotsOf(const EngineNeeds& needs, size_t at_once);
 
 }  // namespace backplane

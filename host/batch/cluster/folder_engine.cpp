@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kBeatEvery{2};
 constexpr int kLookForEnds_ms = 10;
 constexpr int kRemoveTries = 100;
 
-// What is said to workers and need not be: where the folder is gone they end by themselves, and the batch finds it out as well.
+// Ignores errors: if the folder is gone, the workers end on their own, and the batch notices too.
 void Tell(const std::filesystem::path& file, const std::string& text) {
   try {
     ReplaceFile(file, text);
@@ -46,7 +46,7 @@ void FolderEngine::MakeFolder() {
 }
 
 JobId FolderEngine::Start(const TrialCommand& command) {
-  // The lock that keeps the trial's folder is the node's from now on (a file: locks of folders do not reach across machines).
+  // From now on the node locks the trial's folder, with a file, because locks of folders do not reach across machines.
   if (command.trial_lock_fd >= 0) flock(command.trial_lock_fd, LOCK_UN);
   WorkOrder order;
   order.job = ++last_;
@@ -66,7 +66,7 @@ JobId FolderEngine::Start(const TrialCommand& command) {
   jobs_[order.job] = {Clock::now(), std::make_unique<StatusReader>(command.status_file), command.grace_s, std::nullopt};
   try {
     Ordered(order);
-  } catch (...) {  // it was never started: nobody may hear of its end
+  } catch (...) {  // it was not started, so its end must not be reported
     std::error_code error;
     std::filesystem::remove(at_.order(order.job), error);
     jobs_.erase(order.job);
@@ -78,7 +78,7 @@ JobId FolderEngine::Start(const TrialCommand& command) {
 void FolderEngine::Stop(JobId job, StopHow how) {
   if (!jobs_.contains(job)) return;
   std::error_code taken;
-  // Nobody is at it yet: it ends here, as if it had been stopped before it began.
+  // No worker has taken it yet, so it ends here, as if stopped before its start.
   const std::filesystem::path back = at_.taken_by(job, "supervisor");
   std::filesystem::rename(at_.order(job), back, taken);
   if (!taken) {
@@ -91,7 +91,7 @@ void FolderEngine::Stop(JobId job, StopHow how) {
   if (how == StopHow::kWhere) return;
   auto& ends_by = jobs_.at(job).ends_by;
   const std::chrono::duration<double> grace(how == StopHow::kAsk ? jobs_.at(job).grace_s : 0);
-  // A node that does not answer for longer is taken for lost.
+  // After that time without an answer, the node counts as lost.
   const auto now_by = Clock::now() + ClusterPatience() + std::chrono::duration_cast<Clock::duration>(grace);
   ends_by = std::min(ends_by.value_or(now_by), now_by);
 }
@@ -114,14 +114,14 @@ std::vector<JobEnd> FolderEngine::Wait(int timeout_ms) {
     std::vector<Lost> lost = FolderIsThere() ? FindLost() : AllLost();
     for (Lost& one : Unanswered()) lost.push_back(std::move(one));
     if (!lost.empty()) {
-      // What they had to say before they were lost.
+      // Reads results written before the loss.
       for (JobEnd& end : TakeEnded()) ended.push_back(std::move(end));
       for (const Lost& one : lost) {
         if (!jobs_.contains(one.job)) continue;
         WorkEnd told;
         told.code = -1;
         told.lost = one.why;
-        // Where the cluster is wrong and it still runs, it is to end: another attempt begins.
+        // If the cluster is wrong and the trial still runs, this stops it before the next attempt.
         Tell(at_.stop(one.job, StopHow::kKill), "");
         std::error_code error;
         std::filesystem::remove(at_.order(one.job), error);
@@ -169,7 +169,7 @@ std::vector<JobEnd> FolderEngine::TakeEnded() {
     std::error_code error;
     std::filesystem::remove(at_.ended() / name, error);
     const auto told = RecordOrNothing<WorkEnd>(json);
-    if (!told || !jobs_.contains(*job)) continue;  // of one that counts as lost
+    if (!told || !jobs_.contains(*job)) continue;  // it already counts as lost
     ended.push_back(EndOf(*job, *told));
     Forget(*job);
   }
@@ -215,12 +215,12 @@ void FolderEngine::TellEnd(const char* how) const {
 void FolderEngine::RemoveFolder() const {
   std::error_code error;
   if (at_.folder.empty()) return;
-  // A worker that still says its last word may make a file meanwhile.
+  // A worker may still write its last file at the same time.
   for (int tries = 0; tries < kRemoveTries && std::filesystem::exists(at_.folder, error); ++tries) {
     std::filesystem::remove_all(at_.folder, error);
     if (error) poll(nullptr, 0, kLookForEnds_ms);
   }
-  std::filesystem::remove(at_.folder.parent_path(), error);  // if no other is left
+  std::filesystem::remove(at_.folder.parent_path(), error);  // unless another session uses it
 }
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// The common part of the engines of clusters: the supervisor's side of a work folder (work_folder.hpp). The engine of each
-// cluster starts the workers on the nodes and checks that they live.
+// The common part of the cluster engines: the supervisor's side of a work folder (work_folder.hpp). A derived class starts the
+// workers on the nodes and checks that they are alive.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace backplane {
 
 class FolderEngine : public Engine {
  public:
-  // `out`: the results folder, in which a work folder of this session is made by Open.
+  // `out`: the results folder. Open makes this session's work folder in it.
   explicit FolderEngine(std::filesystem::path out) : out_(std::move(out)) {}
 
   JobId Start(const TrialCommand& command) override;
@@ -34,9 +34,9 @@ class FolderEngine : public Engine {
   void MakeFolder();
   // Called after an order was written.
   virtual void Ordered(const WorkOrder& order) = 0;
-  // Jobs that nobody is at any more, found since the last call; called again and again. What they have left in `ended` counts.
+  // Jobs whose worker was lost since the last call. Called regularly. Their files in `ended` count.
   virtual std::vector<Lost> FindLost() = 0;
-  // The workers are told to end, and their folder is theirs no longer. For destructors.
+  // Orders the workers to end, before RemoveFolder. For destructors.
   void TellEnd(const char* how) const;
   void RemoveFolder() const;
 
@@ -47,7 +47,7 @@ class FolderEngine : public Engine {
   bool IsRunning(JobId job) const { return jobs_.contains(job); }
   std::vector<JobId> Running() const;
   void Announce(EngineJob job) { new_jobs_.push_back(std::move(job)); }
-  void BeAlive();  // said to the workers, every now and then
+  void BeAlive();  // regular sign of life to the workers
 
  private:
   struct Job {

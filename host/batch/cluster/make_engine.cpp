@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kTrialsSave{40};  // as long as the lock of the results folder is waited for
+constexpr std::chrono::seconds kTrialsSave{40};  // as long as the wait for the results folder's lock
 constexpr std::chrono::milliseconds kLookForLeft{100};
 
 MadeEngine MakeLocal(const EngineRequest& request) { return {std::make_unique<LocalEngine>(request.program)}; }
@@ -40,12 +40,12 @@ struct EngineKind {
   std::string (*why_not)(const EngineConfig& config);
 };
 
-// A new one: its row here, and its word in the range of `engine.kind` (contract/schema.cpp).
+// To add an engine, add its row here and its word to the range of `engine.kind` (contract/schema.cpp).
 constexpr EngineKind kEngines[] = {{kLocalEngine, MakeLocal, LocalIsThere},
                                    {"slurm", MakeOf<SlurmEngine>, SlurmEngine::WhyNot},
                                    {"ray", MakeOf<RayEngine>, RayEngine::WhyNot}};
 
-// One of another machine counts as alive: its hello is removed when it ends.
+// A worker on a different machine counts as alive: its hello is removed when it ends.
 bool IsWorkerAlive(const std::filesystem::path& hello) {
   const auto json = nlohmann::json::parse(ReadFile(hello).value_or(""), nullptr, /*allow_exceptions=*/false);
   const auto worker = RecordOrNothing<WorkerHello>(json);
@@ -97,7 +97,7 @@ std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& 
     alive = 0;
     for (const WorkFolder& at : left) alive += AnyWorkerAlive(at) ? 1 : 0;
     any = any || alive > 0;
-    if (InterruptScope::Count() > 0) return "";  // the next session begins with the same
+    if (InterruptScope::Count() > 0) return "";  // the next session does this first
     if (alive == 0 || Clock::now() > until) break;
     std::this_thread::sleep_for(kLookForLeft);
   }

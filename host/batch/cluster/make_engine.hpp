@@ -1,4 +1,4 @@
-// The engines, by the word of `engine.kind`.
+// Makes the engine that `engine.kind` names.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@ namespace backplane {
 
 struct MadeEngine {
   std::unique_ptr<Engine> engine;
-  size_t at_once = 0;  // trials that a cluster has room for; 0: the resources of this machine set the limit
+  size_t at_once = 0;  // trials that fit in the cluster; 0: this machine's resources set the limit
 };
 
-// Throws std::runtime_error with a sentence if there is no such cluster here.
+// Throws std::runtime_error with a sentence if the cluster is not available.
 MadeEngine MakeEngine(const EngineRequest& request);
 
-// The words of `engine.kind`, this machine's first.
+// The values of `engine.kind`; the local engine comes first.
 std::vector<std::string> EngineKinds();
 
-// Why an engine would not start here as far as its programs and packages are concerned, and what to do; empty: they are there,
-// or it is the local one. Asks no cluster.
+// A sentence with a fix if programs or packages of the engine are missing. Empty: they are installed, or the engine is local.
+// Does not contact the cluster.
 std::string WhyNoEngine(const EngineConfig& config);
 
-// Ends what an earlier session that was killed still has in a cluster: its workers are asked to end their trials with a
-// checkpoint, and what does not end is cancelled. What was done, a sentence; empty: there was nothing.
+// Ends jobs that a killed session left in a cluster: the workers end their trials with a checkpoint, and the rest is cancelled.
+// Returns a sentence about them; empty: there were none.
 std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& record);
 
 }  // namespace backplane

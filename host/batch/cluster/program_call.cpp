@@ -21,9 +21,9 @@ constexpr int64_t kPatience_s = 30, kMostPatience_s = 3600;
 constexpr int kLookAgain_ms = 10;
 constexpr size_t kBlocksAtOnce = 16;
 constexpr size_t kMostPrinted = 16 << 20, kShownColumns = 200;
-constexpr int kNotFound = 127;  // of a shell
+constexpr int kNotFound = 127;  // exit code of a shell
 
-// The first line that is not blank.
+// The first non-blank line.
 std::string FirstLine(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return "";
@@ -40,7 +40,7 @@ milliseconds ClusterPatience() {
 
 ProgramCall::ProgramCall(std::vector<std::string> words, milliseconds limit, const std::string& input)
     : name_(words.front()), limit_(limit) {
-  // The shell finds the program on PATH and gives it its input.
+  // The shell finds the program on PATH and passes its input.
   ChildCommand command;
   command.program = "/bin/sh";
   try {
@@ -90,7 +90,7 @@ CallEnd ProgramCall::Await() {
   const int interrupts = InterruptScope::Count();
   while (Look() == nullptr) {
     if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped before it answered");
-    pollfd printed[] = {{out_->reader(), POLLIN, 0}, {err_->reader(), POLLIN, 0}};  // closed ones are negative, and ignored
+    pollfd printed[] = {{out_->reader(), POLLIN, 0}, {err_->reader(), POLLIN, 0}};  // poll ignores closed (negative) ones
     poll(printed, std::size(printed), kLookAgain_ms);
   }
   return end_;

@@ -1,5 +1,5 @@
-// A call of one of a cluster's programs, such as sbatch or squeue. It runs next to the batch and has a limit. Its output counts
-// as an answer only if it ended well.
+// A call of a cluster program, such as sbatch or squeue. It runs in parallel to the batch, with a time limit. Its output counts
+// as an answer only if it ended without an error.
 #pragma once
 
 #include <chrono>
@@ -15,26 +15,26 @@
 
 namespace backplane {
 
-// The limit of a call: BACKPLANE_CLUSTER_PATIENCE seconds, 30 unless it is set. A busy controller answers late.
+// The limit of a call: BACKPLANE_CLUSTER_PATIENCE seconds, by default 30. A busy controller answers late.
 std::chrono::milliseconds ClusterPatience();
 
 struct CallEnd {
-  std::string out;      // from its standard output
-  std::string err;      // from its standard error
-  std::string failure;  // why there is no answer, a sentence; empty: it ended well
+  std::string out;      // standard output
+  std::string err;      // standard error
+  std::string failure;  // a sentence if there is no answer; empty: success
   bool ok() const { return failure.empty(); }
 };
 
 class ProgramCall {
  public:
-  // Looks for words[0] on PATH. Never throws: a program that cannot be started is a call that failed.
+  // Finds words[0] on PATH. Never throws: a program that cannot start counts as a failed call.
   explicit ProgramCall(std::vector<std::string> words, std::chrono::milliseconds limit = ClusterPatience(),
                        const std::string& input = "");
   ProgramCall(const ProgramCall&) = delete;  // the destructor kills the program and its children
 
-  // NULL: it still runs. Never waits; after the limit the call is killed.
+  // NULL: it still runs. Never waits. Kills the call after the limit.
   const CallEnd* Look();
-  // Waits for its end, and kills it after a Ctrl-C.
+  // Waits for its end, and kills it on Ctrl-C.
   CallEnd Await();
 
  private:

@@ -1,8 +1,9 @@
-"""Backplane's driver for Ray: a process beside the supervisor that submits a task for each trial.
+"""Backplane's driver for Ray: a child process of the supervisor that submits one task per trial.
 
 Reads JSON lines: first {"address", "backplane", "at_least": {...}}, then {"open": {folder, token, shared, out}} and, for each
-trial, {"submit": {job, cpus, gpus, memory}}; {"ping": n}, to which {"pong": n} is the answer, at any time. Writes JSON lines: {"ready": {cpus, gpus, nodes, job}} or {"error"}, then
-{"opened": why not}, {"done": job} and {"lost": job, "why"}. The end of its input is its own end, and Ray ends its tasks with it.
+trial, {"submit": {job, cpus, gpus, memory}}. Answers {"ping": n} with {"pong": n} at any time. Writes JSON lines:
+{"ready": {cpus, gpus, nodes, job}} or {"error"}, then {"opened": error}, {"done": job} and {"lost": job, "why"}. Ends when its input
+ends; Ray then ends its tasks.
 """
 import json
 import os
@@ -15,8 +16,8 @@ import tempfile
 import threading
 import time
 
-LOOK_S = 0.02  # for tasks that have ended
-TALK_S = 0.5  # between a task without a shared folder and the driver
+LOOK_S = 0.02  # interval of the check for ended tasks
+TALK_S = 0.5  # interval between messages of a task without a shared folder
 
 
 def say(**what):
@@ -32,11 +33,11 @@ def sentence(error):
 
 
 def knock(address):
-    """Ray itself tries for minutes where nobody answers, as with `auto` after a cluster that was killed: its address is still there."""
+    """Fails fast: Ray itself tries for minutes, for example if `auto` finds the address of a killed cluster."""
     if address == "auto":
         try:
             from ray._private.services import get_ray_address_from_environment
-        except ImportError:  # another version: without a knock, then
+        except ImportError:  # a different version of Ray: skip the check
             return
         address = get_ray_address_from_environment(address, None)
     host, _, port = address.rpartition(":")
@@ -45,7 +46,7 @@ def knock(address):
 
 
 def look(folder, token):
-    """On a node: whether it sees the folder of the supervisor."""
+    """Runs on a node: returns whether it sees the supervisor's folder."""
     try:
         return pathlib.Path(folder, "session").read_text() == token
     except OSError:
@@ -53,16 +54,16 @@ def look(folder, token):
 
 
 def work(backplane, folder, token, job):
-    """On a node: runs the trial. `backplane work` ends with this process, by the signal of its parent's death."""
+    """Runs the trial on a node. `backplane work` ends with this process, by the parent-death signal."""
     words = [backplane, "work", f"--folder={folder}", f"--token={token}", f"--worker=ray.{job}", f"--job={job}"]
-    # `rollout.workers` of the trial are actors of this cluster (trial/start_workers.cpp).
+    # Workers of the trial (`rollout.workers`) are actors of this cluster (trial/start_workers.cpp).
     environment = {"BACKPLANE_WORKERS": "ray:auto", "BACKPLANE_PYTHON": sys.executable, **os.environ}
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, check=False)
     return done.returncode, done.stderr.decode(errors="replace")
 
 
 def read_tree(root):
-    """The files below a folder, with their paths from it."""
+    """The contents of the files below a folder, by relative path."""
     files = {}
     for path in sorted(pathlib.Path(root).rglob("*")):
         if path.is_file():
@@ -83,7 +84,7 @@ def write_tree(root, files):
 
 
 def work_apart(backplane, token, job, out, order, files, relay):
-    """On a node that does not see the results folder: in a folder of its own, of which the content comes and goes with the task."""
+    """Runs the trial on a node without the results folder: in a folder of its own; the task carries the files both ways."""
     import ray
 
     here = tempfile.mkdtemp(prefix="backplane-")
@@ -127,7 +128,7 @@ def work_apart(backplane, token, job, out, order, files, relay):
 
 
 class Relay:
-    """What is said between the driver and tasks that share no folder: how to stop, and what a trial says of itself."""
+    """Passes stop orders to tasks that share no folder, and their status back."""
 
     def __init__(self):
         self.stops, self.status = {}, {}
@@ -174,7 +175,7 @@ class Driver:
             try:
                 answers[name] = self.ray.get(ref)
             except self.ray.exceptions.RayError as error:
-                gone = error  # a node that has died may stand among those alive for a while
+                gone = error  # Ray may list a dead node as alive for a while
         if gone and not answers:
             raise gone
         return answers
@@ -213,7 +214,7 @@ class Driver:
                 job = self.jobs.pop(ref)
             try:
                 result = self.ray.get(ref)
-            except Exception as error:  # of Ray: the worker or its node died
+            except Exception as error:  # raised by Ray: the worker or its node died
                 say(lost=job, why="its node was lost: " + sentence(error))
                 continue
             code, said = result[:2]
@@ -278,7 +279,7 @@ def main():
                     say(lost=told["submit"]["job"], why="Ray did not take it: " + sentence(error))
                 else:
                     say(opened=sentence(error))
-        os._exit(0)  # the supervisor has closed it, or is dead
+        os._exit(0)  # the supervisor has closed it or is dead
 
     threading.Thread(target=hear, daemon=True).start()
     while True:
@@ -288,5 +289,5 @@ def main():
 
 SAYING = threading.Lock()
 REPLIES = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what Ray prints is no reply
+os.dup2(2, 1)  # Ray's prints must not mix with the replies
 main()

@@ -29,10 +29,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kJoins{120};     // a first import of Ray from a cold disk
-constexpr std::chrono::seconds kNodesLook{60};  // at the folder
-constexpr std::chrono::seconds kEndIsSeen{10};  // between the end of a task and what its node has written
+constexpr std::chrono::seconds kNodesLook{60};  // check of the folder on all nodes
+constexpr std::chrono::seconds kEndIsSeen{10};  // from the end of a task until its node's files are visible
 constexpr size_t kWaiting = 8;
-constexpr int kSilentPings = 2;  // times the patience for a cluster's program
+constexpr int kSilentPings = 2;  // in units of the patience for a cluster's program
 constexpr int kLookForReplies_ms = 100;
 constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
 constexpr double kPingEvery_s = 5;
@@ -55,7 +55,7 @@ struct RayCluster {
 
 }  // namespace
 
-// A line that the driver writes.
+// A line of the driver's output.
 struct RayEngine::DriverLine {
   std::optional<nlohmann::json> ready, error, opened;  // RayCluster, texts
   std::optional<JobId> lost, done, pong;
@@ -75,7 +75,7 @@ struct RayEngine::DriverLine {
   }
 };
 
-// The process and the lines between it and us.
+// The driver process and the pipe to it.
 class RayEngine::Driver {
  public:
   Driver(const std::string& python, const std::filesystem::path& log) : child_(Command(python, log)) { peer_.CloseTheirs(); }
@@ -85,10 +85,10 @@ class RayEngine::Driver {
   }
   Driver(const Driver&) = delete;
 
-  // False: it is dead. Never waits for a driver that does not read: the rest is sent later.
+  // Returns false if the driver is dead. Never blocks on a driver that does not read; the rest is sent later.
   bool Tell(const nlohmann::json& what) { return peer_.Send(JsonText(what) + "\n"); }
 
-  // True while its last answer is not older than the limit. Call it after each Hear.
+  // True while the last answer is younger than the limit. Call it after each Hear.
   bool Answers(std::chrono::milliseconds limit) {
     const double passed_s = clock_.Passed();
     silent_s_ = ponged_ == pinged_ ? 0 : silent_s_ + passed_s;
@@ -104,7 +104,7 @@ class RayEngine::Driver {
     ended_ = true;
   }
 
-  // What has come since the last call, waiting for it at most so long.
+  // The lines since the last call. Waits at most `timeout_ms`.
   std::vector<DriverLine> Hear(int timeout_ms) {
     ended_ = peer_.Listen(timeout_ms) == LinePeer::Heard::kEnd || ended_;
     std::vector<DriverLine> lines;
@@ -117,7 +117,7 @@ class RayEngine::Driver {
   }
   bool ended() const { return ended_; }
 
-  // Waits for such a line. Absent: it ended, the time is over, or a Ctrl-C came.
+  // Waits for a matching line. Absent: the driver ended, the time is over, or Ctrl-C was pressed.
   std::optional<DriverLine> Await(bool (DriverLine::*is_reply)() const, std::chrono::seconds at_most,
                                   const std::function<void()>& meanwhile = {}) {
     for (const auto until = Clock::now() + at_most; Clock::now() < until && InterruptScope::Count() == 0;) {
@@ -130,7 +130,7 @@ class RayEngine::Driver {
   }
 
  private:
-  // Its input stays open as a descriptor that it is told of: a child's standard input is nobody's.
+  // Passes the input as a separate descriptor, because a child's standard input is /dev/null.
   ChildCommand Command(const std::string& python, const std::filesystem::path& log) {
     ChildCommand command;
     command.program = python;
@@ -151,7 +151,7 @@ class RayEngine::Driver {
   AwakeClock clock_{kPauseOfOurs_s};
 };
 
-// The driver says the same, once it is there.
+// The driver makes the same check after its start.
 std::string RayEngine::WhyNot(const EngineConfig& config) {
   const std::string python = config.python.value_or(FindPython());
   const ProcessEnd run = RunProcess(
@@ -192,7 +192,7 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   double room = cpus / static_cast<double>(needs.cpus);
   if (needs.gpus > 0) room = std::min(room, gpus / needs.gpus);
   const auto places = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
-  // A few more wait in Ray's own queue, so that a place is filled again without a word from us.
+  // Queues a few more in Ray, so that it fills a free place without waiting for the supervisor.
   at_once_ = places + std::min(places, kWaiting);
   if (request.jobs) at_once_ = std::min<size_t>(at_once_, *request.jobs);
 }

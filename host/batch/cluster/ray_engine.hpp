@@ -1,5 +1,5 @@
-// The nodes of a Ray cluster: a task for each trial, which runs a worker for it. Ray is spoken to by a small driver in Python
-// (ray_driver.py), a process beside this one.
+// Runs trials on the nodes of a Ray cluster: one task per trial, which runs a worker. A small Python driver (ray_driver.py) in
+// a child process talks to Ray.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,11 @@ namespace backplane {
 
 class RayEngine : public FolderEngine {
  public:
-  // Begins the driver, which joins the cluster. Throws std::runtime_error with a sentence if there is no package or no cluster.
+  // Starts the driver, which joins the cluster. Throws std::runtime_error with a sentence if the package or the cluster is
+  // missing.
   explicit RayEngine(const EngineRequest& request);
   ~RayEngine() override;
-  static std::string WhyNot(const EngineConfig& config);  // as WhyNoEngine says
+  static std::string WhyNot(const EngineConfig& config);  // see WhyNoEngine
 
   std::string Open() override;
   size_t at_once() const { return at_once_; }
@@ -29,7 +30,7 @@ class RayEngine : public FolderEngine {
   EngineRequest request_;
   std::unique_ptr<Driver> driver_;
   std::vector<Lost> lost_;
-  std::map<JobId, std::chrono::steady_clock::time_point> done_;  // tasks that ended, and when we heard of it
+  std::map<JobId, std::chrono::steady_clock::time_point> done_;  // tasks that ended, and when their end was seen
   size_t at_once_ = 1;
   std::string ray_job_;
 };

@@ -20,15 +20,15 @@ constexpr double kMinute_s = 60, kMiB = 1 << 20;
 // Memory for the worker and its shims. With it, a trial reaches its shim's limit before Slurm ends the whole job.
 constexpr double kOwnMemory_mib = 128;
 
-// The words of squeue's %T. A state in no list has an unknown meaning, as in another version of Slurm.
+// Values of squeue's %T. A state in no list is unknown, for example from a different version of Slurm.
 constexpr std::string_view kRunning[] = {"RUNNING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"};
 constexpr std::string_view kPending[] = {"PENDING",     "CONFIGURING",  "POWER_UP_NODE", "REQUEUED",
                                          "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT"};
 constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING",    "DEADLINE",
                                        "FAILED",    "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
                                        "REVOKED",   "STAGE_OUT",     "TIMEOUT"};
-constexpr std::string_view kForgotten = "Invalid job id";  // its words for a job that it no longer knows
-constexpr size_t kMostDigits = 10;                         // of a job's number, which Slurm keeps in 32 bits
+constexpr std::string_view kForgotten = "Invalid job id";  // Slurm's message for a job that it has removed
+constexpr size_t kMostDigits = 10;                         // of a job number, which has 32 bits
 constexpr size_t kShownOfAnswer = 100;
 
 template <size_t n>
@@ -51,7 +51,7 @@ std::vector<std::string> SbatchArguments(const EngineRequest& request, const Wor
                                      "--nodes=1",
                                      "--ntasks=1",
                                      fmt::format("--cpus-per-task={}", slots * needs.cpus),
-                                     "--no-requeue",  // a lost worker's trials are run again by others, and at once
+                                     "--no-requeue",  // other workers run a lost worker's trials again immediately
                                      "--output=" + (at.logs() / "%A_%a.log").string()};
   if (needs.memory_bytes) {
     const double mib = std::ceil(static_cast<double>(slots * *needs.memory_bytes) / kMiB);
@@ -59,7 +59,7 @@ std::vector<std::string> SbatchArguments(const EngineRequest& request, const Wor
   }
   if (needs.gpus > 0) arguments.push_back(fmt::format("--gres=gpu:{}", slots * static_cast<size_t>(std::ceil(needs.gpus))));
   if (needs.wall_time_s) {
-    // Of all trials that a worker may come to run, one after the other, with a minute around each.
+    // A worker may run several trials in turn; allow a minute around each.
     const auto turns = static_cast<double>((needs.trials + tasks * slots - 1) / (tasks * slots));
     arguments.push_back(fmt::format("--time={}", std::ceil(turns * (*needs.wall_time_s / kMinute_s + 1))));
   }

@@ -1,4 +1,4 @@
-// The commands of Slurm: their arguments, and the meaning of their answers.
+// The commands of Slurm: their arguments and answers.
 #pragma once
 
 #include <filesystem>
@@ -13,35 +13,35 @@
 
 namespace backplane {
 
-// The arguments of `sbatch` for an array of `tasks` workers, of which each runs `slots` trials at once.
+// The arguments of `sbatch` for an array of `tasks` workers with `slots` parallel trials each.
 std::vector<std::string> SbatchArguments(const EngineRequest& request, const WorkFolder& at, size_t tasks, size_t slots);
-// What it runs: the shell gives its place to the worker, so that signals of Slurm reach that.
+// The job's script. The shell execs the worker, so that Slurm's signals reach it.
 std::string WorkerScript(const EngineRequest& request, const WorkFolder& at, const std::string& token, size_t slots);
-// How the worker of a task of an array calls itself.
+// The name of the worker in a task of an array.
 std::string WorkerName(const std::string& job, const std::string& task);
-// The array of a worker; empty: it has no such name.
+// The array of a worker; empty if the name contains none.
 std::string ArrayOf(const std::string& worker);
 
-// The words of sbatch, whose input is the script.
+// The command line of sbatch. The script is its input.
 std::vector<std::string> SbatchWords(std::vector<std::string> arguments);
 // The array's number that sbatch --parsable printed; absent: it printed none.
 std::optional<std::string> ReadJobNumber(const std::string& text);
 
 struct SlurmTasks {
   std::set<std::string> running, pending, ended;  // worker names
-  std::string why_pending;                        // the reason of one of them in Slurm's words; may be empty
+  std::string why_pending;                        // Slurm's reason for one pending task; may be empty
   bool forgotten = false;                         // Slurm knows none of the arrays any more
 
   bool HasArray(const std::string& job) const;
 };
 std::vector<std::string> SqueueWords(const std::vector<std::string>& jobs);
-// Reads squeue's lines "job task state why". Absent: a line cannot be read, so the state of the tasks is not known.
+// Parses squeue's lines "job task state why". Absent: a line is malformed, so the state of the tasks is unknown.
 std::optional<SlurmTasks> ReadTasks(const std::string& text);
-// Reads the end of a call of squeue. Absent: the state of the tasks is not known, and `failure` has the reason.
+// Evaluates a finished call of squeue. Absent: the state of the tasks is unknown, and `failure` contains the reason.
 std::optional<SlurmTasks> TasksOf(const CallEnd& end, std::string* failure);
 
 std::vector<std::string> ScancelWords(const std::vector<std::string>& jobs, bool only_pending);
-// Waits for its end. Returns a sentence if it failed, so that they may still be there.
+// Waits for the end of scancel. Returns a sentence if it failed; the jobs may then still exist.
 std::string CancelJobs(const std::vector<std::string>& jobs, bool only_pending,
                        std::chrono::milliseconds limit = ClusterPatience());
 

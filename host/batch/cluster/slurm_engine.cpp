@@ -31,7 +31,7 @@ std::string WorkerOf(const std::string& taken) {
   return at == std::string::npos ? "" : taken.substr(at + 1);
 }
 
-// Unlisted tasks and a silent controller are "not known". After so long they count as gone.
+// Tasks that are unlisted, or whose controller is silent, are unknown. After this time they count as gone.
 std::chrono::milliseconds UnknownFor() { return kSilentCalls * ClusterPatience(); }
 
 }  // namespace
@@ -57,8 +57,8 @@ std::string SlurmEngine::WhyNot(const EngineConfig&) {
       end.failure);
 }
 
-// Ends its jobs in the queue. After a stop a person waits, so all steps share one deadline. Jobs that are left end by
-// themselves: a worker without its folder does not begin.
+// Cancels its jobs in the queue. The user waits after a stop, so all steps share one deadline. Remaining jobs end on their own,
+// because a worker without its folder does not start.
 SlurmEngine::~SlurmEngine() {
   ask_.reset();
   const bool stopped = InterruptScope::AnyCame();
@@ -113,7 +113,7 @@ void SlurmEngine::AdoptArrays() {
   }
 }
 
-// Waits for the first worker: that it is there says that the nodes see the folder and can run this program.
+// Waits for the first worker. Its start proves that the nodes see the folder and can run this program.
 std::string SlurmEngine::Open() {
   MakeFolder();
   Submit(tasks_);
@@ -174,8 +174,8 @@ uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
   return sum;
 }
 
-// A worker is gone after two such answers, because its last files may arrive later than the first. A worker that Slurm does
-// not list is gone if that lasts, and its trials give no sign of life meanwhile.
+// A worker is gone after two such answers, because its last files may arrive after the first. An unlisted worker is gone if
+// that state lasts and its trials show no heartbeat.
 bool SlurmEngine::IsLost(const std::string& worker, const SlurmTasks& tasks, std::map<std::string, Suspect>* suspects) {
   if (tasks.running.contains(worker)) return false;
   const auto now = Clock::now();
@@ -204,7 +204,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks
   return lost;
 }
 
-// True if Slurm listed no task of an array, although it may still be there.
+// True if Slurm listed no task of an array although the array may still exist.
 bool SlurmEngine::AnyUnlisted(const SlurmTasks& tasks) {
   bool unknown = false;
   for (const std::string& job : jobs_) {
@@ -224,7 +224,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
   return lost;
 }
 
-// Workers that run trials need no answer of squeue. If there are none, orders may wait for workers that never come.
+// Workers that run trials need no answer of squeue. Without any, orders may wait for workers that never start.
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
   if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty())
     return {};
@@ -242,7 +242,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   const std::optional<SlurmTasks> tasks = Hear();
   if (!tasks) return LostToSilence();
   std::vector<Lost> lost = LostWorkers(*tasks);
-  // Workers leave when there was nothing to do for a while, or with their node.
+  // Workers end after some idle time, or with their node.
   const bool unknown = AnyUnlisted(*tasks);
   const size_t there = tasks->running.size() + tasks->pending.size();
   if (submit_ || unknown || NamesIn(at().orders()).empty() || there >= tasks_) return lost;

@@ -1,5 +1,5 @@
-// The nodes of a Slurm cluster: arrays of workers, jobs of the queue that each run many trials, one after the other, so that a
-// short trial costs no turn in the queue.
+// Runs trials on the nodes of a Slurm cluster: arrays of workers that run many trials each, so that a short trial does not wait
+// in the queue.
 #pragma once
 
 #include <chrono>
@@ -14,10 +14,10 @@ namespace backplane {
 
 class SlurmEngine : public FolderEngine {
  public:
-  // Throws std::runtime_error with a sentence if this machine has no Slurm, or it can not give what is asked for.
+  // Throws std::runtime_error with a sentence if this machine has no Slurm, or if Slurm cannot provide the requested resources.
   explicit SlurmEngine(const EngineRequest& request);
-  static std::string WhyNot(const EngineConfig& config);  // as WhyNoEngine says
-  ~SlurmEngine() override;                                // cancels what it has in the queue
+  static std::string WhyNot(const EngineConfig& config);  // see WhyNoEngine
+  ~SlurmEngine() override;                                // cancels its jobs in the queue
 
   std::string Open() override;
   size_t at_once() const { return at_once_; }
@@ -25,16 +25,16 @@ class SlurmEngine : public FolderEngine {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // A worker that Slurm does not count among the running ones.
+  // A worker that Slurm does not list as running.
   struct Suspect {
     Clock::time_point since;
-    uint64_t heartbeats = 0;  // of its trials, then
+    uint64_t heartbeats = 0;  // of its trials at that time
   };
 
   void Ordered(const WorkOrder&) override {}
   std::vector<Lost> FindLost() override;
   void Submit(size_t tasks);
-  // Takes the end of sbatch, if it has come. Returns a sentence if it failed.
+  // Returns a sentence if sbatch has ended with an error.
   std::string ReadSubmit();
   // Calls squeue every few seconds, and returns each readable answer once. Never waits.
   std::optional<SlurmTasks> Hear();
@@ -51,15 +51,15 @@ class SlurmEngine : public FolderEngine {
 
   EngineRequest request_;
   size_t at_once_ = 1;             // trials
-  size_t tasks_ = 1, slots_ = 1;   // jobs of an array, trials at the same time in each
-  std::vector<std::string> jobs_;  // arrays, by Slurm's numbers
+  size_t tasks_ = 1, slots_ = 1;   // jobs per array, parallel trials per job
+  std::vector<std::string> jobs_;  // array numbers from Slurm
   std::map<std::string, Suspect> suspects_;
-  std::map<std::string, Clock::time_point> unlisted_;  // arrays of which Slurm listed no task, and since when
+  std::map<std::string, Clock::time_point> unlisted_;  // arrays without a listed task, since when
   Clock::time_point asked_ = Clock::now();
-  std::optional<Clock::time_point> silent_since_;  // no answer could be read since then
+  std::optional<Clock::time_point> silent_since_;  // time of the first unreadable answer in a row
   std::unique_ptr<ProgramCall> ask_, submit_;
   std::string warned_;
-  size_t in_vain_ = 0;  // arrays of which no worker came
+  size_t in_vain_ = 0;  // arrays of which no worker started
 };
 
 }  // namespace backplane

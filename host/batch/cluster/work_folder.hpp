@@ -1,17 +1,17 @@
-// What a supervisor and the workers on a cluster's nodes say to each other: files in a folder that all of them see, each made
-// whole under another name and then renamed. A folder for each session of a supervisor, OUT/engine/<n>:
+// The protocol between a supervisor and the workers on a cluster's nodes: files in a shared folder, each written under another
+// name and then renamed. Each session of a supervisor has a folder OUT/engine/<n>:
 //
-//   session           written first: its token, by which a worker knows that it sees this folder and no other of that name
+//   session           the session's token, written first; proves to a worker that it sees this folder
 //   alive             a number that grows as long as the supervisor lives
-//   orders/JOB        what is to be run (WorkOrder); a worker renames it to taken/JOB@WORKER, so that nobody takes it twice
-//   stop/JOB.HOW      how a running job is to be stopped: ask, kill, where
-//   ended/JOB         how it ended (WorkEnd); the supervisor removes it when it knows
-//   workers/WORKER    made by a worker when it begins (WorkerHello), removed when it ends
-//   end               the workers are to end: "ask", their trials with a checkpoint, or "kill"
-//   logs/             what the workers print
+//   orders/JOB        an order to run (WorkOrder); a worker claims it by renaming it to taken/JOB@WORKER
+//   stop/JOB.HOW      an order to stop a running job: ask, kill, where
+//   ended/JOB         the end of a job (WorkEnd); the supervisor removes it after reading
+//   workers/WORKER    made by a worker when it starts (WorkerHello), removed when it ends
+//   end               orders the workers to end: "ask", their trials with a checkpoint, or "kill"
+//   logs/             output of the workers
 //
-// Whoever waits reads whole folders and never asks again for a file that was not there: a network file system keeps for a
-// while that a name is missing, but looks anew at a folder that is opened.
+// Readers list whole folders and never poll for a missing file: a network file system caches the absence of a name, but rereads
+// a folder when it is opened.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct WorkOrder {
   }
 };
 
-// A JobEnd, but for the status, which the supervisor reads itself.
+// A JobEnd without the status, which the supervisor reads itself.
 struct WorkEnd {
   int code = 0, signal = 0;
   std::string not_started, lost, memory_enforced_by, host;
@@ -82,7 +82,7 @@ struct WorkEnd {
 struct WorkerHello {
   std::string host;
   int64_t pid = 0;
-  std::vector<int> cores;  // that it keeps its trials to; none: the machine's are taken already
+  std::vector<int> cores;  // cores of its trials; none: all cores are taken
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("host", self.host);
@@ -110,12 +110,12 @@ struct WorkFolder {
   std::filesystem::path stop(JobId job, StopHow how) const { return stop() / (Name(job) + "." + Word(how)); }
 
   static const char* Word(StopHow how) { return how == StopHow::kAsk ? "ask" : how == StopHow::kKill ? "kill" : "where"; }
-  // Equal lengths: sorted as texts they are in the order in which they were given.
+  // All names have the same length, so their text order is the order of the jobs.
   static std::string Name(JobId job) {
     const std::string number = std::to_string(job);
     return std::string(std::max<size_t>(kDigits, number.size()) - number.size(), '0') + number;
   }
-  // Of what is named by a job alone, or by it and a worker. Absent: another file, such as one that is being made.
+  // The job of a name, with or without a worker. Absent: a different file, such as a temporary one.
   static std::optional<JobId> Job(const std::string& name) {
     const std::string number = name.substr(0, name.find('@'));
     if (number.size() < kDigits || !std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; }))
@@ -138,7 +138,7 @@ struct WorkFolder {
   static constexpr size_t kDigits = 8;
 };
 
-// The names in a folder, sorted; none where there is no such folder.
+// The names in a folder, sorted; empty if the folder is missing.
 std::vector<std::string> NamesIn(const std::filesystem::path& folder);
 
 }  // namespace backplane

@@ -35,11 +35,10 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLookBusy{100}, kLookIdle{200}, kLookKeen{10};
-constexpr std::chrono::seconds kKeen{2};      // after the last job there is mostly another one
-constexpr std::chrono::seconds kIdleEnd{60};  // the node is somebody else's again
+constexpr std::chrono::seconds kKeen{2};      // after the last job another one usually follows
+constexpr std::chrono::seconds kIdleEnd{60};  // then other users get the node
 constexpr std::chrono::seconds kSupervisorGone{30};
-constexpr std::chrono::seconds kLockPatience{
-    40};  // of a worker whose node the cluster has given up, and that still ends its trial
+constexpr std::chrono::seconds kLockPatience{40};  // for a worker on a lost node that still ends its trial
 constexpr std::chrono::seconds kFlushEvery{1};
 
 // The arguments of `backplane work`:
@@ -79,7 +78,7 @@ WorkArguments ReadWorkArguments(const std::vector<std::string>& arguments) {
   return read;
 }
 
-// Which devices the cluster has given to this process, as it says by the variable that CUDA reads.
+// Devices that the cluster granted to this process, from the variable that CUDA reads.
 std::vector<std::string> GivenGpus() {
   const char* const text = std::getenv("CUDA_VISIBLE_DEVICES");
   return text == nullptr || std::string(text) == "NoDevFiles" ? std::vector<std::string>() : SplitList(text);
@@ -132,7 +131,7 @@ class Worker {
     int lock_fd = -1;
   };
 
-  // What the cluster has granted for all slots together; without a word of it, a core for each.
+  // Cores that the cluster granted for all slots together. If unknown, one core per slot.
   size_t CoresWanted() const {
     const char* const granted = std::getenv("SLURM_CPUS_PER_TASK");
     const auto number = granted == nullptr ? std::nullopt : ParseInteger(granted);
@@ -154,7 +153,7 @@ class Worker {
     return ending_ || alone_ || (arguments_.only && taken_ > 0) || Clock::now() - last_job_ > kIdleEnd;
   }
 
-  // False: there is none.
+  // Returns false if there is no order.
   bool TakeOne() {
     for (const std::string& name : NamesIn(at_.orders())) {
       const auto job = WorkFolder::Job(name);
@@ -168,7 +167,7 @@ class Worker {
       Start(*job, mine);
       return true;
     }
-    if (arguments_.only) ending_ = true;  // somebody has taken it back
+    if (arguments_.only) ending_ = true;  // the supervisor has withdrawn it
     return false;
   }
 
@@ -201,7 +200,7 @@ class Worker {
     }
   }
 
-  // -1: none. The one that holds it is of a node that the cluster has given up too early, and has been told to end.
+  // -1: none. The holder's node counted as lost too early, and the holder has an order to end.
   static int Lock(const std::filesystem::path& file) {
     if (file.empty()) return -1;
     const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -228,7 +227,7 @@ class Worker {
     }
   }
 
-  // The cluster's own way to say it is SIGTERM.
+  // The cluster announces the end by SIGTERM.
   void HearEnd() {
     const std::string said = ReadFile(at_.end()).value_or("");
     std::error_code error;
@@ -248,8 +247,7 @@ class Worker {
     alone_ = Clock::now() - last_sign_ > kSupervisorGone;
   }
 
-  // The status file is mapped by the trial, and a network file system brings mapped pages to the others only when it is told
-  // to.
+  // The trial maps its status file. A network file system sends mapped pages to other nodes only after a flush.
   void Flush() {
     if (Clock::now() - last_flush_ < kFlushEvery) return;
     last_flush_ = Clock::now();
@@ -278,7 +276,7 @@ class Worker {
       told.over_silence = end.over_silence;
       told.stuck = end.stuck;
       told.left = end.left;
-      // Whether it was in time: what it has finished counts.
+      // Preemption may have come after the trial's end; finished work counts.
       if (preempted_) told.lost = "the cluster took its node back";
       Ended(running, told);
     }
@@ -294,7 +292,7 @@ class Worker {
     try {
       ReplaceFile(at_.ended(running.job), ToJson(end).dump());
       std::filesystem::remove(at_.taken_by(running.job, arguments_.worker), error);
-    } catch (const std::exception& failed) {  // the supervisor hears of our own end, and what the trial has written counts
+    } catch (const std::exception& failed) {  // the supervisor notices our end, and the trial's files count
       std::fprintf(stderr, "backplane: work: %s\n", WordsOf(failed).c_str());
     }
   }
@@ -304,13 +302,13 @@ class Worker {
   const InterruptScope interrupts_;
   LocalEngine engine_;
   CoreClaims claims_;
-  std::vector<int> cores_;            // that are free
-  std::vector<std::string> gpus_;     // likewise
-  std::map<JobId, Running> running_;  // by the number that engine_ gave
+  std::vector<int> cores_;            // free cores
+  std::vector<std::string> gpus_;     // free devices
+  std::map<JobId, Running> running_;  // by the engine's number
   std::set<std::string> heard_;       // stops that were passed on
   size_t taken_ = 0;
   bool ending_ = false, alone_ = false, preempted_ = false;
-  int asked_ = 0;  // to end; 2: at once
+  int asked_ = 0;  // requests to end; 2: immediately
   std::string alive_;
   Clock::time_point last_sign_ = Clock::now(), last_job_ = Clock::now(), last_flush_ = Clock::now();
 };
@@ -321,7 +319,7 @@ int Work(const std::vector<std::string>& arguments) {
   try {
     const pid_t parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) return kExitTemp;  // it died before that
+    if (getppid() != parent) return kExitTemp;  // the parent died before that
     const WorkArguments read = ReadWorkArguments(arguments);
     if (ReadFile(read.at.session()).value_or("") != read.token) {
       throw std::runtime_error("work: " + read.at.folder.string() +

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kValueColumns = 100;
-constexpr double kRounding = 1e-9;  // of a bound whose logarithm is used
+constexpr double kRounding = 1e-9;  // for a bound that is used as a logarithm
 
 std::string Shown(const json& value) { return Printable(JsonText(value), kValueColumns); }
 
@@ -27,12 +27,12 @@ std::string Expected(const std::string& what, const char* key, const json& found
 
 bool IsOnStep(const json& value, const SearchedOption& option) {
   const auto step = static_cast<int64_t>(option.step.value_or(1));
-  // Unsigned: the distance may be larger than an int64_t. The value is known to be at least `low`.
+  // Unsigned, because the distance may exceed int64_t. The value is at least `low`.
   const uint64_t distance = value.get<uint64_t>() - static_cast<uint64_t>(option.lowest);
   return step <= 1 || distance % static_cast<uint64_t>(step) == 0;
 }
 
-// True if the distribution can give this value.
+// True if the distribution contains this value.
 bool IsWithin(const json& value, const SearchedOption& option) {
   if (option.is_choice()) return std::ranges::find(option.choices, value) != option.choices.end();
   if (!value.is_number() || (option.whole && !value.is_number_integer())) return false;

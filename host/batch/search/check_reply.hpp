@@ -1,4 +1,4 @@
-// Checks the replies of a search's side process before they are used or recorded.
+// Checks replies of a search's side process before they are used or recorded.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace backplane {
 
-// Returns a clause with the error of the reply to `request`; empty: it can be used. `known`: the search so far. `number`: the
+// Returns a clause with the error of the reply to `request`; empty: it is valid. `known`: the search so far. `number`: the
 // suggestion in an `adopt`.
 std::string ReplyError(const nlohmann::json& request, const nlohmann::json& reply, const SearchRecord& known,
                        std::optional<uint64_t> number = std::nullopt);

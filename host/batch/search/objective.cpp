@@ -50,7 +50,7 @@ std::vector<std::string> RecordedMetrics(const AttemptFolder& attempt) {
 
 void MetricFollower::Read(const std::function<bool(uint64_t, double)>& use) {
   while (!enough_) {
-    // Looked at first: an attempt that has a successor writes nothing more.
+    // Tested first: an attempt with a successor writes no more values.
     const bool has_next = std::filesystem::exists(trial_.attempt(attempt_ + 1).folder);
     enough_ = !ReadAttempt(trial_.attempt(attempt_).metrics(), use);
     if (enough_ || !has_next) return;

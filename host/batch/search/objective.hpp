@@ -12,22 +12,22 @@
 
 namespace backplane {
 
-// The objective of an attempt that ended: the mean in its result, or else the last finite value. It is absent if the metric
-// diverged (record/finite_tail.hpp). Absent: there is none. Such a trial counts as failed, as Optuna does with a NaN.
+// The objective of an ended attempt: the mean in its result, or else the last finite value. Absent if the metric is missing or
+// diverged (record/finite_tail.hpp). Such a trial counts as failed, as in Optuna.
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
 
 // The names of all metrics that an attempt recorded, finite or not, sorted.
 std::vector<std::string> RecordedMetrics(const AttemptFolder& attempt);
 
-// Reads on in the metrics of a trial's attempts, one after the other, where it stopped.
+// Reads new metrics of a trial's attempts, one after the other.
 class MetricFollower {
  public:
   MetricFollower(TrialFolder trial, std::string metric) : trial_(std::move(trial)), metric_(std::move(metric)) {}
 
-  // Calls `use` with each finite value that has come since the last call, and its iteration, from 1 on; until it returns false,
-  // which is remembered. What an attempt repeats of an earlier one is passed over.
+  // Calls `use` with each new finite value and its iteration, counted from 1, until it returns false; then stops for good.
+  // Skips iterations that an attempt repeats.
   void Read(const std::function<bool(uint64_t step, double value)>& use);
-  // Nothing up to this step is new.
+  // Marks all values up to this step as seen.
   void Skip(uint64_t step) { last_step_ = step; }
 
  private:

@@ -1,9 +1,9 @@
-"""Answers a search: JSON lines from one descriptor, a reply for each to the other. The study lives in memory.
+"""Answers a search: reads JSON lines from one descriptor and writes a reply per line to the other. Keeps the study in memory.
 
 usage: optuna_side.py REQUESTS_FD REPLIES_FD    (which may be the same)
 
-What is asked stands in record/event.hpp (SearchMessage). The same messages in the same order have the same replies: every `ask`
-makes a sampler anew, whose seed is a hash of the search's seed and the suggestion's number.
+record/event.hpp (SearchMessage) describes the requests. The same messages in the same order get the same replies: every `ask`
+creates a new sampler, whose seed is a hash of the search's seed and the suggestion's number.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ def load():
     return optuna
 
 
-# Of a method, beside optuna itself.
+# Packages that a method needs in addition to optuna.
 NEEDS = {"gp": ["scipy", "torch"], "cmaes": ["cmaes"], "qmc": ["scipy"]}
 
 
 def labels_of(choices):
-    """Names of choices. Optuna accepts None, a bool, a number or a text, and takes equal ones for the same: 0, 0.0 and False."""
+    """Names of choices. Optuna accepts None, bool, number or text, and treats equal ones as the same: 0, 0.0 and False."""
     texts = [json.dumps(choice, sort_keys=True) for choice in choices]
     labels = [text if isinstance(choice, (dict, list)) else choice for choice, text in zip(choices, texts)]
     return labels if len(set(labels)) == len(set(texts)) else texts
@@ -38,14 +38,14 @@ class Search:
         self.optuna = optuna
         self.method, self.seed = request["method"], request["seed"]
         for needed in NEEDS.get(self.method, []):
-            importlib.import_module(needed)  # now, and not at the first suggestion that needs it
+            importlib.import_module(needed)  # fails now instead of at the first suggestion
         self.choices = {path: d["choice"] for path, d in request["space"].items() if "choice" in d}
         self.space = {path: self.distribution(d) for path, d in sorted(request["space"].items())}
         self.trials = {}
         self.study = optuna.create_study(
             study_name=request["name"],  # Hyperband chooses a trial's bracket by it
             direction=request["direction"],
-            sampler=optuna.samplers.RandomSampler(seed=0),  # never asked: `ask` brings its own
+            sampler=optuna.samplers.RandomSampler(seed=0),  # unused: `ask` sets its own
             pruner=self.pruner(request.get("pruner") or {"type": "none"}),
         )
 
@@ -92,7 +92,7 @@ class Search:
             return samplers.GPSampler(seed=seed, independent_sampler=independent)
         if self.method == "cmaes":
             return samplers.CmaEsSampler(seed=seed, independent_sampler=independent)
-        if self.method == "qmc":  # one sequence, of which each number takes the next: its seed stays
+        if self.method == "qmc":  # all numbers share one sequence, so its seed stays
             return samplers.QMCSampler(
                 seed=self.seed_of("sequence"),
                 scramble=True,
@@ -137,7 +137,7 @@ class Search:
         return {}
 
     def adopt(self, request):
-        """A suggestion of an earlier search, as it stands: its number is the next one."""
+        """Adds a suggestion of an earlier search unchanged; it gets the next number."""
         states = self.optuna.trial.TrialState
         state = {"complete": states.COMPLETE, "pruned": states.PRUNED, "fail": states.FAIL, "": states.RUNNING}[request["state"]]
         params = {path: self.label(path, value) for path, value in request["params"].items()}
@@ -156,7 +156,7 @@ class Search:
 
 
 def lacks(method):
-    """Packages that are not there, without loading those that are: importing Optuna takes a second."""
+    """Missing packages. Loads none, because importing Optuna takes a second."""
     return [name for name in ["optuna", *NEEDS.get(method, [])] if importlib.util.find_spec(name) is None]
 
 
@@ -176,7 +176,7 @@ def main():
                 reply = getattr(search, request["op"])(request)
         except ImportError as error:
             reply = {"error": str(error), "missing": error.name or "optuna"}
-        except Exception as error:  # whatever it is, it is for the host to say
+        except Exception as error:  # the host reports any error
             reply = {"error": f"{type(error).__name__}: {error}"}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()

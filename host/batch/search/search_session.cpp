@@ -21,7 +21,7 @@ bool Is(const json& request, const char* op) { return Text(At(request, "op")) ==
 
 std::string VersionOf(const json& reply) { return Text(At(reply, "version"), "?"); }
 
-// For a request whose reply has changed.
+// The error for a request whose reply has changed.
 std::string SayThatItDiffers(const SearchMessage& was, const json& now, const json& opened, const json& opens) {
   const std::string versions = VersionOf(opened) == VersionOf(opens)
                                    ? "Optuna " + VersionOf(opens)

@@ -1,5 +1,5 @@
-// A search whose messages are recorded: every message is in the events before anything follows from it, so a later session
-// can bring a new process into the same state.
+// A search with recorded messages. Every message is in the events before it has an effect, so a later session can bring a new
+// process into the same state.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace backplane {
 
-// The same messages have other replies than they had: another version of Optuna, mostly.
+// The same messages get other replies than before, usually from a different version of Optuna.
 class SearchDiffers : public SearchError {
  public:
   using SearchError::SearchError;
@@ -22,26 +22,26 @@ class SearchDiffers : public SearchError {
 
 class SearchSession {
  public:
-  // Starts the process, which stays without a study. Throws SearchError, also where Optuna is missing: `open` is tried.
+  // Starts the process and tries `open`, but creates no study. Throws SearchError, also if Optuna is missing.
   SearchSession(const std::filesystem::path& log, const nlohmann::json& open, SearchWait wait);
 
-  // Sends what `events_file` says was sent, from the last `open` on, and compares. Throws SearchDiffers, SearchError.
+  // Sends the messages recorded in `events_file` again, from the last `open`, and compares. Throws SearchDiffers, SearchError.
   void Replay(const std::filesystem::path& events_file);
-  // Begins anew with what is known of each suggestion, whatever the replies would be. Into the log.
+  // Opens the search again with the known suggestions, whatever the replies would be. Logs its messages.
   void Adopt(const SearchRecord& known, const nlohmann::json& open, EventLog* log);
-  // A search that has not begun yet.
+  // Opens a search for the first time.
   void Open(const nlohmann::json& open, EventLog* log) { Send(open, log); }
 
-  // Returns the reply after it is checked and recorded. Throws SearchError; the process has ended then, because it knows a
-  // message that the log lacks.
+  // Returns the reply after it is checked and recorded. Throws SearchError and ends the process, because it knows a message
+  // that the log lacks.
   nlohmann::json Send(const nlohmann::json& request, EventLog* log);
 
  private:
   struct Message {
     nlohmann::json request;
-    std::optional<uint64_t> number = std::nullopt;  // that the reply has to have
+    std::optional<uint64_t> number = std::nullopt;  // expected in the reply
   };
-  // Several, written down together.
+  // Sends several messages and records them with one write.
   std::vector<nlohmann::json> SendAll(const std::vector<Message>& messages, EventLog* log);
   nlohmann::json AskChecked(const Message& message, const SearchRecord& known);
 
@@ -50,11 +50,11 @@ class SearchSession {
   std::unique_ptr<SideProcess> process_;
 };
 
-// From the last `open` on, in order. Throws std::runtime_error where the file is no events.
+// The messages from the last `open` on, in order. Throws std::runtime_error if the file contains no events.
 std::vector<SearchMessage> SearchMessagesOf(const std::filesystem::path& events_file);
 
-// What has changed from one `open` to another: "method was tpe, is gp"; empty: nothing. A direction that `now` lacks is the one
-// that there was.
+// Describes the changes from one `open` to another: "method was tpe, is gp". Empty: no change. If `now` lacks a direction, it
+// keeps the earlier one.
 std::string WhatChanged(const nlohmann::json& before, const nlohmann::json& now);
 
 }  // namespace backplane

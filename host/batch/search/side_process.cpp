@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr double kLongestStart_s = 120;  // of `open`: Optuna and torch from a cold disk
+constexpr double kLongestStart_s = 120;  // for `open`: loads Optuna and torch from a cold disk
 constexpr int kTick_ms = 50, kLastWords_ms = 1000;
 constexpr double kTick_s = 0.05;
 constexpr std::chrono::milliseconds kLongestRow{200}, kPause{20};
@@ -50,8 +50,8 @@ std::string WhyNoSearch(const std::string& method) {
 
 SideProcess::SideProcess(fs::path log, SearchWait wait) : log_(std::move(log)), wait_(std::move(wait)), python_(FindPython()) {
   ChildCommand command;
-  command.program = "/usr/bin/env";                                  // which looks for a bare name on PATH
-  command.environment = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"};  // the cores are the trials'
+  command.program = "/usr/bin/env";                                  // finds a bare name on PATH
+  command.environment = {"OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1"};  // leaves the cores to the trials
   command.stdout_file = command.stderr_file = log_;
   try {
     peer_ = std::make_unique<LinePeer>();
@@ -108,7 +108,7 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
     waited.Look(/*counts=*/false);
     const LinePeer::Heard heard = peer_->Listen(kTick_ms);
     if (heard == LinePeer::Heard::kEnd) FailAsEnded();
-    // Also if the reply comes in small pieces. A signal, such as Ctrl-C, ends the wait early.
+    // Limits the total time, even if the reply comes in small pieces. A signal, such as Ctrl-C, ends the wait early.
     if (waited.Look() - looked_s >= kTick_s || heard == LinePeer::Heard::kNothing) {
       looked_s = waited.seconds();
       if (wait_.meanwhile && !wait_.meanwhile()) Fail(fmt::format("stopped while waiting for the reply to '{}'", op));
@@ -119,7 +119,7 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
   }
 }
 
-// Many quick requests in a row, as in a replay, must not keep the batch from its ticks either.
+// Many fast requests in a row, as in a replay, must not delay the batch's ticks either.
 void SideProcess::LookAround() {
   const auto now = Clock::now();
   if (now - last_reply_ > kPause) row_began_ = now;

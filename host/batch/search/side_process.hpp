@@ -1,4 +1,5 @@
-// The process that answers a search (optuna_side.py): one for as long as a batch asks, with its study in memory.
+// The process that answers a search (optuna_side.py). It lives as long as the batch needs suggestions and keeps the study in
+// memory.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@
 
 namespace backplane {
 
-// The process could not be started, it has ended, or its answer cannot be used: a sentence.
+// The process did not start, has ended, or sent an unusable answer. A sentence.
 class SearchError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,24 +25,24 @@ inline constexpr char kInstallSearch[] =
     "in a clone, run `scripts/bootstrap --with search`; elsewhere, run `python3 -m pip install optuna cmaes scipy` with that "
     "Python, or set BACKPLANE_PYTHON to a different one";
 
-// Why a search by this method would not be answered here, and what to do; empty: nothing is missing. Loads no package.
+// A sentence with a fix if this machine cannot search by this method. Empty: no package is missing. Loads no package.
 std::string WhyNoSearch(const std::string& method);
 
-// The part of the batch in a wait for an answer.
+// The batch's behaviour while it waits for an answer.
 struct SearchWait {
   double limit_s = 300;                       // resources.hang_timeout: a process that is silent for longer is ended
-  std::function<bool()> meanwhile = nullptr;  // called many times a second while a reply is late; false: stop waiting
+  std::function<bool()> meanwhile = nullptr;  // called many times per second while a reply is late; false: stop waiting
 };
 
 class SideProcess {
  public:
-  // `log` gets what it prints. Throws SearchError.
+  // `log` receives the output of the process. Throws SearchError.
   SideProcess(std::filesystem::path log, SearchWait wait);
   ~SideProcess();
   SideProcess(const SideProcess&) = delete;
 
-  // Sends the request and waits for its reply. Throws SearchError; after that the process has ended, unless it has rejected the
-  // request itself.
+  // Sends the request and waits for its reply. Throws SearchError; then the process has ended, unless it rejected the request
+  // itself.
   nlohmann::json Ask(const nlohmann::json& request);
   // Kills it. Later requests are errors.
   void End();
@@ -58,8 +59,8 @@ class SideProcess {
   const SearchWait wait_;
   std::string python_;
   std::unique_ptr<LinePeer> peer_;
-  int log_fd_ = -1;               // to read its last words: its folder may have been moved aside since
-  std::unique_ptr<Child> child_;  // NULL: it was ended
+  int log_fd_ = -1;               // to read its last output even if its folder was moved
+  std::unique_ptr<Child> child_;  // NULL: it has ended
   Clock::time_point row_began_, last_reply_;
 };
 

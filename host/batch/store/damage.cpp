@@ -33,7 +33,7 @@ bool HasTrialFolders(const ResultsFolder& folder) {
   return !error && trials != std::filesystem::directory_iterator();
 }
 
-// The chain of attempts that the last one ended, by number, the last one first.
+// The attempts that led to the last one, by number, the last one first.
 std::vector<unsigned> Chain(const TrialRecord& trial) {
   std::vector<unsigned> chain;
   for (size_t i = trial.attempts.size(); i-- > 0;) {
@@ -102,7 +102,7 @@ class TrialCheck {
     const std::optional<uint64_t> count = CountOf(iterations);
     if (iterations.is_number() && !count) return Add(Result(attempt), "a whole number of iterations", iterations.dump());
     const uint64_t wanted = count.value_or(0);
-    // Some of it, or all, is of an older version.
+    // Some or all of it stems from an older version.
     if (damage_.empty() && lines < wanted) CheckIterations(wanted);
   }
 
@@ -129,7 +129,7 @@ class TrialCheck {
     std::set<uint64_t> found;
     const std::vector<unsigned> chain = Chain(trial_);
     for (const unsigned attempt : chain) AddIterations(Metrics(attempt), &found);
-    found.erase(0);  // before the first
+    found.erase(0);  // iteration 0 is the evaluation at the start
     if (found.size() >= wanted) return;
     const std::string absence = Absence(Metrics(chain.front()));
     Add(Metrics(chain.front()), fmt::format("{} iterations", wanted) + (chain.size() > 1 ? ", including earlier attempts" : ""),

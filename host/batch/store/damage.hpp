@@ -12,7 +12,7 @@
 namespace backplane {
 
 struct Damage {
-  std::string trial_id;  // empty: of the batch
+  std::string trial_id;  // empty: a file of the batch
   std::filesystem::path file;
   std::string wanted, found;
 };
@@ -20,9 +20,9 @@ struct Damage {
 // "FILE: expected 1000 lines, got 229"
 std::string SentenceOf(const Damage& damage);
 
-// What of a trial that is COMPLETED or PRUNED is missing, empty, shorter or altered: its result.json, and the metrics of all
-// attempts that count. Of any other trial: nothing, as it is run again or has failed anyway. Folders of older versions, which
-// took no checksums down, are checked as far as they can be: a whole result, and a line for each of its iterations.
+// Missing, empty, short or altered files of a COMPLETED or PRUNED trial: its result.json and the metrics of all attempts that
+// count. Empty for other trials, because they run again or have failed. Older folders have no checksums; for them, checks only
+// for a whole result and one line per iteration.
 std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& trial);
 
 // plan.jsonl without a trial, or events.jsonl without an event, although trials have run.

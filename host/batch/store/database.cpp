@@ -11,14 +11,14 @@
 namespace backplane {
 namespace {
 
-// The two files that SQLite keeps beside a database: with another database they would be applied to the wrong one.
+// SQLite keeps two files next to a database. It would apply them to a new database of the same name.
 void RemoveCompanions(const std::filesystem::path& file) {
   for (const char* suffix : {"-wal", "-shm"}) {
     std::filesystem::remove(file.string() + suffix);
   }
 }
 
-// NULL if the file can not serve: absent, broken, of another schema or of other events.
+// NULL if the file is unusable: absent, broken, or of a different schema or different events.
 std::unique_ptr<DatabaseTables> OpenUsable(const ResultsFolder& folder, const BatchRecord& record) {
   if (!std::filesystem::exists(folder.database())) {
     return nullptr;
@@ -30,11 +30,11 @@ std::unique_ptr<DatabaseTables> OpenUsable(const ResultsFolder& folder, const Ba
     if (error.getErrorCode() == SQLITE_NOTADB || error.getErrorCode() == SQLITE_CORRUPT) {
       return nullptr;
     }
-    throw;  // locked, for example: not ours to replace
+    throw;  // locked, for example: it must stay
   }
 }
 
-// Of what goes wrong SQLite does not say in which file.
+// SQLite's messages omit the file name; add it.
 void InFile(const std::filesystem::path& file, const std::function<void()>& work) {
   try {
     work();
@@ -89,7 +89,7 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
     DatabaseTables tables(temporary, folder);
     tables.Make();
     tables.CatchUp(plan, record);
-  });  // closing the last connection moves everything from the -wal file into the database
+  });  // closing the last connection moves the -wal file's content into the database
   RemoveCompanions(folder.database());
   std::filesystem::rename(temporary, folder.database());
 }

@@ -8,8 +8,8 @@
 namespace backplane {
 namespace {
 
-// Another schema is made anew. 2: no column changed, but of schema 1 there are files that lack the end of a trial and say they
-// have read it. 3: number and confirms.
+// A database of a different schema is rebuilt. 2: same columns, but schema 1 has files that lack the end of a trial although
+// last_seq includes it. 3: number and confirms.
 constexpr char kSchema[] = "3";
 
 constexpr char kTables[] = R"(
@@ -30,14 +30,14 @@ CREATE TABLE attempts (
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 )";
 
-// Made if absent. Others get a moment to let go of it.
+// Creates the file if absent. Waits a moment for other users' locks.
 SQLite::Database Open(const std::filesystem::path& file) {
   constexpr int kBusyTimeout_ms = 2000;
   return {file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeout_ms};
 }
 
 void Bind(SQLite::Statement& statement, int index, const auto& value) { statement.bind(index, value); }  // NaN becomes NULL
-// As text where SQLite's integers do not reach so far.
+// As text if it exceeds SQLite's integers.
 void Bind(SQLite::Statement& statement, int index, const uint64_t& value) {
   if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return Bind(statement, index, std::to_string(value));
   statement.bind(index, static_cast<int64_t>(value));
@@ -65,7 +65,7 @@ std::optional<std::string> Ask(const SQLite::Database& database, const char* tex
   return statement.executeStep() ? std::optional(statement.getColumn(0).getString()) : std::nullopt;
 }
 
-// Of all attempts that ended: what the trial cost.
+// The trial's cost: the sum over all ended attempts.
 std::optional<double> WallSeconds(const TrialRecord& trial) {
   std::optional<double> sum;
   for (const AttemptRecord& attempt : trial.attempts) {
@@ -122,7 +122,7 @@ void DatabaseTables::Update(const BatchRecord& record) {
   transaction.commit();
 }
 
-// Every trial with an event that is not in yet, whichever the update is about: "last_seq" speaks for all of them.
+// Writes every trial with a new event, not only the caller's, because "last_seq" covers all trials.
 void DatabaseTables::PutEvents(const BatchRecord& record) {
   const uint64_t seen = LastSeq();
   for (const auto& [id, trial] : record.trials) {

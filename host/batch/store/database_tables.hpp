@@ -1,4 +1,4 @@
-// The tables of results.sqlite and how they are filled.
+// Creates and fills the tables of results.sqlite.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -16,7 +16,7 @@ namespace backplane {
 // Throws SQLite::Exception.
 class DatabaseTables {
  public:
-  // `file` need not lie in `folder`, whose trials are read.
+  // `file` may be outside of `folder`, whose trials are read.
   DatabaseTables(const std::filesystem::path& file, const ResultsFolder& folder);
 
   bool OfThisSchema();
@@ -37,7 +37,7 @@ class DatabaseTables {
   SQLite::Database database_;
 };
 
-// The copy is one whole file, readable alone. Throws SQLite::Exception.
+// The copy is one self-contained file. Throws SQLite::Exception.
 void CopyInto(const std::filesystem::path& copy, const std::filesystem::path& from);
 
 }  // namespace backplane

@@ -1,4 +1,5 @@
-// events.jsonl, opened for writing: the truth of a batch. One writer, the supervisor that holds the folder's lock.
+// events.jsonl, opened for writing: the source of truth of a batch. The supervisor that holds the folder's lock is the only
+// writer.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +13,14 @@ namespace backplane {
 
 class EventLog {
  public:
-  // Cuts a torn last line off before anything is appended, then reads what is there. Throws std::runtime_error.
+  // Removes an incomplete last line, then reads the file. Throws std::runtime_error.
   explicit EventLog(const std::filesystem::path& file);
 
-  // One write() per line, then fdatasync. The record includes the event when this returns. Throws std::runtime_error, the disk
-  // being full for example; then the file still ends with a whole line.
+  // Uses one write() per line, then fdatasync. On return, the record includes the event. Throws std::runtime_error, for example
+  // if the disk is full; then the file still ends with a whole line.
   void Append(const EventBody& body, const std::string& trial_id = "", unsigned attempt = 0);
 
-  // Many at once, with one write() and one fdatasync: all of them are there afterwards, or none.
+  // Appends several with one write() and one fdatasync: either all of them or none.
   struct Entry {
     EventBody body;
     std::string trial_id;

@@ -23,10 +23,10 @@ namespace backplane {
 namespace {
 
 constexpr std::chrono::milliseconds kRetry{50};
-constexpr std::chrono::milliseconds kBriefly{300};       // someone may only be looking whether it is free
-constexpr std::chrono::milliseconds kOrphansEnd{40000};  // a trial gets 30 s to save itself, then it is killed
+constexpr std::chrono::milliseconds kBriefly{300};       // another process may only be checking whether it is free
+constexpr std::chrono::milliseconds kOrphansEnd{40000};  // a trial gets 30 s to save its state, then it is killed
 
-// "a/b/" -> "a/b": with the slash, ".1" would be a folder inside.
+// "a/b/" -> "a/b": with the slash, ".1" would name a folder inside.
 std::filesystem::path WithoutTrailingSlash(const std::filesystem::path& path) {
   return path.has_filename() ? path : path.parent_path();
 }
@@ -41,7 +41,7 @@ struct Descriptor {
   int fd;
 };
 
-// -1: it is not there (any more). Throws std::runtime_error with any other reason.
+// -1: the folder is missing. Throws std::runtime_error with any other cause.
 int OpenFolder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno != ENOENT && errno != ENOTDIR) {
@@ -50,13 +50,13 @@ int OpenFolder(const std::filesystem::path& folder) {
   return fd;
 }
 
-// What the lock file says; absent if it is empty, as between two runs, or of no known form.
+// Returns the process in the lock file; absent if the file is empty, as between two runs, or malformed.
 std::optional<ProcessId> ReadHolder(const std::filesystem::path& out) {
   return RecordOrNothing<ProcessId>(
       nlohmann::json::parse(ReadFile(ResultsFolder{out}.lock()).value_or(""), nullptr, /*allow_exceptions=*/false));
 }
 
-// Never empty in between: a watcher would take the batch for ended.
+// Never empties the file in between, because an observer would assume that the batch has ended.
 bool WriteLockFile(int fd, const std::string& text) {
   return pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
          ftruncate(fd, static_cast<off_t>(text.size())) == 0;
@@ -66,7 +66,7 @@ std::string ThisHolder() { return ToJson(ThisProcess()).dump() + "\n"; }
 
 enum class Lock { kGot = 1, kTaken };
 
-// Where a filesystem cannot lock this kind of file (NFS: a folder) nobody holds it.
+// If the filesystem cannot lock this kind of file (NFS: a folder), the lock counts as free.
 Lock TryLock(int fd) {
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
@@ -91,7 +91,7 @@ bool LockWithin(int fd, std::chrono::milliseconds at_most) {
   return true;
 }
 
-// Whether the process has `file` open; absent: it is another user's, and nobody may look.
+// True if the process has `file` open; absent: another user's process, which is not visible.
 std::optional<bool> HasOpen(pid_t pid, const std::filesystem::path& file) {
   std::error_code error;
   std::filesystem::directory_iterator opened("/proc/" + std::to_string(pid) + "/fd", error);
@@ -104,8 +104,8 @@ std::optional<bool> HasOpen(pid_t pid, const std::filesystem::path& file) {
   });
 }
 
-// Who has locked what this descriptor is of, as the kernel lists it: "7: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF".
-// Absent: it is not listed, or the process that took the lock is gone and others have inherited it.
+// The process that locked the descriptor's file, from the kernel's list: "7: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF".
+// Absent: it is not listed, or the process has ended and others inherited the lock.
 std::optional<ProcessId> FindLocker(int fd) {
   struct stat held {};
   if (fstat(fd, &held) != 0) {
@@ -120,7 +120,7 @@ std::optional<ProcessId> FindLocker(int fd) {
         !place.ends_with(":" + std::to_string(held.st_ino))) {
       continue;
     }
-    // Another file system may have the same inode, and the device that is listed is not the one that stat tells (btrfs).
+    // A different file system may have the same inode, and on btrfs the listed device differs from stat's.
     if (!HasOpen(process.pid, "/proc/self/fd/" + std::to_string(fd)).value_or(true)) {
       continue;
     }
@@ -147,9 +147,9 @@ class Locking {
       : out_(std::move(out)), say_(say), what_for_(what_for) {}
 
   struct Locked {
-    int file, folder;  // the caller's to close
+    int file, folder;  // owned by the caller
   };
-  // Absent if the folder was moved away meanwhile, or never came to be for that reason.
+  // Absent if the folder was moved meanwhile, or could not be created for that reason.
   std::optional<Locked> Try() {
     std::filesystem::create_directories(out_);
     Descriptor folder{OpenFolder(out_)};
@@ -172,7 +172,7 @@ class Locking {
         RefuseInUse(out_, holder);
       }
     }
-    // `--fresh` of another run may have renamed the folder: then the lock is that of the old results.
+    // Another run's `--fresh` may have renamed the folder; then the lock belongs to the old results.
     if (!IsAt(lock.fd, file)) {
       return std::nullopt;
     }
@@ -197,7 +197,7 @@ class Locking {
     return folders;
   }
 
-  // We have the file, but whoever runs here holds the folders too: somebody removed the file under a batch.
+  // We hold the file, but a running batch holds the folders too. If they are locked, the file was removed during a batch.
   void TakeWhereTheFileWasRemoved(int fd, int lock) {
     if (fd < 0 || LockWithin(fd, std::chrono::milliseconds(0))) {
       return;
@@ -208,7 +208,7 @@ class Locking {
     }
   }
 
-  // Waits for trials whose supervisor is dead. True if the lock was got. Meanwhile the lock file names this process, so that
+  // Waits for trials whose supervisor is dead. True if it got the lock. Meanwhile the lock file names this process, so that
   // `stop` finds it.
   bool WaitForOrphans(int fd, int lock) {
     const std::string before = ReadFile(ResultsFolder{out_}.lock()).value_or("");
@@ -223,7 +223,7 @@ class Locking {
     return false;
   }
 
-  // Unless another run has the folder by now and has written its own name.
+  // Unless another run holds the folder by now and has written its own name.
   void RestoreLockFile(int lock, const std::string& before) {
     if (ReadFile(ResultsFolder{out_}.lock()).value_or("") == ThisHolder()) WriteLockFile(lock, before);
   }
@@ -244,8 +244,8 @@ class Locking {
 
 constexpr const char* kResultFiles[] = {kRunName, kPlanName, kEventsName};
 
-// --fresh renames what it finds, and a wrong --out must not cost anybody a folder. `lock` alone is left by a run that was
-// ended early.
+// --fresh renames the folder, so a wrong --out must not move other data. A folder with only `lock` stems from a run that ended
+// early.
 void RequireResults(const std::filesystem::path& out) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(out)) {
@@ -281,7 +281,7 @@ OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_
 }
 
 OutLock::~OutLock() {
-  // While we still hold it: this process may live on without being at work here.
+  // Before unlocking: this process may live on without working here.
   [[maybe_unused]] const int emptied = ftruncate(fd_, 0);
   close(fd_);
   close(folder_fd_);
@@ -292,8 +292,8 @@ std::optional<ProcessId> FindSupervisor(const std::filesystem::path& out) {
   if (!holder) {
     return std::nullopt;
   }
-  // A lock file can be copied with its folder: who is named there need not be at work here. What runs elsewhere cannot be
-  // looked up, nor can what is another user's, and the machine may be gone for ever (a container of yesterday): the lock knows.
+  // A copied folder contains a copy of the lock file, so its process may work elsewhere. Processes on other machines or of
+  // other users cannot be looked up, and the machine may be gone (a deleted container). In these cases, test the lock itself.
   const bool here = holder->hostname == ThisProcess().hostname;
   if (here && !IsAlive(*holder)) {
     return std::nullopt;
@@ -328,8 +328,8 @@ bool HasOldResults(const std::filesystem::path& out) {
 std::optional<std::filesystem::path> MoveAside(const std::filesystem::path& out) {
   const std::filesystem::path from = WithoutTrailingSlash(out);
   if (!HasOldResults(from)) return std::nullopt;
-  // A running experiment is not moved away under its feet. Held until the rename is done: who waits for this lock then finds
-  // that it belongs to the old results, and takes the new folder's.
+  // Never moves a running experiment. Held until the rename is done; a process that waits for this lock then sees that it
+  // belongs to the old results, and locks the new folder.
   const OutLock lock(from);
   for (unsigned number = 1;; ++number) {
     std::filesystem::path to = from.string() + "." + std::to_string(number);

@@ -22,7 +22,7 @@ ProgressHead HeadOf(const BatchProgress& batch) {
 
 std::string ProgressText::Of(const BatchProgress& batch) {
   std::string text = JsonText(ToJson<ordered_json>(HeadOf(batch)));
-  text.pop_back();  // the bracket: the trials' texts follow within
+  text.pop_back();  // the closing bracket: the trials' texts come before it
   text += ",\"trials\":[";
   trials_.resize(batch.trials.size());
   for (size_t i = 0; i < batch.trials.size(); ++i) {

@@ -1,4 +1,4 @@
-// progress.json (record/progress.hpp), written while a batch runs: valid JSON at every instant.
+// progress.json (record/progress.hpp), written during a batch. It is valid JSON at every moment.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@
 namespace backplane {
 
 struct BatchProgress {
-  ProgressHead head;  // without counts, which follow from the trials
+  ProgressHead head;  // without counts, which are computed from the trials
   std::vector<TrialProgress> trials;
-  size_t to_come = 0;  // that a search will add, at most: counted in `total`
+  size_t to_come = 0;  // maximum number of trials that a search will add; included in `total`
 };
 
-// The text of progress.json. Keeps the text of each trial: of thousands only a few change between two calls.
+// The text of progress.json. Caches the text of each trial, because few of thousands change between two calls.
 class ProgressText {
  public:
   std::string Of(const BatchProgress& batch);
@@ -30,8 +30,8 @@ class ProgressText {
 class ProgressFile {
  public:
   explicit ProgressFile(std::filesystem::path file) : file_(std::move(file)) {}
-  // By rename, without waiting for the disk. The first call makes the folder; the next ones write into that very folder, also
-  // if its name leads to another one by then, and write nothing once it is deleted. Throws std::runtime_error.
+  // Replaces the file by rename, without waiting for the disk. The first call creates the folder. Later calls write into the
+  // same folder, even if its name leads elsewhere by then, and do nothing after it is deleted. Throws std::runtime_error.
   void Write(const BatchProgress& batch);
 
  private:

@@ -182,8 +182,8 @@ def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_
 
 
 def end(adapter: Any, *calls: str) -> None:
-    """Closes an adapter's env: its views go, and its ``calls`` say so from now on, which costs an open one nothing."""
-    if "env" not in vars(adapter):  # it was refused, and is being deleted
+    """Closes an adapter's env: deletes its views and replaces its ``calls`` by an error, at no cost for an open one."""
+    if "env" not in vars(adapter):  # its construction failed, and it is being deleted
         return
     adapter.env.close()
     for name in [name for name, value in vars(adapter).items() if isinstance(value, np.ndarray)]:

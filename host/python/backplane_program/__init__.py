@@ -7,11 +7,11 @@ import sys
 
 
 def main() -> None:
-    package = importlib.util.find_spec("backplane")  # which finds the folder and imports nothing
+    package = importlib.util.find_spec("backplane")  # finds the folder without an import
     folders = list(package.submodule_search_locations or []) if package else []
     programs = [program for folder in folders if os.access(program := os.path.join(folder, "bin", "backplane"), os.X_OK)]
     if not programs:
         sys.exit(f"backplane: cannot find the program bin/backplane of the package in {', '.join(folders) or 'no folder'}")
-    # By what the person typed the program says which commands come next.
+    # The program repeats the typed name in the commands that it suggests.
     typed = "backplane" if shutil.which("backplane") == sys.argv[0] else sys.argv[0]
     os.execv(programs[0], [typed, *sys.argv[1:]])

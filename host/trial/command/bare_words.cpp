@@ -7,14 +7,14 @@ namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// The length of an optional sign and the letters after it.
+// The length of an optional sign and the following letters.
 size_t LengthOfWord(std::string_view text) {
   const bool is_signed = text.starts_with('-') || text.starts_with('+');
   const auto end = std::find_if_not(text.begin() + (is_signed ? 1 : 0), text.end(), IsLetter);
   return static_cast<size_t>(end - text.begin());
 }
 
-// The length of a text in quotes, which may lack its end.
+// The length of a quoted text, which may lack its end.
 size_t LengthOfText(std::string_view text) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;

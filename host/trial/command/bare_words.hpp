@@ -1,4 +1,4 @@
-// The words for numbers that are not finite: NaN, Infinity and their spellings in other languages.
+// The words for non-finite numbers: NaN, Infinity and their spellings in other languages.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// "nan", "inf", "infinity" with or without a sign, whatever the case.
+// "nan", "inf", "infinity", with or without a sign, in any case.
 bool IsNotFiniteWord(std::string_view text);
 
 // The line with null instead of each such word that stands for a value. Absent: there is none.

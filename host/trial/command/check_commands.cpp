@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// The script that an interpreter is given, as far as its name shows that it is one. One that is there has an absolute path.
+// The script argument of an interpreter, recognized by its name. If the file exists, its path is absolute.
 bool IsMissingScript(const std::string& word) {
   const std::string plain = PlainWord(word), extension = std::filesystem::path(plain).extension().string();
   std::error_code error;

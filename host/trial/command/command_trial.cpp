@@ -45,11 +45,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kFirstLook_s = 0.1, kLook_s = 1;  // at the process tree and at event files
-constexpr double kGrace_s = 30;                    // as a shim gives
-constexpr int kPipeBytes = 1 << 20;                // the command goes on while we are busy
-constexpr size_t kMostBlocksAtOnce = 16;           // of one stream, before the others are looked at
-constexpr size_t kLastLines = 20;                  // may report that memory ran out
+constexpr double kFirstLook_s = 0.1, kLook_s = 1;  // intervals for the process tree and event files
+constexpr double kGrace_s = 30;                    // as in a shim
+constexpr int kPipeBytes = 1 << 20;                // the command can write while we are busy
+constexpr size_t kMostBlocksAtOnce = 16;           // per stream, before the next one is read
+constexpr size_t kLastLines = 20;                  // in which a message about memory is searched
 constexpr int kBlindTick_ms = 20;                  // if the kernel does not signal a child's end
 constexpr size_t kMostCommandWarnings = 20;
 
@@ -58,7 +58,7 @@ constexpr char kPhaseOfCommand[] = "command";
 std::atomic<bool> g_asked_to_stop{false};
 int g_wake_fd = -1;
 
-// Any thread may run it, and the main thread waits for more than signals.
+// Any thread may run the handler, and the main thread waits for more than signals.
 void OnStopCommand(int) {
   const int saved = errno;
   g_asked_to_stop = true;
@@ -74,17 +74,17 @@ void TakeSignals() {
   struct sigaction stop {};
   stop.sa_handler = OnStopCommand;
   for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &stop, nullptr);
-  // A shim asks a trial that hangs where it is. There is nothing to tell, and no reason to die before the others.
+  // A shim sends SIGUSR1 to a trial that hangs. A command trial records nothing and must not die from it before its command.
   struct sigaction nothing {};
   nothing.sa_handler = OnNothing;
   nothing.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &nothing, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  // What double forks away from the command is given to this process, and ends with it.
+  // Processes that daemonize from the command become children of this process and end with it.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-// So that a client whose descriptor was closed and given to another file does not write into that.
+// Prevents a client from writing into a different file that reuses the closed descriptor's number.
 std::string InodeOf(int fd) {
   struct stat info {};
   return fstat(fd, &info) == 0 ? std::to_string(info.st_ino) : "0";
@@ -145,9 +145,9 @@ class CommandTrial {
   std::unique_ptr<Child> child_;
   double next_look_s_ = kFirstLook_s;
   std::optional<double> kill_at_s_;
-  bool asked_ = false;    // the command, to end
-  bool reached_ = false;  // its budget
-  bool pruned_ = false;   // the supervisor wants no more of it
+  bool asked_ = false;    // the command has a request to end
+  bool reached_ = false;  // the command reached its budget
+  bool pruned_ = false;   // the supervisor stops the trial early
   long oom_kills_before_ = 0;
 };
 
@@ -171,7 +171,7 @@ ExitReason CommandTrial::RunToItsEnd() {
     book_.Stop();
     return ReasonNow(exit);
   } catch (const std::exception& e) {
-    // A full disk: worth another try. The command would go on for nothing.
+    // For example a full disk; another attempt may succeed. The command must not run on without its records.
     const std::string why = WordsOf(e);
     child_.reset();
     EndWhatIsLeft();
@@ -183,7 +183,7 @@ ExitReason CommandTrial::RunToItsEnd() {
 void CommandTrial::Start() {
   fs::create_directories(spec_.checkpoint_dir);
   const fs::path trial = fs::absolute(spec_.checkpoint_dir.parent_path());
-  // Of the supervisor, for learners of ours; a script that finds some of these takes itself for one of many processes.
+  // Removes variables that the supervisor sets for our learners; a script that finds them assumes several processes.
   for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR"}) unsetenv(name);
   ChildCommand command;
   command.program = words_[0];
@@ -194,7 +194,7 @@ void CommandTrial::Start() {
       "BACKPLANE_EXPERIMENT_DIR=" + fs::absolute(spec_.experiment_dir).string(), "BACKPLANE_TRIAL_DIR=" + trial.string(),
       "BACKPLANE_CHECKPOINT_DIR=" + (trial / spec_.checkpoint_dir.filename()).string(),
       "BACKPLANE_REPORT_FD=" + std::to_string(reports_.writer()), "BACKPLANE_REPORT_INODE=" + InodeOf(reports_.writer())};
-  // Else what it prints comes late, and not at all if it is killed.
+  // Otherwise the output comes late, or is lost if the command is killed.
   if (std::getenv("PYTHONUNBUFFERED") == nullptr) command.environment.emplace_back("PYTHONUNBUFFERED=1");
   oom_kills_before_ = OomKillCount();
   child_ = std::make_unique<Child>(command,
@@ -211,7 +211,7 @@ void CommandTrial::Pump() {
   }
 }
 
-// For something to read, the command's end or a signal, until there is something to look at.
+// Waits for input, the command's end, a signal, or the next look.
 void CommandTrial::Wait() {
   double until_s = next_look_s_;
   if (kill_at_s_) until_s = std::min(until_s, *kill_at_s_);
@@ -254,7 +254,7 @@ void CommandTrial::Add(const Report& report) {
   if (Reached(spec_.experiment.budget, book_.SpentNow())) reached_ = true, Ask();
 }
 
-// Of processes that left the command by forking twice.
+// Reaps processes that left the command by forking twice.
 void CommandTrial::ReapOrphans() {
   siginfo_t ended{};
   while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0 && ended.si_pid != child_->pid()) {
@@ -282,18 +282,18 @@ void CommandTrial::CheckTime() {
   }
 }
 
-// Once. Where the supervisor asks, its shim has the last word; after a budget it is this process.
+// Acts once. After a request of the supervisor, its shim kills the command; after a budget, this process does.
 void CommandTrial::Ask() {
   if (std::exchange(asked_, true)) return;
   kill_at_s_ = book_.attempt_s() + kGrace_s;
   child_->Signal(SIGTERM);
 }
 
-// What it started ends with it: what nobody waits for would take cores and memory from the trials after this one.
+// Ends all processes of the command; otherwise they would take cores and memory from later trials.
 ChildExit CommandTrial::End() {
-  const ChildExit exit = *child_->Wait(0);  // its group is gone
+  const ChildExit exit = *child_->Wait(0);  // its process group has ended
   EndWhatIsLeft();
-  // Nobody writes any more: what is there is all.
+  // All writers have ended, so the remaining output is complete.
   TakeOutput(SIZE_MAX);
   const UseReport use = [this](const Report& report) { Add(report); };
   out_scan_.Finish(use);
@@ -302,7 +302,7 @@ ChildExit CommandTrial::End() {
   return exit;
 }
 
-// Each that dies hands its own children on to this process.
+// Each killed process hands its own children to this process.
 void CommandTrial::EndWhatIsLeft() {
   for (;;) {
     const std::vector<pid_t> left = ChildrenOf(getpid());
@@ -313,7 +313,7 @@ void CommandTrial::EndWhatIsLeft() {
 }
 
 ExitReason CommandTrial::ReasonNow(const ChildExit& exit) const {
-  // A stop may come together with the end of what was asked for: then it has come to its end.
+  // A stop may coincide with the end of the budget; then the trial is complete.
   if (reached_) return UnlessDiverged({});
   if (pruned_ && !g_asked_to_stop) return UnlessDiverged({kExitOk, Outcome::kPruned, "", ""});
   if (g_asked_to_stop) return {kExitTemp, Outcome::kKilled, "", "stopped on request"};
@@ -338,7 +338,7 @@ int CommandTrial::Finish(const ExitReason& end) {
     status_.SetLine(end.error);
   }
   try {
-    book_.Sync();  // a result never stands on the disk without its metrics
+    book_.Sync();  // a result is never on disk without its metrics
     nlohmann::json result = ToJson(book_.Result());
     Overwrite(EndNow(end), &result);
     WriteFileAtomic(AttemptFolder(WhereHeld(spec_.attempt_dir)).result(), JsonText(result, 2) + "\n");
@@ -383,7 +383,7 @@ int RunCommandTrial(TrialSpec spec) {
                       spec.attempt));
     fs::create_directories(spec.checkpoint_dir.parent_path());
     HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
-    // Never destroyed: the watch of suspensions writes its status for as long as the process lives.
+    // Never destroyed, because the watch of suspensions writes its status as long as the process lives.
     return (new CommandTrial(std::move(spec)))->Run();
   });
 }

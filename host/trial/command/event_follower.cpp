@@ -12,12 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kInName[] = "tfevents";  // by which TensorBoard finds them
+constexpr char kInName[] = "tfevents";  // TensorBoard finds the files by it
 constexpr size_t kMostFiles = 1000;
-// Walking through the folders may take 1/50 of the time: a command may keep many files there.
+// Searching the folders may take 1/50 of the time, because a command may keep many files there.
 constexpr int kWalkRest = 50;
 
-// "return" of "charts/episodic_return", as `export tb` writes them for the same readers.
+// "return" for "charts/episodic_return", which `export tb` writes for the same readers.
 std::string MeasureOfTag(const std::string& tag) {
   for (const char* name : {"return", "sps"})
     if (tag == ChartAlias(name)) return name;

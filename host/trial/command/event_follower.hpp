@@ -1,5 +1,4 @@
-// The event files that a command writes below its folder (learner.tensorboard), followed while it writes: their scalars are
-// measures.
+// Follows the event files that a command writes below its folder (learner.tensorboard). Their scalars become measures.
 #pragma once
 
 #include <chrono>
@@ -18,18 +17,18 @@ class EventFollower {
  public:
   EventFollower(std::filesystem::path folder, std::string pattern) : folder_(std::move(folder)), pattern_(std::move(pattern)) {}
 
-  // What has been written since the last call. The scalars of one step that follow each other are one report; the last one of a
-  // file waits until something follows it, or nothing has for a call.
+  // Reads new data. Consecutive scalars of one step form one report. A file's last report waits for a later record, or for a
+  // call without new data.
   void Look(const UseReport& use);
-  // All that is there, once nothing more is written.
+  // Reads everything left. Call after the last write.
   void Finish(const UseReport& use);
   std::vector<std::string> damages() const;
 
  private:
   struct Followed {
     TfEventReader reader;
-    Report open;             // of the step that is being written
-    bool has_grown = false;  // in this call
+    Report open;             // the step in progress
+    bool has_grown = false;  // during this call
   };
 
   void FindFiles();

@@ -1,4 +1,4 @@
-// Lines out of bytes that come piece by piece.
+// Splits a stream of bytes into lines.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace backplane {
 
 class LineSplitter {
  public:
-  // Of a longer line the first `most` bytes are kept.
+  // Truncates longer lines to `most` bytes.
   explicit LineSplitter(size_t most) : most_(most) {}
 
-  // Calls `use` with each line that is whole by now, without its end. A progress bar ends its lines by '\r'.
+  // Calls `use` with each complete line, without its end. A progress bar ends its lines with '\r'.
   void Add(std::string_view bytes, const std::function<void(std::string_view line)>& use) {
     while (!bytes.empty()) {
       const size_t end = bytes.find_first_of("\n\r");
@@ -29,7 +29,7 @@ class LineSplitter {
       bytes.remove_prefix(end + 1);
     }
   }
-  // What stands behind the last end of a line, once nothing more comes.
+  // Passes on an incomplete last line at the end of the stream.
   void Finish(const std::function<void(std::string_view line)>& use) {
     if (!begun_.empty()) use(begun_);
     begun_.clear();

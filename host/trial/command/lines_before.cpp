@@ -24,7 +24,7 @@ LinesBefore::LinesBefore(const std::filesystem::path& trial_dir, uint64_t attemp
       bytes += text.size() + 1;
       const auto read = ReadTolerantly<Iteration>(ParseAttemptJson(text));
       const uint64_t report = read.iteration.value_or(0);
-      // It went on from there, or began anew.
+      // The attempt resumed at this report, or started from scratch.
       if (std::exchange(first, false)) std::erase_if(lines_, [&](const Line& line) { return line.report >= report; });
       lines_.push_back({number, report, read.step, read.time.t.value_or(0), bytes});
       for (const MetricValue& one : MetricSeries(read))

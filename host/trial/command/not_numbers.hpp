@@ -1,4 +1,4 @@
-// Metrics that a command reported as something other than a number: one warning for each.
+// Collects metrics that a command reported without a number, for one warning each.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@ namespace backplane {
 
 class NotNumbers {
  public:
-  // `found` is shortened.
+  // `found` is truncated.
   void Add(const std::string& name, std::string_view found);
-  // In the form of record/warning_text.hpp.
+  // The form is in record/warning_text.hpp.
   std::vector<std::string> Warnings() const;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kTailBytes = 16 << 10;
 
-// A group easily includes the punctuation after the word.
+// A regular expression's group often includes the punctuation after the word.
 bool IsNotFinite(std::string_view text) {
   const size_t last = text.find_last_not_of(".,;:)]} \t");
   return last != text.npos && IsNotFiniteWord(text.substr(0, last + 1));

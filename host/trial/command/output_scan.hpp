@@ -1,4 +1,4 @@
-// What a command prints, on its way to the attempt's logs: measures by learner.metrics, and its last lines.
+// Scans a command's output on its way to the attempt's logs: extracts measures (learner.metrics) and keeps the last lines.
 #pragma once
 
 #include <map>
@@ -15,23 +15,24 @@
 
 namespace backplane {
 
-// The name that stands for the steps of a report among the patterns.
+// The pattern with this name yields the steps of reports.
 inline constexpr char kStepPattern[] = "step";
 
-// The measures of learner.metrics in a line. Shared by the streams of a command: the step that one tells counts for the other.
+// Extracts the measures of learner.metrics from lines. All streams of a command share it, so that a step in one counts for the
+// other.
 class LineMeasures {
  public:
-  // `metrics` was checked when the experiment was read. Throws std::runtime_error otherwise.
+  // `metrics` was checked when the experiment was read; otherwise throws std::runtime_error.
   explicit LineMeasures(const nlohmann::json& metrics);
 
   bool empty() const { return patterns_.empty() && !step_pattern_; }
-  // The first matches of all patterns are one report, the second ones another.
+  // The first matches of all patterns form one report, the second ones another.
   void Use(std::string_view line, const UseReport& use);
-  // About patterns that matched something other than a number, in the form of record/warning_text.hpp.
+  // Warnings about patterns that matched no number, in the form of record/warning_text.hpp.
   std::vector<std::string> Warnings() const { return not_numbers_.Warnings(); }
 
  private:
-  // One for the first matches of all patterns, one for the second ones, and so on. Texts are left out.
+  // One report for the first matches of all patterns, one for the second ones, and so on. Leaves out texts.
   std::vector<Report> ReportsIn(std::string_view line);
 
   NotNumbers not_numbers_;
@@ -40,14 +41,14 @@ class LineMeasures {
   std::optional<uint64_t> step_;
 };
 
-// One stream. Costs no more than moving bytes where no measures are looked for.
+// One stream. Without patterns, it costs no more than copying the bytes.
 class OutputScan {
  public:
   explicit OutputScan(LineMeasures* measures) : measures_(*measures) {}
 
   void Add(std::string_view bytes, const UseReport& use);
   void Finish(const UseReport& use);
-  // At most `count` of them that are not empty, out of the last few KiB.
+  // At most `count` non-empty ones, from the last few KiB.
   std::vector<std::string> LastLinesOf(size_t count) const;
 
  private:

@@ -13,7 +13,7 @@ bool MatchesName(std::string_view pattern, std::string_view name) {
          MatchesName(pattern.substr(1), name.substr(1));
 }
 
-// The first name, and what follows its slash.
+// Splits off the first name at its slash.
 std::pair<std::string_view, std::string_view> SplitFirst(std::string_view path) {
   const size_t slash = path.find('/');
   return slash == path.npos ? std::pair(path, std::string_view()) : std::pair(path.substr(0, slash), path.substr(slash + 1));

@@ -5,8 +5,8 @@
 
 namespace backplane {
 
-// '*' and '?' stand for characters of one name, "**" as a whole name for any number of folders. A pattern that ends in "**"
-// takes everything below.
+// '*' and '?' match characters of one name, "**" as a whole name matches any number of folders. A pattern that ends in "**"
+// matches all files below.
 bool MatchesPath(std::string_view pattern, std::string_view path);
 
 }  // namespace backplane

@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kShownLine = 500;  // of the last one
+constexpr size_t kShownLine = 500;  // bytes of the last line
 constexpr int kShellSignals = 128,
-              kLastShellSignal = 159;  // a shell that a signal ended a program of exits with 128 and its number
+              kLastShellSignal = 159;  // a shell exits with 128 + signal if a signal ended its program
 
 bool IsExecutableFile(const fs::path& file) {
   std::error_code error;
@@ -47,14 +47,14 @@ std::string FindProgram(const std::string& name) {
                                        Bounded(folders, kShownLine)));
 }
 
-// A text as it is, without the quotes of JSON.
+// A text without JSON's quotes.
 std::string TextOf(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : JsonText(value); }
 
 bool HoldsAny(const std::string& line, std::initializer_list<const char*> words) {
   return std::any_of(words.begin(), words.end(), [&](const char* word) { return line.find(word) != line.npos; });
 }
 
-// The line by which a program says that memory ran out; empty: none does.
+// The last line that reports out of memory; empty: none does.
 std::string LineOfMemory(const std::vector<std::string>& lines) {
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     if (HoldsAny(*line, {"OutOfMemoryError", "MemoryError", "CUDA out of memory", "HIP out of memory", "std::bad_alloc",

@@ -1,4 +1,4 @@
-// The program that a command names, and how its end is told.
+// Resolves the program of a command and explains its end.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@
 
 namespace backplane {
 
-// Its words as they are executed, the program found: by path or, without a slash, on PATH. `cpus` are granted.
-// Throws std::runtime_error: there is no such program.
+// The words to execute, with the program resolved: by path or, without a slash, on PATH. `cpus`: the number of granted cores.
+// Throws std::runtime_error if there is no such program.
 std::vector<std::string> CommandWords(const TrialSpec& spec, size_t cpus);
 
-// Of one that ended by itself. `last_lines` of what it printed tell that memory ran out; `oom_killed`: the kernel has ended
-// something because it did.
+// The reason of an end without a stop. `last_lines` of its output may report that memory ran out. `oom_killed`: the kernel's
+// out-of-memory killer ended some process.
 ExitReason ReasonOfEnd(const std::string& program, const ChildExit& exit, const std::vector<std::string>& last_lines,
                        bool oom_killed);
 

@@ -1,4 +1,4 @@
-// What a command reports at once: a line of metrics.jsonl.
+// A report of a command: a line of metrics.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace backplane {
 
 struct Report {
-  std::optional<uint64_t> step;          // env steps so far; absent: as before
-  std::map<std::string, double> values;  // by the measure's name; NaN: not finite
+  std::optional<uint64_t> step;          // env steps so far; absent: unchanged
+  std::map<std::string, double> values;  // by measure name; NaN: not finite
 
   bool empty() const { return values.empty(); }
 };

@@ -13,9 +13,9 @@
 namespace backplane {
 namespace {
 
-// As the host takes them of plugins.
+// The same limits as for plugins.
 constexpr size_t kMostNames = 10'000, kMostNameBytes = 256;
-// Of what is summed up at the end: a tenth of ten times as many.
+// Values kept for the final summary: enough for the last tenth of ten times as many.
 constexpr size_t kMostKept = 1 << 20;
 constexpr size_t kMostWarnings = 20, kShownName = 64;
 
@@ -46,7 +46,7 @@ bool AllFinite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-// Names of the host's own that a line has already.
+// The host writes these names in every line itself.
 bool IsOfTheHost(const std::string& name) { return name == "t" || name == "iteration_s"; }
 
 std::filesystem::path TrialDirOf(const TrialSpec& spec) { return spec.checkpoint_dir.parent_path(); }
@@ -69,11 +69,11 @@ Spread ReportBook::Values::OfTheFinite() const {
   std::erase_if(last, [](double value) { return !std::isfinite(value); });
   if (!last.empty()) return Summarise(last);
   Spread none = MeanAlone(std::nan(""));
-  none.n = all;  // marks it as reported: without a number it would read as not measured
+  none.n = all;  // marks it as reported, otherwise it would count as not measured
   return none;
 }
 
-// The window has at least 3 values, so that some remain if those that are not finite are left out.
+// The window has at least 3 values, so that some remain without the non-finite ones.
 Spread ReportBook::Values::LastTenth() const {
   if (!AllFinite(LastOnes(FiniteTail::Window(n)))) return OfTheFinite();
   return MeanAlone(*Summarise(LastOnes(std::max<uint64_t>(1, n / 10))).mean);
@@ -89,8 +89,8 @@ ReportBook::ReportBook(const TrialSpec& spec, StatusWriter* status)
   clock_.GoOnFrom(before_->trial_s());
 }
 
-// A command that goes on reports later steps than it had; one that begins anew although it has something to go on from reports
-// them all again.
+// A command that resumes reports later steps than before. One that starts from scratch despite a checkpoint reports all steps
+// again.
 void ReportBook::GoOnFrom(const Report& first) {
   if (!before_) return;
   if (first.step) before_->KeepBefore(*first.step);
@@ -126,7 +126,7 @@ void ReportBook::Add(const Report& report) {
   Show(line);
 }
 
-// Its own word on it counts.
+// A speed that the command reports itself takes precedence.
 void ReportBook::AddSpeed(double before_s, const std::optional<uint64_t>& step_before, Iteration* line) {
   if (!step_) return;
   last_step_ = Place{last_s_, *step_};

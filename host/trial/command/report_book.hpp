@@ -1,4 +1,4 @@
-// What a command's reports make of its attempt: lines of metrics.jsonl, the status, and the result.
+// Turns a command's reports into the record of its attempt: lines of metrics.jsonl, the status, and the result.
 #pragma once
 
 #include <map>
@@ -19,16 +19,16 @@ namespace backplane {
 
 class ReportBook {
  public:
-  // Both outlive it. Makes metrics.jsonl.
+  // Both outlive it. Creates metrics.jsonl.
   ReportBook(const TrialSpec& spec, StatusWriter* status);
 
   void Start() { clock_.Start(); }
-  // A command that reported nothing in this attempt has what the attempts before it said.
+  // Without a report in this attempt, the values of earlier attempts count.
   void Stop() {
     GoOnFrom({});
     clock_.Stop();
   }
-  // Writes its line. Throws std::runtime_error: a full disk, for example.
+  // Writes its line. Throws std::runtime_error, for example if the disk is full.
   void Add(const Report& report);
   Spent SpentNow() const;
   double attempt_s() const { return clock_.attempt_s(); }
@@ -36,13 +36,13 @@ class ReportBook {
 
   LoopResult Result() const;
   void Sync() { file_.Sync(); }
-  // A sentence if a deciding metric was finite before and is not now. Empty: the trial has not diverged.
+  // Returns a sentence if a deciding metric was finite and no longer is. Empty: the trial has not diverged.
   std::string Divergence() const;
-  // Sentences; the first line of each is the same for all trials that it concerns.
+  // Sentences. The first line of each is the same for all affected trials.
   std::vector<std::string> warnings() const;
 
  private:
-  // The values of one metric, as far back as its result needs them.
+  // The values of one metric that its result needs.
   struct Values {
     std::vector<double> kept;
     uint64_t n = 0;
@@ -53,7 +53,7 @@ class ReportBook {
 
    private:
     std::vector<double> LastOnes(uint64_t count) const;
-    // The mean of the finite values in the window, with their number; NaN if there are none.
+    // Mean and number of the finite values in the window; NaN if there are none.
     Spread OfTheFinite() const;
   };
 
@@ -73,22 +73,22 @@ class ReportBook {
   std::vector<MetricsPart> parts_before_;
   uint64_t reports_ = 0;
   std::optional<uint64_t> step_, episodes_;
-  double last_s_ = 0;                          // of the attempt, at the last report
-  bool has_lines_before_ = false;              // of earlier attempts, whose other metrics are not followed
-  std::map<std::string, FiniteTail> names_;    // of all metrics
+  double last_s_ = 0;                          // seconds of the attempt at the last report
+  bool has_lines_before_ = false;              // from earlier attempts, whose other metrics are not read
+  std::map<std::string, FiniteTail> names_;    // by metric
   std::map<std::string, Values> of_episodes_;  // "return", "ep/length", "eval/return"
   struct Sum {
     double value = 0;
     uint64_t n = 0;
   };
-  Sum told_sps_;  // by the command itself, without its first one
+  Sum told_sps_;  // reported by the command, without its first value
   bool told_first_ = false;
   std::optional<double> first_told_sps_;
   struct Place {
     double s = 0;
     uint64_t step = 0;
   };
-  std::optional<Place> first_step_, last_step_;  // of this attempt
+  std::optional<Place> first_step_, last_step_;  // in this attempt
   std::vector<std::string> warnings_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kShownOfBroken = 80;
 
-// A step may come as 1000.0 from a language that has no integers.
+// Languages without integers may write a step as 1000.0.
 std::optional<uint64_t> StepOf(const nlohmann::json& step) {
   if (step.is_number_unsigned()) return step.get<uint64_t>();
   const double number = step.is_number() ? step.get<double>() : -1;

@@ -1,8 +1,8 @@
-// Reports by the client (host/client): a line of JSON each, on the descriptor that BACKPLANE_REPORT_FD names.
+// Reports of the client (host/client): one line of JSON each, on the descriptor in BACKPLANE_REPORT_FD.
 //
 //   {"step": 1000, "values": {"return": 21.5, "loss": null}}        null: a number that is not finite
 //
-// The bare words NaN and Infinity, which Python's json writes though JSON has none, count as null.
+// The bare words NaN and Infinity count as null. Python's json writes them although JSON does not contain them.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace backplane {
 
-// Deviations from the format that do not make the line useless.
+// Format errors in a line that remains usable.
 struct ReportFaults {
   bool bare_words = false;                           // NaN or Infinity
-  std::map<std::string, std::string> not_numbers{};  // metrics that were left out, with their values
+  std::map<std::string, std::string> not_numbers{};  // metrics without a number, with their values
 };
 
-// Absent: it is no report. `faults` may be NULL.
+// Absent: the line is no report. `faults` may be NULL.
 std::optional<Report> ReportOfLine(std::string_view line, ReportFaults* faults = nullptr);
 
 class ReportChannel {
  public:
-  // What the command has written to its end. Lines that are no reports are counted.
+  // Parses the lines that the command has completed, and counts those that are no reports.
   void Add(std::string_view bytes, const UseReport& use);
   uint64_t broken_lines() const { return broken_.count; }
   const std::string& first_broken() const { return broken_.first; }  // shortened
-  // In the form of record/warning_text.hpp.
+  // The form is in record/warning_text.hpp.
   std::vector<std::string> Warnings() const;
 
  private:

@@ -23,7 +23,7 @@ constexpr double kRowShare = 1e-3, kShortestRow_s = 0.9;
 bool TreeUse::Look(double attempt_s, uint64_t reports) {
   const TreeUsage now = tree_.Read();
   rss_peak_mb_ = std::max(rss_peak_mb_, now.rss_peak_mb);
-  // One that was missed between its end and its parent's wait is back with the next look.
+  // A process missed between its end and its parent's wait is counted in the next sample.
   others_cpu_s_ = std::max(others_cpu_s_, now.cpu_s - static_cast<double>(ReadClock(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9);
   if (!file_ || attempt_s - written_s_ >= std::max(kShortestRow_s, kRowShare * attempt_s)) Write(attempt_s, reports, now);
   if (others_cpu_s_ - seen_cpu_s_ < kSignOfLife_s) return false;
@@ -31,7 +31,7 @@ bool TreeUse::Look(double attempt_s, uint64_t reports) {
   return true;
 }
 
-// A full disk costs these rows and nothing else.
+// A full disk only loses these rows.
 void TreeUse::Write(double attempt_s, uint64_t reports, const TreeUsage& now) try {
   if (unwritable_) return;
   if (!file_) {

@@ -1,5 +1,4 @@
-// What a command and all that it started take from the machine, looked at now and then: resources.csv, as the monitor of that
-// name writes it, and whether any of them computes.
+// Samples the resource use of a command's process tree: writes resources.csv, and detects whether any process computes.
 #pragma once
 
 #include <unistd.h>
@@ -14,10 +13,10 @@ namespace backplane {
 
 class TreeUse {
  public:
-  // Of this process and all below it; `csv`: the file.
+  // Covers this process and all its descendants. `csv`: the file.
   explicit TreeUse(std::filesystem::path csv) : csv_(std::move(csv)) {}
 
-  // At this second of the attempt. True: processes below this one have computed since the last time it was so.
+  // Takes a sample at this second of the attempt. True: descendants have used CPU time since it last returned true.
   bool Look(double attempt_s, uint64_t reports);
 
  private:
@@ -28,7 +27,7 @@ class TreeUse {
   std::optional<LineFile> file_;
   bool unwritable_ = false;
   double others_cpu_s_ = 0, seen_cpu_s_ = 0, rss_peak_mb_ = 0;
-  double written_cpu_s_ = 0, written_s_ = 0;  // of the last row
+  double written_cpu_s_ = 0, written_s_ = 0;  // at the last row
 };
 
 }  // namespace backplane

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-// Of a group.
+// The minimum size of a group.
 uint64_t LeastItems(const bp_request& request) {
   return request.u.data.flags & BP_DATA_DROP_LAST ? request.u.data.group_rows : 1;
 }

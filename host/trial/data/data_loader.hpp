@@ -1,4 +1,4 @@
-// Serves DATA requests: where in which epoch the trial is, and groups in micro-batches that fit the learner's device.
+// Serves DATA requests: tracks the position in the epochs and delivers groups in micro-batches that fit the learner's device.
 #pragma once
 
 #include <atomic>
@@ -12,47 +12,48 @@
 namespace backplane {
 
 struct HeldOut {
-  double loss;  // summed over the items, by their weight
+  double loss;  // weighted sum over the items
   uint64_t items;
 };
 
-// Bytes of the learner's device while it worked on a group.
+// Memory use of the learner's device during a group.
 struct GroupMemory {
-  double live_bytes = 0;  // mean of what there was after each micro-batch
+  double live_bytes = 0;  // mean of the use after each micro-batch
   double peak_bytes = 0, reserved_bytes = 0;
 };
 
 struct DataLoaderOptions {
-  uint64_t seed;          // of the trial
-  uint64_t device_bytes;  // what the learner may take; 0: no limit known
-  bool shrink;            // a group that does not fit comes again in smaller micro-batches
+  uint64_t seed;          // the trial's seed
+  uint64_t device_bytes;  // limit for the learner; 0: unknown
+  bool shrink;            // retry a group that does not fit, in smaller micro-batches
 };
 
 class DataLoader {
  public:
-  // `stop_requested` is called before each micro-batch; true: stop here.
+  // `stop_requested` is called before each micro-batch; true stops the loader.
   DataLoader(EnvInstance& env, LearnerInstance& learner, DataLoaderOptions options, std::function<bool()> stop_requested);
 
-  // Whether the data can serve it, and how many items the learner works on at once, which may take tries. Throws TrialFailure.
+  // Checks that the data can serve the request, and finds the micro-batch size, which may take several attempts. Throws
+  // TrialFailure.
   void Prepare(const bp_request& request);
-  // Gives the learner one group; false: stopped on request, and nothing was learned. `iteration` is for the record, `read` is
-  // called once the group has been read. Throws TrialFailure.
+  // Gives the learner one group. False: stopped on request, without an update. `iteration` is for the record. Calls `read` once
+  // the group is read. Throws TrialFailure.
   bool DeliverGroup(const bp_request& request, uint64_t iteration, uint64_t env_steps, const std::function<void()>& read);
-  // Whether the learner tells its loss on data it does not learn from.
+  // True if the learner reports its loss on held-out data.
   bool HasHeldOutLoss() const;
-  // The first `n` items of a data set that is not learned from; absent where the learner or the env does not offer that.
+  // The loss on the first `n` items of a held-out data set; absent if the learner or the env does not support that.
   std::optional<HeldOut> HeldOutLoss(EnvInstance& env, uint64_t n);
 
-  uint64_t items() const { return items_; }  // of an epoch
+  uint64_t items() const { return items_; }  // per epoch
   double epochs() const { return static_cast<double>(epoch_) + static_cast<double>(item_) / static_cast<double>(items_); }
   const ItemGroup& group() const { return group_; }                // the last one
-  uint64_t group_items() const { return group_.items(); }          // its items
+  uint64_t group_items() const { return group_.items(); }          // its size
   uint64_t micro_batch() const { return micro_batch_; }            // of the last group
-  const GroupMemory& device() const { return device_; }            // of the last group; zeros where the learner does not tell
-  uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: none known
-  const std::vector<Shrink>& shrinks() const { return shrinks_; }  // of the trial, in the order of their iterations
+  const GroupMemory& device() const { return device_; }            // of the last group; zeros if the learner does not report it
+  uint64_t micro_batch_max() const { return micro_batch_max_; }    // UINT64_MAX: unknown
+  const std::vector<Shrink>& shrinks() const { return shrinks_; }  // in the order of their iterations
 
-  // Where it is and what it learned of the device, for a checkpoint.
+  // Its position and the learned micro-batch limit, for a checkpoint.
   DataPosition Save() const { return {epoch_, item_, micro_batch_, micro_batch_max_, shrinks_}; }
   void Load(const DataPosition& saved);  // throws TrialFailure
 

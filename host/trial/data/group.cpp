@@ -24,7 +24,7 @@ uint64_t ElementsOf(const bp_channel& channel) {
   return n;
 }
 
-// LENGTH and WEIGHT are read here too, as one number of each item.
+// A LENGTH or WEIGHT channel must have one number per item, because the host reads it too.
 void CheckNumber(const bp_channel& channel, const std::string& env_id) {
   const bool length = channel.role == BP_ROLE_LENGTH;
   if (!length && channel.role != BP_ROLE_WEIGHT) return;
@@ -129,7 +129,7 @@ void ItemGroup::ReadInto(uint64_t seed, uint64_t first, uint64_t n) {
   CheckGuards();
 }
 
-// Right behind the items that are asked for, where there may be room for more.
+// Guards follow the requested items directly, even if the buffer is larger.
 void ItemGroup::SetGuards() {
   for (const Part& part : parts_) {
     FillGuard(part.bytes.get() - GuardedRows::kGuard, GuardedRows::kGuard);
@@ -146,7 +146,7 @@ void ItemGroup::CheckGuards() const {
     }
 }
 
-// Rows that are there stay.
+// Keeps the existing rows.
 void ItemGroup::Allocate(uint64_t n) {
   if (n <= capacity_) return;
   for (Part& part : parts_) {
@@ -224,7 +224,7 @@ const std::vector<bp_delivery>& ItemGroup::Cut(uint64_t micro_batch) {
   return deliveries_;
 }
 
-// Rows [begin, end) of a part, cut to what the longest of them needs.
+// Rows [begin, end) of a part, cut to the longest of them.
 Tensor& ItemGroup::MakeView(Part& part, uint64_t begin, uint64_t end) {
   const bp_channel& channel = *part.channel;
   std::vector<int64_t> dims{static_cast<int64_t>(end - begin)};

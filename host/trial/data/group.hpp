@@ -1,4 +1,4 @@
-// A group of items of a data set, read at once and handed out in micro-batches.
+// A group of items of a data set: one read, handed out in micro-batches.
 #pragma once
 
 #include <deque>
@@ -14,29 +14,29 @@ namespace backplane {
 
 // NULL: the env is no data set.
 const bp_env_source_1* SourceOf(const EnvInstance& env);
-// Of an epoch of an env that is one. Throws TrialFailure where there is none, or more than a data set can have.
+// Items per epoch of an env that is a data set. Throws TrialFailure if there are none, or more than kMaxItems.
 inline constexpr uint64_t kMaxItems = uint64_t{1} << 53;
 uint64_t ItemsOf(EnvInstance& env);
 
 class ItemGroup {
  public:
-  // Of an env that is a source. Throws TrialFailure where its LENGTH channels name no channel of an item, or a LENGTH is not
-  // one int32 or a WEIGHT not one float32 of a row.
+  // The env must be a data set. Throws TrialFailure if a LENGTH channel names no channel of an item, a LENGTH is not one int32
+  // per row, or a WEIGHT is not one float32 per row.
   explicit ItemGroup(EnvInstance& env);
   ItemGroup(const ItemGroup&) = delete;
 
-  // Items [first, first + n) of the epoch whose order `seed` keys. With `sort` the longest come first: by the LENGTH channels
-  // in the order of the spec; equals keep their order. [control]
+  // Reads items [first, first + n) of the epoch whose order is keyed by `seed`. `sort` puts the longest first, by the LENGTH
+  // channels in the order of the spec; equal ones keep their order. [control]
   void Read(uint64_t seed, uint64_t first, uint64_t n, bool sort);
-  // The first n items of the data, each as long as an item can be: what a micro-batch can cost at most.
+  // Reads the first n items at their maximum length, the largest cost of a micro-batch.
   void ReadLongest(uint64_t n);
   uint64_t items() const { return items_; }
   double weight() const { return weight_; }  // sum of WEIGHT
 
-  // Calls see(channel, data, bytes) for each item of each channel, as far as its length says that it counts.
+  // Calls see(channel, data, bytes) for each item of each channel, without padding beyond its length.
   void ForEachItem(const std::function<void(const bp_channel&, const std::byte*, uint64_t)>& see) const;
 
-  // The group as micro-batches of at most `micro_batch` items; valid until the next call of anything here.
+  // The group as micro-batches of at most `micro_batch` items. Valid until the next call of any function here.
   const std::vector<bp_delivery>& Cut(uint64_t micro_batch);
 
  private:
@@ -53,10 +53,10 @@ class ItemGroup {
   };
   struct Part {  // a channel of an item
     const bp_channel* channel;
-    int length = -1;  // the part that says how much of each row counts, or -1
+    int length = -1;  // the part with the valid length of each row, or -1
     uint64_t row_bytes;
     GuardedRows bytes, sorted;
-    Tensor all;  // [items, ...], for the env to write
+    Tensor all;  // [items, ...], written by the env
   };
 
   void Allocate(uint64_t n);

@@ -1,4 +1,4 @@
-// The held-out loss in pieces of neighbouring items, for which several threads may ask (BP_LEARNER_HELD_OUT_ANY).
+// Computes the held-out loss in pieces of neighbouring items, on several threads (BP_LEARNER_HELD_OUT_ANY).
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@ namespace backplane {
 
 class HeldOutPieces {
  public:
-  // The first `n` items of a data set, `piece` at a time; the learner tells its loss. Throws TrialFailure.
+  // The first `n` items of a data set, in pieces of `piece` items. Throws TrialFailure.
   HeldOutPieces(EnvInstance& env, LearnerInstance& learner, uint64_t n, uint64_t piece);
   HeldOutPieces(const HeldOutPieces&) = delete;
 
-  // Asks the learner for the piece of that item, which is its first; a data set may have fewer. Throws TrialFailure. [any]
+  // Computes the loss of the piece that starts with this item; a data set may have fewer. Throws TrialFailure. [any]
   void Ask(uint64_t item);
-  // Of all pieces, in their order, once all were asked for.
+  // The sum over all pieces, in order. Call after Ask for every piece.
   HeldOut Sum() const;
 
  private:
@@ -24,7 +24,7 @@ class HeldOutPieces {
   const uint64_t piece_;
   ItemGroup group_;
   std::vector<bp_delivery> deliveries_;
-  std::vector<double> losses_;  // of each
+  std::vector<double> losses_;  // per piece
 };
 
 }  // namespace backplane

@@ -13,7 +13,7 @@ const bp_learner_device_use_1* DeviceUseOf(const LearnerInstance& learner) {
   return learner.Extension<bp_learner_device_use_1>(BP_LEARNER_DEVICE_USE_1);
 }
 
-// Whether n items at once fit; the most memory they took, 0 where that is not told.
+// True if n items fit into one micro-batch; with the peak of memory, 0 if unknown.
 struct Try {
   bool fits;
   double peak_bytes;
@@ -68,7 +68,7 @@ uint64_t LargestMicroBatch(EnvInstance& env, LearnerInstance& learner, uint64_t 
   uint64_t guess = bad;
   if (const double each = two.peak_bytes - one.peak_bytes; device_bytes > 0 && each > 0)
     guess = static_cast<uint64_t>(std::max(0.0, (static_cast<double>(device_bytes) - one.peak_bytes) / each) + 1);
-  // The guess and its neighbours first; then halves of what is left.
+  // Tries the guess and its neighbours first, then bisects.
   for (int tries = 0; bad - good > 1; ++tries) {
     const uint64_t n = tries < 3 ? std::clamp(guess, good + 1, bad - 1) : good + (bad - good) / 2;
     if (fits(n).fits) {

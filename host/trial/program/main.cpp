@@ -1,5 +1,5 @@
-// backplane-trial: runs, checks or films a trial, or plays candidates for one that runs. Batches start it, as
-// `backplane run-trial` does.
+// backplane-trial: runs, checks or films a trial, or plays candidates for a running one. Batches start it, and so does
+// `backplane run-trial`.
 #include <unistd.h>
 
 #include <csignal>
@@ -38,7 +38,7 @@ int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   return kExitUsage;
 }
 
-// All of a check are of one sort: their plugins, or none.
+// All trials of a check have the same kind: plugins, or a command.
 int RunTask(const TrialArgs& args) {
   std::vector<TrialSpec> specs;
   try {
@@ -54,13 +54,13 @@ int RunTask(const TrialArgs& args) {
 }
 
 int RunToEnd(const TrialArgs& args) {
-  // A plugin that asks for input would wait for ever, also when a person starts a trial at a terminal.
+  // Otherwise a plugin that reads standard input would wait forever if a person starts a trial at a terminal.
   if (std::freopen("/dev/null", "r", stdin) == nullptr) {
     std::fclose(stdin);
   }
   const int code = RunTask(args);
   std::fflush(nullptr);
-  // Plugins are never unloaded: their destructors at exit could still crash a trial that has already ended well.
+  // Plugins are never unloaded, because their destructors could crash a trial at exit that has ended without an error.
   _exit(code);
 }
 
@@ -81,7 +81,7 @@ Command RunTrialCommand() {
   return MakeCommand<TrialArgs>(kRunTrialCommand.name, kRunTrialCommand.help, declare, RunToEnd);
 }
 
-// A worker of a trial (trial/run_worker.hpp). Started by trials and not by people, so it is no command of the parser.
+// A rollout worker (trial/run_worker.hpp). Only trials start it, so it is no command of the parser.
 [[noreturn]] void Play(const std::vector<std::string>& arguments) {
   int code = kExitUsage;
   try {
@@ -98,7 +98,7 @@ Command RunTrialCommand() {
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the end of a child cannot be waited for
+  std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, waiting for a child is impossible
   backplane::OwnProgram();
   if (argc > 1 && std::string_view(argv[1]) == "play") backplane::Play({argv + 2, argv + argc});
   backplane::CommandLine line;

@@ -9,8 +9,8 @@
 namespace backplane {
 namespace {
 
-// Eight at a time: the largest of many numbers, as whole numbers without sign, tells whether one of them is too large. `mask`
-// takes away the sign of a float, so that the bits of finite ones are those below infinity's.
+// Checks eight numbers at a time: their unsigned maximum shows whether one of them is too large. `mask` clears the sign of a
+// float, so that the bits of finite values are less than infinity's.
 constexpr uint64_t kLanes = 8;
 typedef uint32_t Lanes __attribute__((vector_size(4 * kLanes)));
 
@@ -55,7 +55,7 @@ uint32_t Largest(const std::byte* data, uint64_t n, uint32_t mask) { return Larg
 
 constexpr uint32_t kNoSign = 0x7fffffff, kInfinity = 0x7f800000;
 
-// Number i of an array, if the host knows its type: as a double, which holds what is compared here.
+// Number i of an array as a double, which is exact for the values compared here. Absent if the host does not support the type.
 std::optional<double> NumberAt(bp_dtype dtype, const std::byte* data, uint64_t i) {
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, data + i * sizeof(T), sizeof(T));
@@ -69,7 +69,7 @@ std::optional<double> NumberAt(bp_dtype dtype, const std::byte* data, uint64_t i
   return bits == 8 ? as(uint8_t{}) : bits == 16 ? as(uint16_t{}) : bits == 32 ? as(uint32_t{}) : as(uint64_t{});
 }
 
-// How many choices each number of an entry has; empty: it is no choice.
+// The number of choices per number of an entry; empty: the space is not discrete.
 std::vector<int64_t> Choices(const bp_channel& c) {
   if (c.space == BP_SPACE_DISCRETE) return std::vector<int64_t>(Elements(c), c.nvec[0]);
   if (c.space == BP_SPACE_MULTI_DISCRETE) return std::vector<int64_t>(c.nvec, c.nvec + Elements(c));

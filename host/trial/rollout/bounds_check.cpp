@@ -12,7 +12,7 @@ void BoundsCheck::Keep(const SlotChannel& channel, const std::byte* from, const 
   if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
 }
 
-// The guards on both sides of a buffer are as wide as what is looked at here.
+// Checks at most the width of a guard on either side.
 void BoundsCheck::Beside(const SlotChannel& channel) {
   const ChannelBuffer& buffer = *channel.buffer;
   if (buffer.on_device()) return;

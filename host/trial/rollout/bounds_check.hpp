@@ -1,6 +1,6 @@
-// Watches the first calls of a trial: a call on rows [begin, end) is to write those rows and nothing beside them. What stands
-// right beside them, and what the call may only read, is kept before it and compared after it. The first steps of an instance's
-// first iteration are checked, and nothing after that, so a trial pays for it once.
+// Checks in the first calls of a trial that a call on rows [begin, end) writes only those rows. Copies the neighbouring bytes
+// and read-only data before the call and compares them after it. Only the first steps of an instance's first iteration are
+// checked, so a trial pays for it once.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace backplane {
 
-// A channel as one slot of a call sees it.
+// A channel in one slot of a call.
 struct SlotChannel {
   ChannelBuffer* buffer;
   uint64_t entry;    // in time
-  uint64_t per_row;  // entries of a row: 1, or its agents
+  uint64_t per_row;  // entries per row: 1, or its agents
 };
 
-// One call of a plugin on rows [begin, end). Nothing of a buffer on a device is kept, as the host does not see it.
+// One call of a plugin on rows [begin, end). Skips buffers on a device, which the host cannot read.
 class BoundsCheck {
  public:
   BoundsCheck(std::string plugin, const char* call, uint64_t begin, uint64_t end)
       : plugin_(std::move(plugin)), call_(call), begin_(begin), end_(end) {}
-  // What stands beside the call's rows: a row on each side or, at the ends of an entry, what lies there.
+  // Keeps the neighbours of the call's rows: a row on each side, or the guard at the ends of an entry.
   void Beside(const SlotChannel& channel);
-  // Rows [begin, end) too, which the call may only read.
+  // Keeps rows [begin, end), which the call may only read.
   void Rows(const SlotChannel& channel, uint64_t begin, uint64_t end);
-  // Throws TrialFailure that names the plugin and the channel if something has changed. [the same thread as before]
+  // Throws TrialFailure with the plugin and the channel if a byte has changed. [the same thread as before]
   void Compare() const;
 
  private:
@@ -47,21 +47,21 @@ class BoundsCheck {
   std::vector<Kept> kept_;
 };
 
-// What a call reads and what it writes.
+// The channels that a call reads and those that it writes.
 struct CallChannels {
   std::vector<SlotChannel> reads, writes;
 };
-// A call that is about to happen, checked.
+// Prepares the check of a call. Call it right before.
 BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
                               const CallChannels& channels);
-// The same of a reset, which leaves rows alone whose mask is 0; NULL: none.
+// The same for a reset, which must not write rows whose mask is 0; NULL: no mask.
 BoundsCheck CheckBoundsOfReset(const std::string& plugin, uint64_t begin, uint64_t end, const uint8_t* mask,
                                const CallChannels& channels);
 
-// Who may call while a call is checked: nobody, as others write the rows beside it.
+// Excludes all other calls during a checked call, because they write the neighbouring rows.
 class BoundsCheckGate {
  public:
-  static constexpr uint64_t kSteps = 16;  // of a chunk, or of all candidates, from the first one on
+  static constexpr uint64_t kSteps = 16;  // of a chunk, or of all candidates, counted from the first
 
   // Held through one step with all its calls. [rows]
   class Turn {
@@ -74,9 +74,9 @@ class BoundsCheckGate {
         exclusive_ = std::unique_lock(gate.calls_);
       else
         shared_ = std::shared_lock(gate.calls_);
-      if (!alone) turn_.unlock();  // else those that share would never let one in who wants to be alone
+      if (!alone) turn_.unlock();  // otherwise sharers would starve an exclusive one
     }
-    bool alone() const { return alone_; }  // to be checked
+    bool alone() const { return alone_; }  // true: check the calls
 
    private:
     std::unique_lock<std::mutex> turn_;
@@ -89,10 +89,10 @@ class BoundsCheckGate {
 
   bool on() const { return on_; }  // in the first iteration
   void TurnOff() { on_ = false; }  // [control]
-  // Nothing to hold: a step that is not checked, and nobody else's can be.
+  // True if no lock is needed: the step is unchecked, and no other thread can have a checked one.
   bool Passes(uint64_t steps_before) const { return threads_ < 2 && steps_before >= kSteps; }
   Turn Step(uint64_t steps_before) { return Turn(*this, steps_before < kSteps); }
-  Turn Other() { return Turn(*this, false); }  // a call that is not checked
+  Turn Other() { return Turn(*this, false); }  // for an unchecked call
 
  private:
   const unsigned threads_;

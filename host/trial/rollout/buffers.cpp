@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kAlignBytes = 64;
 constexpr uint64_t kMaxGuardBytes = 4096;
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // of a buffer: what is added to it still is no overflow
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // of a buffer, so that later additions do not overflow
 
 uint64_t RoundUp(uint64_t n, uint64_t align = kAlignBytes) { return (n + align - 1) / align * align; }
 
@@ -74,7 +74,7 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
   whole_.Set(base(), dtype_, dims, static_cast<int64_t>(entry_bytes_ / item), memory.device());
 }
 
-// What the env and the learner write stands between two guards; the mirror is the host's alone.
+// Guards enclose memory that the env and the learner write. Only the host uses the mirror, so it has none.
 void ChannelBuffer::Allocate(bool mirrored) {
   if (!memory_.on_device()) {
     host_block_ = AllocateAligned(bytes_ + 2 * guard_bytes_);
@@ -121,7 +121,7 @@ void ChannelBuffer::Fetch() {
 
 bool ChannelBuffer::AwaitDevice() {
   if (!device_ || !host_) return false;
-  memory_.ToHost(host_, device_, std::min<uint64_t>(bytes_, 1));  // a copy is in order with all else
+  memory_.ToHost(host_, device_, std::min<uint64_t>(bytes_, 1));  // a copy waits for all earlier work
   return true;
 }
 

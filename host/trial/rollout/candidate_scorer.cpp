@@ -76,7 +76,7 @@ void CandidateScorer::Start(const bp_request& request) {
   candidates_ = asked.candidates;
   episodes_each_ = asked.episodes_each;
   jobs_ = candidates_ * episodes_each_;
-  in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX is no limit, too
+  in_flight_ = asked.chunk > 0 ? std::min(asked.chunk, candidates_) : candidates_;  // UINT64_MAX also means no limit
   seeds_ = asked.seeds;
   const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
   capped_by_host_ = cap_ > 0 && !host_counts && (asked.max_steps == 0 || asked.max_steps > cap_);
@@ -123,7 +123,7 @@ void CandidateScorer::CheckFirstScore() {
   gate_.TurnOff();
 }
 
-// Also of jobs that were played elsewhere.
+// Includes jobs of other processes.
 uint64_t CandidateScorer::capped() const {
   if (!capped_by_host_) return 0;
   const auto is_capped = [this](const Episode& episode) { return episode.length >= static_cast<int64_t>(cap_); };
@@ -154,7 +154,7 @@ void CandidateScorer::CloseJobs() {
   sharing_.Wake();
 }
 
-// Others may wait for this runner's rows: they are told when it leaves because of a failure.
+// After a failure, wakes the runners that wait for this runner's rows.
 void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
   RunnerRows& mine = sharing_[runner];
   const std::function<bool()> over = [this, &mine] {
@@ -180,7 +180,7 @@ void CandidateScorer::PlayFromQueue(unsigned runner, PhaseClock& clock) {
   }
 }
 
-// Which job meets which row follows from the request alone, and so does the range of each call of `act`.
+// The request alone determines the row of each job and the range of each call of `act`.
 bool CandidateScorer::ScoreInWaves(std::vector<PhaseClock>& clocks) {
   PoolUse sum{0, 0};
   double waves = 0;
@@ -244,7 +244,7 @@ void CandidateScorer::StepInFirstScore(RunnerRows& mine, PhaseClock& clock) {
   Step(mine, clock, turn.alone());
 }
 
-// Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
+// Enters and leaves in phase kInfer. Reads the clock only at the end of a phase.
 void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool checked) {
   if (mine.whole.end > 0)
     Act(mine.whole, checked);
@@ -281,7 +281,7 @@ void CandidateScorer::StepEnv(const RowRange& rows, bool checked) {
   if (bounds) bounds->Compare();
 }
 
-// Of rows at play; those at rest may hold anything.
+// Checks only playing rows; idle ones may contain any bytes.
 void CandidateScorer::CheckActions(const RowRange& rows) {
   if (!actions_.Allows(0, rows.begin, rows.end)) [[unlikely]]
     RefuseAction(rows);
@@ -292,7 +292,7 @@ void CandidateScorer::AddObservation(uint64_t row) {
   for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i) scores_.Observe(job, obs_.at<float>(0, i));
 }
 
-// True if a row's job has ended.
+// True if the job of some row has ended.
 bool CandidateScorer::Track(const RowRange& rows) {
   const EpisodeTracker::Seen seen = tracker_.Add(players_.data(), rows.begin, rows.end);
   if (seen.not_finite || seen.flags > 1) [[unlikely]]
@@ -300,11 +300,11 @@ bool CandidateScorer::Track(const RowRange& rows) {
   return seen.flags != 0;
 }
 
-// A runner that got rows of another one may have more than it is to play side by side; the rest stay free. No job is left
-// without a row for that: a row at play takes the next one when its own has ended, and a runner with nothing at play has room.
+// A runner with stolen rows may have more than it may play together; the rest stay free. No job waits forever: a playing row
+// takes the next one when its own ends, and an idle runner has room.
 bool CandidateScorer::HasRoom(const RunnerRows& mine) const { return !mine.free.empty() && mine.playing.size() < chunk_rows_; }
 
-// Fills free rows with jobs, as long as there are.
+// Fills free rows with jobs while there are any.
 void CandidateScorer::TakeJobs(RunnerRows& mine, PhaseClock& clock) {
   if (!HasRoom(mine)) return;
   const Phase before = clock.Switch(Phase::kEnvReset);
@@ -320,7 +320,7 @@ void CandidateScorer::TakeJobs(RunnerRows& mine, PhaseClock& clock) {
   clock.Switch(before);
 }
 
-// The rows whose job has ended go on with another one or become free.
+// Gives rows whose job has ended the next job, or frees them.
 void CandidateScorer::NextJobs(RunnerRows& mine) {
   bool freed = false;
   for (uint64_t& row : mine.playing) {

@@ -1,12 +1,12 @@
-// Scores candidates: plays the episodes that a learner asks for with EVALUATE, each from its own seed, and adds up what they
-// earn. A job is one episode of one candidate. What a job gives depends on its candidate and seed alone, and sums over jobs are
-// taken in the order of the jobs, so results depend neither on threads nor on rows nor on how many candidates are in flight.
+// Scores candidates: plays the episodes of a learner's EVALUATE request, each from its own seed, and sums their rewards. A job
+// is one episode of one candidate. A job's result depends only on its candidate and seed, and sums over jobs follow the order
+// of the jobs. Results therefore do not depend on threads, rows or the number of candidates in flight.
 //
-// A learner that is ROW_EXACT may act on any rows together: a row whose job has ended takes the next one at once, and no thread
-// waits for another while there are jobs. For others a row's action may depend on the rows it is computed with, so jobs are
-// given to rows in a fixed order and in waves: chunk by chunk, all of whose rows act until its last job has ended.
+// A ROW_EXACT learner may act on any rows together: a row whose job has ended takes the next one immediately, and threads do
+// not wait while there are jobs. With other learners, a row's action may depend on its batch, so jobs are assigned to rows in a
+// fixed order and in waves: chunk by chunk, and all rows of a chunk act until its last job has ended.
 //
-// Nothing is copied, allocated or locked per step.
+// A step copies, allocates and locks nothing.
 #pragma once
 
 #include <atomic>
@@ -33,47 +33,46 @@ namespace backplane {
 
 class CandidateScorer {
  public:
-  // `chunk_rows`: the most rows that a thread plays side by side. `beat` is called from every runner as by the
-  // RolloutCollector.
+  // `chunk_rows`: maximum number of rows that a thread plays together. Every runner calls `beat`, as in RolloutCollector.
   CandidateScorer(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                   const std::atomic<bool>& cancelled, std::function<void()> beat);
 
-  // Throws TrialFailure if this EVALUATE cannot be served with this env.
+  // Throws TrialFailure if this env cannot serve this EVALUATE.
   static void Check(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner);
 
   // As in Evaluator, except that a deadline ends Score instead of an episode. [control]
   void CapEpisodes(uint64_t steps) { cap_ = SlotTracker::CapOf(env_, steps); }
   void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
   uint64_t cap() const { return cap_; }
-  // Episodes of the last Score that were truncated at the cap.
+  // Episodes of the last Score that the cap truncated.
   uint64_t capped() const;
 
-  // Once before the first Score, and again after the env was bound elsewhere. Ends whatever episodes its rows are in.
+  // Call once before the first Score, and again after the env was bound elsewhere. Ends all episodes of its rows.
   void Bind() { slot_.Bind(); }
-  // Plays all jobs of a checked request. False if cancelled or past its deadline: then deliver no scores. Throws TrialFailure.
-  // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already. `elsewhere` plays what it can of a ROW_EXACT
-  // learner's jobs, this process the rest; NULL: all of them.
+  // Plays all jobs of a checked request. False if cancelled or past the deadline: then deliver no scores. Throws TrialFailure.
+  // clocks[i] belongs to runner i; clocks[0] is the caller's and already runs. `elsewhere` plays some jobs of a ROW_EXACT
+  // learner and this process the rest; NULL: this process plays all.
   bool Score(const bp_request& request, std::vector<PhaseClock>& clocks, PlayElsewhere* elsewhere = nullptr);
 
-  // For a process that plays jobs of another's evaluation, with a ROW_EXACT learner: StartGiven, PlayGiven, and meanwhile Give
-  // from another thread until CloseJobs. `most`: rows that a thread plays side by side, at most. `ended` gets each job that has
-  // ended with its score, from the thread that has played it. [control]
+  // For a worker process with a ROW_EXACT learner. Call StartGiven, then PlayGiven, and meanwhile Give from another thread
+  // until CloseJobs. `most`: maximum number of rows that a thread plays together. The playing thread calls `ended` with each
+  // ended job and its score. [control]
   void StartGiven(const bp_request& request, uint64_t most, std::function<void(uint64_t job, const JobScore&)> ended);
   void PlayGiven(std::vector<PhaseClock>& clocks);  // throws TrialFailure
-  bool Give(const std::vector<uint64_t>& jobs);     // false: not jobs of the request
+  bool Give(const std::vector<uint64_t>& jobs);     // false: no job of the request
   void CloseJobs();
 
-  // Of the last Score; valid until the next.
+  // Results of the last Score; valid until the next.
   bp_delivery Delivery() { return scores_.Delivery(); }
   const std::vector<Episode>& episodes() const { return scores_.episodes(); }  // by job; Episode::row is the candidate
   const std::vector<std::string>& info_names() const { return info_names_; }
   uint64_t env_steps() const { return scores_.env_steps(); }
   const PoolUse& use() const { return use_; }
-  // If the moments tell of an observation that was not finite: the first one's candidate and episode, as a sentence.
+  // A sentence with the candidate and episode of the first non-finite observation, if the moments contain one.
   std::optional<std::string> NonFiniteObservation() const;
 
  private:
-  // On a cache line of its own, as neighbouring rows may be played by different threads.
+  // On its own cache line, because different threads may play neighbouring rows.
   struct alignas(64) Player {
     double episode_return = 0;
     int64_t episode_length = 0;
@@ -124,9 +123,9 @@ class CandidateScorer {
   const std::vector<std::string> info_names_;
   std::vector<ChannelBuffer*> infos_;  // [info_names_]
 
-  // Of the request.
+  // The current request.
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0, in_flight_ = 0, most_given_ = 1;
-  bool capped_by_host_ = false;  // no limit is shorter than the cap
+  bool capped_by_host_ = false;  // the cap is the shortest limit
   const uint64_t* seeds_ = nullptr;
 
   JobQueue queue_;
@@ -134,14 +133,14 @@ class CandidateScorer {
   JointRun run_;
   ActionCheck actions_;
   BoundsCheckGate gate_;
-  std::atomic<uint64_t> steps_before_{0};  // of the first Score, by all runners
+  std::atomic<uint64_t> steps_before_{0};  // in the first Score, over all runners
   PoolUse use_;
-  std::atomic<uint64_t> next_chunk_{0};  // of a wave
+  std::atomic<uint64_t> next_chunk_{0};  // in a wave
   std::vector<Player> players_;          // [rows]
   std::vector<int32_t> candidate_;       // [rows]; -1: none
   std::vector<uint64_t> row_seeds_;      // [rows]
   CandidateScores scores_;
-  std::function<void(uint64_t, const JobScore&)> ended_;  // empty: nobody is told
+  std::function<void(uint64_t, const JobScore&)> ended_;  // empty: no callback
 };
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// How the scorer finds the number that was not finite first. All of this runs only where a trial has failed already.
+// Finds the scorer's first non-finite number. Runs only after a failure.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::string CandidateScorer::StepOf(uint64_t job, int64_t step) const {
   return fmt::format("candidate {} at step {} of its episode {}", job / episodes_each_, step, job % episodes_each_);
 }
 
-// The first of its rows whose step is none.
+// Reports the first row with a non-finite step.
 void CandidateScorer::RefuseStep(const RowRange& rows) {
   for (uint64_t row = rows.begin;; ++row) {
     const Player& player = players_[row];
@@ -29,8 +29,8 @@ void CandidateScorer::RefuseStep(const RowRange& rows) {
   }
 }
 
-// A sum of float32 in float64 stays finite unless one of them was not. Only one slot is kept of an episode, so it is played
-// once more to find where its observations went wrong.
+// A float64 sum of float32 values stays finite unless one of them is not. Only one slot of an episode is kept, so the episode
+// is replayed to find its first non-finite observation.
 void CandidateScorer::RefuseReward(uint64_t row) {
   run_.Stop();
   const uint64_t job = players_[row].job, candidate = job / episodes_each_;

@@ -1,5 +1,5 @@
-// What the jobs of an evaluation of candidates have given, and what the learner gets of it. A job is one episode of one
-// candidate. Sums over jobs are taken in their order, so that they do not depend on who played what.
+// Collects the results of jobs in an evaluation of candidates and delivers them to the learner. A job is one episode of one
+// candidate. Sums follow the order of the jobs, so they do not depend on the threads.
 #pragma once
 
 #include <cstddef>
@@ -15,46 +15,45 @@
 
 namespace backplane {
 
-// Of one job, for another process.
+// The result of one job, for another process.
 struct JobScore {
   double fitness = 0;
   int64_t length = 0;
   std::vector<double> infos;    // [infos]
-  std::vector<double> moments;  // count, mean, m2; empty: none are kept
+  std::vector<double> moments;  // count, mean, m2; empty: not kept
 };
 
 class CandidateScores {
  public:
-  // `infos`: numbers that an env tells of an episode. `observed`: numbers of an observation, of all of which moments are kept;
-  // 0: none are.
+  // `infos`: infos per episode of the env. `observed`: numbers per observation, for the moments; 0: no moments.
   CandidateScores(size_t infos, uint64_t observed) : infos_(infos), observed_(observed) {}
 
-  // Makes room for all jobs. [control]
+  // Allocates memory for all jobs. [control]
   void Start(uint64_t candidates, uint64_t episodes_each);
 
-  // Of one job, by whoever plays it. [rows]
+  // Called by the thread that plays the job. [rows]
   void Begin(uint64_t job);
   void Observe(uint64_t job, const float* x) {  // [observed]
     double* const of = MomentsOf(job);
     AddToMoments(x, observed_, of, of + 1, of + 1 + observed_);
   }
   void End(uint64_t job, double fitness, int64_t length);
-  double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], to be written when it ends
+  double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], written at its end
 
-  // Of a job that has ended; by who has played it. [rows]
+  // The result of an ended job; called by the thread that played it. [rows]
   JobScore Of(uint64_t job) const;
-  // Of a job that was played elsewhere. False: its infos or moments are not as many as are kept here.
+  // Sets the result of a job of another process. False: the number of infos or moments is wrong.
   bool Set(uint64_t job, const JobScore& score);
   size_t infos() const { return infos_; }
-  size_t moments() const { return observed_ > 0 ? 1 + 2 * observed_ : 0; }  // numbers of a job's
+  size_t moments() const { return observed_ > 0 ? 1 + 2 * observed_ : 0; }  // numbers per job
 
-  // After all jobs have ended. [control]
+  // Call after all jobs have ended. [control]
   void Finish();
-  // Of the jobs concluded last; valid until the next Start.
+  // The results of the last finished jobs; valid until the next Start.
   bp_delivery Delivery();
   const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate
   uint64_t env_steps() const { return env_steps_; }
-  // The first job whose observations were not all finite, and the number of an observation that was not.
+  // The first job with a non-finite observation, and the index of the non-finite number in it.
   std::optional<std::pair<uint64_t, uint64_t>> FirstNonFinite() const;
 
  private:
@@ -67,7 +66,7 @@ class CandidateScores {
   // By job.
   std::vector<double> fitness_, job_infos_;
   std::vector<int64_t> lengths_;
-  AlignedBytes moments_;  // each job's count, mean and m2, on cache lines of their own
+  AlignedBytes moments_;  // each job's count, mean and m2, on separate cache lines
   uint64_t moments_stride_ = 0, moments_room_ = 0;
 
   Moments all_moments_;

@@ -22,7 +22,7 @@ std::vector<T> ReadNumbers(const SpecPlace& place, const char* what, const T* sa
   const std::string wanted = fmt::format("{} numbers in {}", n, what);
   if (said == nullptr) place.Refuse(wanted, "NULL");
   const auto refuse = [&] { place.Refuse(wanted, fmt::format("memory at {} that cannot be read", Hex(said))); };
-  if (!IsReadable(said, n * sizeof(T))) refuse();  // before room is made for it
+  if (!IsReadable(said, n * sizeof(T))) refuse();  // before allocation
   std::vector<T> out(n);
   if (!CopyReadable(out.data(), said, n * sizeof(T))) refuse();
   return out;
@@ -89,7 +89,7 @@ T ReadSpecStruct(const SpecPlace& place, const T* said) {
   if (!CopyReadable(&size, said, sizeof size)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
   CheckStructSize<T>(place, size);
   if (!CopyReadable(&out, said, sizeof out)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
-  out.struct_size = sizeof out;  // what the copy has
+  out.struct_size = sizeof out;  // the size of the copy
   return out;
 }
 template bp_env_spec ReadSpecStruct(const SpecPlace&, const bp_env_spec*);
@@ -146,7 +146,7 @@ void ChannelTable::CopyShape(const SpecPlace& place, bp_channel* channel) {
   channel->shape = shape.data();
 }
 
-// Whoever draws an action relies on how many there are.
+// Actions are sampled from these numbers, so they must be valid.
 void ChannelTable::CopyChoices(const SpecPlace& place, bp_channel* channel) {
   const bool many = channel->space == BP_SPACE_MULTI_DISCRETE;
   if (!many && channel->space != BP_SPACE_DISCRETE && channel->space != BP_SPACE_TOKENS) {

@@ -1,5 +1,5 @@
-// The channels that an env or a learner declares, looked at one by one before anything uses them, and copied: from then on the
-// host keeps to its own copy, whatever becomes of the plugin's.
+// Validates and copies the channels that an env or a learner declares. From then on, the host uses only its copy, so later
+// changes of the plugin's have no effect.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Where in what a plugin says something is wrong: "env.walker", "spec", "channel 'obs'".
+// The place of an error in a plugin's spec: "env.walker", "spec", "channel 'obs'".
 class SpecPlace {
  public:
   explicit SpecPlace(std::string plugin, std::string where = "") : plugin_(std::move(plugin)), where_(std::move(where)) {}
@@ -24,28 +24,28 @@ class SpecPlace {
   std::string plugin_, where_;
 };
 
-// What no plugin has reason to go beyond; a number above is a mistake, such as memory that was never written.
+// Limits beyond any sensible plugin; a larger number is a mistake, such as uninitialised memory.
 inline constexpr uint64_t kMaxChannels = 1024, kMaxNameBytes = 128, kMaxDims = 32, kMaxAgents = 1 << 20, kMaxStructBytes = 4096;
-inline constexpr uint64_t kMaxChannelBytes = uint64_t{1} << 40;  // of all agents in all rows, or in all items of a group
+inline constexpr uint64_t kMaxChannelBytes = uint64_t{1} << 40;  // over all agents and rows, or all items of a group
 inline constexpr uint64_t kMaxListed = uint64_t{1} << 24;        // bounds, numbers of choices
 
-// Numbers of one row, or of one agent.
+// Numbers per row, or per agent.
 uint64_t Elements(const bp_channel& channel);
 
 // A text of 1 to kMaxNameBytes bytes, UTF-8 without control characters.
 std::string ReadSpecName(const SpecPlace& place, const char* said);
 
-// A struct that starts with its size, as far as this version knows it. T is bp_env_spec, bp_learner_spec, ...
+// Copies a struct that starts with its size, up to the fields of this version. T is bp_env_spec, bp_learner_spec, ...
 template <class T>
 T ReadSpecStruct(const SpecPlace& place, const T* said);
 
 class ChannelTable {
  public:
   ChannelTable() = default;
-  ChannelTable(ChannelTable&&) noexcept = default;  // what it points to stays where it is
+  ChannelTable(ChannelTable&&) noexcept = default;  // moving keeps the addresses of the pointed-to data
   ChannelTable& operator=(ChannelTable&&) noexcept = default;
 
-  // Takes the `n` channels at `said`, one struct_size of the first one apart.
+  // Copies the `n` channels at the pointer; their distance is the struct_size of the first one.
   void Read(const SpecPlace& spec, const bp_channel* said, uint64_t n);
   const std::vector<bp_channel>& channels() const { return channels_; }
 

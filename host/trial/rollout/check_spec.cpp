@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxParams = uint64_t{1} << 50;  // trainable numbers
 constexpr uint64_t kKnownLearnerFlags = BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY;
-// Names under which the host itself binds or delivers something.
+// Names that the host itself binds or delivers.
 constexpr std::string_view kHostNames[] = {"final_index", "obs_count", "obs_mean", "obs_m2"};
 
 bool Is(const bp_channel& c, int code, int bits) { return c.dtype.code == code && c.dtype.bits == bits; }
@@ -42,7 +42,7 @@ bool FitsActionSpace(const bp_channel& c) {
   return c.space == BP_SPACE_BOX || c.space == BP_SPACE_BYTES || c.dtype.code != BP_DTYPE_FLOAT;
 }
 
-// What the host reads or writes of a channel itself has to be of one form.
+// Checks the form of channels that the host itself reads or writes.
 void CheckRole(const SpecPlace& place, const bp_channel& c) {
   const auto want = [&](bool ok, const char* wanted) {
     if (!ok) place.Refuse(wanted, Found(c));
@@ -68,7 +68,7 @@ void CheckAgents(const SpecPlace& spec, const CheckedEnvSpec& env) {
   if (!any && agents != 1) spec.Refuse("max_agents 1, because no channel is in agent scope", std::to_string(agents));
 }
 
-// All that a row takes, and all rows of the instance: what is multiplied later does not overflow.
+// Limits the bytes of all rows, so that later products do not overflow.
 void CheckBytes(const SpecPlace& spec, const std::vector<bp_channel>& channels, uint64_t agents, uint64_t rows) {
   for (const bp_channel& c : channels) {
     uint64_t bytes = Elements(c) * (c.dtype.bits / 8);
@@ -90,7 +90,7 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
   for (const bp_channel& c : env.table.channels()) {
     const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
     if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
-    // Episodes are counted by one: a second one would count for nothing without a word.
+    // The host reads only one flag channel, so a second one would be ignored silently.
     const bp_channel* first = bp::FindChannel(env.view, c.role);
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
       place.Refuse(fmt::format("one channel of role {}", c.role), fmt::format("a second one in addition to '{}'", first->name));
@@ -116,7 +116,7 @@ void CheckFlags(const std::string& id, const CheckedEnvSpec& env, uint64_t flags
          "owns its time limit, but has no channel 'truncated'");
 }
 
-// Names of a list that ends with NULL; NULL for the list: none.
+// The names in a NULL-terminated list; empty if the list is NULL.
 std::vector<std::string> ReadNames(const SpecPlace& spec, const char* list_name, const char* const* said) {
   std::vector<std::string> out;
   if (said == nullptr) return out;
@@ -162,7 +162,7 @@ void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const 
   }
 }
 
-// Its output goes where the env has made room: it writes as much there, and nothing else of the env's.
+// Outputs go into the env's buffers, so their layout must match.
 void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& env_id, const CheckedEnvSpec& env) {
   const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
   if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA)

@@ -1,6 +1,6 @@
-// CheckSpec: what an env or a learner says about itself, checked in one place before anything uses it, whoever asks: the trial,
-// its evaluation, the check of options before a run, a replay, a film. Nothing is followed before it is known to be readable.
-// A refusal is a sentence with the plugin, the channel, what was wanted and what was found.
+// CheckSpec: validates the spec of an env or a learner before its first use. All callers share it: the trial, its evaluation,
+// the check of options before a run, a replay, a film. Reads memory only after checking that it is readable. An error names the
+// plugin, the channel, the expected and the actual value.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace backplane {
 
-// The host's own copy of an env's spec: what a plugin does to its own afterwards changes nothing here.
+// The host's own copy of an env's spec. Later changes of the plugin's copy have no effect.
 struct CheckedEnvSpec {
   ChannelTable table;
-  bp_env_spec view{};  // points into `table`; bp::FindChannel finds one there
+  bp_env_spec view{};  // points into `table`; bp::FindChannel works on it
 };
 
 struct CheckedLearnerSpec {
@@ -25,19 +25,19 @@ struct CheckedLearnerSpec {
   uint64_t n_params = 0, flags = 0, evaluation_rows = 0;
 };
 
-// Both throw TrialFailure. `flags`: the env's, of its descriptor; `rows`: of the instance.
+// Both throw TrialFailure. `flags`: from the env's descriptor; `rows`: of the instance.
 CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_t flags, uint64_t rows);
-// `env_id` names the env that `env` is of.
+// `env_id`: the id of the env with the spec `env`.
 CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said, const std::string& env_id,
                              const CheckedEnvSpec& env);
 
-// Two specs that one instance gave at different times: the first thing in which they differ, as a sentence.
+// A sentence about the first difference between two specs of one instance; absent if they are equal.
 std::optional<std::string> Difference(const CheckedEnvSpec& before, const CheckedEnvSpec& now);
 std::optional<std::string> Difference(const CheckedLearnerSpec& before, const CheckedLearnerSpec& now);
 
-// An INFO channel that is averaged over the episodes that end.
+// True for an INFO channel that is averaged over ended episodes.
 bool IsEpisodeInfo(const bp_channel& channel);
-// What the host reads after a step: its reward, how it ended, what it tells of an episode.
+// True for channels that the host reads after a step: reward, flags, infos of an episode.
 bool TellsOfAStep(const bp_channel& channel);
 // "[3x2] of type code 2, 32 bits, scope 1"
 std::string Layout(const bp_channel& channel);

@@ -30,7 +30,7 @@ Chunk* ChunkQueue::Take(unsigned runner) {
     if (best == chunks_.size()) best = FurthestBehind(0, chunks_.size());
     if (best == chunks_.size()) return nullptr;
     uint64_t steps = progress_[best].load(std::memory_order_relaxed);
-    if (steps >= horizon_) continue;  // somebody was faster
+    if (steps >= horizon_) continue;  // another runner was faster
     if (progress_[best].compare_exchange_strong(steps, steps | kHeld, std::memory_order_acquire)) return &chunks_[best];
   }
 }
@@ -39,7 +39,7 @@ void ChunkQueue::GiveBack(Chunk& chunk) {
   progress_[static_cast<size_t>(&chunk - chunks_.data())].store(chunk.t, std::memory_order_release);
 }
 
-// Of chunks [begin, end), a free one with the fewest steps done; chunks_.size(): none is free.
+// The free chunk in [begin, end) with the fewest steps done; chunks_.size(): none is free.
 size_t ChunkQueue::FurthestBehind(size_t begin, size_t end) const {
   size_t best = chunks_.size();
   uint64_t least = horizon_;

@@ -72,15 +72,15 @@ void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r
   rows_.mask[r] = 1;
 }
 
-// Of all flags together it is known that some are wrong; two that are right never make one that is not.
+// The OR of all flags is invalid. Valid flags never yield that, so this finds the invalid one.
 void ChunkRecorder::RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const {
   for (uint64_t r = chunk.begin; r < chunk.end; ++r)
     tracker_.CheckFlags(r, *buffers.terminated->at<uint8_t>(chunk.t, r), *buffers.truncated->at<uint8_t>(chunk.t, r),
                         fmt::format("at step {} of the rollout", chunk.t + 1));
 }
 
-// A sum of float32 in float64 stays finite unless one of them was not.
-// Rows have nothing to do with each other within a rollout, so only the row's own observations can be the source.
+// A float64 sum of float32 values stays finite unless one of them is not. Rows are independent within a rollout, so only the
+// row's own observations can be the source.
 void ChunkRecorder::RefuseReward(const RolloutBuffers& buffers, const Chunk& chunk) const {
   uint64_t r = chunk.begin;
   while (std::isfinite(rows_.state[r].episode_return)) ++r;

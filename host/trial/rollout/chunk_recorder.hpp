@@ -1,5 +1,5 @@
-// What a chunk's rows leave of a rollout for its end: the episodes that ended, with their last observations, and moments of all
-// observations. Says which rows to reset, and how.
+// Records a chunk's results of a rollout: ended episodes with their last observations, and moments of all observations. Selects
+// the rows to reset and their seeds.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace backplane {
 
 class ChunkRecorder {
  public:
-  // Moments of all observations acted on are summed up for `moment_rows` rows each: of so many the order of the sums depends on
-  // nothing else. 0: nobody wants them.
+  // Sums the moments of all observations per block of `moment_rows` rows, so that the order of the sums is fixed. 0: no
+  // moments.
   ChunkRecorder(const EnvInstance& env, uint64_t seed, uint64_t moment_rows);
 
-  // After RolloutBuffers::Bind: room for everything a chunk may keep in one rollout. [control]
+  // Call after RolloutBuffers::Bind: allocates everything that a chunk may keep in one rollout. [control]
   void MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
   void StartRollout(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const;
-  // Step chunk.t of the chunk's rows. True if some episode ended: rows().mask and rows().seeds then say which rows to reset and
-  // how, unless the env has done so. Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite; the sentence names the
-  // row's observation instead if that was not finite before. [rows]
+  // Records step chunk.t of the chunk's rows. True if some episode ended; rows().mask and rows().seeds then select the rows to
+  // reset and their seeds, unless the env has reset them. Throws TrialFailure (BP_E_NUMERIC) if a reward is not finite. The
+  // sentence names the row's observation instead if that was non-finite before. [rows]
   bool Record(RolloutBuffers& buffers, Chunk& chunk);
   Rows& rows() { return rows_; }
 

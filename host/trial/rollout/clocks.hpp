@@ -13,12 +13,12 @@ inline int64_t ReadClock(clockid_t clock) {
   clock_gettime(clock, &t);
   return static_cast<int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
-// Time in which the process was stopped, as far as it is known; only grows.
+// Total time for which the process was stopped, as far as known. Only grows.
 inline constinit std::atomic<int64_t> suspended_ns{0};
-// Stands still while the process is stopped, but for the moment until that is known: what is added to suspended_ns then sets
-// this clock back, so that a span over that moment is shorter than nothing. Else steady. About 30 ns a call.
+// A steady clock that pauses while the process is stopped. The pause is subtracted only when it is detected, which sets the
+// clock back, so a span across that moment may be negative. About 30 ns per call.
 inline int64_t NowNs() { return ReadClock(CLOCK_MONOTONIC) - suspended_ns.load(std::memory_order_relaxed); }
-// CPU time of the calling thread; a system call of about 1 us, so never per step.
+// CPU time of the calling thread. A system call of about 1 us, so never per step.
 inline int64_t ThreadCpuNs() { return ReadClock(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace backplane

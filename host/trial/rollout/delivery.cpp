@@ -43,7 +43,7 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
   for (const Chunk& chunk : chunks)
     for (const Episode& episode : chunk.episodes) ++starts_[episode.t + 1];
   for (size_t t = 1; t < starts_.size(); ++t) starts_[t] += starts_[t - 1];
-  // Room for the most there can be: pages that are never written cost nothing, and no later rollout allocates.
+  // Reserves the maximum, because unwritten pages cost nothing and later rollouts then allocate nothing.
   const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.horizon();
   episodes_.reserve(most);
   places_.reserve(most);
@@ -94,7 +94,7 @@ void RolloutDelivery::MakeRoom(const EnvMemory& memory, const ChannelBuffer& lik
   out->tensor.Set(out->data.get(), like.dtype(), dims, static_cast<int64_t>(like.row_elements()), memory.device());
 }
 
-// Entries of different steps may lie apart by more than their rows, so each step is a call of its own.
+// Entries of different steps may have gaps between them, so each step is a separate call.
 void RolloutDelivery::GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out) {
   const uint64_t bytes = lead * dense.row_bytes();
   for (size_t e = 0; e < episodes_.size(); e += ended_.size()) {

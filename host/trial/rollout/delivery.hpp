@@ -1,4 +1,4 @@
-// A finished rollout as the learner gets it: the kept channels in place, and what the chunks left, in the order (t, row).
+// Delivers a finished rollout to the learner: the kept channels in place, and the chunks' results in the order (t, row).
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace backplane {
 
-// The tensors of a delivery by name, in the order in which they were given.
+// The tensors of a delivery by name, in the order of Give.
 class DeliveryTensors {
  public:
   void Clear();
-  // Name and tensor stay where they are.
+  // Name and tensor must stay valid.
   void Give(const char* name, bp_tensor* tensor);
   // "obs_count", "obs_mean" and "obs_m2", which point into `moments`.
   void GiveMoments(Moments& moments);
-  // All that was given since Clear, as one delivery; valid until the next Clear or Give.
+  // Everything since Clear as one delivery; valid until the next Clear or Give.
   bp_delivery Make(uint32_t kind) const;
 
  private:
@@ -32,10 +32,10 @@ class DeliveryTensors {
 
 class RolloutDelivery {
  public:
-  // Orders what the chunks left, so that the result does not depend on who ran them.
+  // Sorts the chunks' results, so that they do not depend on the threads.
   void Merge(const std::vector<Chunk>& chunks, const RolloutBuffers& buffers, bool moments);
   const std::vector<Episode>& episodes() const { return episodes_; }  // ended in the rollout, by (t, row)
-  // Valid until the next Merge, Make or Bind. A LearnerInstance keeps only channels that somebody writes.
+  // Valid until the next Merge, Make or Bind. A LearnerInstance keeps only channels with a writer.
   bp_delivery Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows);
 
  private:
@@ -43,7 +43,7 @@ class RolloutDelivery {
     const Chunk* chunk;
     uint64_t index;
   };
-  // Rows kept at the ends of episodes, brought together.
+  // Rows at the ends of episodes, gathered.
   struct Finals {
     EnvMemory::Bytes data;
     uint64_t capacity = 0;  // bytes
@@ -51,17 +51,17 @@ class RolloutDelivery {
   };
 
   void MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out);
-  // From where the chunks have kept them, of RolloutBuffers::observed[i].
+  // Gathers the rows that the chunks have kept, of RolloutBuffers::observed[i].
   void Gather(uint64_t bytes, size_t i, Finals* out);
-  // From `dense` [T, N, ...], where an env that resets itself has written them.
+  // Gathers from `dense` [T, N, ...], which an env that resets itself has written.
   void GatherDense(const EnvMemory& memory, const ChannelBuffer& dense, uint64_t lead, Finals* out);
 
   std::vector<Episode> episodes_;
   std::vector<Place> places_;     // [episodes]
-  std::vector<uint64_t> starts_;  // [T + 1] places taken before step t
+  std::vector<uint64_t> starts_;  // [T + 1] episodes that ended before step t
   Moments moments_;
   bool has_moments_ = false;
-  std::deque<Finals> finals_;         // of each RolloutBuffers::observed
+  std::deque<Finals> finals_;         // per RolloutBuffers::observed
   std::vector<int64_t> final_index_;  // t * rows + row
   std::vector<int64_t> ended_;        // scratch: rows of one step
   Tensor final_index_tensor_;

@@ -1,5 +1,5 @@
-// The memory that an env works on: the host's own, or that of the device which the env's spec names. The host keeps addresses
-// on a device and never follows them.
+// The memory of an env's channels: the host's, or memory on the device in the env's spec. The host keeps device addresses but
+// never dereferences them.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ class EnvInstance;
 
 class EnvMemory {
  public:
-  EnvMemory() = default;  // the host's own
-  // That of the env's device. The env outlives this and all that is allocated here.
+  EnvMemory() = default;  // host memory
+  // Memory of the env's device. The env outlives this and all its allocations.
   explicit EnvMemory(EnvInstance& env);
 
   struct Release {
-    EnvInstance* env = nullptr;  // NULL: the host's own
+    EnvInstance* env = nullptr;  // NULL: host memory
     const bp_env_memory_1* memory = nullptr;
     void operator()(std::byte* p) const;
   };
@@ -29,22 +29,22 @@ class EnvMemory {
   bool on_device() const { return env_ != nullptr; }
   bp_device device() const { return device_; }
   uint64_t alignment() const { return on_device() ? 256 : 64; }
-  // Aligned and zeroed; the host's own is left unmapped until somebody writes there if `zeroed` is false. Throws TrialFailure
+  // Aligned and zeroed. If `zeroed` is false, host memory stays unmapped until the first write. Throws TrialFailure
   // (BP_E_OOM_DEVICE, ...) or std::bad_alloc.
   Bytes Allocate(uint64_t bytes, bool zeroed = true) const;
-  // Between the env's memory and the host's own. Throw TrialFailure, like those below.
+  // Copies between the env's memory and the host's. Throws TrialFailure, like the functions below.
   void ToHost(void* host, const void* from, uint64_t bytes) const;
   void FromHost(void* to, const void* host, uint64_t bytes) const;
-  // Within the env's memory.
+  // Copies within the env's memory.
   void Copy(void* to, const void* from, uint64_t bytes) const;
-  // to [indices.size(), bytes_each] = items of `from`, which lie `bytes_each` apart.
+  // to [indices.size(), bytes_each] = items of `from`, which are `bytes_each` apart.
   void Gather(void* to, const void* from, uint64_t bytes_each, const std::vector<int64_t>& indices) const;
 
  private:
   template <class Function>
   void Call(const char* doing, Function&& function) const;
 
-  EnvInstance* env_ = nullptr;  // NULL: the host's own
+  EnvInstance* env_ = nullptr;  // NULL: host memory
   const bp_env_memory_1* memory_ = nullptr;
   bp_device device_{BP_DEVICE_CPU, 0};
 };

@@ -12,7 +12,7 @@ EpisodeTracker::EpisodeTracker(const EnvInstance& env)
 void EpisodeTracker::CheckFlags(uint64_t row, uint8_t terminated, uint8_t truncated, const std::string& when) const {
   if ((terminated | truncated) <= 1) return;
   const bool first = terminated > 1;
-  // A TRUNCATED channel that is the host's holds nothing else than the host wrote.
+  // A host-owned TRUNCATED channel contains only the host's own values.
   const bp_channel* channel = bp::FindChannel(env_.spec(), first ? BP_ROLE_TERMINATED : BP_ROLE_TRUNCATED);
   throw TrialFailure(BP_E_INTERNAL, env_.id(),
                      fmt::format("step: channel '{}' of row {}: expected 0 or 1, got {} {}", channel->name, row,

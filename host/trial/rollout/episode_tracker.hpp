@@ -1,5 +1,5 @@
-// What a step adds to an episode: its return, its length and its end. An episode is terminated by the env, or truncated by the
-// env's own time limit or by the host's. Whoever plays (collector, evaluator, scorer of candidates) counts by this alone.
+// Accumulates an episode: return, length and end. The env terminates an episode; the env's own time limit or the host's
+// truncates it. All players (collector, evaluator, scorer of candidates) count with this class.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,17 @@ class EpisodeTracker {
  public:
   static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-  // What tells of one step, from the first of n rows on.
+  // The channels of one step, from the first of n rows on.
   struct Step {
-    const float* reward;           // [n, rewards_per_row]
-    const uint8_t* terminated;     // [n]
-    const uint8_t* cut_by_env;     // [n], of an env that owns its time limit
-    uint8_t* truncated;            // [n], written: cut by env or host. Where it is cut_by_env, by the env alone, and read
-    uint64_t rewards_per_row = 1;  // one for each agent, or one
+    const float* reward;        // [n, rewards_per_row]
+    const uint8_t* terminated;  // [n]
+    const uint8_t* cut_by_env;  // [n], for an env that owns its time limit
+    // [n], written: truncated by env or host. The same array as cut_by_env if only the env truncates; then read
+    uint8_t* truncated;
+    uint64_t rewards_per_row = 1;  // the number of agents, or 1
   };
   struct Seen {
-    unsigned flags = 0;  // of all rows together: 0 if no episode has ended, above 1 if one of them is no flag
+    unsigned flags = 0;  // OR over all rows: 0 if no episode has ended, above 1 if some flag is invalid
     bool not_finite = false;
   };
 
@@ -34,11 +35,11 @@ class EpisodeTracker {
   explicit EpisodeTracker(const EnvInstance& env);
 
   bool env_cuts() const { return env_cuts_; }
-  int64_t limit() const { return limit_; }           // of an episode, for the host to hold; kNoLimit: none
+  int64_t limit() const { return limit_; }           // of an episode, enforced by the host; kNoLimit: none
   void set_limit(int64_t steps) { limit_ = steps; }  // [control]
 
-  // Adds a step to `rows` [n], which have an episode_return and an episode_length. Sums in the order of time, and of agents
-  // within a step. [rows]
+  // Adds a step to `rows` [n], which have an episode_return and an episode_length. Adds rewards in the order of time
+  // and, within a step, of agents. [rows]
   template <class Row>
   Seen Add(Row* rows, uint64_t n, const Step& step) const {
     const bool one = step.rewards_per_row == 1;
@@ -48,7 +49,8 @@ class EpisodeTracker {
     return one ? AddStep<kBoth, true>(rows, n, step) : AddStep<kBoth, false>(rows, n, step);
   }
 
-  // Calls visit(i) for each of the n rows whose episode the step has ended, in order. Eight a look: ends are rare.
+  // Calls visit(i) for each of the n rows whose episode ended in the step, in order. Tests eight rows at a time, because ends
+  // are rare.
   template <class Function>
   static void ForEachEnd(const Step& step, uint64_t n, Function&& visit) {
     static_assert(std::endian::native == std::endian::little);
@@ -67,15 +69,15 @@ class EpisodeTracker {
     }
   }
 
-  // If one of a row's two flags is neither 0 nor 1, a byte that nobody meant to be a flag: throws TrialFailure that names it.
-  // `when`: "at step 3 of the rollout".
+  // Throws TrialFailure with the flag's name if one of a row's two flags is neither 0 nor 1. `when`: "at step 3 of the
+  // rollout".
   void CheckFlags(uint64_t row, uint8_t terminated, uint8_t truncated, const std::string& when) const;
 
  private:
   enum Cuts { kEnv, kHost, kBoth };
 
-  // Without a branch that depends on a row: what is rare is looked up afterwards. One reward per row is the usual case and
-  // worth a loop of its own.
+  // Has no branch that depends on a row; rare events are looked up afterwards. One reward per row is the usual case and worth
+  // its own loop.
   template <Cuts kCuts, bool kOneReward, class Row>
   [[gnu::noinline]] Seen AddStep(Row* __restrict row, uint64_t n, const Step& step) const {
     const float* __restrict reward = step.reward;
@@ -85,7 +87,7 @@ class EpisodeTracker {
     const uint64_t rewards_per_row = step.rewards_per_row;
     const int64_t limit = limit_;
     unsigned flags = 0;
-    double not_finite = 0;  // 0 times a number is 0, times anything else NaN, which stays
+    double not_finite = 0;  // 0 * x is 0 for finite x, otherwise NaN, which persists
     for (uint64_t i = 0; i < n; ++i) {
       double sum = row[i].episode_return;
       if constexpr (kOneReward)

@@ -12,7 +12,7 @@
 namespace backplane {
 namespace {
 
-// An env that resets itself gets seeds for so many steps at a time.
+// An env that resets itself gets seeds for this many steps in advance.
 constexpr int64_t kSeedsAhead = 64;
 
 std::string StepOfEvaluation(int64_t t) { return fmt::format("at step {} of the evaluation", t + 1); }
@@ -57,7 +57,7 @@ void Evaluator::FindActions() {
     try {
       action.space.emplace(*c, mask);
     } catch (const std::invalid_argument&) {
-      // Learners may serve what this does not know: the trial goes on with one floor less.
+      // Unsupported action spaces only lose the uniform baseline.
     }
   }
 }
@@ -78,7 +78,7 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
         continue;
       }
       const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name].at<uint8_t>(0, i) : nullptr;
-      // Channels draw far apart from each other on one stream.
+      // Channels use distant positions of one stream.
       const auto agent = static_cast<uint32_t>(first_episode_ * lead + i);
       bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t)), uint64_t{c} << 32};
       policy == Policy::kUniform ? action.space->Uniform(&rng, mask, out.row(0, i)) : action.space->Zero(mask, out.row(0, i));
@@ -96,7 +96,7 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks,
   capped_ = out_of_time_ = 0;
   std::atomic<uint64_t> next{0};
   const PhaseSpan span(clocks[0], Phase::kEval);
-  // Nothing stops it but a failure, which is thrown.
+  // Only a failure stops it, and that is thrown.
   run_.Run(runners_, clocks, [&](unsigned, PhaseClock& clock) {
     clock.Switch(Phase::kEval);
     for (uint64_t begin; !run_.stopped() && (begin = next.fetch_add(chunk_rows_)) < env_.rows();) {
@@ -114,7 +114,7 @@ EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks,
   return out;
 }
 
-// The seed with which the row began, again and again: as a row that is reset by the host goes on.
+// The row's first seed, repeated, as for a row that the host resets.
 void Evaluator::AssignSeeds(const std::vector<uint64_t>& seeds) {
   std::vector<uint64_t> next;
   for (const uint64_t seed : seeds) next.insert(next.end(), kSeedsAhead, seed);
@@ -169,7 +169,7 @@ void Evaluator::EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationR
       if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
       --chunk->left;
     }
-    // A row that is done goes on in new episodes that nobody looks at: no env is stepped past its end.
+    // A finished row plays further episodes, which are ignored, because no env may step past its end.
     chunk->restart[r] = tracker_.ended_by_env(r);
   }
 }

@@ -1,5 +1,5 @@
-// Plays whole episodes on an env instance of its own, bound to one slot, with seeds of its own. Used for evaluation and for its
-// two floors: what zero and what uniform actions earn on the same seeds. Of an env on a device the host looks at copies.
+// Plays whole episodes on a separate env instance, bound to one slot, with its own seeds. Serves evaluation and its two
+// baselines: zero actions and uniform actions on the same seeds. Reads copies of channels on a device.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 
 namespace backplane {
 
-// The number of steps that a player takes between two looks at the clock: up to 8 in a quick env, 1 in a slow env. So looks
-// cost little, and a slow env does not count as hung.
+// The number of steps between two reads of the clock: up to 8 in a fast env, 1 in a slow env. Reads thus cost little, and a
+// slow env does not count as hung.
 class LookPace {
  public:
   explicit LookPace(int64_t now_ns) : last_ns_(now_ns) {}
@@ -44,8 +44,8 @@ class LookPace {
 };
 
 struct EvaluationResult {
-  uint64_t capped = 0;          // episodes truncated at the cap of steps
-  uint64_t out_of_time = 0;     // and at the deadline
+  uint64_t capped = 0;          // episodes truncated at the cap
+  uint64_t out_of_time = 0;     // episodes truncated at the deadline
   std::vector<double> returns;  // by episode
   std::vector<double> lengths;
   std::map<std::string, std::vector<double>> infos;  // "ep/..." -> by episode
@@ -53,32 +53,31 @@ struct EvaluationResult {
 
 class Evaluator {
  public:
-  // The instance's rows are its episodes: row r plays episode first_episode + r.
+  // Each row of the instance is an episode: row r plays episode first_episode + r.
   Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
             const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode = 0);
 
   enum class Policy {
     kLearner = 1,  // the learner's GREEDY actions
-    kZero,         // 0, or what the action space has nearest to it: the lowest allowed choice where actions are discrete
-    kUniform,      // drawn evenly from the action space, by the numbers that the learner's own noise would have
+    kZero,         // 0, or the nearest value in the action space; discrete actions: the lowest allowed choice
+    kUniform,      // uniform over the action space, with the random numbers of the learner's noise
   };
   using Played = std::function<void(uint64_t begin, uint64_t end)>;
-  // Row by row the same starts for every policy. Throws TrialFailure (BP_E_CANCELLED when cancelled).
-  // clocks[i] belongs to runner i and counts the time as Phase::kEval, clocks[0], the caller's, also if it did not run before.
-  // It is idle while only others still play. `played`, if there is one, is called by whoever has played a chunk, with its rows.
+  // Every policy starts each row in the same state. Throws TrialFailure (BP_E_CANCELLED when cancelled). clocks[i] belongs to
+  // runner i and counts Phase::kEval; clocks[0] is the caller's, even if it did not run before, and idle while only others
+  // play. The playing thread calls `played`, if set, with the rows of each finished chunk.
   EvaluationResult Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played = {});
   uint64_t chunk_rows() const { return chunk_rows_; }
-  // The most steps of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
+  // The maximum length of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
   void CapEpisodes(uint64_t steps);
   uint64_t cap() const { return cap_; }
-  // Episodes of an env that declares no time limit are truncated at this time (NowNs). [control]
+  // Truncates episodes of an env without a time limit at this time (NowNs). [control]
   void EndBy(int64_t deadline_ns) { deadline_ns_ = may_be_endless_ ? deadline_ns : kNever; }
   bool may_be_endless() const { return may_be_endless_; }  // the env declares no time limit
-  // `look` is called after the reset and after every step, before a row that has ended starts anew, with the return of a
-  // chunk's first row so far. With one row, these are the states of its episode; with several chunks it is called by several
-  // threads.
+  // Calls `look` after the reset and after every step, before an ended row resets, with the return so far of a chunk's first
+  // row. With one row, it sees the states of its episode. With several chunks, several threads call it.
   void OnEveryState(std::function<void(double return_so_far)> look) { look_ = std::move(look); }
-  // False if an action channel is neither a float32 BOX nor one int32 DISCRETE: then there are no uniform actions, and zero is
+  // False if an action channel is neither a float32 BOX nor one int32 DISCRETE. Then there are no uniform actions, and zero is
   // zero bytes.
   bool HasUniformActions() const;
 
@@ -95,12 +94,12 @@ class Evaluator {
   void EndEpisode(uint64_t row, EvaluationResult* out);
   struct Chunk {
     uint64_t begin, end;
-    uint64_t left;                       // episodes that are not done
+    uint64_t left;                       // unfinished episodes
     std::vector<uint8_t> done, restart;  // by row of the chunk; by row of the env
   };
   void EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationResult* out);
   void RestartEnded(const Chunk& chunk, const std::vector<uint64_t>& seeds);
-  // Truncates the chunk's episodes that are not done.
+  // Truncates the chunk's unfinished episodes.
   void EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
   void StepEnv(uint64_t begin, uint64_t end, bool checked);
@@ -120,12 +119,12 @@ class Evaluator {
   const bool may_be_endless_;
   uint64_t cap_ = 0;
   int64_t deadline_ns_ = kNever;
-  std::atomic<uint64_t> capped_{0}, out_of_time_{0};  // of one Play
+  std::atomic<uint64_t> capped_{0}, out_of_time_{0};  // in one Play
   JointRun run_;
   SlotBuffers buffers_;
-  std::vector<ChannelBuffer*> read_;  // what tells of a step
+  std::vector<ChannelBuffer*> read_;  // channels read after a step
   SlotTracker tracker_;
-  std::vector<RowState> rows_;  // episode by episode
+  std::vector<RowState> rows_;  // per episode
   std::vector<ActionChannel> actions_;
   ActionCheck action_check_;
   BoundsCheckGate gate_;

@@ -1,4 +1,4 @@
-// A trial that cannot go on: the status a plugin returned, or what the host found, with one sentence.
+// An error that ends a trial: a plugin's status or the host's finding, with one sentence.
 #pragma once
 
 #include <stdexcept>
@@ -16,8 +16,8 @@ class TrialFailure : public std::runtime_error {
         plugin_(std::move(plugin)),
         explained_(explained) {}
   bp_status status() const { return status_; }
-  const std::string& plugin() const { return plugin_; }  // whose fault; empty: the host's
-  bool explained() const { return explained_; }          // false: the plugin gave a status and no sentence
+  const std::string& plugin() const { return plugin_; }  // the culprit; empty: the host
+  bool explained() const { return explained_; }          // false: the plugin returned a status without a sentence
 
  private:
   bp_status status_;

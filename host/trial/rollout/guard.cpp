@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-// Of no number that plugins like to write: not 0, not NaN, and different from its neighbours.
+// Avoids values that plugins often write, such as 0 and NaN, and differs between neighbours.
 std::byte GuardByte(uint64_t i) { return static_cast<std::byte>(0xA5 ^ (i * 29 & 0xff)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Bytes of the host around memory that a plugin writes. A plugin that writes outside its memory changes them, and the host
-// knows what they were.
+// Guard bytes of the host around memory that a plugin writes. A plugin that writes outside its memory changes them, and the
+// host detects it.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace backplane {
 
 void FillGuard(std::byte* guard, uint64_t bytes);
 
-// How far from the guarded memory the nearest changed byte is, 0 right beside it; `before`: the guard stands in front of it.
-// Nothing if all are as FillGuard left them.
+// Distance of the nearest changed byte from the guarded memory, 0 for the adjacent one; `before`: the guard precedes the
+// memory. Absent if all bytes are as FillGuard left them.
 std::optional<uint64_t> GuardChange(const std::byte* guard, uint64_t bytes, bool before);
 
 // "expected nothing written outside channel 'obs', got a change 3 bytes after its end"

@@ -25,7 +25,7 @@ void Require(Slot slot, const std::string& id, const char* name) {
   if (slot == nullptr) throw TrialFailure(BP_E_INTERNAL, id, fmt::format("its function table has no '{}'", name));
 }
 
-// What `create` has made: it said that all went well.
+// Checks the result of a successful `create`.
 template <class T>
 T* RequireMade(T* made, const std::string& id) {
   if (made == nullptr) throw TrialFailure(BP_E_INTERNAL, id, "create: expected an instance, got NULL and the status BP_OK");
@@ -63,7 +63,7 @@ const void* CheckExtensionTable(const std::string& id, const char* extension, co
   uint32_t size = 0;
   if (!CopyReadable(&size, table, sizeof size)) refuse("a table of functions", "memory that cannot be read");
   if (size < bytes) refuse(fmt::format("a table of {} bytes or more", bytes), fmt::format("struct_size {}", size));
-  constexpr uint32_t kFirst = 8;  // behind struct_size and a number
+  constexpr uint32_t kFirst = 8;  // after struct_size and a number
   std::vector<const void*> functions((bytes - kFirst) / sizeof(void*));
   if (!CopyReadable(functions.data(), static_cast<const char*>(table) + kFirst, bytes - kFirst))
     refuse("a table of functions", "memory that cannot be read");
@@ -101,7 +101,7 @@ void EnvInstance::CheckUnchanged() const {
   if (const auto found = Difference(spec_, ReadSpec())) throw TrialFailure(BP_E_INTERNAL, id(), "spec has changed: " + *found);
 }
 
-// What an env that resets itself, or that works on a device, must offer for the host to count its episodes.
+// Requirements for an env that resets itself or works on a device, so that the host can count its episodes.
 void EnvInstance::CheckResets() const {
   const auto refuse = [&](const std::string& what) { throw TrialFailure(BP_E_INTERNAL, id(), what); };
   if (on_device() && !resets_itself_)

@@ -1,4 +1,4 @@
-// Instances of plugins, owned: created with their options, checked against each other, destroyed in time.
+// Owns plugin instances: creates them with their options, checks them against each other, and destroys them.
 #pragma once
 
 #include <cstdio>
@@ -24,18 +24,18 @@
 
 namespace backplane {
 
-// Whose code this thread runs now; the crash handler reads it. Points at text that lives as long as the process.
-// `constinit`: without it every access would ask whether it has been initialised.
+// The plugin whose code this thread runs now, for the crash handler. Points to text that lives as long as the process.
+// `constinit` avoids a check for initialisation at every access.
 extern constinit thread_local const char* tls_running_plugin;
 
-// Options of one instance and where they were set.
+// Options of one instance and the places where they were set.
 struct InstanceOptions {
   nlohmann::json options;
   std::map<std::string, std::string> origin;
   std::string prefix;  // "env.options"
 };
 
-// Calls into a plugin. An exception that crosses the C boundary is against the contract; here it costs this trial and no more.
+// Calls into a plugin. An exception across the C boundary violates the contract, but only fails this trial.
 template <class Function>
 auto CallPlugin(const std::string& id, Function&& function) {
   tls_running_plugin = id.c_str();
@@ -43,7 +43,7 @@ auto CallPlugin(const std::string& id, Function&& function) {
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    FailOutOfMemory(id);  // no breach of the contract
+    FailOutOfMemory(id);  // no violation of the contract
   } catch (const std::exception& e) {
     throw TrialFailure(BP_E_INTERNAL, id, "let an exception out: " + WordsOf(e));
   } catch (...) {
@@ -51,7 +51,7 @@ auto CallPlugin(const std::string& id, Function&& function) {
   }
 }
 
-// The same where nothing may be thrown any more, in destructors: a failure is written to stderr, and nobody's code runs then.
+// The same for destructors, which must not throw: writes a failure to stderr and clears the running plugin.
 template <class Function>
 void CallPluginQuietly(const std::string& id, Function&& function) noexcept {
   try {
@@ -59,10 +59,10 @@ void CallPluginQuietly(const std::string& id, Function&& function) noexcept {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
   }
-  tls_running_plugin = "";  // `id` may be gone soon
+  tls_running_plugin = "";  // `id` may be destroyed soon
 }
 
-// Gives what a plugin's `create` made back to its `destroy`, also when a constructor below throws.
+// Passes the result of a plugin's `create` to its `destroy`, even if a constructor below throws.
 template <class T>
 struct Destroyer {
   const std::string* id;
@@ -77,8 +77,8 @@ using PluginHandle = std::unique_ptr<T, Destroyer<T>>;
 // Throws the TrialFailure of a call that returned this status.
 [[noreturn]] void FailIn(HostServices& services, bp_status status, const std::string& doing);
 
-// `table` if it has `bytes` bytes and a function in each place from its 8th byte on, as all tables of backplane/ext/ are made.
-// NULL for NULL: the plugin does not offer it. Throws TrialFailure that names the plugin `id` and the extension.
+// Returns `table` if it has `bytes` bytes and a function in each slot from its 8th byte on, like all tables of backplane/ext/.
+// NULL for NULL: the plugin does not support it. Throws TrialFailure with the plugin `id` and the extension.
 const void* CheckExtensionTable(const std::string& id, const char* extension, const void* table, uint32_t bytes);
 
 // The common part of env and learner instances. `Made` is bp_env or bp_learner.
@@ -90,14 +90,14 @@ class PluginInstance {
   const std::string& id() const { return services_.plugin_id(); }
   uint64_t flags() const { return flags_; }
   Made* handle() { return made_.get(); }
-  // The table of an extension, which is whole; NULL: it does not offer it.
+  // The complete table of an extension; NULL: not supported.
   template <class Ext>
   const Ext* Extension(const char* ext) const {
     if (api_->get_extension == nullptr) return nullptr;
     const void* table = CallPlugin(id(), [&] { return api_->get_extension(made_.get(), ext); });
     return static_cast<const Ext*>(CheckExtensionTable(id(), ext, table, sizeof(Ext)));
   }
-  // Calls through such a table: function(Made*), whose status, if it returns one, ends the trial in `doing`.
+  // Calls function(Made*) through such a table. An error status, if it returns one, ends the trial with `doing` in the message.
   template <class Function>
   auto Call(const char* doing, Function&& function) {
     if constexpr (std::is_same_v<decltype(function(made_.get())), bp_status>) {
@@ -108,7 +108,7 @@ class PluginInstance {
     }
   }
   [[noreturn]] void Fail(bp_status status, const std::string& doing) { FailIn(services_, status, doing); }
-  // Ends it, as the destructor does, but throws TrialFailure where that fails. Nothing may be called after.
+  // Destroys it like the destructor, but throws TrialFailure on failure. Call nothing afterwards.
   void Destroy() {
     CallPlugin(id(), [&] { api_->destroy(made_.release()); });
   }
@@ -131,13 +131,13 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
               uint64_t rows);
 
-  const bp_env_spec& spec() const { return spec_.view; }  // checked, and the host's own copy; for bp::FindChannel
+  const bp_env_spec& spec() const { return spec_.view; }  // checked copy of the host; works with bp::FindChannel
   const CheckedEnvSpec& checked_spec() const { return spec_; }
   const std::vector<const bp_channel*>& channels() const { return channels_; }
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_.view.max_agents; }
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
-  // Works on all rows at once, and starts the next episode of a row in the step that ends one.
+  // Steps all rows together, and starts a row's next episode in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
   bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
 
@@ -148,9 +148,9 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
     return CallPlugin(id(), [&] { return api_->step(made_.get(), slot, begin, end); });
   }
-  // Of an env that resets itself: the seeds of the next `per_row` episodes of each row, [rows, per_row].
+  // For an env that resets itself: the seeds of each row's next `per_row` episodes, [rows, per_row].
   void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
-  // Throws TrialFailure if it says of itself what it did not say when it was made.
+  // Throws TrialFailure if its spec differs from the one at creation.
   void CheckUnchanged() const;
 
  private:
@@ -163,7 +163,8 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   std::vector<const bp_channel*> channels_;
 };
 
-// A learner is made for one env; another instance it acts in must have the same channels. Throws TrialFailure (BP_E_CONFIG).
+// A learner is made for one env; other instances that it acts in must have the same channels. Throws TrialFailure
+// (BP_E_CONFIG).
 void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation);
 
 class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
@@ -175,7 +176,7 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
   const std::vector<const bp_channel*>& act_out() const { return act_out_; }
   const std::vector<std::string>& act_in() const { return spec_.act_in; }
   const std::vector<std::string>& keep() const { return spec_.keep; }
-  // What it does for a row is bitwise independent of the other rows in the call.
+  // True if its result for a row is bitwise independent of the other rows in the call.
   bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_.flags & BP_LEARNER_ROW_EXACT) != 0; }
 
   bp_request Plan(const bp_limits& limits);

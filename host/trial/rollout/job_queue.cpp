@@ -37,7 +37,8 @@ bool JobQueue::Give(uint64_t job) {
   return true;
 }
 
-// The first job of a candidate begins it. Both counts only grow, so a stale one refuses a job and never gives one too early.
+// The first job of a candidate puts it in flight. Both counts only grow, so stale values may reject a job but never give one
+// too early.
 bool JobQueue::MayTake(uint64_t n) const {
   if (n >= given_.load()) return false;
   if (!order_.empty()) return true;

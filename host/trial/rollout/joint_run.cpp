@@ -23,7 +23,7 @@ bool JointRun::Run(const Runners& runners, std::vector<PhaseClock>& clocks,
     RestoreThreadState(Suspects());
     if (runner > 0) clocks[runner].Stop(), tls_running_plugin = "";
   };
-  const std::function<void(unsigned)> job = std::ref(part);  // a reference is no allocation
+  const std::function<void(unsigned)> job = std::ref(part);  // a reference needs no allocation
   use_ = runners.Run(job, [&] {
     clocks[0].Switch(Phase::kIdle);
     tls_running_plugin = "";

@@ -1,4 +1,4 @@
-// A job of several runners that ends early for all of them when one fails or the user asks to stop.
+// Runs a job on several runners. It ends early for all of them if one fails or the user stops it.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@ namespace backplane {
 
 class JointRun {
  public:
-  // Runs work(runner, its clock) on all runners and returns when all have finished; false if one called Stop. Throws what the
-  // first of them threw. clocks[0] is the caller's and runs already; it is idle while the others still work.
+  // Runs work(runner, its clock) on all runners and returns after all have finished; false if one called Stop. Rethrows the
+  // first exception. clocks[0] is the caller's and already runs; it is idle while the others still work.
   bool Run(const Runners& runners, std::vector<PhaseClock>& clocks, const std::function<void(unsigned, PhaseClock&)>& work);
-  // For work to look at between two steps; it then returns.
+  // `work` must check this between two steps and return if true.
   bool stopped() const { return stop_.load(); }  // [any]
   void Stop() { stop_ = true; }                  // [any]
-  // How well the last Run used its runners.
+  // The use of the runners in the last Run.
   const PoolUse& use() const { return use_; }
 
  private:

@@ -24,7 +24,7 @@ std::optional<uint64_t> FirstIn(const std::byte* data, uint64_t n) {
   return static_cast<uint64_t>(it - values.begin());
 }
 
-// The index, within a row of env and all its agents, of the first number that is not finite.
+// The index of the first non-finite number within a row of the env and all its agents.
 std::optional<uint64_t> FirstInRow(const ChannelBuffer& buffer, uint64_t lead, const std::byte* row) {
   const bp_dtype dtype = buffer.dtype();
   const uint64_t n = lead * buffer.row_elements();
@@ -52,8 +52,8 @@ NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t i
       fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
 }
 
-// Among the last observations of a chunk's episodes, which the next episodes' first ones have replaced in the buffers. `kept`:
-// where the chunk has them of this channel.
+// Searches the last observations of a chunk's episodes, which the next episodes have overwritten in the buffers. `kept`: the
+// chunk's copies for this channel.
 std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const AlignedBytes& kept, const Chunk& chunk) {
   const uint64_t bytes = channel.lead * channel.buffer->row_bytes();
   for (uint64_t i = 0; i < chunk.episodes.size(); ++i) {

@@ -11,7 +11,7 @@ void ParallelFor::Run(uint64_t n, void (*piece)(void*, uint64_t), void* context)
     for (uint64_t i = 0; i < n; ++i) piece(context, i);
     return;
   }
-  const char* const plugin = tls_running_plugin;  // a crash in a piece is the caller's
+  const char* const plugin = tls_running_plugin;  // a crash in a piece is blamed on the caller
   PhaseClock& caller = clocks_[0];
   const bool timed = caller.running();
   const Phase phase = caller.current();

@@ -1,4 +1,4 @@
-// Work of the control thread cut into pieces that all threads of the trial share.
+// Divides work of the control thread into pieces for all threads of the trial.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class ParallelFor {
  public:
   // clocks[i] belongs to runner i of the pool; both outlive this.
   ParallelFor(RunnerPool& pool, std::vector<PhaseClock>& clocks) : pool_(pool), clocks_(clocks) {}
-  // Runs piece(context, i) once for each i < n, in any order, on all runners (RunnerPool::Share); on the caller alone from
-  // within a job of the pool. Returns when all have run. Meanwhile the runners' clocks count the phase in which the caller's
-  // runs, and wait in idle. Pieces must not throw.
+  // Runs piece(context, i) once for each i < n, in any order, on all runners (RunnerPool::Share); inside a job of the pool,
+  // only on the caller. Returns after all have run. Meanwhile the runners' clocks count the caller's phase, and idle while they
+  // wait. Pieces must not throw.
   void Run(uint64_t n, void (*piece)(void*, uint64_t), void* context);
 
  private:

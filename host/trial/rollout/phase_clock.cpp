@@ -24,7 +24,7 @@ void PhaseClock::Reset() {
 void PhaseClock::TakeOver(const PhaseSums& others, int64_t ns, bool timed) {
   const auto total_ns = static_cast<double>(std::accumulate(others.ns.begin(), others.ns.end(), int64_t{0}));
   if (total_ns <= 0) return;
-  // What was seen goes along, so that the next look leaves out what was no time of this thread.
+  // Marks this time as seen, so that the next look does not count it for this thread.
   const auto add = [this](size_t phase, int64_t some_ns) {
     Set(ns_[phase], Get(ns_[phase]) + some_ns);
     seen_ns_[phase] += some_ns;
@@ -52,8 +52,8 @@ PhaseSums SumOf(const std::vector<PhaseClock>& clocks) {
   return sums;
 }
 
-// The end is read after the CPU time: a thread that loses its core in between has waited in this span, and its next phase did
-// not take so long.
+// Reads the end after the CPU time. If the thread loses its core in between, the wait belongs to this span and not to the next
+// phase.
 void PhaseClock::EndSpanWithLook() {
   const int64_t cpu_ns = ThreadCpuNs();
   const int64_t now = NowNs();
@@ -61,8 +61,8 @@ void PhaseClock::EndSpanWithLook() {
   LookAtCpuTime(cpu_ns, now);
 }
 
-// One span in so many would be cheaper still and tell less: a span in which the thread loses its core is the one that makes the
-// time go by until the next is due, so that the next, and never this one, would be looked at.
+// Measures all time since the last look, because sampling single spans would be biased. A span in which the thread loses its
+// core delays the next look, so a sample would always miss it.
 void PhaseClock::LookAtCpuTime(int64_t cpu_ns, int64_t now) {
   if (thread_ == 0) {
     thread_ = gettid();
@@ -73,13 +73,13 @@ void PhaseClock::LookAtCpuTime(int64_t cpu_ns, int64_t now) {
   int64_t work_ns = 0;
   for (size_t p = 0; p < kPhaseCount; ++p) {
     const int64_t ns = Get(ns_[p]);
-    went_by_ns[p] = std::max<int64_t>(ns - seen_ns_[p], 0);  // less than nothing where the clock was set back
+    went_by_ns[p] = std::max<int64_t>(ns - seen_ns_[p], 0);  // negative if the clock was set back
     seen_ns_[p] = ns;
     if (p != kIdle) work_ns += went_by_ns[p];
   }
   if (cpu_seen_ns_) {
     const int64_t used_ns = cpu_ns - *cpu_seen_ns_;
-    // Virtual machines book stolen time late: over a microsecond their CPU clock may advance by more than went by.
+    // Virtual machines record stolen time late, so the CPU clock may briefly advance faster than the wall clock.
     const double use = work_ns > 0 ? std::min(static_cast<double>(used_ns) / static_cast<double>(work_ns), 1.0) : 0;
     for (size_t p = 0; p < kPhaseCount; ++p) {
       cpu_wall_ns_[p] += went_by_ns[p];

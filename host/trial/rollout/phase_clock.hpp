@@ -18,14 +18,14 @@ namespace backplane {
 
 class PhaseTrace;
 
-// How threads have spent their time, added up.
+// Sums of thread times by phase.
 struct PhaseSums {
   std::array<int64_t, kPhaseCount> ns{}, cpu_ns{}, cpu_wall_ns{};
 };
 
-// Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one clock
-// reading. Only its own thread calls anything but the readings; those that others may take at any time are marked [any], the
-// rest are for when that thread is known to rest.
+// Time of one thread. At most one phase runs at a time: `Switch` ends the old one and starts the new one with one reading of
+// the clock. Only its own thread calls it, except for reading functions: [any] marks those that are always safe, the others
+// require the thread to be idle.
 class PhaseClock {
  public:
   // The clock that runs on the calling thread; NULL: the host does not time it.
@@ -38,7 +38,7 @@ class PhaseClock {
     if (since_ns() >= cpu_due_ns_) LookAtCpuTime(ThreadCpuNs(), since_ns());
     tls_running_clock = this;
   }
-  // Returns the phase that was running, so that a nested one can go back to it.
+  // Returns the previous phase, so that a nested one can restore it.
   Phase Switch(Phase phase) {
     EndSpan();
     const Phase old = Get(phase_);
@@ -51,37 +51,36 @@ class PhaseClock {
     Set(running_, false);
     tls_running_clock = nullptr;
   }
-  // As if it had timed nothing so far; the running phase goes on. By its own thread, or while that rests.
+  // Sets all times to 0; the running phase continues. Called by its own thread, or while that is idle.
   void Reset();
-  // Counts `ns` as other threads have spent theirs: those worked in the place of this one, which rests. What of it this clock
-  // has timed itself, it has as idle. By its own thread, or while that rests.
+  // Adds `ns`, distributed like the times of other threads, which worked instead of this idle one. Time of it that this clock
+  // has counted was idle. Called by its own thread, or while that is idle.
   void TakeOver(const PhaseSums& others, int64_t ns, bool timed);
-  // Each span that ends is added to `trace` too, which outlives its use; NULL: no longer. While the thread rests, or by itself.
+  // Also adds each ended span to `trace`, which must outlive its use; NULL stops that. Called by its own thread, or while that
+  // is idle.
   void TraceInto(PhaseTrace* trace) { trace_ = trace; }
   bool running() const { return Get(running_); }    // [any]
   Phase current() const { return Get(phase_); }     // [any]
-  int64_t since_ns() const { return Get(since_); }  // when the running phase began; [any]
-  // Of the spans that ended; [any]. Sums are below 0 where the clock was set back (clocks.hpp): the time of the span before it
-  // was counted too long by as much, so that spans are added up as they are, and looked at only here.
+  int64_t since_ns() const { return Get(since_); }  // start of the running phase; [any]
+  // Only ended spans; [any]. After the clock was set back (clocks.hpp), sums may be below 0, because the span before was too
+  // long by the same amount. Spans are therefore added unchanged and only clamped here.
   int64_t ns(Phase phase) const { return std::max<int64_t>(Get(ns_[static_cast<size_t>(phase)]), 0); }
   int64_t total_ns() const {
     int64_t sum = 0;
     for (const auto& v : ns_) sum += Get(v);
     return std::max<int64_t>(sum, 0);
   }
-  // The thread's CPU time is looked at where a span ends and kCpuEveryNs have gone by, as that costs about 1 us. The phases
-  // since the look before share it by how long they took, and what is idle gets what is left.
+  // The thread's CPU time is read at the end of a span if kCpuEveryNs have passed, because it costs about 1 us. It is divided
+  // among the phases since the last reading by their duration; idle time gets the rest.
   static constexpr int64_t kCpuEveryNs = 1'000'000;
   int64_t cpu_ns(Phase phase) const { return cpu_ns_[static_cast<size_t>(phase)]; }
-  int64_t cpu_wall_ns(Phase phase) const {
-    return cpu_wall_ns_[static_cast<size_t>(phase)];
-  }  // of its time, what was looked at
-  // Since its first span, or since Reset, how long the thread was ready to run and no core was free. Absent where the kernel
-  // does not say.
+  int64_t cpu_wall_ns(Phase phase) const { return cpu_wall_ns_[static_cast<size_t>(phase)]; }  // its time with a CPU reading
+  // Time since the first span, or since Reset, in which the thread was ready but had no core. Absent if the kernel does not
+  // report it.
   std::optional<int64_t> RunQueueWaitNs() const;
 
  private:
-  // One thread writes, so no read-modify-write has to be whole: these are plain loads and stores.
+  // Only one thread writes, so plain loads and stores suffice instead of read-modify-write.
   template <class T>
   static T Get(const std::atomic<T>& from) {
     return from.load(std::memory_order_relaxed);
@@ -104,7 +103,7 @@ class PhaseClock {
     Set(sum, Get(sum) + now - Get(since_));
     Set(since_, now);
   }
-  void Trace(int64_t now);  // out of line, all three: the clock's own code stays small
+  void Trace(int64_t now);  // out of line, all three: keeps the clock's inlined code small
   void EndSpanWithLook();
   void LookAtCpuTime(int64_t cpu_ns, int64_t now);
 
@@ -115,16 +114,16 @@ class PhaseClock {
   std::atomic<Phase> phase_{Phase::kIdle};
   std::atomic<bool> running_{false};
   PhaseTrace* trace_ = nullptr;
-  int64_t cpu_due_ns_ = 0;  // the next end of a span at or after this looks
-  // Of the last look; absent: there was none, or another thread has set the sums to 0 since.
+  int64_t cpu_due_ns_ = 0;  // the first end of a span at or after this time reads the CPU time
+  // At the last reading; absent: there was none, or another thread has reset the sums since.
   std::optional<int64_t> cpu_seen_ns_;
   std::array<int64_t, kPhaseCount> seen_ns_{};
-  pid_t thread_ = 0;  // whose clock it is; 0: it never ran
+  pid_t thread_ = 0;  // the clock's thread; 0: it never ran
   int64_t queued_before_ns_ = 0;
   std::array<int64_t, kPhaseCount> cpu_ns_{}, cpu_wall_ns_{};
 };
 
-// Of clocks whose threads rest.
+// Requires the clocks' threads to be idle.
 PhaseSums SumOf(const std::vector<PhaseClock>& clocks);
 
 // A span on the thread's clock; nests.

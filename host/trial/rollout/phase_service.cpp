@@ -7,7 +7,7 @@ namespace {
 
 constexpr int32_t kNothingEntered = -1;
 
-// What belongs to these whole: an evaluation's own copies must not count as those of training.
+// These phases keep nested ones: an evaluation's own copies must not count as training's.
 bool KeepsAll(Phase phase) { return phase == Phase::kEval || phase == Phase::kCheckpoint || phase == Phase::kMonitor; }
 
 int32_t Enter(const bp_host*, const char* name) noexcept {

@@ -1,4 +1,4 @@
-// "bp.host.phase/1" over the clock of the calling thread.
+// "bp.host.phase/1" on the clock of the calling thread.
 #pragma once
 
 #include "backplane/host.h"

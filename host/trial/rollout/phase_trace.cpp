@@ -9,13 +9,13 @@ void PhaseTrace::Add(Phase phase, int64_t begin_ns, int64_t end_ns) {
   AddPiece(phase, end_ns);
 }
 
-// The clock was set back: what was added before lasted longer than it did, and no piece is shorter than nothing.
+// The clock was set back, so the earlier time was too long. Avoids a negative piece.
 void PhaseTrace::GoBackTo(int64_t now_ns) {
   EndBlock();
   block_begin_ns_ = end_ns_ = now_ns;
 }
 
-// From where the last piece ended to `end_ns`.
+// Adds a piece from the end of the last one to `end_ns`.
 void PhaseTrace::AddPiece(Phase phase, int64_t end_ns) {
   const int64_t begin_ns = end_ns_, duration_ns = end_ns - begin_ns;
   if (duration_ns >= kResolutionNs) {

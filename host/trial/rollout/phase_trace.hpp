@@ -1,4 +1,4 @@
-// Where one thread's time went, span by span, for whoever wants to look at it. Phase clocks write into one while somebody does.
+// A thread's spans in order of time, for monitors. Phase clocks fill it while a monitor wants it.
 #pragma once
 
 #include <array>
@@ -12,25 +12,25 @@ namespace backplane {
 
 struct TracedSpan {
   int64_t begin_ns, duration_ns;
-  uint64_t count;  // spans of the clock that were merged into this one
+  uint64_t count;  // number of merged spans
   Phase phase;
 };
 
-// A step of a small env takes microseconds, and nobody looks at millions of spans. So what is shorter than kResolutionNs is
-// merged: neighbouring short spans form a block that ends when it is that long or when a long span begins, and of a block each
-// phase is one span. What a phase took, in a block and in all, is exact; only the order within a block is not what happened.
-// Spans follow each other without a gap: a thread at rest is idle.
+// A step of a small env takes microseconds, so a full trace would have millions of spans. Spans shorter than kResolutionNs are
+// merged: neighbouring short spans form a block, which ends at that length or when a long span begins. A block has one span per
+// phase. The time of a phase is exact, per block and in total; only the order within a block is lost. Spans have no gaps: an
+// idle thread has an idle span.
 //
-// Written by its own thread; others read and clear it while that thread rests.
+// Written by its own thread; others read and clear it while that thread is idle.
 class PhaseTrace {
  public:
   static constexpr int64_t kResolutionNs = 1'000'000;
 
-  // Room for `capacity` spans, at once; what comes after that is counted and dropped.
+  // Reserves memory for `capacity` spans; counts and drops later ones.
   explicit PhaseTrace(size_t capacity) { spans_.reserve(capacity); }
 
   void Add(Phase phase, int64_t begin_ns, int64_t end_ns);
-  // Ends the block under way, so that `spans` has everything that was added.
+  // Ends the current block, so that `spans` is complete.
   void EndBlock();
   const std::vector<TracedSpan>& spans() const { return spans_; }
   uint64_t dropped() const { return dropped_; }
@@ -49,7 +49,7 @@ class PhaseTrace {
   uint64_t dropped_ = 0;
   std::array<Merged, kPhaseCount> block_{};
   int64_t block_begin_ns_ = 0;
-  int64_t end_ns_ = 0;  // of the last span added; 0: none yet
+  int64_t end_ns_ = 0;  // of the last span; 0: none yet
 };
 
 }  // namespace backplane

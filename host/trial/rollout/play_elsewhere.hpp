@@ -1,4 +1,4 @@
-// Who plays the jobs of an evaluation of candidates in the place of this process's rows: other processes, of any machine.
+// Plays the jobs of an evaluation of candidates in other processes, on any machine, instead of this process's rows.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ namespace backplane {
 class PlayElsewhere {
  public:
   virtual ~PlayElsewhere() = default;
-  // Has the jobs that `queue` gives played, and puts what they gave into `scores`. Jobs that are not finished when it returns
-  // true are in the queue again, for this process. False if cancelled or out of time on the way. Throws TrialFailure, and
-  // std::runtime_error if no plugin is at fault. clocks[0] is the caller's and runs already. [control]
+  // Plays the jobs of `queue` and puts their results into `scores`. If it returns true, unfinished jobs are in the queue again,
+  // for this process. False if cancelled or out of time. Throws TrialFailure, or std::runtime_error if no plugin is at fault.
+  // clocks[0] is the caller's and already runs. [control]
   virtual bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) = 0;
-  // How well the threads there were used.
+  // The use of the threads there.
   virtual PoolUse use() const = 0;
 };
 

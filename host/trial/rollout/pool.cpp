@@ -16,12 +16,12 @@ namespace backplane {
 namespace {
 
 constexpr int64_t kSpinNs = 20'000;
-// Between the pieces of an update: longer than what one thread has to do more than another, shorter than anybody's time slice.
+// Spin time between the pieces of an update: longer than the threads' differences, shorter than a time slice.
 constexpr int64_t kSharedSpinNs = 100'000;
-constexpr int64_t kGraceNs = 5'000;  // two hand-overs between cores far apart
+constexpr int64_t kGraceNs = 5'000;  // two hand-overs between distant cores
 constexpr uint32_t kOneJob = 1u << 16;
 
-// Monitors and libraries start threads from the calling one, which must not inherit its core: its mask comes back after a Run.
+// Monitors and libraries start threads from the calling one, which must not inherit its core. Restores the mask after a Run.
 class AffinityGuard {
  public:
   AffinityGuard() : known_(pthread_getaffinity_np(pthread_self(), sizeof before_, &before_) == 0) {}
@@ -29,7 +29,7 @@ class AffinityGuard {
     if (known_) pthread_setaffinity_np(pthread_self(), sizeof before_, &before_);
   }
   AffinityGuard(const AffinityGuard&) = delete;
-  bool known() const { return known_; }  // false: what is changed stays changed
+  bool known() const { return known_; }  // false: the mask cannot be restored
 
  private:
   cpu_set_t before_;
@@ -42,7 +42,7 @@ void Pause() {
 #endif
 }
 
-// Returns when `value` may have changed, and sleeps after so long at the latest.
+// Returns when `value` may have changed. Sleeps after `spin_ns`.
 void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old, int64_t spin_ns) {
   constexpr int kLooksPerClock = 16;
   if (spin_ns > 0) {
@@ -54,7 +54,7 @@ void AwaitChange(const std::atomic<uint32_t>& value, uint32_t old, int64_t spin_
   value.wait(old, std::memory_order_acquire);
 }
 
-// False where the kernel refuses.
+// False if the kernel rejects the mask.
 bool SetCores(pthread_t thread, const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -99,7 +99,7 @@ void RunnerPool::Stop() {
   }
 }
 
-// The halves of the number do not spill over.
+// A carry of the lower half must not change the upper one.
 void RunnerPool::Wake(Runner& runner, uint32_t change) {
   const uint32_t round = runner.round.load(std::memory_order_relaxed), low = kOneJob - 1;
   runner.round.store(((round & ~low) + (change & ~low)) | ((round + change) & low), std::memory_order_release);
@@ -151,7 +151,7 @@ void RunnerPool::Work(unsigned index) {
     AwaitChange(round, seen, spin_ns);
     const uint32_t now = round.load(std::memory_order_acquire);
     if (stop_) return;
-    // At most one job behind, as Run waits for it. What was shared may be over already.
+    // Run waits for its jobs, so at most one is pending. Shared work may have ended already.
     if (now / kOneJob != seen / kOneJob) {
       KeepTo(index, pin_ ? cpus_[index] : kAny);
       TimedJob(index);
@@ -177,8 +177,8 @@ void RunnerPool::TimedJob(unsigned index) {
   runners_[index].cpu_ns = ThreadCpuNs() - before;
 }
 
-// The caller stays free, for what it has to do alone: it may be where it likes, and the others go out of its way. Done by the
-// caller, so that a runner that sleeps does not wake on the core where the caller works.
+// The caller stays unpinned, because it has work of its own; the others avoid its core. The caller sets this, because a
+// sleeping runner would otherwise wake on the caller's core.
 void RunnerPool::KeepOwnCores(unsigned threads) {
   const int callers = sched_getcpu();
   for (unsigned i = 1; i < threads; ++i) KeepTo(i, cpus_[i] == callers ? cpus_[0] : cpus_[i]);

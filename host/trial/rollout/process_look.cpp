@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::array kSignals = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGABRT, SIGBUS,  SIGFPE,
                                  SIGUSR1, SIGSEGV, SIGPIPE, SIGALRM, SIGTERM, SIGCHLD, SIGCONT};
-constexpr int kRestorer = 0x04000000;  // of the C library, which sets it in whatever it installs
+constexpr int kRestorer = 0x04000000;  // a flag that the C library sets in every handler it installs
 
-// What was there before the first plugin.
+// The state before the first plugin.
 struct Calm {
   int folder = -1;
   struct stat folder_stat {};
@@ -34,7 +34,7 @@ std::optional<Calm> g_calm;
 
 enum class Do { kLook = 1, kPutBack };
 
-// Only the kernel's own words tell the umask to somebody who does not set it.
+// Reads the umask from the kernel's text, because the system call would change it.
 std::optional<mode_t> ReadUmask() {
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<mode_t> ReadUmask() {
 }
 
 void LookAtUmask(Do what, std::vector<ProcessDifference>* out) {
-  // Setting it is how it is read, so nothing is created with another one meanwhile.
+  // umask() returns the old mask only while setting a new one, so set the original.
   const mode_t calm = g_calm->umask, found = what == Do::kPutBack ? umask(calm) : ReadUmask().value_or(calm);
   if (found != calm) out->push_back({"the umask", fmt::format(" to {:03o}", found)});
 }

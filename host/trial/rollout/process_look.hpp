@@ -1,5 +1,5 @@
-// State of the process that plugins share with each other and with the host: what of it is not as it was before the first of
-// them, and how it is put back. Who did it is not known here (process_state.hpp).
+// Compares process state that plugins and the host share with its state before the first plugin, and restores it. Does not know
+// the culprit (process_state.hpp does).
 #pragma once
 
 #include <signal.h>
@@ -9,22 +9,22 @@
 
 namespace backplane {
 
-// Takes what is there now as what has to stay.
+// Records the current state as the one to restore.
 void KeepAsItIs();
-bool IsKept();  // there is something to compare with
+bool IsKept();  // true after KeepAsItIs
 
 struct ProcessDifference {
   std::string what;         // "the working directory"
   std::string detail = {};  // " to /tmp"
-  bool put_back = true;     // false: it could not be
+  bool put_back = true;     // false: it could not be restored
 };
 
-// Changes nothing: whoever is inside a call meanwhile goes on with what there is. About 50 us.
+// Changes nothing, so plugins may be inside calls. About 50 us.
 std::vector<ProcessDifference> LookAtProcess();
-// Puts back what it finds. One thread at a time. Some system calls.
+// Restores and returns all differences. One thread at a time. Some system calls.
 std::vector<ProcessDifference> PutProcessBack();
 
-// The same of the signals that the calling thread takes.
-bool PutSignalMaskBack();  // true: it was another
+// The same for the calling thread's signal mask.
+bool PutSignalMaskBack();  // true: it was different
 
 }  // namespace backplane

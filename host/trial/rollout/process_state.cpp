@@ -33,15 +33,15 @@ struct Change {
   std::string who;  // "env.name"
 };
 
-std::mutex g_mutex;  // guards the changes, and that two threads restore at once
+std::mutex g_mutex;  // guards the changes; only one thread at a time restores
 std::vector<Change>& Changes() {
   static auto* const changes = new std::vector<Change>;
   return *changes;
 }
-std::atomic<bool> g_in_doubt{false};      // who did what was found since the last close look
-std::mutex g_one_call;                    // held around a call that is looked at closely
-std::atomic<int64_t> g_closely_until{0};  // 0: from the first such call on
-std::vector<std::string> g_seen_closely;  // plugins whose calls were looked at since the time was over; guarded by g_one_call
+std::atomic<bool> g_in_doubt{false};      // the culprit of a change since the last close watch is unknown
+std::mutex g_one_call;                    // held around a closely watched call
+std::atomic<int64_t> g_closely_until{0};  // 0: starts with the first such call
+std::vector<std::string> g_seen_closely;  // plugins seen after the time was over; guarded by g_one_call
 thread_local bool tls_never_waits = false, tls_holds_call = false;
 std::string& SuspectIds() {
   static auto* const ids = new std::string;
@@ -92,32 +92,32 @@ void ResetFloatEnvironment(const std::string& who) {
 void ResetFloatEnvironment(const std::string&) {}
 #endif
 
-// A monitor's call that is under way.
+// A monitor's call in progress.
 struct MonitorCall {
   std::string id;
-  std::vector<ProcessDifference> before;  // what was changed before it began
+  std::vector<ProcessDifference> before;  // differences before it began
   bool beside_suspects;                   // env and learner may have been inside a call meanwhile
-  std::vector<std::string> beside;        // other monitors that were
+  std::vector<std::string> beside;        // other monitors inside a call meanwhile
 };
-// Not an object of the thread: exit() ends those before its handlers run, and others look at this one.
+// Not a thread-local object: exit() destroys those before its handlers run, and other threads read this one.
 constinit thread_local MonitorCall* tls_monitor_call = nullptr;
 // Guarded by g_mutex.
 std::vector<MonitorCall*>& MonitorCalls() {
   static auto* const calls = new std::vector<MonitorCall*>;
   return *calls;
 }
-// What a monitor's call ended with, and who may have done it; the same. Until the next RestoreProcessState.
+// Changes found after monitors' calls, and the possible culprits, until the next RestoreProcessState. Guarded by g_mutex.
 std::vector<std::pair<std::string, std::string>>& Notes() {
   static auto* const notes = new std::vector<std::pair<std::string, std::string>>;
   return *notes;
 }
-int g_paused = 0;  // ProcessChecksPaused; the same
+int g_paused = 0;  // ProcessChecksPaused; guarded by g_mutex
 
 bool Has(const std::vector<ProcessDifference>& differences, const std::string& what) {
   return std::any_of(differences.begin(), differences.end(), [&](const ProcessDifference& one) { return one.what == what; });
 }
 
-// "a, b or c"; the last may be such names itself.
+// "a, b or c"; the last one may be such a list itself.
 std::string Joined(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -127,7 +127,7 @@ std::string Joined(const std::vector<std::string>& names) {
   return out;
 }
 
-// It could not be put back, and everybody finds it since.
+// True if the change could not be restored, so that every later check finds it.
 bool Lasts(const std::string& what) {
   return std::any_of(Changes().begin(), Changes().end(),
                      [&](const Change& one) { return one.difference.what == what && !one.difference.put_back; });
@@ -141,8 +141,7 @@ std::string WhoMayHave(const MonitorCall& call) {
   return Joined(names);
 }
 
-// Who it was, if not `who` as it seems: a monitor whose call has ended with it, or one that is inside a call which began
-// without it.
+// The culprit, if not `who`: a monitor whose call ended with the change, or one inside a call that began without it.
 std::string WhoElse(const std::string& what, const std::string& who) {
   for (const auto& [noted, names] : Notes())
     if (noted == what) return names;
@@ -232,7 +231,7 @@ std::vector<std::string> StateChanges() {
   std::vector<std::string> sentences;
   for (const Change& change : Changes()) {
     const ProcessDifference& found = change.difference;
-    // Told with several names where it could not be known, and since then with one of them.
+    // First reported with several names because the culprit was unknown, later with one of them.
     const bool told =
         IsJoint(change.who) && std::any_of(Changes().begin(), Changes().end(), [&](const Change& other) {
           return other.difference.what == found.what && !IsJoint(other.who) && change.who.find(other.who) != std::string::npos;
@@ -246,7 +245,7 @@ std::vector<std::string> StateChanges() {
 
 namespace process_state_detail {
 
-// False: the call is not looked at.
+// False: the call is not watched.
 bool BeginClosely() {
   if (tls_never_waits || tls_holds_call) return false;
   g_one_call.lock();
@@ -258,11 +257,11 @@ bool BeginClosely() {
 void EndCall(bool closely) {
   RestoreThreadState(tls_running_plugin);
   if (!closely) return;
-  // Once it is over others run beside those that still hold the lock.
+  // Afterwards, other calls run in parallel to those that still hold the lock.
   const bool alone = closely_left > 0;
   RestoreProcessState(alone ? tls_running_plugin : Suspects());
-  // A slow call alone must not use up the time: then the other plugin's changes would be found among calls that nobody checked.
-  // What was called before that may have been no more than a question.
+  // A slow call must not use up the time alone, because the other plugin's changes would then fall into unchecked calls. Calls
+  // before that may have been trivial.
   const int64_t until = g_closely_until;
   const bool late = until != 0 && NowNs() > until;
   if (late && std::find(g_seen_closely.begin(), g_seen_closely.end(), tls_running_plugin) == g_seen_closely.end())

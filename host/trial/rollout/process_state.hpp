@@ -1,9 +1,9 @@
-// State of the process and of its threads that plugins share with each other and with the host: floating-point modes, locale,
-// working directory, signals, umask. A plugin leaves it as it finds it; what it changes is put back and remembered.
+// Protects process and thread state that plugins share with each other and with the host: floating-point modes, locale, working
+// directory, signals, umask. A plugin must leave it unchanged; changes are restored and remembered.
 //
-// Rounding and flush-to-zero are looked at after every call of a plugin (CallPlugin), as the next one on the thread would
-// compute with them. The rest costs system calls: it is looked at once an iteration, and around each of a trial's first calls,
-// which tells env and learner apart.
+// Rounding and flush-to-zero are checked after every call of a plugin (CallPlugin), because they would affect the next call on
+// the thread. The rest costs system calls. It is checked once per iteration, and around each of a trial's first calls, which
+// distinguishes env and learner.
 #pragma once
 
 #include <atomic>
@@ -13,39 +13,37 @@
 
 namespace backplane {
 
-// Takes what is there now as what has to stay. Once, on the control thread, before the first plugin is loaded.
+// Records the current state as the one to restore. Call once, on the control thread, before the first plugin is loaded.
 void KeepProcessState();
 
-// Who may have changed what is found between two looks: "env.name or learner.name". Named before there are threads.
+// Possible culprits of changes between two checks: "env.name or learner.name". Set before threads exist.
 void NameSuspects(const std::string& ids);
 const std::string& Suspects();  // [any]
 
-// Puts back what a plugin changed of the calling thread (floating-point control, locale, signal mask), or of the whole process.
-// `who` changed it: a plugin's id or the suspects. [any]
+// Restores the calling thread's state (floating-point control, locale, signal mask), or the whole process's. `who` changed it:
+// a plugin's id or the suspects. [any]
 void RestoreThreadState(const std::string& who);
-// Of the process: where env and learner rest, or in a call that is looked at closely.
+// Call while env and learner are idle, or in a closely watched call.
 void RestoreProcessState(const std::string& who);
 inline void RestoreState(const std::string& who) {
   RestoreThreadState(who);
   RestoreProcessState(who);
 }
 
-// The next calls of env and learner are made one at a time and looked at one by one: some dozens, or until 50 ms have passed
-// and both were seen since.
+// Serializes and checks the next calls of env and learner: some dozens, or until 50 ms have passed and both were seen since.
 void WatchClosely();
-// The same if something was found since of which it is not known who did it. Where env and learner rest and all state is
-// restored: what an earlier call has left would be laid to the next one. [control]
+// The same if the culprit of a change is unknown. Call while env and learner are idle and all state is restored, so that the
+// next call is not blamed for an earlier one. [control]
 void WatchCloselyIfInDoubt();
-// The calling thread's calls are never held up for that: a monitor's may hang.
+// Never blocks the calling thread's calls for that, because a monitor's may hang.
 void WatchNeverWaits();
 
-// Stand on a monitor's thread around one of its calls. Others may be inside calls of theirs, so nothing of the process is put
-// back for it: what is there after the call and was not before is noted, and the next RestoreProcessState, if it still finds
-// it, tells it with the names of all that were inside a call meanwhile.
+// Enclose a call on a monitor's thread. Other plugins may be inside calls, so process state is not restored. A change during
+// the call is noted. If the next RestoreProcessState still finds it, it reports all plugins that were inside a call meanwhile.
 void BeginMonitorCall(const std::string& id);
-void EndMonitorCall();  // nothing if none has begun
+void EndMonitorCall();  // does nothing if none has begun
 
-// As long as it lives, env and learner are inside no call. [control]
+// While it lives, env and learner are inside no call. [control]
 class ProcessChecksPaused {
  public:
   ProcessChecksPaused();
@@ -53,13 +51,13 @@ class ProcessChecksPaused {
   ProcessChecksPaused(const ProcessChecksPaused&) = delete;
 };
 
-// Sentences that name plugin and change, each once since the process began.
+// Sentences with plugin and change, each once per process.
 std::vector<std::string> StateChanges();  // [any]
 
 namespace process_state_detail {
 
 #if defined(__x86_64__)
-constexpr uint32_t kControlBits = 0xffc0, kCalm = 0x1f80;  // all but the flags of what happened, which any sum may set
+constexpr uint32_t kControlBits = 0xffc0, kCalm = 0x1f80;  // without status flags, which any computation may set
 inline bool FloatChanged() { return ((__builtin_ia32_stmxcsr() ^ kCalm) & kControlBits) != 0; }
 #elif defined(__aarch64__)
 inline bool FloatChanged() {
@@ -77,7 +75,7 @@ void EndCall(bool closely);
 
 }  // namespace process_state_detail
 
-// Stands around a plugin's call.
+// Encloses a plugin's call.
 class StateWatch {
  public:
   StateWatch() {
@@ -94,7 +92,7 @@ class StateWatch {
   bool closely_ = false;
 };
 
-// The part of RestoreThreadState that costs next to nothing.
+// The cheap part of RestoreThreadState.
 inline void RestoreFloatModes(const char* who) {
   if (process_state_detail::FloatChanged()) [[unlikely]]
     RestoreThreadState(who);

@@ -1,5 +1,5 @@
-// Reads memory that a plugin points to without believing that it is there: what a plugin says about itself is looked at before
-// anything is known of it, and a pointer that leads nowhere is to be a sentence, not a crash.
+// Reads memory through plugins' pointers safely. Plugin specs are validated before anything is known of them, and an invalid
+// pointer must cause an error message, not a crash.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace backplane {
 
-// Copies `bytes` of this process' own memory; false if they cannot all be read. Where the kernel refuses to say (a sandbox), it
-// copies as if they could.
+// Copies `bytes` of this process's memory; false if they are not all readable. Copies without a check if the kernel does not
+// permit one (a sandbox).
 bool CopyReadable(void* to, const void* from, uint64_t bytes);
 
-// Whether one byte of each page of [from, from + bytes) can be read.
+// True if one byte of each page of [from, from + bytes) is readable.
 bool IsReadable(const void* from, uint64_t bytes);
 
-// The text at `from` without its end, at most `most` bytes of it (then the text goes on). Nothing if it cannot be read.
+// The text at `from` without its end, truncated to `most` bytes. Absent if it is unreadable.
 std::optional<std::string> ReadableText(const char* from, uint64_t most);
 
 }  // namespace backplane

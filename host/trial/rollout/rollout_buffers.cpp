@@ -9,11 +9,10 @@ namespace backplane {
 
 namespace {
 
-constexpr uint64_t kMostSlots = 4096;   // that are bound of a rollout whatever they hold
-constexpr uint64_t kBytesOfSlot = 384;  // of the host and an env's layer for each channel, about: nothing depends on it but
-                                        // where copying begins
+constexpr uint64_t kMostSlots = 4096;   // slots that a rollout may always bind, whatever their size
+constexpr uint64_t kBytesOfSlot = 384;  // estimate per channel, in host and env; only decides when to copy
 
-// Calls function(bytes) for each channel of a step, with those that a step adds to its buffer.
+// Calls function(bytes) for each channel, with its bytes per step.
 template <class Function>
 void ForEachChannelBytes(const EnvInstance& env, const LearnerInstance& learner, Function&& function) {
   const auto bytes = [&](const bp_channel& c) { return env.Lead(c) * Elements(c) * (c.dtype.bits / 8); };
@@ -32,8 +31,8 @@ bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance
 
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner) {
   if (horizon == 0) throw TrialFailure(BP_E_INTERNAL, learner.id(), "asks for a rollout of 0 steps");
-  // A step's share of what the host holds: the buffers or, of an env on a device, their mirrors, and the tensors and lists that
-  // point into them.
+  // A step's share of host memory: the buffers or, for an env on a device, their mirrors, and the tensors and lists that point
+  // into them.
   const uint64_t slot = CopiesSteps(horizon, env, learner) ? 0 : 256;
   uint64_t step = 0;
   ForEachChannelBytes(env, learner, [&](const bp_channel& c, uint64_t bytes) {

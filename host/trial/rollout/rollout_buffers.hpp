@@ -1,9 +1,9 @@
-// The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 of the state
+// The buffers of a rollout of T steps: one per channel of the env and of the learner's act, T entries each, T+1 for the state
 // roles.
 //
-// They are bound to the env once and written in place. Where that would take more for slots (tensors, their shapes, pointers to
-// them) than for numbers, as in a long rollout of few rows, env and learner work on a single slot, of which every step is
-// copied: the buffers then hold the numbers and nothing else.
+// They are bound to the env once and written in place. In a long rollout of few rows, the slots (tensors, their shapes,
+// pointers to them) would take more memory than the numbers. Then env and learner work on a single slot, and every step is
+// copied, so that the buffers contain only numbers.
 #pragma once
 
 #include <map>
@@ -19,48 +19,48 @@
 
 namespace backplane {
 
-// Throws TrialFailure that names the learner where buffers for so many steps can not be.
+// Throws TrialFailure with the learner's name if buffers for so many steps cannot exist.
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
 
-// Whether rollouts of so many steps are copied from a single slot.
+// True if rollouts of so many steps are copied from a single slot.
 bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
 
 class RolloutBuffers {
  public:
   RolloutBuffers(EnvInstance& env, const LearnerInstance& learner) : env_(env), learner_(learner), memory_(env) {}
 
-  // Allocates for `horizon` steps and binds. `carry`: the newest states come along from the old buffers. [control]
+  // Allocates for `horizon` steps and binds. `carry`: copies the newest states from the old buffers. [control]
   void Bind(uint64_t horizon, bool carry);
-  // Frees them; the env is bound to others next. [control]
+  // Frees the buffers; bind the env to others next. [control]
   void Release();
   uint64_t horizon() const { return horizon_; }  // 0: not bound yet
-  // The states after the last rollout become those before the first step of the next one.
+  // Makes the last states of a rollout the initial states of the next one.
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
 
-  // For an env on a device: returns once its steps are done; what tells of them becomes visible to the host.
+  // For an env on a device: returns after its steps are done; the channels read after a step are then visible to the host.
   void AwaitDevice();
   void FetchForHost();
   const EnvMemory& memory() const { return memory_; }
 
-  // The newest states of all rows, as bytes, and back. Not for an env on a device. Throws TrialFailure (BP_E_IO) where it
-  // is another number of bytes.
+  // Saves and restores the newest states of all rows as bytes. Not for an env on a device. Throws TrialFailure (BP_E_IO) if the
+  // number of bytes differs.
   std::vector<std::byte> SaveStates();
   void RestoreStates(const std::vector<std::byte>& bytes);
 
-  // What calls in slot t see, to watch them. Of a reset at the start of a rollout t is the horizon.
+  // The channels of calls in slot t, for bounds checks. For a reset at the start of a rollout, t is the horizon.
   CallChannels OfAct(uint64_t t) const;
   CallChannels OfStep(uint64_t t) const;
   CallChannels OfReset(uint64_t t) const;
-  // Around all buffers. Throws TrialFailure that names whose channel it is. [control]
+  // Checks the guards of all buffers. Throws TrialFailure with the channel's owner. [control]
   void CheckGuards() const;
-  std::optional<std::string> GuardBreak() const;  // the same as a sentence, whosever it is
+  std::optional<std::string> GuardBreak() const;  // the same as a sentence, for any owner
 
-  // What the calls of step t are given; of a reset at the start of a rollout t is the horizon.
+  // The arguments of calls in step t. For a reset at the start of a rollout, t is the horizon.
   bp_tensor* const* act_in(uint64_t t) const { return slot_ ? slot_->act_in() : act_in_[t].data(); }
   bp_tensor* const* act_out(uint64_t t) const { return slot_ ? slot_->act_out() : act_out_[t].data(); }
   uint32_t slot(uint64_t t) const { return slot_ ? 0 : static_cast<uint32_t>(t); }
-  // After a call for rows [begin, end): what it has written is in the buffers. Nothing where they are written in place. [rows]
+  // Copies the results of a call for rows [begin, end) into the buffers, unless they are written in place. [rows]
   void TakeAct(uint64_t t, uint64_t begin, uint64_t end) {
     if (slot_) Take(of_act_, t, begin, end);
   }
@@ -74,10 +74,10 @@ class RolloutBuffers {
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
   uint64_t obs_lead = 1, reward_lead = 1;
-  // The channels of OBS, then those of STATE: what an episode has ended with is kept of each.
+  // The channels of OBS, then of STATE. The last values of an episode are kept for each.
   struct Observed {
     ChannelBuffer* buffer;
-    ChannelBuffer* finals;  // [T, N, ...] of an env that resets itself, else NULL
+    ChannelBuffer* finals;  // [T, N, ...] for an env that resets itself, otherwise NULL
     uint64_t lead;
     std::string final_name;  // in a delivery
   };
@@ -106,7 +106,7 @@ class RolloutBuffers {
   std::vector<std::vector<bp_tensor*>> slot_tensors_;
   std::vector<bp_frame> frames_;
   std::vector<std::vector<bp_tensor*>> act_in_, act_out_;  // [t][channel]
-  std::optional<SlotBuffers> slot_;                        // whose steps are copied; else none
+  std::optional<SlotBuffers> slot_;                        // if steps are copied
   std::vector<Taken> of_act_, of_step_, of_states_;
 };
 

@@ -8,9 +8,9 @@
 namespace backplane {
 namespace {
 
-// A runner holds a chunk for half of the steps it has left, and at least for so long, and then turns to the one that is
-// furthest behind ("guided" scheduling). Long holds keep a chunk's rows in the cache; short ones at the end bound what one
-// thread waits for another. Long beside the cost of taking a chunk, which is below 1 us.
+// A runner holds a chunk for half of its remaining steps, but at least this long, and then takes the one that is furthest
+// behind ("guided" scheduling). Long holds keep a chunk's rows in the cache; short ones at the end limit the wait between
+// threads. Taking a chunk costs less than 1 us.
 constexpr int64_t kHoldNs = 100'000;
 
 uint64_t MomentRows(const EnvInstance& env, const LearnerInstance& learner, const RolloutCollectorConfig& config) {
@@ -71,8 +71,7 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   recorder_.StartRollout(buffers_, queue_.chunks());
 }
 
-// A row can end in every step, so it may need as many seeds as there are steps. Its count of episodes goes on when they are
-// recorded.
+// A row may end in every step, so it may need one seed per step. Its count of episodes advances when they are recorded.
 void RolloutCollector::AssignSeeds(uint64_t horizon) {
   const Rows& rows = recorder_.rows();
   next_seeds_.resize(rows.size() * horizon);
@@ -139,7 +138,7 @@ void RolloutCollector::RefuseAction(const Chunk& chunk) const {
                           source ? std::optional(source->text) : std::nullopt, env_, learner_);
 }
 
-// Enters and leaves in the phase kInfer: the clock is read only where a phase ends.
+// Enters and leaves in phase kInfer. Reads the clock only at the end of a phase.
 template <bool kChecked>
 void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
   const uint64_t t = chunk.t;
@@ -180,8 +179,7 @@ void RolloutCollector::ResetEnded(const Chunk& chunk) {
 }
 
 void RolloutCollector::RecordAllSteps(PhaseClock& clock) {
-  // A device does its steps after the calls that ask for them: waiting for them is their time, and the copy's only what
-  // follows.
+  // A device executes steps after the calls return. The wait for them counts as kEnvStep, only the copy as kObsTransfer.
   const PhaseSpan span(clock, Phase::kEnvStep);
   buffers_.AwaitDevice();
   clock.Switch(Phase::kObsTransfer);
@@ -204,7 +202,7 @@ void RolloutCollector::ReleaseEnv() {
 
 void RolloutCollector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
                                uint64_t horizon) {
-  started_ = false;  // nothing to carry over
+  started_ = false;  // no states to carry over
   Prepare(horizon);
   started_ = true;
   recorder_.rows().state = std::move(rows);

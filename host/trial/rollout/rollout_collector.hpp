@@ -1,9 +1,9 @@
-// Collects rollouts: every runner thread takes chunks of rows and, for each step, lets the learner act, the env step, counts
-// episodes and resets rows that ended. Nothing is copied, allocated or locked per step, and results depend on rows and chunks
-// only, never on the number of threads.
+// Collects rollouts. Every runner thread takes chunks of rows and, for each step, lets the learner act and the env step, counts
+// episodes and resets ended rows. A step copies, allocates and locks nothing. Results depend only on rows and chunks, never on
+// the number of threads.
 //
-// For an env that resets itself all rows are one chunk, nothing happens between two of its steps, and episodes are counted for
-// the whole rollout after the last one. On a device that is what lets it run ahead.
+// For an env that resets itself, all rows form one chunk, no work happens between two steps, and the episodes of the whole
+// rollout are counted after the last one. This lets a device run ahead.
 #pragma once
 
 #include <atomic>
@@ -27,29 +27,29 @@ namespace backplane {
 struct RolloutCollectorConfig {
   uint64_t chunk_rows = 16;
   uint64_t seed = 0;
-  uint64_t moment_rows = 0;  // whose observations are summed up together: chunk_rows is a multiple of it; 0: chunk_rows
+  uint64_t moment_rows = 0;  // rows whose moments are summed together: chunk_rows is a multiple of it; 0: chunk_rows
 };
 
 class RolloutCollector {
  public:
-  // `beat` is called from every runner, about every 0.1 ms or after every step that takes longer: a sign of life.
+  // Every runner calls `beat`, a sign of life, about every 0.1 ms or after every longer step.
   RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners, const RolloutCollectorConfig& config,
                    const std::atomic<bool>& cancelled, std::function<void()> beat);
 
-  // Makes and binds the buffers for rollouts of `horizon` steps; Collect does so itself when the horizon changes.
+  // Allocates and binds the buffers for rollouts of `horizon` steps; Collect does it when the horizon changes.
   void Prepare(uint64_t horizon);
-  // Runs `horizon` steps of every row. False if cancelled on the way; the rollout is then void. Throws TrialFailure.
-  // clocks[i] belongs to runner i; clocks[0] is the caller's and runs already.
+  // Runs `horizon` steps of every row. False if cancelled; the rollout is then void. Throws TrialFailure. clocks[i] belongs to
+  // runner i; clocks[0] is the caller's and already runs.
   bool Collect(uint64_t horizon, std::vector<PhaseClock>& clocks);
 
-  // How well the last Collect used its runners.
+  // The use of the runners in the last Collect.
   const PoolUse& use() const { return run_.use(); }
 
   // The last rollout for the learner; valid until the next Collect.
   bp_delivery Delivery();
-  // After the learner has worked on the first delivery: that it has not written around it. Throws TrialFailure.
+  // Call after the learner consumed the first delivery: checks that it has not written outside of it. Throws TrialFailure.
   void CheckDelivered();
-  // Of the last rollout, also while the learner still works on it: the first observation that was not finite.
+  // The first non-finite observation of the last rollout, even while the learner still works on it.
   std::optional<NonFinite> NonFiniteObservation() const { return FirstNonFinite(buffers_, queue_.chunks()); }
   const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last rollout, by (t, row)
   const std::vector<std::string>& info_names() const { return buffers_.info_names; }  // "ep/..." channels
@@ -58,16 +58,16 @@ class RolloutCollector {
   Rows& rows() { return recorder_.rows(); }
   ChannelBuffer* Buffer(const std::string& name) { return buffers_.Find(name); }  // NULL: no such channel
 
-  // The env's rows serve something else from now on: the episodes under way are lost, the next Collect binds and starts anew.
+  // Releases the env's rows for another use. Episodes in progress are lost; the next Collect binds and resets.
   void ReleaseEnv();
-  bool started() const { return started_; }  // there are episodes under way
+  bool started() const { return started_; }  // episodes are in progress
 
-  // Goes on counting where another collector stopped, with new episodes in every row.
+  // Continues another collector's count with new episodes in every row.
   void StartAfresh(std::vector<RowState> rows, uint64_t policy_steps) {
     recorder_.rows().state = std::move(rows);
     policy_steps_ = policy_steps;
   }
-  // Where a trial goes on from: after the env's rows were restored, their current states come from `state_entries`, as saved.
+  // For a resume: call after the env's rows were restored. `state_entries`: their saved current states.
   std::vector<std::byte> SaveStateEntries() { return started_ ? buffers_.SaveStates() : std::vector<std::byte>(); }
   void Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
                uint64_t horizon);

@@ -37,7 +37,7 @@ void RowSharing::Divide(uint64_t most) {
     one.runs.clear();
     one.free.clear();
     one.whole = {};
-    // The last is played first.
+    // The last one in `free` is played first.
     for (uint64_t row = std::min(end, begin + most); row-- > begin;) one.free.push_back(row);
   }
 }
@@ -69,7 +69,7 @@ void RowSharing::Share(RunnerRows& mine) {
   changed_.notify_all();
 }
 
-// Whoever waits has entered himself before he looked at what has changed: either he saw the change, or he is seen here.
+// A waiting runner registers before it checks the condition, so either it sees the change or this function sees it.
 void RowSharing::Wake() {
   if (waiting_count_.load() == 0) return;
   const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
-// Which runner plays which rows. A runner has rows that it plays, side by side in few calls, and free ones. When jobs run out,
-// a runner with nothing to play gets half of another's rows, so that the last episodes are shared as well.
+// Divides rows among runners. A runner has rows in play, batched into few calls, and free ones. When jobs run out, an idle
+// runner gets half of another's rows, so that runners share the last episodes as well.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,10 @@ struct alignas(64) RunnerRows {
   std::vector<uint64_t> playing;  // ascending
   std::vector<uint64_t> free;
   std::vector<RowRange> runs;  // of neighbours among `playing`
-  RowRange whole;              // what the learner acts on; empty: the runs
+  RowRange whole;              // the rows the learner acts on; empty: the runs
 
   void Reserve(uint64_t n);
-  void Play(uint64_t row);  // takes it in; runs are void until FindRuns
+  void Play(uint64_t row);  // adds it; runs are void until FindRuns
   void FindRuns();
 };
 
@@ -30,18 +30,19 @@ class RowSharing {
  public:
   RowSharing(uint64_t rows, unsigned runners);
 
-  // Each runner gets its part of the rows, neighbours and free, and `most` of them at the most. Nobody may play. [control]
+  // Gives each runner a block of neighbouring rows, of which at most `most` are used, all free. No row may be in play.
+  // [control]
   void Divide(uint64_t most);
   RunnerRows& operator[](unsigned runner) { return runners_[runner]; }
-  // Waits, while `mine` plays nothing, for rows of another runner or until `over` is true: something has changed that Wake told
-  // of. [rows]
+  // Blocks while `mine` plays no row, until it gets another runner's rows or `over` returns true. Checks again after each Wake.
+  // [rows]
   void Await(RunnerRows& mine, const std::function<bool()>& over);
-  // Somebody waits: time to Share.
+  // True if a runner waits, so that it is time to Share.
   bool wanted() const { return waiting_count_.load(std::memory_order_relaxed) > 0; }  // [any]
-  // Gives half of what `mine` plays to one who waits, if that is two rows or more. That one may then have more rows than its
-  // part was, as its free ones stay. [rows]
+  // Gives half of the rows that `mine` plays to a waiting runner, if that is at least one row each. That runner may then have
+  // more rows than its block, because it keeps its free ones. [rows]
   void Share(RunnerRows& mine);
-  // Those who wait look again. To be called after what `over` looks at has changed. [any]
+  // Wakes all waiting runners. Call it after changing the state that `over` reads. [any]
   void Wake();
 
  private:
@@ -49,7 +50,7 @@ class RowSharing {
 
   const uint64_t rows_;
   std::vector<RunnerRows> runners_;
-  std::mutex mutex_;  // guards waiting_, and what those therein play
+  std::mutex mutex_;  // guards waiting_ and the rows of its runners
   std::condition_variable changed_;
   std::vector<RunnerRows*> waiting_;
   std::atomic<size_t> waiting_count_{0};

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kMaxSnapshotBytes = uint64_t{1} << 36;  // of all rows
+constexpr uint64_t kMaxSnapshotBytes = uint64_t{1} << 36;  // for all rows
 constexpr uint64_t kGuardBytes = 64;
 
 const bp_env_snapshot_1* SnapshotOf(const EnvInstance& env) { return env.Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1); }
@@ -35,7 +35,7 @@ std::vector<std::byte> SaveRows(EnvInstance& env) {
   std::vector<std::byte> out(bytes * env.rows() + kGuardBytes);
   for (uint64_t r = 0; r < env.rows(); ++r) {
     std::byte* const at = out.data() + r * bytes;
-    FillGuard(at + bytes, kGuardBytes);  // where the next row's go
+    FillGuard(at + bytes, kGuardBytes);  // where the next row's bytes go
     env.Call("snapshot", [&](bp_env* handle) { return snapshot.get(handle, r, at); });
     if (GuardChange(at + bytes, kGuardBytes, /*before=*/false))
       throw TrialFailure(BP_E_INTERNAL, env.id(),

@@ -1,4 +1,4 @@
-// The states of an env's rows as bytes, through "bp.env.snapshot/1".
+// Saves the states of an env's rows as bytes, through "bp.env.snapshot/1".
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace backplane {
 
-// Whether the env offers it, and the host can use it: not of an env on a device.
+// True if the env supports it and the host can use it, so not for an env on a device.
 bool HasSnapshots(const EnvInstance& env);
 
-// All rows, one after the other. Both throw TrialFailure: where the env refuses, writes more than the bytes it named or names
-// an absurd number of them; and where what is to be put back is not as long as the env's rows are. [control]
+// All rows, one after the other. Both throw TrialFailure: if the env rejects, writes more bytes than it announced or announces
+// an absurd number; and if the bytes to load do not match the length of the env's rows. [control]
 std::vector<std::byte> SaveRows(EnvInstance& env);
 void LoadRows(EnvInstance& env, const std::vector<std::byte>& saved);
 

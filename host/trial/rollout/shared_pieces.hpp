@@ -1,5 +1,5 @@
-// Pieces of one piece of work that several threads take, each its own ones first: what a thread worked on last time is still in
-// its caches. Who is late finds the rest taken, or the gate closed, and nobody waits for it.
+// Divides one piece of work among threads. Each thread takes its own pieces first, because they are still in its caches. A late
+// thread finds the rest taken or the gate closed, and delays no other thread.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ class SharedPieces {
  public:
   explicit SharedPieces(unsigned threads) : queues_(threads) {}
 
-  // Lets threads in: thread t < `threads` begins with the t-th of equal parts of n pieces, and leaves the others theirs for
-  // `grace_ns` more. While nobody is inside.
+  // Opens the gate: thread t < `threads` begins with the t-th of equal parts of n pieces, and takes pieces of others only after
+  // `grace_ns`. No thread may be inside.
   void Open(uint64_t n, unsigned threads, int64_t grace_ns) {
     threads_ = threads;
     grace_ns_ = grace_ns;
@@ -26,7 +26,7 @@ class SharedPieces {
     }
     gate_.store(kOpen, std::memory_order_release);
   }
-  // False where the gate is closed; true: Leave must follow.
+  // False if the gate is closed; true: Leave must follow.
   bool Enter() {
     uint32_t seen = gate_.load(std::memory_order_acquire);
     while (seen & kOpen) {
@@ -37,14 +37,14 @@ class SharedPieces {
   void Leave() {
     if (gate_.fetch_sub(1, std::memory_order_acq_rel) == 1) gate_.notify_one();
   }
-  // Calls body(i) for pieces that nobody has taken, those of `thread` first, until none is left.
+  // Calls body(i) for free pieces until none is left. `thread` takes its own part first.
   template <class Body>
   void Take(unsigned thread, Body&& body) {
     TakeFrom(queues_[thread], body);
     if (grace_ns_ > 0) AwaitTheirs();
     for (unsigned k = 1; k < threads_; ++k) TakeFrom(queues_[(thread + k) % threads_], body);
   }
-  // Lets nobody in any longer, and returns the word that is 0 once all who were have left.
+  // Closes the gate, and returns the word that becomes 0 when all threads have left.
   const std::atomic<uint32_t>& Close() {
     gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
     return gate_;
@@ -60,12 +60,12 @@ class SharedPieces {
 
   template <class Body>
   static void TakeFrom(Queue& queue, Body& body) {
-    while (!queue.empty()) {  // who finds nothing writes nothing
+    while (!queue.empty()) {  // avoids the write if the queue is empty
       const uint64_t i = queue.next.fetch_add(1, std::memory_order_relaxed);
       if (i < queue.end) body(i);
     }
   }
-  // A thread that is awake needs a moment until it sees that there is something.
+  // Gives awake threads a moment to notice their work.
   void AwaitTheirs() const {
     const auto all_taken = [this] {
       for (unsigned t = 0; t < threads_; ++t)
@@ -77,10 +77,10 @@ class SharedPieces {
     }
   }
 
-  alignas(64) std::atomic<uint32_t> gate_{0};  // kOpen, and how many are inside
+  alignas(64) std::atomic<uint32_t> gate_{0};  // kOpen, and the number of threads inside
   unsigned threads_ = 0;
   int64_t grace_ns_ = 0;
-  std::deque<Queue> queues_;  // which cannot be moved
+  std::deque<Queue> queues_;  // a deque, because queues cannot be moved
 };
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// The buffers of an env that is bound to a single slot: one entry per channel of the env and of the learner's act. A step
-// overwrites what the one before has written, so episodes of any length fit.
+// The buffers of an env bound to a single slot: one entry per channel of the env and of the learner's act. A step overwrites
+// the previous one, so episodes may have any length.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ namespace backplane {
 
 class SlotBuffers {
  public:
-  // `mirrored`: channels that the host looks at, also of an env on a device.
+  // `mirrored`: selects channels that the host reads, also for an env on a device.
   SlotBuffers(EnvInstance& env, const LearnerInstance& learner, const std::function<bool(const bp_channel&)>& mirrored);
 
   void Bind() { env_.Bind(frames_); }
   ChannelBuffer& operator[](const std::string& name) { return *buffers_.at(name); }
-  ChannelBuffer* OfRole(uint16_t role);  // the first; NULL: the env has none
-  // What calls see, to watch them.
+  ChannelBuffer* OfRole(uint16_t role);  // the first one; NULL: none
+  // The channels of calls, for bounds checks.
   CallChannels OfAct() const;
   CallChannels OfStep() const;
   CallChannels OfReset() const;
-  // Around all buffers. Throws TrialFailure that names whose channel it is. [control]
+  // Checks the guards of all buffers. Throws TrialFailure with the channel's owner. [control]
   void CheckGuards() const;
   bp_tensor* const* act_in() const { return act_in_.data(); }
   bp_tensor* const* act_out() const { return act_out_.data(); }

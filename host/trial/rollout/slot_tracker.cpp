@@ -15,7 +15,7 @@ SlotTracker::SlotTracker(const EnvInstance& env, SlotBuffers& slot)
   LimitTo(0);
 }
 
-// An env that counts itself may fail to: its limit only raises the cap.
+// An env that owns its time limit may fail to apply it, so its limit only raises the cap.
 uint64_t SlotTracker::CapOf(const EnvInstance& env, uint64_t cap) {
   const auto declared = static_cast<uint64_t>(std::max<int64_t>(env.spec().max_episode_steps, 0));
   const bool host_counts = declared > 0 && (env.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;

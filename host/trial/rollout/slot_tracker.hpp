@@ -1,5 +1,5 @@
-// Tracks the episodes of an env that is bound to one slot (SlotBuffers). What the host cuts there is its own to know: it is not
-// written into the env's channels.
+// Tracks the episodes of an env bound to one slot (SlotBuffers). Truncation by the host stays here and is not written into the
+// env's channels.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace backplane {
 
 class SlotTracker {
  public:
-  // Both outlive it. The host sees in `slot` what tells of a step.
+  // Both outlive it. `slot` must mirror the channels that are read after a step.
   SlotTracker(const EnvInstance& env, SlotBuffers& slot);
 
-  // No episode is longer from now on, whoever owns the time limit; 0: as the env has it. [control]
+  // Limits episodes from now on, even if the env owns the time limit; 0: the env's limit. [control]
   void LimitTo(uint64_t max_steps);
-  // The most steps of an episode that the env does not end. If the host counts, it is the declared limit. Else it is the
-  // larger one of the declared limit and `cap`.
+  // The maximum length of an episode that the env does not end. If the host counts, it is the declared limit. Otherwise it is
+  // the larger of the declared limit and `cap`.
   static uint64_t CapOf(const EnvInstance& env, uint64_t cap);
 
-  // Adds the step that the slot holds of rows [begin, end) to these among `rows`. [rows]
+  // Adds the slot's step of rows [begin, end) to the same rows in `rows`. [rows]
   template <class Row>
   EpisodeTracker::Seen Add(Row* rows, uint64_t begin, uint64_t end) {
     const EpisodeTracker::Step step{reward_ + begin * rewards_per_row_, terminated_ + begin,
@@ -29,7 +29,7 @@ class SlotTracker {
                                     rewards_per_row_};
     return tracker_.Add(rows + begin, end - begin, step);
   }
-  // Of the step that was added last. [rows]
+  // The state after the last Add. [rows]
   bool ended(uint64_t row) const { return (terminated_[row] | truncated_[row]) != 0; }
   bool ended_by_env(uint64_t row) const { return (terminated_[row] | CutByEnv(row)) != 0; }
   void CheckFlags(uint64_t row, const std::string& when) const {
@@ -44,8 +44,8 @@ class SlotTracker {
   const uint64_t rewards_per_row_;
   const float* const reward_;
   const uint8_t* const terminated_;
-  uint8_t* const cut_by_env_;  // NULL: it does not
-  std::vector<uint8_t> own_;   // [rows], where the host cuts
+  uint8_t* const cut_by_env_;  // NULL: the env never truncates
+  std::vector<uint8_t> own_;   // [rows], if the host truncates
   uint8_t* truncated_;
 };
 

@@ -13,12 +13,12 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kKeptBytes = 1 << 20;        // of frames that were read
+constexpr size_t kKeptBytes = 1 << 20;        // of frames already read
 constexpr uint32_t kFrameMagic = 0x31575042;  // "BPW1"
 
 struct FrameHeader {
   uint32_t magic, kind;
-  uint64_t size, hash;  // of the body; the hash begins with the kind
+  uint64_t size, hash;  // size: of the body; the hash covers kind and body
 };
 
 uint64_t HashOf(const FrameHeader& header, const std::byte* body) {

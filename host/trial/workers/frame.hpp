@@ -1,5 +1,5 @@
-// What a trial and its workers send to each other: frames of a kind and bytes, over any stream. Neither side trusts what comes:
-// a frame has a size that is bounded and a hash of what it holds.
+// The frames between a trial and its workers: a kind and bytes, over any stream. Neither side trusts the other: a frame has a
+// bounded size and a hash of its content.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace backplane {
 enum class FrameKind : uint32_t {
   kHello = 1,  // worker: Hello, once
   kTurn,       // trial: Turn, an evaluation begins
-  kReady,      // worker: Ready, what its learner plans
-  kJobs,       // trial: JobList, to be played
-  kScore,      // worker: Score, of one job
-  kBeat,       // worker: it is at work
-  kEndTurn,    // trial: no more jobs come in this turn
-  kDone,       // worker: Done, how its time went
-  kFailed,     // worker: Failed, and it ends
+  kReady,      // worker: Ready, its learner's plan
+  kJobs,       // trial: JobList, jobs to play
+  kScore,      // worker: Score of one job
+  kBeat,       // worker: it is working
+  kEndTurn,    // trial: no more jobs in this turn
+  kDone,       // worker: Done, the use of its time
+  kFailed,     // worker: Failed, then it ends
 };
 
 struct Frame {
@@ -27,7 +27,7 @@ struct Frame {
   std::vector<std::byte> body;
 };
 
-// What came is no frame.
+// The bytes are no valid frame.
 class FrameError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -37,11 +37,11 @@ inline constexpr uint64_t kMostFrameBytes = uint64_t{1} << 32;
 
 std::vector<std::byte> BytesOf(const Frame& frame);
 
-// Cuts what comes in pieces into frames.
+// Splits a stream of bytes into frames.
 class FrameReader {
  public:
   void Add(const std::byte* data, size_t size) { bytes_.insert(bytes_.end(), data, data + size); }
-  // Absent: it has not come whole yet. Throws FrameError.
+  // Absent: it is incomplete. Throws FrameError.
   std::optional<Frame> Next();
 
  private:
@@ -49,13 +49,13 @@ class FrameReader {
   size_t at_ = 0;
 };
 
-// Sends all of it, waiting for room. False: the other side is gone.
+// Sends all bytes and waits for room. False: the other side is gone.
 bool SendAll(int fd, const std::vector<std::byte>& bytes);
 // Sends as much as fits, without waiting. Returns the number of bytes. Absent: the other side is gone.
 std::optional<size_t> SendSome(int fd, const std::vector<std::byte>& bytes);
 
 enum class Received { kSome, kNothing, kEnd };
-// Takes what is there, without waiting unless `wait`. kEnd: the other side is gone.
+// Receives available bytes; blocks only if `wait`. kEnd: the other side is gone.
 Received ReceiveInto(int fd, bool wait, FrameReader* reader);
 
 }  // namespace backplane

@@ -57,7 +57,7 @@ bool WorkerGroup::Play(const bp_request& request, JobQueue* queue, CandidateScor
   return true;
 }
 
-// Loading plugins takes them as long as it has taken the trial, at the same time. False if cancelled.
+// Workers load plugins in parallel with the trial and take as long. False if cancelled.
 bool WorkerGroup::AwaitHellos() {
   const auto missing = [](const Worker& worker) { return !worker.said_hello && !worker.gone; };
   while (std::any_of(workers_.begin(), workers_.end(), missing)) {
@@ -80,7 +80,7 @@ void WorkerGroup::StartTurn(const bp_request& request) {
     if (worker.at_work()) threads_ += worker.hello.threads;
   }
   if (threads_ == 0) return;
-  // Half of what would be an even share at a time: who is faster then gets more.
+  // Deals half of an even share at a time, so that faster workers get more.
   const uint64_t jobs = request_.candidates * request_.episodes_each, parts = 2 * threads_;
   turn_.most = std::clamp<uint64_t>((jobs + parts - 1) / parts, 1, setup_.chunk_rows);
   const std::vector<std::byte> bytes = ToBytes(turn_);
@@ -88,7 +88,7 @@ void WorkerGroup::StartTurn(const bp_request& request) {
     if (workers_[i].at_work()) Send(i, bytes);
 }
 
-// Waits for something to hear, but not long: there may be a stop to look at.
+// Waits for messages, but not long, because a stop must be noticed.
 void WorkerGroup::Listen(CandidateScores* scores) {
   std::vector<pollfd> fds;
   std::vector<size_t> whose;
@@ -104,7 +104,7 @@ void WorkerGroup::Listen(CandidateScores* scores) {
     const size_t i = whose[n];
     Worker& worker = workers_[i];
     if ((fds[n].revents & POLLOUT) != 0) SendRest(i);
-    if (worker.gone || fds[n].revents == POLLOUT) continue;  // gone: found out meanwhile
+    if (worker.gone || fds[n].revents == POLLOUT) continue;  // its loss was found meanwhile
     const Received received = ReceiveInto(worker.link->fd(), false, &worker.reader);
     try {
       while (!worker.gone) {
@@ -207,7 +207,7 @@ void WorkerGroup::Hear(Worker* worker, const Done& done) {
   most_cpu_s_ = std::max(most_cpu_s_, done.most_cpu_s);
 }
 
-// As it would have failed here.
+// Fails as the job would have failed here.
 void WorkerGroup::Fail(const Failed& failed) const {
   if (failed.status == BP_OK) throw std::runtime_error(failed.text);
   throw TrialFailure(failed.status, failed.plugin, failed.text);
@@ -228,7 +228,7 @@ void WorkerGroup::EndTurnOf(size_t i) {
   if (workers_[i].at_work() && workers_[i].ready) Send(i, BytesOf({FrameKind::kEndTurn, {}}));
 }
 
-// Never waits: a worker that does not read must not keep the trial from the others.
+// Never waits: a worker that does not read must not delay the others.
 void WorkerGroup::Send(size_t i, const std::vector<std::byte>& bytes) {
   std::vector<std::byte>& unsent = workers_[i].unsent;
   unsent.insert(unsent.end(), bytes.begin(), bytes.end());
@@ -243,7 +243,7 @@ void WorkerGroup::SendRest(size_t i) {
   worker.unsent.erase(worker.unsent.begin(), worker.unsent.begin() + static_cast<std::ptrdiff_t>(*sent));
 }
 
-// A worker that ended before it could begin would do so in the next attempt, too. `why`: it did not end by itself.
+// A worker that ended before its start would do so in the next attempt, too. `why`: it did not end on its own.
 void WorkerGroup::Lose(size_t i, const std::string& why) {
   Worker& worker = workers_[i];
   if (std::exchange(worker.gone, true)) return;
@@ -266,7 +266,7 @@ bool WorkerGroup::AllAreDone() const {
   return std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.gone || worker.done; });
 }
 
-// The trial's threads have rested; their time is told as the workers have spent theirs.
+// The trial's threads were idle; their time is reported like the workers'.
 void WorkerGroup::CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns) {
   const int64_t wall_ns = NowNs() - began_ns;
   for (size_t i = 0; i < clocks.size(); ++i) clocks[i].TakeOver(phases_, wall_ns, i == 0);

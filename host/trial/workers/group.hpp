@@ -1,6 +1,6 @@
-// The workers of a trial: processes that play jobs of its evaluations of candidates. In each turn a worker gets the learner's
-// state from before it planned and the limits, plans the same, and gives what each of its jobs earned. The trial alone
-// consumes, in the order of the jobs, so that results are the same bytes for any number of workers.
+// The workers of a trial: processes that play jobs of its evaluations of candidates. In each turn, a worker gets the learner's
+// state from before the plan and the limits, makes the same plan, and returns the result of each of its jobs. Only the trial
+// consumes, in the order of the jobs, so results are bitwise equal for any number of workers.
 //
 // If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. If a worker reports a
 // failure, the trial would have failed in the same way, so the attempt ends as without workers.
@@ -26,18 +26,18 @@ class WorkerGroup : public PlayElsewhere {
  public:
   struct Setup {
     std::string trial_id, learner;  // ids
-    std::string token;              // that a worker has to know; empty: none
+    std::string token;              // required of workers; empty: none
     uint64_t chunk_rows = 1;
-    double silence_s = 100;  // a worker that owes an answer and sends none for so long is ended
+    double silence_s = 100;  // kills a worker that owes an answer and is silent for so long
     const std::atomic<bool>* cancelled = nullptr;
-    std::function<void()> beat;                    // something was heard of a worker that works
-    std::function<void(const std::string&)> warn;  // a worker is gone
+    std::function<void()> beat;                    // called if a working worker sent a message
+    std::function<void(const std::string&)> warn;  // called if a worker is lost
   };
   WorkerGroup(WorkerLinks links, Setup setup);
-  ~WorkerGroup() override;  // ends them
+  ~WorkerGroup() override;  // kills them
   WorkerGroup(const WorkerGroup&) = delete;
 
-  // Before the evaluation is planned that is played next: what a worker begins with.
+  // Starts a turn before the next evaluation is planned: sends the learner's state to the workers.
   void BeginTurn(const bp_limits& limits, std::vector<std::byte> state);
   bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) override;
   PoolUse use() const override { return use_; }
@@ -52,7 +52,7 @@ class WorkerGroup : public PlayElsewhere {
     Hello hello;
     bool said_hello = false, gone = false, ready = false, done = false;
     double silent_s = 0;            // since its last frame, while it owes one
-    std::vector<std::byte> unsent;  // that it has not had room for
+    std::vector<std::byte> unsent;  // waits for room in its stream
     bool at_work() const { return said_hello && !gone; }
   };
 
@@ -85,9 +85,9 @@ class WorkerGroup : public PlayElsewhere {
   JobDealer dealer_;
   Turn turn_;
   RequestDigest request_;
-  AwakeClock clock_{kPauseOfOurs_s};  // a worker loses no time while this process is stopped
-  bool end_sent_ = false;             // of the turn, to those that were ready
-  PhaseSums phases_;                  // of the turn
+  AwakeClock clock_{kPauseOfOurs_s};  // does not count the time while this process is stopped
+  bool end_sent_ = false;             // of the turn, to the workers that were ready
+  PhaseSums phases_;                  // in the turn
   double cpu_s_ = 0, most_cpu_s_ = 0;
   uint64_t threads_ = 0;
   PoolUse use_;

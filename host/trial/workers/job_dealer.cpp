@@ -13,8 +13,8 @@ void JobDealer::Start(JobQueue* queue, uint64_t jobs, size_t workers) {
   ended_.assign(jobs, false);
 }
 
-// While there is much to do a worker has as many jobs again as it plays, so that none of its rows waits for an answer. Towards
-// the end it has no more than it plays: what one has not begun another could have ended.
+// While many jobs remain, a worker has twice as many jobs as it plays, so that its rows never wait for an answer. Towards the
+// end, it has only as many as it plays, because waiting jobs could have ended on other workers.
 std::vector<uint64_t> JobDealer::Deal(size_t i) {
   Hand& hand = hands_[i];
   const uint64_t playing = std::accumulate(hands_.begin(), hands_.end(), uint64_t{0},

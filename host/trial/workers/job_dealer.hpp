@@ -1,5 +1,5 @@
-// Who of several workers plays which jobs of an evaluation. Each gets some at first and more as its own end, so that a fast one
-// plays more; the jobs of one that is gone go to the others. What a job gives does not depend on who plays it.
+// Deals the jobs of an evaluation to several workers. Each gets some at first and more as its own end, so a fast one plays
+// more. Jobs of a lost worker go to the others. A job's result does not depend on its worker.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace backplane {
 
 class JobDealer {
  public:
-  // The jobs of a started queue, which outlives the turn, for so many workers.
+  // Deals the jobs of a started queue to so many workers. The queue outlives the turn.
   void Start(JobQueue* queue, uint64_t jobs, size_t workers);
-  // Worker `i` takes part and plays `window` jobs side by side.
+  // Worker `i` takes part and plays `window` jobs concurrently.
   void Join(size_t i, uint64_t window) { hands_[i].window = window; }
-  // What `i` is to play beside what it has.
+  // Additional jobs for worker `i`.
   std::vector<uint64_t> Deal(size_t i);
   bool HasJobs(size_t i) const { return !hands_[i].jobs.empty(); }
   // False: it was not dealt this job, or has ended it already.
   bool Finish(size_t i, uint64_t job);
-  // `i` is gone; what it had comes back. How many jobs that are.
+  // Takes back the jobs of lost worker `i`. Returns their number.
   uint64_t Lose(size_t i);
   bool finished() const { return finished_ == jobs_; }
-  // Nobody is left: the jobs that are not finished are in the queue again.
+  // Puts all unfinished jobs back into the queue, after all workers are lost.
   void GiveBack(uint64_t candidates, uint64_t episodes_each);
 
  private:
@@ -36,7 +36,7 @@ class JobDealer {
   JobQueue* queue_ = nullptr;
   uint64_t jobs_ = 0, finished_ = 0, dealt_ = 0;
   std::vector<Hand> hands_;
-  std::vector<uint64_t> again_;  // of those that are gone
+  std::vector<uint64_t> again_;  // taken back from lost workers
   std::vector<bool> ended_;      // [jobs]
 };
 

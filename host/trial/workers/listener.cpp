@@ -38,7 +38,7 @@ Addresses Resolve(const std::string& host, const std::string& port, int flags) {
   return Addresses(list);
 }
 
-// A frame of some numbers must not wait for the next; and a machine that is gone must be found out.
+// Small frames must not be delayed, and a lost machine must be noticed.
 void SetUpStream(int fd) {
   const int on = 1, idle_s = 15, every_s = 5, times = 3;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -48,7 +48,7 @@ void SetUpStream(int fd) {
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-// Reads nothing away: the trial's other parts hear the Hello too. Absent: no worker of ours.
+// Leaves the bytes in the stream, because the trial reads the Hello too. Absent: it is not our worker.
 std::optional<Hello> PeekHello(int fd) {
   std::array<std::byte, 4096> piece;
   for (int waited_ms = 0; waited_ms < kToSayHello_ms; waited_ms += kLookAgain_ms) {

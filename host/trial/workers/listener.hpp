@@ -1,4 +1,4 @@
-// Workers of other machines: the trial listens, and each worker calls it and says who it is.
+// Accepts connections of workers on other machines; each connects and identifies itself.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace backplane {
 
 class WorkerListener {
  public:
-  // Listens at a port of this machine's `address` that is free. Throws std::runtime_error.
+  // Listens at a free port of this machine's `address`. Throws std::runtime_error.
   WorkerListener(const std::string& address, std::string token);
   ~WorkerListener();
   WorkerListener(const WorkerListener&) = delete;
 
   const std::string& at() const { return at_; }  // HOST:PORT
   struct Caller {
-    uint64_t number = 0;  // as its Hello says, which stays to be read
-    int fd = -1;          // the receiver's to close
+    uint64_t number = 0;  // from its Hello, which stays in the stream
+    int fd = -1;          // owned by the receiver
   };
-  // Waits so long for a worker that knows the token; whoever does not is hung up on.
+  // Waits up to `timeout_ms` for a worker that knows the token; disconnects others.
   std::optional<Caller> Await(int timeout_ms);
 
  private:

@@ -9,9 +9,8 @@
 
 namespace backplane {
 
-// Starts so many with `order`, numbered from 1, and `threads` shared out among them, one at least each. What worker
-// K prints goes to `worker-K.log` in `logs`. They end when this process does, or the thread that calls this. Throws
-// std::runtime_error.
+// Starts workers with `order`, numbered from 1, and divides `threads` among them, at least one each. The output of worker K
+// goes to `worker-K.log` in `logs`. They end with this process, or with the calling thread. Throws std::runtime_error.
 std::unique_ptr<StartedWorkers> StartLocalWorkers(const WorkerOrder& order, uint64_t workers, uint64_t threads,
                                                   const std::filesystem::path& logs);
 

@@ -1,4 +1,4 @@
-// The worker's side of its stream: a thread reads what the trial sends and hands it on at once, also while jobs are played.
+// The worker's side of its stream: a thread reads messages and passes them on immediately, even while jobs are played.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ inline constexpr char kWorkerTokenVariable[] = "BACKPLANE_WORKER_TOKEN";
 
 class Mailbox {
  public:
-  // Starts to read. When the trial is gone, or sends what it should not, the process ends: there is nothing to save.
+  // Starts to read. If the trial is gone or sends invalid data, the process ends, because there is nothing to save.
   explicit Mailbox(int fd);
   Mailbox(const Mailbox&) = delete;
 
@@ -23,9 +23,9 @@ class Mailbox {
     SendBytes(ToBytes(message));
   }
   void SendBeat() { SendBytes(BytesOf({FrameKind::kBeat, {}})); }
-  // Waits for the next one.
+  // Waits for the next turn.
   std::optional<Turn> NextTurn();
-  // Jobs, and their end, go to `scorer`, which has begun its turn. Before the trial is told that it has.
+  // Passes jobs, and their end, to `scorer`, which has begun its turn. Call it before Ready is sent.
   void DeliverTo(CandidateScorer* scorer);
 
  private:
@@ -35,7 +35,7 @@ class Mailbox {
 
   const int fd_;
   std::mutex sending_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::optional<Turn> turn_;
   CandidateScorer* scorer_ = nullptr;

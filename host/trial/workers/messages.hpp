@@ -1,5 +1,5 @@
-// What stands in the frames between a trial and its workers. Both are the same program, so numbers travel as they lie in
-// memory.
+// The messages in the frames between a trial and its workers. Both run the same program, so numbers travel in their memory
+// format.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ namespace backplane {
 
 inline constexpr uint32_t kWorkerProtocol = 1;
 
-// A worker is there.
+// A worker has started.
 struct Hello {
   static constexpr FrameKind kKind = FrameKind::kHello;
   uint32_t protocol = kWorkerProtocol;
-  std::string token;     // that it was given; empty: none was wanted
-  std::string trial_id;  // that it was started for
-  uint64_t number = 0;   // of it, from 1
+  std::string token;     // given to the worker; empty: none required
+  std::string trial_id;  // its trial
+  uint64_t number = 0;   // within the trial, from 1
   uint64_t threads = 1, rows = 1;
 
   static void Fields(auto& self, auto&& visit) {
@@ -31,23 +31,23 @@ struct Hello {
   }
 };
 
-// An evaluation begins: what the trial's learner was before it planned it.
+// An evaluation begins. Contains the state of the trial's learner before its plan.
 struct Turn {
   static constexpr FrameKind kKind = FrameKind::kTurn;
   uint64_t number = 0;  // from 1
-  uint64_t most = 1;    // rows that a thread is to play side by side
+  uint64_t most = 1;    // maximum number of rows that a thread plays together
   bp_limits limits{};
   std::vector<std::byte> state;
 
   static void Fields(auto& self, auto&& visit) { visit(self.number), visit(self.most), visit(self.limits), visit(self.state); }
 };
 
-// What a learner asks for, short enough to be compared.
+// A learner's request in a form that is short enough to compare.
 struct RequestDigest {
   uint64_t kind = 0, candidates = 0, episodes_each = 0, chunk = 0, max_steps = 0, seeds = 0;  // seeds: their hash
   bool operator==(const RequestDigest&) const = default;
 };
-RequestDigest DigestOf(const bp_request& request);  // of one that was checked, if it is EVALUATE
+RequestDigest DigestOf(const bp_request& request);  // of a checked request, if it is EVALUATE
 std::string ToText(const RequestDigest& digest);
 
 struct Ready {
@@ -76,22 +76,22 @@ struct Score {
   }
 };
 
-// Of a turn, how the time of the worker's threads went.
+// The use of the worker's threads in a turn.
 struct Done {
   static constexpr FrameKind kKind = FrameKind::kDone;
   uint64_t turn = 0;
   PhaseSums phases;
-  double cpu_s = 0, most_cpu_s = 0;  // of all threads while they played, and of the one that used most
+  double cpu_s = 0, most_cpu_s = 0;  // of all threads while they played, and of the busiest one
 
   static void Fields(auto& self, auto&& visit) {
     visit(self.turn), visit(self.phases), visit(self.cpu_s), visit(self.most_cpu_s);
   }
 };
 
-// The worker cannot go on, as its trial could not.
+// The worker has failed, and the trial would fail in the same way.
 struct Failed {
   static constexpr FrameKind kKind = FrameKind::kFailed;
-  bp_status status = BP_OK;  // BP_OK: nobody's plugin is at fault
+  bp_status status = BP_OK;  // BP_OK: no plugin is at fault
   std::string plugin, text;
 
   static void Fields(auto& self, auto&& visit) { visit(self.status), visit(self.plugin), visit(self.text); }
@@ -118,12 +118,12 @@ struct Put {
   void operator()(const std::string& text) { (*this)(std::vector<char>(text.begin(), text.end())); }
 };
 
-// Throws FrameError where the body ends too early.
+// Throws FrameError if the body ends too early.
 struct Take {
   const std::vector<std::byte>& body;
   size_t at = 0;
   void Raw(void* out, size_t size);
-  uint64_t Count(size_t each);  // of items of so many bytes
+  uint64_t Count(size_t each);  // number of items of so many bytes
   void CheckEnd() const;
   template <class T>
   void operator()(T& value) {
@@ -152,7 +152,7 @@ std::vector<std::byte> ToBytes(const Message& message) {
   return BytesOf(frame);
 }
 
-// Of a frame of its kind. Throws FrameError where the body is another's.
+// The message of a frame of its kind. Throws FrameError if the body has a different format.
 template <class Message>
 Message MessageOf(const Frame& frame) {
   Message message;

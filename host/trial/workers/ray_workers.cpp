@@ -38,10 +38,10 @@ std::string RandomToken() {
   return token;
 }
 
-// A line of the Python program: that it failed, on which node the workers run, or how one of them ended.
+// A line of the Python program: its failure, the node of the workers, or the end of a worker.
 struct DriverReply {
   std::optional<std::string> failed, node;
-  bool lasting = false;  // another try would fail as well
+  bool lasting = false;  // another attempt would fail too
   std::optional<uint64_t> ended;
   std::string how = "it ended", words;
 
@@ -69,12 +69,12 @@ class RayDriver {
   }
   ~RayDriver() {
     peer_.EndInput();
-    child_->Wait(kToTell_ms);  // it takes its actors along
+    child_->Wait(kToTell_ms);  // ends its actors too
   }
   RayDriver(const RayDriver&) = delete;
 
   void Say(const nlohmann::json& what) { peer_.Send(JsonText(what) + "\n"); }
-  // The address of this machine's node; empty if cancelled. Throws std::runtime_error where it has failed or is gone.
+  // The address of this machine's node; empty if cancelled. Throws std::runtime_error if the program failed or is gone.
   const std::string& AwaitNode(const std::atomic<bool>& cancelled, const std::function<void()>& beat) {
     for (const auto until = Clock::now() + kToJoin; node_.empty() && !cancelled; Listen(kLook_ms)) {
       beat();
@@ -90,7 +90,7 @@ class RayDriver {
   struct End {
     std::string how, words;
   };
-  // NULL: it has not ended, as far as is known.
+  // NULL: no end is known.
   const End* EndOf(uint64_t number) const {
     const auto found = ends_.find(number);
     return found == ends_.end() ? nullptr : &found->second;
@@ -104,7 +104,7 @@ class RayDriver {
     const auto reply = ReadTolerantly<DriverReply>(said);
     if (reply.failed) {
       const std::string why = "workers on Ray: " + *reply.failed;
-      if (reply.lasting) throw TrialFailure(BP_E_CONFIG, "", why);  // another try would have the same result
+      if (reply.lasting) throw TrialFailure(BP_E_CONFIG, "", why);  // another attempt would have the same result
       throw std::runtime_error(why);
     }
     if (reply.node) node_ = *reply.node;
@@ -124,7 +124,7 @@ class RayLink : public WorkerLink {
   RayLink(const RayLink&) = delete;
 
   int fd() const override { return fd_; }
-  // A process that is stopped does not see the end of its stream, so its actor goes with it.
+  // A stopped process does not notice the end of its stream, so kill its actor too.
   void End() override {
     shutdown(fd_, SHUT_RDWR);
     driver_->Say({{"end", number_}});
@@ -182,7 +182,7 @@ class StartedOnRay : public StartedWorkers {
       const auto caller = listener.Await(kLook_ms);
       if (!caller) continue;
       auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
-      if (caller->number < 1 || caller->number > workers_ || links[caller->number - 1]) continue;  // which hangs up
+      if (caller->number < 1 || caller->number > workers_ || links[caller->number - 1]) continue;  // disconnects it
       links[caller->number - 1] = std::move(link);
       ++there;
     }

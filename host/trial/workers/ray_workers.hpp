@@ -1,4 +1,4 @@
-// Workers as actors of Ray, on whichever nodes of its cluster have room.
+// Workers as actors of Ray, on any nodes of its cluster with room.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// Asks the cluster at `address` ("auto": the one this machine is in) for so many workers with `threads` each, which read the
-// same trial.json: a folder that the nodes share. Its Python is `python`. Throws std::runtime_error.
+// Starts workers with `threads` each on the cluster at `address` ("auto": this machine's). They read the same trial.json, so
+// the nodes must share its folder. `python`: the interpreter to use. Throws std::runtime_error.
 std::unique_ptr<StartedWorkers> StartRayWorkers(const std::string& python, const std::string& address, const WorkerOrder& order,
                                                 uint64_t workers, uint64_t threads);
 

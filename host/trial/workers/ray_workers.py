@@ -1,4 +1,4 @@
-"""Workers of a trial as actors of Ray. The trial starts this program and speaks to it in lines of JSON over one socket.
+"""Workers of a trial as actors of Ray. The trial starts this program and exchanges lines of JSON with it over one socket.
 
 usage: ray_workers.py FD ADDRESS
 
@@ -27,7 +27,7 @@ def how_it_ended(code):
 
 
 def knock(address):
-    """Ray itself tries for minutes where nobody answers."""
+    """Fails fast, because Ray itself tries for minutes if no cluster answers."""
     host, _, port = address.rpartition(":")
     if port.isdigit() and "/" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
@@ -68,7 +68,7 @@ def main():
         ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
         own = ray.get_runtime_context().get_node_id()
         say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))
-    except Exception as error:  # whatever Ray throws
+    except Exception as error:  # Ray raises many types
         return say(failed=f"cannot join the cluster at {sys.argv[2]}: {error}")
     order = json.loads(lines.readline())
     actor = ray.remote(num_cpus=order["threads"], max_restarts=0, scheduling_strategy="SPREAD")(Player)

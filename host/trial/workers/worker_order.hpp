@@ -9,11 +9,11 @@
 namespace backplane {
 
 struct WorkerOrder {
-  std::filesystem::path program;  // this one's file; none of the arguments
+  std::filesystem::path program;  // this program's file; not an argument
   std::filesystem::path trial_json;
   uint64_t number = 1, threads = 1;
-  int fd = -1;          // a stream socket that is open already; -1: none
-  std::string connect;  // else HOST:PORT, where the trial listens; BACKPLANE_WORKER_TOKEN is what it wants to hear
+  int fd = -1;          // an open stream socket; -1: none
+  std::string connect;  // HOST:PORT, where the trial listens, if there is no fd; BACKPLANE_WORKER_TOKEN contains the token
 };
 
 std::vector<std::string> ToArguments(const WorkerOrder& order);
