@@ -72,8 +72,8 @@ int Run(const Command& command) {
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);     // who started us may ignore it, and then nobody's end could be waited for
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for what a host that was killed had asked for
+  std::signal(SIGCHLD, SIG_DFL);     // the parent may ignore it; waitpid would then fail
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the host is killed, the requested report is useless
   if ((argc == 3 || argc == 4) && std::string(argv[1]) == kLive) return RunLive(argv[2], argc == 4 ? argv[3] : "backplane");
   const std::string name = argc == 2 ? argv[1] : "";
   if (name == "--help") return Usage(stdout, 0);

@@ -74,8 +74,7 @@ std::string FilesText(const MadeReport& made) {
   return text;
 }
 
-// The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
-// everything lies, what to type next.
+// The headline, a subtitle, the main table, further verdicts, the first findings, all paths, and the next commands.
 std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   const std::vector<std::string>& verdict = made.document.verdict;
   const Wrap wrapped(request.width);

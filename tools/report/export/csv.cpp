@@ -128,7 +128,7 @@ void AddTimes(const Row& row, const std::vector<std::string>& names, std::vector
   }
 }
 
-// Of a search: which suggestion, and whether the trial runs with a seed that the search did not see.
+// Extra columns for a search: the suggestion's number, and 1 for a seed outside the search.
 const std::vector<std::string> kOfSearch = {"number", "confirms"};
 
 bool IsSearched(const std::vector<Row>& rows) {

@@ -30,7 +30,7 @@ int TrialStateOf(StudyState state) {  // optuna.trial.TrialState
   }
 }
 
-// What each line of a journal has.
+// Common fields of all journal lines.
 struct Head {
   Step step = Step::kCreateTrial;
 

@@ -15,7 +15,7 @@ namespace backplane {
 namespace {
 
 constexpr double kFont = 14, kLine = 20, kMargin = 8, kFilmLetter = 9, kBoldLetter = 10;  // pixels, letters as wide as most
-constexpr double kCurve = 44, kWords = 64;  // its height, and what is left beside it for its ends
+constexpr double kCurve = 44, kWords = 64;  // height of the curve, and width of its end labels
 constexpr uint64_t kCurvePoints = 300;
 
 std::string XmlText(const std::string& text) {
@@ -67,7 +67,7 @@ class FilmWriter {
     WriteData();
     WriteStyle();
     WriteGround();
-    // An element of its own cuts off what lies beside the frame that is shown.
+    // A nested element clips the neighbouring frames.
     Add("<svg width=\"{}\" height=\"{}\"><g class=\"{}\" transform=\"translate({:.0f})\">\n", width_, curve_top_, kFilmStrip,
         -width_ * Last());
     for (size_t i = 0; i < film_.frames.size(); ++i) {
@@ -84,7 +84,7 @@ class FilmWriter {
   std::string WriteStill(size_t frame) {
     Open();
     WriteGround();
-    // White covers what lies beside the picture: to cut it off takes vl-convert twenty times as long.
+    // White covers everything around the picture: clipping takes vl-convert twenty times as long.
     if (film_.png)
       WritePicture(film_.frames[frame], 0);
     else
@@ -149,7 +149,7 @@ class FilmWriter {
     if (film_.png)
       Add("<image x=\"{}\" width=\"{}\" height=\"{}\" href=\"data:image/png;base64,{}\"/>\n", x, film_.width, film_.height,
           picture);
-    else  // an element of its own cuts off what lies beside the picture
+    else  // a nested element clips the surroundings
       Add("<svg x=\"{}\" width=\"{}\" height=\"{}\">{}</svg>\n", x, film_.width, film_.height, picture);
   }
 

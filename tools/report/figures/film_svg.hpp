@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-inline constexpr double kFilmHold_s = 1.4;  // the last frame stays so much longer before the film starts anew
+inline constexpr double kFilmHold_s = 1.4;  // extra time of the last frame before the film restarts
 // Names of its animations, which a page that shows several films makes different.
 inline constexpr char kFilmStrip[] = "film-strip", kFilmMark[] = "film-mark";
 

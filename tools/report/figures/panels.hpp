@@ -19,7 +19,7 @@ struct PanelText {
   std::string thing = {};  // what `name` names, in tooltips: "setting"
 };
 
-// Pixels. With rows that have names of their own, `height` is that of one.
+// Pixels. In panels with named rows, `height` is per row.
 struct PanelSize {
   double width = 235, height = 190;
 };
@@ -64,7 +64,7 @@ struct RatioPanel {
 };
 nlohmann::json View(const RatioPanel& panel, const Palette& palette);
 
-// Parts of bars of 100 %, by `part`; `order` of a row says where it stands.
+// Parts of 100 % bars, by `part`. `order` of a row is its position.
 struct SharePanel {
   PanelText text;
   PanelSize size = {600, 24};
@@ -87,20 +87,20 @@ struct ScatterPanel {
 };
 nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
 
-// Curves with bands, thin ones for single trials, levels ("level": one value, drawn across) and spots ("spot": one value where
-// nothing has a width). The reader smooths all of a figure by its parameter (Smoothing), and zooms.
-inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band: its single seeds say more
-inline constexpr size_t kMostFilled = 4;     // curves of a panel with bands: more would hide each other
+// Curves with bands, thin curves for single trials, levels ("level": a horizontal line) and spots ("spot": a value without
+// width). The reader can zoom and smooth all curves of a figure (Smoothing).
+inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band; with few seeds, their own curves show more
+inline constexpr size_t kMostFilled = 4;     // curves with bands per panel: more would hide each other
 struct CurvePanel {
   PanelText text;
   PanelSize size = {375, 240};
-  std::optional<Palette> dashes = {};  // where they say something else than the colours
-  bool smooths = true;                 // false: what is no course of time, and the figure has no such parameter
+  std::optional<Palette> dashes = {};  // if they mark something else than the colours
+  bool smooths = true;                 // false: not over time; the figure then has no smoothing
 };
 nlohmann::json View(const CurvePanel& panel, const Palette& palette);
 nlohmann::json Smoothing();
 
-// Names side by side: what shares a seed (`of`) is joined by a line, the mean with its interval stands beside it.
+// Names side by side. A line joins the values of one seed (`of`); the mean and its interval stand next to them.
 struct PairPanel {
   PanelText text;
   PanelSize size = {420, 260};

@@ -12,9 +12,9 @@
 namespace backplane {
 namespace {
 
-// What is kept in memory, whatever a batch has: all data stays in the files.
+// Limits of the memory for any batch; the files keep all data.
 constexpr size_t kMostTrials = 400, kMostWithCurves = 64;
-// Rules look at these curves alone (rules/), and a trial may have dozens.
+// Rules (rules/) only read these of possibly dozens of curves.
 constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
 
 bool IsRuled(const std::string& curve) {
@@ -47,7 +47,7 @@ LiveBatch::LiveBatch(const std::filesystem::path& out)
   ReadPlan();
 }
 
-// That of a search grows.
+// The plan of a search grows.
 void LiveBatch::ReadPlan() {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(folder_.plan(), error);

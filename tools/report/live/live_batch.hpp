@@ -19,8 +19,8 @@ class LiveBatch {
   // Throws as ReadResultSet.
   explicit LiveBatch(const std::filesystem::path& out);
 
-  // Reads what was added, running trials first, of about `most_bytes`: what is left waits for the next look. False: there is no
-  // progress to show yet.
+  // Reads about `most_bytes` of new data, running trials first; the rest waits for the next call. Returns false before any
+  // progress.
   bool Read(size_t most_bytes);
 
   const ResultSet& head() const { return head_; }

@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kMostCurveBytes = 1'700'000;  // of a page of 3 MB, in which Vega's script has 0.9
 constexpr size_t kMostRows = 1000, kMostPicks = 6, kLogLines = 12, kMostLogs = 4;
-constexpr size_t kPlaces = 42;  // as many series as are told apart (figures/palette.hpp)
+constexpr size_t kPlaces = 42;  // number of distinguishable series (figures/palette.hpp)
 
 // False if no return answers the file's question, as for random actions.
 bool AsksForReturn(const ResultSet& set) {
@@ -37,7 +37,7 @@ bool AsksForReturn(const ResultSet& set) {
          AsksForReturn({set}, ReadTolerantly<ReportSection>(At(set.config, "report")));
 }
 
-// A panel of curves: whose names, and over what they go.
+// A panel of curves: the name of its curves and their axes.
 struct Panel {
   std::string name, title, x, y;
 };
@@ -113,11 +113,11 @@ class Builder {
                                    fmt::join(left_out, ", ")));
   }
 
-  // Of a search what a report of it begins with; nothing of another batch.
+  // For a search: the first section of its report. Absent for other batches.
   std::optional<Section> Search() {
     std::optional<Study> study = StudyOfSearch(batch_.plan(), batch_.record());
     if (!study) return std::nullopt;
-    // Those that have ended and are still read: the scores of fresh seeds among them.
+    // Add ended trials that are still being read, including those with fresh seeds.
     ResultSet set = batch_.head();
     set.trials.assign(batch_.ended().begin(), batch_.ended().end());
     const Combined combined = Combine({set});
@@ -135,7 +135,7 @@ class Builder {
     return section;
   }
 
-  // Of the best trial.
+  // The sparkline of the best trial.
   std::string Spark() {
     const TrialProgress* best = Best();
     const LiveTrial* live = best != nullptr ? batch_.Find(best->id) : nullptr;
@@ -250,7 +250,7 @@ class Builder {
             trial.id};
   }
 
-  // Of all curves, what is asked for most first.
+  // All curves, in order of interest.
   std::vector<std::string> Names() {
     std::vector<std::string> names = {"eval/return", "return"};
     const auto add = [&](const std::string& name) {
@@ -318,7 +318,7 @@ class Builder {
     document_.figures.push_back(std::move(figure));
   }
 
-  // The page's script puts a panel for each picked trial in the place of this one.
+  // The page's script replaces this panel by one per picked trial.
   void AddPhases(const std::vector<Phase>& phases) {
     if (phases.empty()) return;
     Figure figure;

@@ -122,7 +122,7 @@ function csvOf(specification) {
   return [columns, ...rows.map(row => columns.map(column => row[column]))].map(row => row.map(cell).join(',')).join('\n') + '\n';
 }
 
-// The whole figure, with what the reader has chosen.
+// The whole figure, with the reader's choices.
 async function wholeView(figure) {
   const {chosen, log} = figure, whole = structuredClone(specificationOf(figure));
   if (log) { for (const panel of whole.concat) { useLogAxis(panel, whole.data.values); } }

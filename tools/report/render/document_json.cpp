@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no NaN: null stands for it, and the object that holds it says so.
+// JSON has no NaN: writes null and sets `nonfinite`.
 void PutNumber(json* object, const char* key, double value) {
   (*object)[key] = std::isfinite(value) ? json(value) : json(nullptr);
   if (!std::isfinite(value)) {

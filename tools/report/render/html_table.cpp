@@ -12,7 +12,7 @@
 namespace backplane {
 namespace {
 
-// What is known of a number and not printed, shown when a person points at it.
+// The tooltip of a number: its known but unprinted parts.
 std::string Hint(const Number& number) {
   const auto part = [](const char* label, const std::optional<double>& value) {
     return value && std::isfinite(*value) ? fmt::format(", {} {}", label, FormatNumber(Number{.value = *value}, 4)) : "";
@@ -67,8 +67,8 @@ struct Layout {
   const std::filesystem::path& page;
 };
 
-// To what has that name in the column's folder, if it is there: a trial that has not started has none. Of a folder with a page
-// to that.
+// Links to the file or folder `name` in the column's folder if it exists: an unstarted trial has none. Prefers the folder's
+// page.
 std::string LinkHtml(const std::string& name, const std::string& html, const Column& column,
                      const std::filesystem::path& page) {
   const std::filesystem::path file = std::filesystem::path(column.folder) / name;

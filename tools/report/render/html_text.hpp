@@ -12,12 +12,12 @@ std::string HtmlText(const std::string& text);
 // Letters, digits and "-" only; not empty.
 std::string HtmlId(const std::string& text);
 
-// What it links to is told from `folder`, where the page will lie; empty: no links.
+// Links start at `folder`, where the page will be; empty: no links.
 std::string HtmlTable(const Table& table, const std::filesystem::path& folder);
-// A relative URL; empty where there is no folder to begin at.
+// A relative URL. Empty without a folder to start from.
 std::string HtmlLink(const std::filesystem::path& file, const std::filesystem::path& folder);
-// The drawing, and the specification with which the page's script makes it one to point at; without a drawing that alone, and
-// without the script's own why there is none.
+// The drawing and the specification for the interactive version. Without a drawing, only the specification; without Vega's
+// script, the reason for the gap.
 std::string HtmlFigure(const Figure& figure, const Drawings& drawings);
 // To which kFilmJs adds controls; where the file is gone, that.
 std::string HtmlFilm(const FilmUse& film);

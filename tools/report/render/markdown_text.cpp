@@ -21,7 +21,7 @@ size_t LongestRunOfBackticks(const std::string& text) {
   return longest;
 }
 
-// Whether it would mean something here: "_" within a word does not, "&" before a space neither.
+// True if Markdown would interpret the character here: it ignores "_" within a word and "&" before a blank.
 bool IsSpecial(const std::string& text, size_t at) {
   const char c = text[at];
   const char before = at > 0 ? text[at - 1] : ' ', after = at + 1 < text.size() ? text[at + 1] : ' ';

@@ -88,7 +88,7 @@ std::string FilesHtml(const Document& document, const Page& page) {
          "</details>\n</section>\n";
 }
 
-// What the page that lists experiments says of this one: it reads the first few kilobytes of each.
+// The page's head for the list of experiments, which reads the first few kilobytes of each page.
 std::string PageMeta(const Document& document) {
   std::string html;
   for (const auto& [name, text] : {std::pair{"verdict", document.verdict.empty() ? std::string() : document.verdict[0]},
@@ -122,7 +122,7 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
   const std::string files = FilesHtml(document, page);
   links += files.empty() ? "" : "<li><a href=\"#files\">Files</a></li>\n";
   const std::string title = (document.verdict.empty() ? "" : document.verdict[0] + " · ") + document.title;
-  // The policy holds the page to what stands in it: it can load nothing, whatever a text within might ask for.
+  // The policy blocks all loading, even if a text in the page requests it.
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "

@@ -42,7 +42,7 @@ void ReportManifest::RemoveOthers(const std::vector<fs::path>& files) const {
     const fs::path file = line.substr(kHashDigits + kSeparator);
     const bool is_kept = std::find(files.begin(), files.end(), file) != files.end();
     if (!is_kept && IsWithin(file) && IsAsWritten(folder_ / file, line.substr(0, kHashDigits))) {
-      std::error_code error;  // an old file that can not be removed harms nothing
+      std::error_code error;  // a leftover old file is harmless
       fs::remove(folder_ / file, error);
     }
   }

@@ -42,7 +42,7 @@ class Writer {
     WriteFileAtomic(folder_ / name, text);
     files.emplace_back(name);
   }
-  // Of files that somebody else writes.
+  // For files that another program writes.
   void AddIfThere(const fs::path& file) {
     if (fs::exists(folder_ / file)) {
       files.push_back(file);

@@ -18,10 +18,10 @@ struct WrittenReport {
   Drawings drawings;
 };
 
-// <name>_report.{html,md,txt}, <name>_results.{csv,json}, the figures' PNGs, figures/*.{vl.json,svg} and the attachments. Each
-// file is whole or not there. Files of an earlier report of that name that this one does not have any more are removed, if they
-// still are as they were written; the hidden file .<name>_report.sha256 lists them. Throws std::runtime_error.
-// `results`: files that its page links to beside its own.
+// Writes <name>_report.{html,md,txt}, <name>_results.{csv,json}, the figures' PNGs, figures/*.{vl.json,svg} and the
+// attachments. Each file appears whole or not at all. Removes unmodified files of an earlier report that this one lacks; the
+// hidden file .<name>_report.sha256 lists them. Throws std::runtime_error.
+// `results`: further files that the page links to.
 WrittenReport WriteReport(const Document& document, const std::filesystem::path& folder,
                           const std::vector<std::pair<std::string, std::filesystem::path>>& results = {});
 

@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-// Folders may have been moved: what is in them decides before where they lie.
+// Folders may be moved, so sort by content before path.
 std::string ContentKey(const ResultSet& set) {
   std::string text = JsonText(ToJson(set.run)) + JsonText(set.config);
   for (const TrialData& trial : set.trials) {

@@ -15,7 +15,7 @@ const std::string* FindTrait(const Traits& traits, const std::string& name);
 // Names of the traits that are not the same everywhere, in the order in which they first stand.
 std::vector<std::string> DifferingTraits(const std::vector<Traits>& all);
 
-// "name=value" of as few traits as tell all apart, earlier ones first; empty where there is one.
+// "name=value" of the fewest traits that distinguish all, earlier ones first. Empty for a single entry.
 std::vector<std::string> LabelsOf(const std::vector<Traits>& all);
 
 }  // namespace backplane

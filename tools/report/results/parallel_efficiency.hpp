@@ -1,8 +1,8 @@
-// Speed gained by each further row of environments; docs/reports.md has the definitions.
+// Speed gained per additional env; docs/reports.md has the definitions.
 //
 //   parallelism = runners x environments per runner;  speedup = SPS / SPS of the baseline
 //   efficiency % = 100 x speedup / parallelism;  core efficiency % = 100 x speedup / min(runners, granted cores)
-// The band is that of core efficiency where there are more rows than cores: more than all cores no setting can fill.
+// With more rows than cores, the band uses core efficiency: no setting can use more than all cores.
 #pragma once
 
 #include <cstdint>
@@ -52,10 +52,10 @@ struct Setting {
 
 // Settings that differ in runners and rows only, on machines that may be compared: they share a baseline.
 struct ScoredSeries {
-  std::string label;  // what tells it from the others; empty if there is one
+  std::string label;  // distinguishes it from the others; empty if there is one
   size_t group = 0;
   std::optional<size_t> baseline;  // index into settings
-  std::string baseline_note;       // said in every output if the baseline is not the row of parallelism 1
+  std::string baseline_note;       // part of every output if the baseline's parallelism is not 1
 };
 
 struct Recommendation {

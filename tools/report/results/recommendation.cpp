@@ -32,10 +32,10 @@ std::vector<Limited> LimitedBy(const BalancedLimits& limits) {
 
 constexpr double kBalancedEfficiencyPct = 80;  // if report.balanced.efficiency is absent
 
-// How far a setting is from being balanced.
+// The distance of a setting from balanced use.
 struct Distance {
-  double beyond_pct = -INFINITY;  // of the limit that is broken most; not positive: none is
-  std::string worst;              // that limit
+  double beyond_pct = -INFINITY;  // excess over the worst broken limit; 0 or less: no limit is broken
+  std::string worst;              // name of that limit
   std::string not_measured;       // "GPU, VRAM"
 };
 

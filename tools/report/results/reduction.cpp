@@ -148,7 +148,7 @@ bool HasDiverged(const Curve& curve) {
 
 const char* const kUntil[] = {"iterations", "steps", "seconds"};
 
-// "seconds_to_min": what is counted, and whether low values are the good ones.
+// "seconds_to_min": the counted unit, and the direction.
 struct Wait {
   std::string what;
   bool lowest;

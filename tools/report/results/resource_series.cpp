@@ -64,7 +64,7 @@ bool DropWarmUp(Samples* samples) {
   return true;
 }
 
-// Adds a column: seconds since the row before, which is what a row speaks of. 1 where the file tells no time.
+// Adds the column of durations: seconds since the previous row, or 1 if the file has no times.
 void AddDurations(Samples* samples) {
   const std::optional<size_t> time = samples->Find(kTime);
   samples->columns.push_back(kDuration);
@@ -134,7 +134,7 @@ std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& fi
   for (size_t i = 0; i < duration; ++i) {
     const std::string& name = samples.columns[i];
     if (name == kTime || name == kIteration) continue;
-    // What is a share of CPU time weighs by CPU time.
+    // Shares of CPU time are weighted by CPU time.
     const bool of_cpu_time = name == kOfCpuTime && cores;
     std::vector<Weighted> column;
     for (const auto& row : samples.rows) {

@@ -21,7 +21,7 @@ bool HasSpeed(const TrialData& trial) {
   return trial.usable() && sps != nullptr && std::isfinite(sps->value) && sps->value > 0;
 }
 
-// Where the iterations were not recorded, all of them but the first and the whole time stand for what was measured.
+// If iterations were not recorded, assumes that all but the first were measured, over the whole time.
 bool IsShort(const TrialData& trial) {
   const Number *sps = trial.Find("SPS"), *all = trial.Find("iterations"), *seconds = trial.Find("measured_s");
   double iterations = sps->of == "iterations" ? static_cast<double>(sps->n) : 0;

@@ -16,7 +16,8 @@ class ThinSeries {
   };
   static constexpr size_t kMost = 200;  // points
 
-  // x at or before a known one: the line goes on from there, as a trial from a checkpoint. What is not finite is left out.
+  // An x at or before a known one continues the line from there: the trial resumed from a checkpoint. Ignores non-finite
+  // values.
   void Add(double x, double value);
   std::vector<Point> Points() const;
   bool empty() const { return !first_; }

@@ -121,18 +121,18 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
 
 struct AllAttempts {
   std::vector<IterationValue> values;
-  std::set<uint64_t> first;  // iterations with which an attempt began, and what was evaluated before any
+  std::set<uint64_t> first;  // first iterations of attempts, and initial evaluations
 };
 
 void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* first) {
   for (const IterationValue& one : attempt) {
     first->insert(one.iteration);
-    // What was evaluated before any took no time of an iteration, and has the number 0 as well.
+    // Initial evaluations are also numbered 0 but take no time of an iteration.
     if (one.iteration > 0 || one.name == kSecondsOfIteration) return;
   }
 }
 
-// An attempt that went on from a checkpoint repeats none of the iterations before it.
+// A resumed attempt repeats no earlier iterations.
 AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
   AllAttempts all{std::move(values), {}};
   AddFirst(all.values, &all.first);
@@ -156,7 +156,7 @@ void AddCurves(const AllAttempts& attempts, TrialData* trial) {
     place.warms_up = attempts.first.contains(one.iteration);
     if (one.name == "t") place.time_s = one.value;
   }
-  double env_steps = 0;  // of the line: two may be of iteration 0, what was evaluated before it and itself
+  double env_steps = 0;  // per line: the initial evaluation and iteration 0 share a number
   for (const IterationValue& one : attempts.values) {
     if (one.name == "env_steps") env_steps = one.value;
     if (kOfTheHost.contains(one.name)) continue;

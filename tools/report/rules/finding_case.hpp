@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Of a resource's samples: the mean of fewer says nothing of a trial.
+// Minimum of resource samples for a mean.
 inline constexpr size_t kLeastSamples = 5;
 
 class Case {
@@ -28,7 +28,7 @@ class Case {
 
   // Mean over the seeds that have a finite one; absent: not measured, or too few samples.
   std::optional<double> Value(const std::string& measure) const;
-  // How many samples there are, if these are too few for a mean.
+  // The number of samples if there are too few for a mean.
   std::optional<size_t> TooFewSamples(const std::string& measure) const;
   // Largest of all seeds' samples.
   std::optional<double> Peak(const std::string& measure) const;
@@ -48,9 +48,9 @@ class Case {
   std::optional<uint64_t> MachineCores() const;
   // Threads of the trial's pool.
   std::optional<uint64_t> PoolThreads() const;
-  // Whether the sweep gives the value at the path, or a mapping that holds it.
+  // True if the sweep sets the path or a mapping that contains it.
   bool Sweeps(const std::string& path) const;
-  // The points of the same group that have a result and differ from this one in the value at a swept path alone.
+  // The points of the same group that have a result and differ only in the value at a swept path.
   std::vector<Case> Neighbours(const std::string& path) const;
   bool HasGpu() const { return trials.front()->gpus > 0; }
 

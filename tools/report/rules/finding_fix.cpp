@@ -13,7 +13,7 @@ struct Interval {
   bool low_open = false, high_open = false;
 };
 
-// The interval of a range such as "auto|[1,)"; words beside it do not matter here.
+// The interval of a range such as "auto|[1,)"; ignores the words.
 Interval IntervalOf(const std::string& range) {
   Interval interval;
   const size_t open = range.find_first_of("[("), comma = range.find(',', open), close = range.find_first_of("])", comma);
@@ -40,7 +40,7 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
     AddFix(c, path, *to, fixes);
 }
 
-// What the file calls the point. Names that are made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
+// The point's name in the file. Names made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
 std::string NameToType(const Case& c) {
   const std::string& name = c.trials.front()->point;
   return name.find('=') == std::string::npos ? name : "";

@@ -28,7 +28,7 @@ bool Stronger(const RuleVerdict& a, const RuleVerdict& b) {
   return std::tuple(a.finding->severity, a.strength) > std::tuple(b.finding->severity, b.strength);
 }
 
-// How far it is beyond its threshold, in units of that; a threshold of 0 is a count.
+// The distance from the threshold in multiples of it; a threshold of 0 is a count.
 double Distance(const Finding& finding) {
   for (const Evidence& evidence : finding.evidence) {
     if (!evidence.threshold) continue;
@@ -45,7 +45,7 @@ bool ComesBefore(const Finding& a, const Finding& b) {
   return rank(a) != rank(b) ? rank(a) > rank(b) : a.id < b.id;
 }
 
-// One finding for all cases of one cause, that of the strongest. `busy` counts the cases whose times are void.
+// Merges all cases of one cause into the strongest finding. `busy` counts cases with void times.
 void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis, size_t* busy) {
   std::vector<std::pair<RuleVerdict, std::string>> fired;
   std::string why = cases.empty() ? "no trial has a result" : "";

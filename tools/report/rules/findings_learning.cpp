@@ -36,7 +36,7 @@ std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
   return windows;
 }
 
-// How much of what was gained, from what a policy that learned nothing reaches, to the best window is gone in the last.
+// The share of the best window's gain over an untrained policy that the last window lost.
 struct Loss {
   double share = 0;
   Window best, last;
@@ -54,7 +54,7 @@ std::optional<Loss> LossOf(const TrialData& trial, double floor) {
   return Loss{is_clear ? lost / gained : 0, best, last};
 }
 
-// How far an update moved the policy, by the names that learners give to it.
+// The size of policy updates, by common metric names of learners.
 struct Movement {
   const char* measure;
   double limit;
@@ -62,7 +62,7 @@ struct Movement {
 };
 constexpr Movement kMovements[] = {{"train/kl", 0.03, "nat"}, {"train/clip_fraction", 0.3, "of the samples"}};
 
-// The one that is furthest beyond its limit, mean over the iterations after the best window; absent: the learner tells none.
+// The measure furthest beyond its limit, as a mean after the best window. Absent if the learner records none.
 std::optional<Evidence> MovedBy(const TrialData& trial, uint64_t best) {
   std::optional<Evidence> most;
   for (const Movement& movement : kMovements) {
@@ -106,7 +106,7 @@ RuleVerdict UnstableLearning(const Case& c) {
   if (!floor) return Silent(NotMeasured(c, "floor_uniform/return"));
   const auto [long_enough, told, unstable, worst, moved] = FindLosses(c.trials, *floor);
   if (long_enough == 0) return Silent(fmt::format("a return in fewer than {} iterations", kLeastReturns));
-  // The best window may be the last one: then nothing was lost, and there is nothing to explain.
+  // If the best window is the last one, there is no loss to explain.
   if (told == 0 && !c.MeasuredAny("train/kl") && !c.MeasuredAny("train/clip_fraction"))
     return Silent("train/kl and train/clip_fraction were not measured");
   if (2 * unstable <= c.trials.size()) return Quiet();
