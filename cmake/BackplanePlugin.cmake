@@ -2,13 +2,13 @@
 #                      [DESTINATION dir] [NO_SEAL])
 # backplane_add_part(<plugin> <name> SOURCES ... [LIBS ...] [USES mujoco|torch ...] [DESTINATION dir])
 #
-# The only way a plugin is built: target and file are <kind>_<name>, with one exported symbol, RPATH $ORIGIN and a sealed
-# metadata section. A build rule and not advice, because the compiler's defaults are wrong for plugins (docs/architecture.md).
-# A part, <kind>_<plugin's name>_<name>, is opened when the plugin asks its host for it (bp_host_part_1). It is added first; one
-# that was left out, for what it needs is not there, is a part that the plugin does not have.
-# TESTS are sources of a GoogleTest program, <kind>_<name>_test, which has the plugin's file as PLUGIN_FILE and, of an env, the
-# library that steps it (backplane/embed.h). With an installation CTest also runs `backplane plugin validate`.
-# What USES names is looked for in the tree by Dependencies.cmake, and with an installation by BackplaneUses.cmake.
+# The only way to build a plugin. Target and file are <kind>_<name>, with one exported symbol, RPATH $ORIGIN and a sealed metadata section.
+# This is a build rule because the compiler's defaults do not suit plugins (docs/architecture.md).
+# A part, <kind>_<plugin's name>_<name>, is opened when the plugin requests it from its host (bp_host_part_1). Add it before its plugin. A
+# part whose requirements are missing is left out, and the plugin works without it.
+# TESTS are sources of a GoogleTest program, <kind>_<name>_test. PLUGIN_FILE is the path of the plugin; tests of an env also link the
+# embedding library (backplane/embed.h). With an installation, CTest also runs `backplane plugin validate`.
+# In the tree, Dependencies.cmake finds the libraries in USES; with an installation, BackplaneUses.cmake does.
 set(_BACKPLANE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(_BACKPLANE_KNOWN_USES mujoco torch)
 
@@ -26,8 +26,7 @@ function(backplane_add_part plugin name)
   _backplane_add_module(${plugin}_${name} KIND part ${ARGN})
 endfunction()
 
-# A word in capitals is meant as the name of an argument. cmake_parse_arguments takes one that it does not know for another
-# source, or says nothing.
+# Treats a word in capitals as an argument's name. cmake_parse_arguments reads an unknown one as a source, or ignores it.
 function(_backplane_check_arguments)
   cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS" ${ARGN})
   set(unknown ${P_UNPARSED_ARGUMENTS} ${P_SOURCES} ${P_PARTS} ${P_TESTS} ${P_USES})
@@ -106,7 +105,7 @@ function(_backplane_add_module target)
     backplane_precompile(${target} PLUGIN TORCH)
   endif()
   if("mujoco" IN_LIST P_USES)
-    file(COPY ${MuJoCo_LIBRARY} DESTINATION ${dir})  # its file name is its SONAME, which RPATH $ORIGIN finds beside the plugin
+    file(COPY ${MuJoCo_LIBRARY} DESTINATION ${dir})  # the file name is its SONAME; RPATH $ORIGIN finds it next to the plugin
   endif()
   set(parts)
   foreach(part IN LISTS P_PARTS)
@@ -135,7 +134,7 @@ function(_backplane_add_module target)
   endif()
 endfunction()
 
-# How the compiler treats a plugin's sources.
+# Compiler flags of a plugin's sources.
 function(backplane_plugin_flags target)
   if(BACKPLANE_PLUGIN_DIR AND NOT BACKPLANE_STATIC)
     target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)  # stacks of a hung plugin name its lines
@@ -171,7 +170,7 @@ function(_backplane_add_tests target)
   add_test(NAME ${target}_test COMMAND ${target}_test)
 endfunction()
 
-# Seals after linking, with the program of this build or of the installation. What follows the target are its parts, --part FILE.
+# Seals the target after linking, with the program of this build or of the installation. Further arguments are its parts, --part FILE.
 function(_backplane_seal target)
   if(TARGET backplane-seal)
     set(seal $<TARGET_FILE:backplane-seal>)

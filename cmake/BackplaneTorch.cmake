@@ -1,5 +1,5 @@
 # backplane_torch_sdk: headers and libraries of the LibTorch in BACKPLANE_TORCH_ROOT, a folder with include/ and lib/. Sets
-# BACKPLANE_TORCH_VERSION, which is empty if the folder does not tell it.
+# BACKPLANE_TORCH_VERSION, which stays empty if the folder has no version.
 macro(_backplane_add_torch)
   set(BACKPLANE_TORCH_VERSION "")
   if(EXISTS ${BACKPLANE_TORCH_ROOT}/version.py)

@@ -1,8 +1,7 @@
-# What USES stands for with an installation, looked for when a plugin asks for it. Outside the tree a plugin that was left out would be
-# a build that succeeds without a file, so what is not there ends the configuration. Read by backplaneConfig.cmake; each macro is called in
-# a function whose `call` names the call that the person wrote.
+# Finds the libraries in USES for a build against an installation. Outside the tree a missing library ends the configuration, because
+# skipping the plugin would look like success. Read by backplaneConfig.cmake. Each macro runs in a function whose `call` is the user's call.
 
-# backplane::mujoco: MuJoCo, and mujoco/task.hpp. Both belong to the installation, whose envs run on the same library.
+# backplane::mujoco: MuJoCo and mujoco/task.hpp. Both come from the installation, so that all envs use one library.
 macro(_backplane_use_mujoco)
   set(MuJoCo_VERSION "${BACKPLANE_MUJOCO_VERSION}")
   set(MuJoCo_LIBRARY ${BACKPLANE_PREFIX}/lib/backplane/plugins/libmujoco.so.${MuJoCo_VERSION})
@@ -23,7 +22,7 @@ macro(_backplane_use_mujoco)
   endif()
 endmacro()
 
-# backplane_torch_sdk: the LibTorch that the installation itself would load, or that of BACKPLANE_TORCH_ROOT.
+# backplane_torch_sdk: the LibTorch that the installation would load, or the one in BACKPLANE_TORCH_ROOT.
 macro(_backplane_use_torch)
   _backplane_find_torch(BACKPLANE_TORCH_ROOT)
   _backplane_add_torch()
@@ -57,7 +56,7 @@ function(_backplane_find_torch out)
     file(READ ${BACKPLANE_PREFIX}/lib/backplane/torch.json facts)
     string(JSON lib ERROR_VARIABLE error GET "${facts}" lib)
     get_filename_component(places "${lib}" DIRECTORY)
-  else()  # a wheel's folder lies beside those of the other packages of its Python
+  else()  # a wheel's folder is next to its Python's other packages
     get_filename_component(places ${BACKPLANE_PREFIX}/../torch ABSOLUTE)
   endif()
   if(NOT EXISTS ${places}/lib/libtorch.so OR NOT EXISTS ${places}/include/torch/csrc/api/include/torch/torch.h)

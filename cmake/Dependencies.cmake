@@ -8,8 +8,7 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
-# A third of the time of linking, of which tests do much. With --strip-debug it takes the names of functions, too, which the stack of a
-# crash is told in.
+# Saves a third of the link time, most of it for tests. With --strip-debug mold also removes function names, which stack traces need.
 find_program(MOLD mold)
 if(MOLD AND NOT BACKPLANE_STATIC AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
   add_link_options(-fuse-ld=mold)

@@ -32,7 +32,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATT
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
-# What a trial by command reports with; Python's part is a module of its own in a wheel, where scripts import it.
+# Clients for trials that run a command. In a wheel, the Python client is a module of its own, so that scripts can import it.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)
 install(FILES ${CMAKE_SOURCE_DIR}/host/client/backplane_client.py DESTINATION lib/python3/dist-packages COMPONENT python)
 if(SKBUILD_PLATLIB_DIR)
@@ -65,7 +65,7 @@ elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
 endif()
 
-# What USES mujoco gives: MuJoCo's own headers and mujoco/task.hpp in one folder, apart from those of a MuJoCo of the system.
+# Headers for USES mujoco: MuJoCo's own and mujoco/task.hpp in one folder, separate from a system-wide MuJoCo.
 set(_installed_mujoco)
 if(TARGET backplane::mujoco)
   set(_installed_mujoco ${MuJoCo_VERSION})

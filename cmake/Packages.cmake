@@ -1,4 +1,4 @@
-# What cpack makes of an installation: a .tar.gz that may be unpacked anywhere, and a .deb (docs/installation.md).
+# Packages of an installation: a relocatable .tar.gz, and a .deb (docs/installation.md).
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME backplane)
 set(CPACK_PACKAGE_VENDOR Backplane)

@@ -35,7 +35,7 @@ def free_ports(count):
 
 
 def environment_of(pid):
-    """Of a process, its variables by name; of one that has ended none."""
+    """Environment variables of a process; empty if it has ended."""
     try:
         entries = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -65,7 +65,7 @@ def state_of(pid):
 
 
 def kill_all(pids_of):
-    """Until there are none: what is killed may just have started another."""
+    """Kills until none is left: a killed process may just have started another."""
     for _ in range(50):
         pids = pids_of()
         if not pids:
@@ -149,7 +149,7 @@ class SlurmCluster:
     def kill_node(self, node):
         """As a machine dies: the daemon, its steps and all they have started, at the same time."""
         daemon = self.processes.pop(node)
-        daemon.send_signal(signal.SIGSTOP)  # it does not tell the controller
+        daemon.send_signal(signal.SIGSTOP)  # it does not notify the controller
         kill_all(lambda: [pid for pid in marked("SLURMD_NODENAME", node) if pid in self.left()])
         daemon.kill()
         daemon.wait()
@@ -160,7 +160,7 @@ class SlurmCluster:
         return [pid for pid in marked("SLURM_CONF", self.conf) if pid not in daemons and "SLURMD_NODENAME" in environment_of(pid)]
 
     def node_of(self, trial):
-        """Of the process of a trial."""
+        """The node on which a trial's process runs."""
         return environment_of(trial).get("SLURMD_NODENAME", "")
 
     def ask(self, *words):
@@ -227,7 +227,7 @@ class RayCluster:
         process.wait()
 
     def node_of(self, trial):
-        """Of the process of a trial."""
+        """The node on which a trial's process runs."""
         return next((node for node in self.nodes if trial in marked("BACKPLANE_CHECK_NODE", self.name(node))), "")
 
     def alive(self):

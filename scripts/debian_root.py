@@ -39,7 +39,7 @@ def output_of(*command):
     return done.stdout
 
 
-# What the machine says about packages.
+# Package sources of this machine.
 
 def apt_sources(suite):
     """Lines of sources.list for the suite, its updates and its security fixes, from this machine's sources. Other sources are
@@ -80,7 +80,7 @@ def folders_of(options):
         path = urllib.parse.urlparse(word).path if word.startswith("file://") else word
         folder = pathlib.Path(path)
         if word.startswith(("/", "file://")) and folder.is_dir():
-            # The pages of an index lead to files beside it.
+            # An index's pages link to files next to it.
             folders.append(folder.parent if folder.name == "simple" and len(folder.parts) > 2 else folder)
     return list(dict.fromkeys(folders))
 
@@ -177,7 +177,7 @@ class Machine:
 
 
 def make_debian(root, machine, suite, mirror=None):
-    """Under another name until it is whole: what is left of one that failed is not taken for a Debian by a later call."""
+    """Builds under a temporary name, so that a later call does not mistake the remains of a failure for a Debian."""
     mirror = mirror or next(line.split()[1] for line in apt_sources(suite) if line.split()[2] == suite)
     say(f"making an empty Debian ({suite}) in {machine.system}")
     part = dataclasses.replace(machine, system=root / PART)

@@ -6,7 +6,7 @@ import venv
 
 
 def made(folder: pathlib.Path, packages: list[list[str]]) -> bool:
-    """Whether the environment is there with just these packages: its stamp, which is written last, says which it has."""
+    """True if the environment exists with exactly these packages. Its stamp, written last, lists them."""
     stamp = folder / "backplane-packages"
     return stamp.exists() and stamp.read_text() == repr(packages)
 
