@@ -1,4 +1,4 @@
-// The physical limit of CartPole on one core: a plain C loop over rows, with autoreset, beside which the host is measured.
+// The physical limit of CartPole on one core: a plain C loop over rows with autoreset, as a reference for the host.
 #ifndef BENCH_CARTPOLE_LOOP_H_
 #define BENCH_CARTPOLE_LOOP_H_
 

@@ -16,7 +16,7 @@ import threading
 import time
 
 SAMPLE_S = 0.2
-GRACE_S = 10  # for what a command leaves behind to end by itself
+GRACE_S = 10  # time for leftover processes to end by themselves
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 PR_SET_CHILD_SUBREAPER = 36
@@ -30,7 +30,7 @@ class MeasuredRun:
     stderr: str
     began: float  # time.time() just before the process was started
     wall_s: float  # until the process that was started had ended
-    cpu_s: float  # of the whole tree; a process that nobody waited for is known by the samples alone
+    cpu_s: float  # of the whole tree; for processes without a waiting parent, only from samples
     others: float  # CPU time of other programs / (cores x wall)
     peak_rss_bytes: int = 0  # largest sum over the tree: pages that processes share count in each
     peak_pss_bytes: int = 0  # the same sum with shared pages divided among those that share them; 0 where it may not be read
@@ -44,7 +44,7 @@ class MeasuredRun:
 
 def adopt_orphans():
     """Makes every orphan below this process its child, so that a process which left its group or session is still found and ended."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # to end the started processes, too
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise SystemExit(f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(ctypes.get_errno())}")
 
@@ -163,9 +163,9 @@ class Reader(threading.Thread):
 
 
 def measure(command, memory=True, **options):
-    """Runs `command` to its end and ends what it leaves behind. Call adopt_orphans() once before. `options` go to subprocess.Popen.
+    """Runs `command` to its end and kills leftover processes. Call adopt_orphans() once before. `options` go to subprocess.Popen.
 
-    Without `memory` nothing is sampled while it runs, and the peaks are 0."""
+    Without `memory` it takes no samples, and the peaks are 0."""
     command, sampler = [str(word) for word in command], Sampler()
     own, busy, waited = time.process_time(), busy_s(), waited_for_s()
     began, start = time.time(), time.perf_counter()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the monitors cost a trial: wall time with them / without them, and CPU time of their thread / of the trial. Prints a table and JSON.
+"""Measures the monitors' cost: a trial's wall time with / without them, and CPU time of their thread / of the trial. Prints a table and JSON.
 
   bench/monitors.py [--blocks N] [--iterations N] [--monitors ID...]
 
 PPO on Ant. Trials run in blocks on, off, off, on, so that a machine that grows steadily slower or faster changes no ratio. README.md
-says how the interval is made.
+defines the interval.
 """
 import argparse
 import json
@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     if args.blocks < 2:
-        parser.error(f"--blocks: wanted at least 2, for an interval, got {args.blocks}")
+        parser.error(f"--blocks: expected 2 or more, for an interval, got {args.blocks}")
     if not (args.build / "bin/backplane").exists():
         parser.error(f"{args.build / 'bin/backplane'} is not there: scripts/build release backplane plugins/all")
     plugins = args.build / "lib/backplane/plugins"

@@ -9,10 +9,10 @@
 
 namespace {
 const mjModel* g_model = nullptr;   // of the newest mjData
-const mjModel* g_loaded = nullptr;  // the newest one as its file says, a copy
+const mjModel* g_loaded = nullptr;  // copy of the newest model as loaded from its file
 }  // namespace
 
-// Stands in front of the library's own, so that a plugin's model becomes known without knowing the plugin.
+// Overrides the library's function to learn any plugin's model.
 extern "C" mjData* mj_makeData(const mjModel* model) {
   static const auto real = reinterpret_cast<mjData* (*)(const mjModel*)>(dlsym(RTLD_NEXT, "mj_makeData"));
   g_model = model;

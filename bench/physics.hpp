@@ -28,7 +28,7 @@ struct Trace {
   std::vector<float> controls;                  // [horizon, rows, nu]
 };
 
-// Plays setting.horizon steps of all rows, one rollout a step, and writes down what the physics needs.
+// Runs setting.horizon steps of all rows, one rollout per step, and records the inputs of the physics.
 Trace Record(const Setting& setting);
 
 // The states of all rows now. Throws std::runtime_error if the plugin's snapshots are too short to hold one.
@@ -39,9 +39,9 @@ class Replay {
   explicit Replay(const Trace& trace);
   ~Replay();
   Replay(const Replay&) = delete;
-  // mj_step and resets only; the rows are dealt out to `threads` threads as equal blocks.
+  // mj_step and resets only; `threads` threads get equal blocks of rows.
   void Run(unsigned threads);
-  // Whether every row ended bit for bit where the plugin's rows did.
+  // True if every row ended bit for bit like the plugin's.
   bool EndsAsRecorded() const;
 
  private:

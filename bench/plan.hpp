@@ -1,4 +1,4 @@
-// How long it takes to plan a large sweep.
+// Measures the time to plan a large sweep.
 #pragma once
 
 #include <cstdint>

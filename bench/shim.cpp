@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTick_ms = 1000;
 constexpr int kManyTrials = 64;
 constexpr auto kWatchedFor = std::chrono::seconds(5);
-constexpr uint64_t kMemoryLimit = 1ull << 30;  // far from what a sleeping trial has: the watcher's calm rate
+constexpr uint64_t kMemoryLimit = 1ull << 30;  // far above a sleeping trial's use, so the watcher polls at its slow rate
 
 double MsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 

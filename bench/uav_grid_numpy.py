@@ -142,7 +142,7 @@ def check():
             total += reward.sum()
         found = (int(env.arrived.sum()), int((~env.active & ~env.arrived).sum()), env.t, round(float(total), 4))
         if found != wanted:
-            raise SystemExit(f"uav_grid_numpy: the greedy episode of seed {seed} should be {wanted}, got {found}")
+            raise SystemExit(f"uav_grid_numpy: expected {wanted} for the greedy episode of seed {seed}, got {found}")
 
 
 def steps_per_second(steps):

@@ -58,7 +58,7 @@ def picture(measured):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
              'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>',
              text(width / 2, 20, "Speed compared with peers", "middle", 15),
-             text(width / 2, 38, "median and range of pairs in turn; open: other programs ran beside it; red: the target", "middle", 11, GREY),
+             text(width / 2, 38, "median and range of pairs in turn; open: disturbed by other programs; red: the target", "middle", 11, GREY),
              *grid(axis, bottom)]
     for i, (goal, row) in enumerate(measured):
         y = TOP + ROW * i + ROW / 2

@@ -20,15 +20,15 @@ from .peers import ROOT, Pythons  # noqa: E402
 HERE = ROOT / "bench"
 
 
-SKIPPED = 77  # of a script that finds that this machine can not measure its part; its last line says why
+SKIPPED = 77  # exit code of a script if this machine cannot measure its part; the last line has the reason
 
 
 class Failed(Exception):
-    """Of a part: the sentence says why."""
+    """A part failed; the message is the reason."""
 
 
 class Skipped(Exception):
-    """The same."""
+    """A part was skipped; the message is the reason."""
 
 
 @dataclasses.dataclass
@@ -39,11 +39,11 @@ class Place:
     pythons: Pythons
 
     def lacks(self, part):
-        """What is missing here for the part, or nothing."""
+        """The part's missing requirements, or an empty value."""
         if not part.command:
             return part.missing
         absent = [target for target in part.targets if target.startswith(("env_", "learner_", "monitor_")) and not self.plugin(target)]
-        if absent and os.environ.get("CI") != "true":  # there everything is built, and what is not there has another name now
+        if absent and os.environ.get("CI") != "true":  # CI builds everything, so an absent target was renamed
             return f"not built here: {', '.join(absent)}"
         if part.processor and f" {part.processor} " not in pathlib.Path("/proc/cpuinfo").read_text():
             return f"this processor has no {part.processor}"
@@ -98,9 +98,9 @@ def run(part, place, quick):
         raise Failed(f"exit {done.exit}; its reader found no figure\n{said}")
     absent = [goal.figure for goal in part.goals if goal.figure not in rows]
     if absent and not quick:
-        raise Failed(f"wanted the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
+        raise Failed(f"expected the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
     if quick and part.goals and len(absent) == len(part.goals):
-        raise Failed(f"wanted one of the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
+        raise Failed(f"expected one of the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
     for row in rows.values():
         row.setdefault("disturbed", done.others > QUIET)
     return {"part": part.name, "date": began.isoformat(timespec="seconds"), "command": command_of(part), "quick": quick, "wall_s": round(done.wall_s, 1),
@@ -108,7 +108,7 @@ def run(part, place, quick):
 
 
 def command_of(part):
-    """What anybody types; the command itself has this machine's folders in it."""
+    """The command for readers, without this machine's folders."""
     return f"scripts/bench --only {part.name}" + (" --peers" if set(part.pythons) - {"oracle"} else "")
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Env steps per CPU second of augmented random search beside the paper's loop in NumPy (ars_reference.py), in turn, on one core each.
+"""Compares augmented random search with the paper's NumPy loop (ars_reference.py), in turn: env steps per CPU second on one core each.
 
   bench/peers/ars.py half_cheetah|cartpole --python PYTHON [--rounds N] [--steps N]
 
-Ours is the whole `backplane run`, start and one evaluation episode included. The last line is a JSON object.
+Ours is the whole `backplane run` with start and one evaluation episode. The last line is a JSON object.
 """
 import argparse
 import json

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains HuggingFace's BART for some updates and prints one JSON object; train_seq2seq.py starts it and writes FOLDER.
+"""Trains HuggingFace's BART for some updates and prints one JSON object. train_seq2seq.py starts it and writes FOLDER.
 
   VENV/bin/python seq2seq_peer.py FOLDER SETTINGS
 
 FOLDER: rows.tsv (header, columns `document` and `summary`), order.json (rows in the order of the epoch), spm.model, and model/, a folder
 of `save_pretrained` that SETTINGS {"program": "prepare", "dropout": p} writes. SETTINGS, a JSON object, of a run:
   program        trainer: Seq2SeqTrainer as shipped. fixed: with a loss by tokens. loop: a plain PyTorch loop, by tokens
-  micro_batch, steps   items at once; micro-batches of an update, of all processes together
+  micro_batch, steps   items per micro-batch; micro-batches per update over all processes
   updates, threads, bf16, sampling   sampling: sequential (the order of order.json) or group_by_length
 {"program": "generate", "model": name, "texts": n, "batch": n, "beams": n, "threads": n} writes texts for the first rows with the model of
 that folder in FOLDER.
@@ -137,7 +137,7 @@ def train_loop(model, items, s, collator, clock):
 
 
 def generate(folder, s):
-    """The time of writing alone, in batches padded to their longest, and what was written."""
+    """Times only generation, in batches padded to their longest text; returns the texts, too."""
     model = BartForConditionalGeneration.from_pretrained(folder / s["model"]).eval()
     _, *rows = (folder / "rows.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
     header = (folder / "rows.tsv").read_text(encoding="utf-8").split("\n")[0].split("\t")
@@ -151,13 +151,13 @@ def generate(folder, s):
         with torch.no_grad():
             out = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), num_beams=s["beams"], max_length=TARGET_MAX,
                                  do_sample=False)
-        # What a reader sees: without start, begin and end.
+        # The visible text: without start, begin and end tokens.
         written += [[token for token in row if token not in (BOS, PAD, EOS)] for row in out.tolist()]
     return {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "texts": written}
 
 
 def of_all_processes(mine):
-    """What each process has, in the order of their ranks."""
+    """The values of all processes, in order of rank."""
     if not torch.distributed.is_initialized():
         return [mine]
     found = [None] * torch.distributed.get_world_size()
@@ -182,9 +182,9 @@ def main():
     if s["program"] == "prepare":
         print(json.dumps(prepare(folder, s["dropout"])))
         return
-    # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD as the process of our trial sets them.
+    # Same values of M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD as in our trial's process.
     if any(ctypes.CDLL(None).mallopt(key, value) != 1 for key, value in ((-3, 1 << 30), (-1, 2**31 - 1), (-2, 64 << 20))):
-        sys.exit("this C library refuses the malloc settings that our trial has")
+        sys.exit("this C library rejects the malloc settings of our trial")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(s["threads"])
     if s["program"] == "generate":

@@ -44,7 +44,7 @@ def write_data(folder, data, tokenizer, items):
     """Rows evenly spaced over the file `data`, their order, and the SentencePiece model."""
     header, *rows = data.read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(rows) < items:
-        sys.exit(f"{data}: wanted {items} rows, found {len(rows)}; fewer --updates need fewer")
+        sys.exit(f"{data}: expected {items} rows or more, got {len(rows)}; lower --updates to need fewer")
     chosen = [rows[i * len(rows) // items] for i in range(items)]
     (folder / "rows.tsv").write_text("\n".join([header, *chosen]) + "\n", encoding="utf-8")
     (folder / "order.json").write_text(json.dumps(first_epoch(items)))
@@ -52,7 +52,7 @@ def write_data(folder, data, tokenizer, items):
 
 
 class Runner:
-    """`cores`: two processors to run on. A run gets the last `n` of them, and no LibTorch thread pool but what it asks for."""
+    """`cores`: two processors to run on. A run uses the last `n` of them; LibTorch's thread pool has only the requested threads."""
 
     def __init__(self, folder, build, python, cores, dropout):
         self.folder, self.build, self.python, self.cores, self.dropout = folder, build, python, cores, dropout

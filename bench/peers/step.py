@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the peers' env stepping beside ours, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
+"""Compares env stepping with the peers, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
 
   bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah|cartpole] [--rounds N] [--seconds S]
 
-The second ratio is what the host is worth; the first one also holds the build of MuJoCo. CartPole has no such library, and a core and 1,024
-rows if nothing else is said. The last line is a JSON object. See README.md for the environment.
+The second ratio measures the host; the first one also includes the build of MuJoCo. CartPole needs no library and by default runs 1,024
+rows on one core. The last line is a JSON object. See README.md for the environment.
 """
 import argparse
 import json

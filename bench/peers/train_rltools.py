@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Training speed of PPO on Ant beside RLtools', in turn: env steps a second, learning included, 64 envs x 64 steps.
+"""Compares the training speed of PPO on Ant with RLtools, in turn: env steps per second with learning, 64 envs x 64 steps.
 
   bench/peers/train_rltools.py --venv VENV [--amp] [--rounds N]
 
 4 epochs, minibatch 2,048, separate actor and critic of 256-256 ReLU, normalised observations of 27 numbers, one libmujoco.
-rltools/1: env steps per CPU second on one core; with --amp ours has `use_amp: true`, and this is all that is measured.
+rltools/1: env steps per CPU second on one core; with --amp, only this is measured, with `use_amp: true` in ours.
 rltools/2: ours on two cores, by wall time, over one process of RLtools, which collects on one core.
 
-RLtools is a tree of headers, of PyPI's `rltools`: its program (rltools_ppo.cpp) is compiled here, once with OpenBLAS and once with MKL, and
-its figure of a round is that of the faster one. The first iteration is left out on both sides: of ours, steps per CPU second are those
-between two runs, one of which ends after it. The last line is a JSON object. Exit 77: what is asked for is not to be had here.
+RLtools is a header library in PyPI's `rltools`. Its program (rltools_ppo.cpp) is compiled here with OpenBLAS and with MKL; a round uses
+the faster one. Both sides exclude the first iteration: ours by the difference between two runs, one of which ends after it. The last
+line is a JSON object. Exit 77: a requirement is missing here.
 """
 import argparse
 import json
@@ -46,7 +46,7 @@ def one(folder, pattern):
 
 
 def blas_words(venv, name):
-    """What makes the compiler take this BLAS, with one thread."""
+    """Compiler arguments for this BLAS with one thread."""
     if name == "MKL":
         libraries = [one(venv / "lib", f"libmkl_{part}.so.*") for part in ("intel_lp64", "sequential", "core")]
         return ["-DRL_TOOLS_BACKEND_ENABLE_MKL", f"-I{venv / 'include'}", "-Wl,--no-as-needed", *libraries, f"-Wl,-rpath,{venv / 'lib'}"]
@@ -55,7 +55,7 @@ def blas_words(venv, name):
 
 
 def compiled(args, name):
-    """RLtools' program, made anew where its source or the command has changed. Its flags are those of RLtools' own Python package."""
+    """RLtools' program, rebuilt if its source or the command changed. Uses the flags of RLtools' own Python package."""
     packages = one(args.venv, "lib/python3*/site-packages/rltools").parent
     mujoco = one(args.build / "lib/backplane/plugins", "libmujoco.so.*")  # our plugins' own
     headers = one(ROOT, ".venv/lib/python3*/site-packages/mujoco/include")

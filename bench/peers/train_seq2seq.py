@@ -3,8 +3,8 @@
 
   bench/peers/train_seq2seq.py --venv VENV --corpus DIR [--rounds 3] [--updates 4] [--dropout 0.1]
 
-DIR is what plugins/envs/summarization/build_corpus wrote. Prints a table, and writes everything to --out. README.md says what is
-compared and how; the run ends with an error where the sides did not compute the same.
+DIR is the output of plugins/envs/summarization/build_corpus. Prints a table, and writes everything to --out. README.md describes the
+comparison. The run ends with an error if the sides did not compute the same.
 """
 import argparse
 import functools
@@ -38,7 +38,7 @@ def ours(cores=1, micro_batch=8, **options):
     return lambda runner, updates: runner.ours(updates, cores, per_device_train_batch_size=micro_batch, **options)
 
 
-SIDES = {  # name -> (what it is, how it is run)
+SIDES = {  # name -> (title, way to run it)
     "hf": ("Seq2SeqTrainer as shipped", hf()),
     "hf_grouped": ("Seq2SeqTrainer, loss by tokens, group_by_length", hf("fixed", "group_by_length")),
     "loop": ("plain PyTorch loop, loss by tokens", hf("loop")),
@@ -85,16 +85,16 @@ def need_same(runs, dropout):
     for run in runs[1:]:
         counts, wanted = ([int(u["real_tokens"]) for u in each["updates"]] for each in (run, runs[0]))
         if counts != wanted:
-            sys.exit(f"{run['side']}: wanted the items of {runs[0]['side']}, with {wanted} tokens in the updates; got {counts}")
+            sys.exit(f"{run['side']}: expected the items of {runs[0]['side']} with {wanted} tokens in the updates, got {counts}")
     exact = [run for run in runs if run["side"] in EXACT]
     for run in exact[1:] if dropout == 0 else []:
         first, wanted = run["updates"][0]["loss"], exact[0]["updates"][0]["loss"]
         if abs(first - wanted) > 1e-5 * wanted:
-            sys.exit(f"{run['side']}: wanted the first update's loss of {exact[0]['side']}, {wanted}, got {first}: other weights?")
+            sys.exit(f"{run['side']}: expected the first update's loss of {exact[0]['side']}, {wanted}, got {first}: other weights?")
 
 
 def loss_differences(runs):
-    """exact side of ours -> largest difference of an update's loss to the plain loop's; nothing where that did not run."""
+    """our exact side -> largest difference of an update's loss from the plain loop's; empty without the plain loop."""
     losses = {run["side"]: [u["loss"] for u in run["updates"]] for run in runs if run["side"] in EXACT}
     base = losses.pop("loop", None)
     return {side: max(abs(a - b) for a, b in zip(found, base)) for side, found in losses.items()} if base else {}
@@ -180,7 +180,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/train_seq2seq.json")
     args = parser.parse_args()
     if args.rounds < 1 or args.updates < 1:
-        parser.error(f"--rounds, --updates: wanted at least 1, got {min(args.rounds, args.updates)}")
+        parser.error(f"--rounds, --updates: expected 1 or more, got {min(args.rounds, args.updates)}")
     if not (args.venv / "bin/python").exists():
         parser.error(f"--venv: {args.venv / 'bin/python'} is not there")
     if not (args.build / "bin/backplane").exists():
