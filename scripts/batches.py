@@ -36,7 +36,7 @@ _SAVING = "evaluation: {episodes: 4, every_iterations: 20}\ncheckpoint: {every_i
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of experiment. `iterations` are those with which a trial takes some tenths of a second of one core."""
+    """A kind of experiment. With `iterations`, a trial takes some tenths of a second on one core."""
     name: str
     plugins: tuple
     trials: int
@@ -52,7 +52,7 @@ class Kind:
         return "env_summarization" in self.plugins
 
     def lasting(self, iterations):
-        """The same with other iterations, if a number is given."""
+        """A copy with a different number of iterations, if one is given."""
         return dataclasses.replace(self, iterations=iterations or self.iterations)
 
     def missing(self, build):
@@ -117,7 +117,7 @@ sweep:
   seeds: {n: 4}
 """ + _COMMON + _SAVING))
 
-# One trial each, of a learner so tiny that damage can be done to every part of its checkpoint.
+# One trial each, with a learner small enough to damage every part of its checkpoint.
 _SMALL = """evaluation: {episodes: 2}
 monitors: []
 checkpoint: {every_iterations: 5}
@@ -204,7 +204,7 @@ def write_texts(folder):
         for i in range(90):
             place, thing, hour = places[i % 5], things[i // 5 % 3], 1 + i // 15
             rows.writerow([f'"{thing}" leaves for {place} at {hour},\nand it goes in the rain too.', f"{thing} to {place} at {hour}"])
-    # With names and no paths: the model holds its own arguments, and a trial's id its data files' content.
+    # Without paths: the model stores its arguments, and a trial's id depends on its data files' content.
     subprocess.run(["spm_train", "--input=texts.csv", "--model_prefix=spm", "--vocab_size=150", "--hard_vocab_limit=false", "--bos_id=0",
                     "--pad_id=1", "--eos_id=2", "--unk_id=3", "--num_threads=1", "--minloglevel=2"], cwd=folder, check=True,
                    capture_output=True)
@@ -232,7 +232,7 @@ def processes(mark):
 
 
 def kill(pid):
-    """False if it had ended by itself."""
+    """Returns False if the process had already ended."""
     try:
         os.kill(pid, signal.SIGKILL)
         return True
@@ -241,12 +241,12 @@ def kill(pid):
 
 
 class Batch:
-    """A batch whose results lie in `out`, by default in its own folder, where its file and its log are."""
+    """A batch with its results in `out`, by default next to its file and log."""
 
     def __init__(self, program, folder, kind, out=None):
         self.program, self.folder, self.kind, self.out = program, folder, kind, out or folder / "out"
         self.mark = f"{MARK}={os.getpid()}-{folder.name}"
-        self.said_before = 0  # bytes of the log, by commands before the last
+        self.said_before = 0  # bytes of the log before the last command
         self.config = folder / f"{kind.name}.yaml"
         folder.mkdir(parents=True)
         # In the parent folder: a trial's id contains its data files' paths, and batches must be comparable.
@@ -314,7 +314,7 @@ class Batch:
 
 
 def whole_lines(file):
-    """The lines of a file that end; of one that is not there none."""
+    """The complete lines of a file; none if the file is missing."""
     try:
         return file.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -326,7 +326,7 @@ def events(out):
 
 
 def finished_attempts(out):
-    """The events that say that a trial completed: the last of each trial, unless the trial was started again since."""
+    """The last completion event of each trial, unless the trial was started again later."""
     last = {}
     for event in events(out):
         if event["kind"] == "attempt.start":

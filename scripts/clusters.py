@@ -19,7 +19,7 @@ def find(program):
 
 
 def no_slurm():
-    """Why there can be no Slurm here; empty: there can."""
+    """The reason why Slurm cannot run here; empty if it can."""
     absent = [program for program in PROGRAMS if find(program) is None]
     return f"{', '.join(absent)} not installed: scripts/bootstrap --with slurm" if absent else ""
 
@@ -44,7 +44,7 @@ def environment_of(pid):
 
 
 def marked(mark, value):
-    """Ids of the processes that have this in their environment, whatever session they are in."""
+    """Ids of the processes with this variable in their environment, in any session."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -147,7 +147,7 @@ class SlurmCluster:
             process.wait()
 
     def kill_node(self, node):
-        """As a machine dies: the daemon, its steps and all they have started, at the same time."""
+        """Imitates a dying machine: kills the daemon, its steps and all their children at the same time."""
         daemon = self.processes.pop(node)
         daemon.send_signal(signal.SIGSTOP)  # it does not notify the controller
         kill_all(lambda: [pid for pid in marked("SLURMD_NODENAME", node) if pid in self.left()])
@@ -220,7 +220,7 @@ class RayCluster:
         return f"{self.folder.name}-{node}"
 
     def kill_node(self, node):
-        """As a machine dies: the raylet, its workers and all they have started."""
+        """Imitates a dying machine: kills the raylet, its workers and all their children."""
         process = self.processes.pop(node)
         kill_all(lambda: [pid for pid in marked("BACKPLANE_CHECK_NODE", self.name(node)) if state_of(pid) != "Z"])
         process.kill()

@@ -1,4 +1,4 @@
-"""The parts that scripts/mutate breaks, the faults that were chosen by hand, and those that no test can see."""
+"""The parts that scripts/mutate breaks, hand-made faults, and faults that no test can detect."""
 
 # files: candidates for faults. tests: programs of the release preset to run for a fault of the part, the likeliest first. watched: changes
 # to these files make a fault run again. quick: replaces tests with --quick.
@@ -53,8 +53,8 @@ SEQ2SEQ = "plugins/learners/seq2seq/"
 ROLLOUT, STATISTICS, TEXT = "host/trial/rollout/", "host/libs/statistics/", "host/libs/text/"
 RESULTS, RULES = "tools/report/results/", "tools/report/rules/"
 
-# part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
-# that binds otherwise.
+# part, file, right, faulty: expressions, or statements with their semicolon. Expressions get brackets, so do not
+# cut one out of an expression that binds differently.
 BY_HAND = [
     ("on_policy", ON_POLICY + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
     ("on_policy", ON_POLICY + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),

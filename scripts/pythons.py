@@ -12,7 +12,7 @@ def made(folder: pathlib.Path, packages: list[list[str]]) -> bool:
 
 
 def python_of(folder: pathlib.Path, packages: list[list[str]], who: str) -> pathlib.Path:
-    """The environment's Python; it is made again when its packages change. Each list is one call of pip, because torch must come first:
+    """The environment's Python. It is rebuilt when its packages change. Each list is one call of pip, because torch must come first:
     a package installed before it would fetch a different build."""
     if not made(folder, packages):
         print(f"{who}: making {folder.name} with {', '.join(sum(packages, []))} ...", file=sys.stderr, flush=True)
