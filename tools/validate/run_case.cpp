@@ -158,7 +158,7 @@ void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   try {
     if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
   } catch (const PluginError&) {
-    // Each case says so.
+    // Each case reports it.
   }
 }
 

@@ -1,4 +1,4 @@
-// --live: OUT/index.html, written again and again while a batch runs.
+// --live: rewrites OUT/index.html while a batch runs.
 #include <sys/resource.h>
 
 #include <algorithm>

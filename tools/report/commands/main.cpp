@@ -1,5 +1,4 @@
-// backplane-report: reads results folders and makes of them what people read. `backplane` starts it; whatever happens to it
-// costs a report and touches no batch.
+// backplane-report: turns results folders into reports. `backplane` starts it; its failure costs a report but affects no batch.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -44,7 +43,7 @@ int Usage(std::FILE* to, int code) {
   return code;
 }
 
-// A supervisor starts one; its messages are only seen if it was started by hand.
+// A supervisor starts one; its messages only appear if a user started it.
 constexpr char kLive[] = "--live";
 
 int RunLive(const std::string& out, const std::string& program) {

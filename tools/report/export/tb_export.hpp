@@ -1,4 +1,4 @@
-// The series of a batch as TensorBoard reads them, for batches that were run without a monitor that writes them.
+// Exports a batch's series for TensorBoard, for batches that ran without its monitor.
 #pragma once
 
 #include <filesystem>

@@ -11,14 +11,14 @@
 namespace backplane {
 
 struct Figure {
-  std::string name;   // of its files, without extension
+  std::string name;   // of its files, without extension; unique
   std::string title;  // above all panels
   std::string alt;    // alternative text: the content in one sentence
   size_t columns = 1;
   nlohmann::json rows = nlohmann::json::array();     // its data, one table: each row names its panel
   nlohmann::json panels = nlohmann::json::array();   // Vega-Lite views (panels.hpp), row by row
   nlohmann::json choices = nlohmann::json::array();  // parameters that a reader sets
-  // On a page that lives: whose rows a page's script makes of the trials that a reader picks.
+  // For live pages: the page's script creates the rows from the trials that a reader picks.
   enum class Picks {
     kNone,
     kSeries,
@@ -27,7 +27,7 @@ struct Figure {
   Picks picks = Picks::kNone;
 };
 
-// True if no panel has a second mean: such a figure shows less than a cell of a table. Not of tables, which are no plots.
+// True if no panel has a second mean: the figure shows no more than a table cell. False for tables, which are no plots.
 bool IsOfOnePoint(const Figure& figure);
 
 // The content of NAME.vl.json.

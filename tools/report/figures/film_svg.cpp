@@ -33,7 +33,7 @@ std::string XmlText(const std::string& text) {
 
 size_t Letters(double width, double letter) { return static_cast<size_t>(width / letter); }
 
-// Words on as few lines of that many letters as they need.
+// Wraps words into as few lines of that many letters as possible.
 std::vector<std::string> Lines(const std::vector<std::string>& words, size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : words) {
@@ -119,7 +119,7 @@ class FilmWriter {
     Add("<metadata>{}</metadata>\n", XmlText(JsonText(data)));
   }
 
-  // All frames stand in one row, which moves by one after another; the mark on the curve moves with it.
+  // All frames form one row, which moves by one frame at a time; the mark on the curve moves with it.
   void WriteStyle() {
     const double round_s = (Last() + 1) * film_.frame_s + kFilmHold_s, end = 100 * Last() * film_.frame_s / round_s;
     const std::pair<const char*, double> moves[] = {{kFilmStrip, -width_ * Last()}, {kFilmMark, CurveWidth()}};
@@ -162,7 +162,7 @@ class FilmWriter {
     Add("</g>\n");
   }
 
-  // The return so far over the steps, and where `frame` stands on it.
+  // The return so far over the steps, with the position of `frame`.
   void WriteCurve(size_t frame) {
     const uint64_t steps = film_.steps();
     double low = 0, high = 0;

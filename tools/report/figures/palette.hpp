@@ -23,7 +23,7 @@ class Palette {
   // Null for a single name, which needs no legend.
   nlohmann::json Legend() const;
 
-  // The same with lines as samples in its legend, not points.
+  // The same, with lines instead of points in the legend.
   Palette OfLines() const;
 
   const std::string& field() const { return field_; }

@@ -18,7 +18,7 @@ struct TrialsPanel {
 };
 nlohmann::json View(const TrialsPanel& panel, const Palette& palette);
 
-// Lines over iterations: rows of kind "step" and, of the best alone, "best step"; "end" is a point where a line ends.
+// Lines over iterations: rows of kind "step" and, for the best trial, "best step"; "end" marks the end of a line.
 struct StepsPanel {
   PanelText text;
   PanelSize size = {780, 280};

@@ -43,7 +43,7 @@ bool IsEmphasised(const TablePanel& table, size_t row) {
   return std::find(table.emphasised.begin(), table.emphasised.end(), row) != table.emphasised.end();
 }
 
-// The first ones, with room for those emphasised further down.
+// The first rows, with room for emphasised ones further down.
 std::vector<size_t> Shown(const TablePanel& table) {
   size_t room = table.most;
   for (size_t row = 0; row < table.rows.size(); ++row) room -= IsEmphasised(table, row) && room > 0 ? 1 : 0;

@@ -39,7 +39,7 @@ std::optional<std::string> MetaOf(const std::string& head, const std::string& na
   return text;
 }
 
-// The first of it; empty where there is none.
+// The first one; empty if there is none.
 std::string HeadOf(const fs::path& page) {
   constexpr size_t kHead = 16 << 10;
   std::ifstream stream = OpenStream(page);
@@ -49,7 +49,7 @@ std::string HeadOf(const fs::path& page) {
   return head;
 }
 
-// As this program writes dates; of a folder without a page when something happened in it last.
+// The date as this program writes it; for folders without a page, their last modification.
 std::string DateOf(const fs::path& out, const std::string& head) {
   struct stat info {};
   std::string date = MetaOf(head, "date").value_or("");

@@ -1,4 +1,4 @@
-// index.html of a folder of results folders: which experiments there are, when they ran, and what came of them.
+// Writes index.html of a parent folder of results: its experiments with dates and results.
 #pragma once
 
 #include <filesystem>

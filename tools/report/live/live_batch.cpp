@@ -81,10 +81,10 @@ bool LiveBatch::Read(size_t most_bytes) {
   events_.Read();
   try {
     ReadPlan();
-  } catch (const std::runtime_error&) {  // its last line was not whole yet: the next look reads it
+  } catch (const std::runtime_error&) {  // the last line was incomplete: read it next time
   }
   if (!ReadProgress()) return false;
-  size_t left = most_bytes / 2;  // running trials may write more than is read, which must not keep the others waiting
+  size_t left = most_bytes / 2;  // running trials may write faster than we read, which must not starve the others
   const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
   for (const TrialProgress& trial : trials_)
     if (left > 0 && trial.state == TrialState::kRunning) take(ReadTrial(trial, left));

@@ -1,4 +1,4 @@
-// One trial as a page shows it while it runs: its files, read on from where the last look ended, as thinned curves.
+// One running trial for its page: thinned curves, updated from its files since the last read.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ bool IsSpecial(const std::string& text, size_t at) {
   return std::strchr("\\`*[]<>|~$", c) != nullptr;
 }
 
-// Where a list, a heading or a quotation would begin.
+// Characters that would start a list, heading or quotation.
 bool IsSpecialAtStart(const std::string& text, size_t at) {
   const char after = at + 1 < text.size() ? text[at + 1] : ' ';
   if (at == 0) {

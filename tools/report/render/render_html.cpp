@@ -47,7 +47,7 @@ struct BlockHtml {
   std::string operator()(const Table& block) const { return HtmlTable(block, page.folder); }
 };
 
-// Numbers of a figure are folded away below it; the main table is not.
+// The table of a figure's numbers is folded below it; the main table is not.
 std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_html) {
   std::string html;
   bool drawn = false;
@@ -62,7 +62,7 @@ std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_
   return html;
 }
 
-// The first sentence answers the question and stands before all else, the title too.
+// The first sentence answers the question, so it precedes everything, even the title.
 std::string Headline(const std::vector<std::string>& sentences) {
   return sentences.empty() ? "" : "<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n";
 }
@@ -101,7 +101,7 @@ std::string PageMeta(const Document& document) {
 
 std::string LiveHtml(const LivePart& live) {
   std::string curves = live.curves;
-  for (size_t at = 0; (at = curves.find('<', at)) != std::string::npos;) curves.replace(at, 1, "\\u003c");  // ends no element
+  for (size_t at = 0; (at = curves.find('<', at)) != std::string::npos;) curves.replace(at, 1, "\\u003c");  // closes no tag
   return fmt::format("<script type=\"application/json\" id=\"live\" data-every=\"{:.0f}\">{}</script>\n", live.every_s, curves);
 }
 

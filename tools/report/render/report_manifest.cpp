@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHashDigits = 64, kSeparator = 2;  // as `sha256sum` writes it, and can check it
+constexpr size_t kHashDigits = 64, kSeparator = 2;  // format of `sha256sum`, which can check it
 
-// Nothing outside of the folder is removed, whatever somebody has written into the list.
+// Removes no file outside the folder, whatever the list contains.
 bool IsWithin(const fs::path& file) {
   return !file.empty() && file.is_relative() &&
          std::none_of(file.begin(), file.end(), [](const fs::path& part) { return part == ".."; });

@@ -1,5 +1,5 @@
-// The files of a folder that belong to a report: a list with their hashes. The next report removes its outdated files by it,
-// and keeps files that a person has added or changed.
+// The files of a report in a folder, listed with their hashes. The next report uses the list to remove outdated files, and
+// keeps files that a person added or changed.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// A report on disk.
+// Writes a report to disk.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace backplane {
 
-// The one that <name>_results.csv holds. Throws std::runtime_error if there is none.
+// The table for <name>_results.csv. Throws std::runtime_error if there is none.
 const Table& MainTable(const Document& document);
 
 struct WrittenReport {
-  std::vector<std::filesystem::path> files;  // in the order in which a person would open them
-  std::vector<std::string> notes;            // sentences: why a picture is missing
+  std::vector<std::filesystem::path> files;  // in the order in which a reader would open them
+  std::vector<std::string> notes;            // sentences: reasons for missing pictures
   Drawings drawings;
 };
 

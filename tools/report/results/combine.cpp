@@ -23,7 +23,7 @@ std::string ContentKey(const ResultSet& set) {
   return Sha256(text);
 }
 
-// A repetition that went wrong does not undo a result.
+// A failed repetition does not replace a result.
 bool CountsBefore(const TrialData& a, const TrialData& b) {
   return std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended);
 }

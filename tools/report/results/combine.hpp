@@ -1,4 +1,4 @@
-// Several result sets as one: the same trials in any order of the folders.
+// Combines several result sets; the order of the folders does not matter.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Combined {
   std::vector<CombinedTrial> trials;    // folder by folder, each in the order of its plan
   size_t replaced = 0;                  // the same trial in several sets: the newest counts
   std::vector<std::string> warnings;    // sentences
-  std::vector<nlohmann::json> configs;  // of each folder: ResultSet::config
+  std::vector<nlohmann::json> configs;  // ResultSet::config of each folder
 };
 
 // Sorts by the experiment's name, then by content, so that the order and spelling of paths have no effect.

@@ -1,4 +1,4 @@
-// Importance of the searched options for the objective.
+// Importance of searched options for the objective.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where the time of a trial went, stretch by stretch: from line to line of metrics.jsonl, or over several where there are many.
+// Phase times of a trial per span: between lines of metrics.jsonl, or between several lines if there are many.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-// Its memory is bounded: where there are more lines, each stretch is the sum of as many as it takes.
+// Uses bounded memory: with more lines, each span sums several.
 class PhaseBands {
  public:
   struct Stretch {
@@ -34,7 +34,7 @@ class PhaseBands {
   void Merge();
 
   std::vector<Stretch> stretches_;
-  size_t width_ = 1, in_last_ = 0;  // lines in a stretch that is full, and in the last one
+  size_t width_ = 1, in_last_ = 0;  // lines in a full span, and in the last one
 };
 
 // Combines all attempts of a trial.

@@ -1,4 +1,4 @@
-// The complete configuration of a point that never started, from the config.yaml of its batch.
+// The complete configuration of an unstarted point, from its batch's config.yaml.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// One number of a curve, by name: "train/loss@last", "iteration_s@p95", "eval/loss@iterations_to_min".
+// Reduces a curve to one number, by name: "train/loss@last", "iteration_s@p95", "eval/loss@iterations_to_min".
 //
 //   first, last, min, max, sum    of all finite values
 //   mean, p50, p95                without the first iteration of an attempt, which warms up

@@ -1,5 +1,5 @@
-// Results of a batch, read from its folder for a report: every trial with its configuration, its outcome and all measures,
-// under one naming.
+// Results of a batch, read from its folder for a report: every trial with its configuration, outcome and measures, under
+// uniform names.
 //
 // Names of measures:
 //   SPS, sampling_sps            env steps per second without the warm-up iteration (number 0, else the attempt's first);
@@ -58,14 +58,14 @@ struct CurvePoint {
   bool warms_up = false;                        // number 0, or the first iteration of an attempt
 };
 
-// Counts the finite ones among the last values of a measure. It exists only if some are not.
+// The number of finite values among a measure's last ones. Only exists if some are not finite.
 struct FiniteShare {
   uint64_t finite = 0, last = 0;
   bool ever = false;  // whether any value of the trial is finite
 };
 
 struct TrialData {
-  std::filesystem::path out;  // the folder it was read from, as it was named
+  std::filesystem::path out;  // the folder, as named by the user
   std::string trial_id, point_id;
   std::string point;       // its name, as it can be typed; empty: the only point of its experiment
   std::string label = {};  // a shorter name for reports, if there is one
@@ -102,11 +102,11 @@ struct ResultSet {
   std::filesystem::path out;
   std::string experiment;
   nlohmann::json config;    // of config.yaml, as JSON: the experiment without its sweep
-  std::string config_text;  // config.yaml as it stands there
+  std::string config_text;  // text of config.yaml
   RunInfo run;
   std::string why_ended;                                     // the last session; empty: it was killed, or it still runs
   std::vector<TrialData> trials;                             // of the current plan, in its order
-  std::vector<std::pair<std::string, std::string>> dropped;  // points that were dropped: values, why
+  std::vector<std::pair<std::string, std::string>> dropped;  // dropped points: values, reason
   std::optional<Study> study;                                // absent: no search
 };
 

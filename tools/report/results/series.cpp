@@ -22,13 +22,13 @@ constexpr std::array kWithinSeries = {"seed", kRunnersPath, kRowsPath};
 
 bool IsAtOrBelow(const std::string& path, const std::string& top) { return path == top || path.starts_with(top + "."); }
 
-// A path that the sweep names was meant to be compared, whatever its scope.
+// The user wants to compare swept paths, whatever their scope.
 bool IsSwept(const std::string& path, const TrialData& trial) {
   return std::any_of(trial.values.begin(), trial.values.end(),
                      [&](const auto& value) { return IsAtOrBelow(path, value.first) || IsAtOrBelow(value.first, path); });
 }
 
-// On which kind of device the learner ran changes its times, and stands among the resources.
+// The learner's device changes times; the resources name it.
 std::string DeviceKind(const TrialData& trial) {
   const json gpus = trial.At("resources.gpus");
   return trial.gpus > 0 || (gpus.is_number() && gpus > 0) ? "cuda" : "cpu";
@@ -121,7 +121,7 @@ std::vector<std::string> Labels(const std::vector<json>& configs, const std::set
 SeriesOfTrials FindSeries(const Combined& combined, const Paths& outside_identity) {
   SeriesOfTrials found;
   std::map<std::pair<size_t, std::string>, size_t> known;  // by group and configuration
-  std::map<std::string, size_t> number_of;                 // of a configuration, whatever its group
+  std::map<std::string, size_t> number_of;                 // series number of a configuration, in any group
   std::vector<json> configs;
   std::vector<size_t> config_of;  // [series]
   std::set<std::string> swept;

@@ -1,5 +1,5 @@
-// The speeds of settings: one for each seed, compared as ratios, with one spread for all settings of a machine. A setting has
-// too few seeds for a spread of its own, and what moves its speed, the machine, moves the others alike.
+// Speeds of settings: one per seed, compared as ratios, with one spread for all settings of a machine. A setting has too few
+// seeds for its own spread, and the machine disturbs all settings alike.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@
 namespace backplane {
 namespace {
 
-// A configuration that was written by hand into a folder may lack them; the file's own defaults are 1.
+// Hand-written configurations may lack them; the defaults are 1.
 uint64_t CountAt(const TrialData& trial, const char* path) {
   const nlohmann::json value = trial.At(path);
   return value.is_number_unsigned() || (value.is_number_integer() && value > 0) ? value.get<uint64_t>() : 1;
@@ -42,7 +42,7 @@ std::string FailureOf(const TrialData& trial) {
   return state + (trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "") + (trial.why.empty() ? "" : ": " + trial.why);
 }
 
-// In the order in which the seeds first have them.
+// In order of first appearance over the seeds.
 std::string Failures(const std::vector<std::string>& failures, size_t trials) {
   if (trials == 1) return failures.empty() ? "" : failures.front();
   std::vector<std::pair<std::string, size_t>> counted;

@@ -72,7 +72,7 @@ double MeanValue(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// The means of the iterations that all seeds have.
+// Means over the iterations common to all seeds.
 std::vector<std::pair<uint64_t, double>> StepsOf(const std::vector<Scored>& seeds) {
   std::vector<std::pair<uint64_t, double>> steps;
   for (const auto& [iteration, first] : seeds.front().by_iteration) {
@@ -85,7 +85,7 @@ std::vector<std::pair<uint64_t, double>> StepsOf(const std::vector<Scored>& seed
   return steps;
 }
 
-// As wide as the values that are there.
+// The range of the existing values.
 std::vector<SearchedOption> SpaceOf(const std::vector<StudyTrial>& trials) {
   std::map<std::string, std::vector<json>> values;
   for (const StudyTrial& trial : trials)

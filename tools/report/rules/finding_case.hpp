@@ -19,30 +19,30 @@ class Case {
   std::string name;
   std::vector<const TrialData*> trials;  // those with a result; at least one
   size_t group = 0;
-  size_t planned_seeds = 0;                                // trials of the point, whatever became of them
+  size_t planned_seeds = 0;                                // all trials of the point
   const std::vector<CombinedTrial>* all_trials = nullptr;  // of the combined result
   const RunInfo* run = nullptr;                            // of its group
   const ParallelEfficiency* parallel = nullptr;
   const Setting* setting = nullptr;  // the point's place in `parallel`; null without one
   const std::vector<OptionHelp>* options = nullptr;
 
-  // Mean over the seeds that have a finite one; absent: not measured, or too few samples.
+  // Mean over seeds with a finite value. Absent if not measured, or with too few samples.
   std::optional<double> Value(const std::string& measure) const;
   // The number of samples if there are too few for a mean.
   std::optional<size_t> TooFewSamples(const std::string& measure) const;
-  // Largest of all seeds' samples.
+  // Maximum over all seeds' samples.
   std::optional<double> Peak(const std::string& measure) const;
   bool MeasuredAny(const std::string& prefix) const;
   bool HasPhases() const { return MeasuredAny("phase/"); }
-  // Sum of those phases' shares in percent of the time in which the pool's threads were not idle.
-  // Rationale: a core granted and not used counts as idle, so the plain share of a trial with one runner would be halved by a
-  // second core and quartered by two more, although the same work takes the same time.
+  // Sum of the phases' shares in percent of the non-idle time of the pool's threads.
+  // Rationale: a granted but unused core counts as idle. A second core would halve the plain share of a trial with one runner,
+  // although the work and its time stay the same.
   double BusyShare(std::initializer_list<const char*> phases) const;
 
   nlohmann::json At(const std::string& path) const { return trials.front()->At(path); }
-  // The value at a path if it is a number: not for "auto".
+  // The value at a path if it is a number, so not for "auto".
   std::optional<uint64_t> Count(const std::string& path) const;
-  // Cores that a trial can keep busy: those granted, less if a control group's quota is less. Absent: not recorded.
+  // Cores that a trial can use: the granted ones, or a lower control group quota. Absent if not recorded.
   std::optional<uint64_t> Cores() const;
   // Cores that the batch could grant. Absent: not recorded.
   std::optional<uint64_t> MachineCores() const;
@@ -65,8 +65,8 @@ class Case {
 // "... was not measured: no GPU data"; "...: 1 sample only, a mean takes 5".
 std::string NotMeasured(const Case& c, const std::string& measure);
 
-// The points of a combined result that have a result, in its order; with `out_of_memory` those, too, that have none for want of
-// memory. Points into the arguments, which must outlive them.
+// The points with a result, in the combined result's order. `out_of_memory` adds points that lack a result because they ran out
+// of memory. The result points into the arguments, which must outlive it.
 std::vector<Case> CasesOf(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options,
                           bool out_of_memory);
 

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kClearPct = 5;  // a difference between two numbers without intervals
+constexpr double kClearPct = 5;  // for two numbers without intervals
 
 // The measure that the finding is to improve, over the seeds of a point.
 std::optional<Number> Moved(const Case& c, const std::string& measure) {
@@ -53,7 +53,7 @@ void AddProof(const Case& tried, const Fix& fix, const std::optional<Number>& ow
 
 enum class Proof { kNone, kHasIt, kRefuted };
 
-// The nearest point in the direction of the change has tried it; one that is better in the other direction refutes it.
+// The nearest point in the direction of the change counts as a test of it; a better point in the other direction refutes it.
 Proof ProofOf(const Case& c, const Fix& fix, Finding* finding) {
   const std::optional<Number> own = Moved(c, finding->moves);
   const Case* nearest = nullptr;

@@ -1,4 +1,4 @@
-// Evidence of the batch on a proposed change: points that differ only in that value have tried it.
+// Evidence of the batch about a proposed change: points that differ only in that value.
 #pragma once
 
 #include "rules/finding_case.hpp"

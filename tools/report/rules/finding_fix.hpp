@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// The nearest value that `range` allows ("[1,)", "(0,1]", "auto|[1,)"; empty: any). Bounds that are excluded are kept off by 1
-// for integers; a fraction that would reach one is absent.
+// The nearest value in `range` ("[1,)", "(0,1]", "auto|[1,)"; empty: any). Integers keep a distance of 1 from excluded bounds;
+// a fraction that would reach one is absent.
 std::optional<double> ClampToRange(const std::string& range, double value, bool integer);
 
 // Adds a change to `to`, unless the file lacks the key or already has the value. The second form is for keys outside a trial's
@@ -19,7 +19,7 @@ void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, st
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
             std::vector<Fix>* fixes);
 
-// Twice or half of the number there, clamped; `range` as above. A whole number from 1 on is never lowered to 0.
+// Doubles or halves the number, clamped to `range`, as above. Whole numbers from 1 on never drop to 0.
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 

@@ -1,4 +1,4 @@
-// One rule of the findings, and the small language in which rules are written.
+// One rule of the findings, and helpers for writing rules.
 #pragma once
 
 #include <optional>
@@ -24,15 +24,15 @@ inline RuleVerdict Fires(double strength, Finding finding, std::string kind = ""
 }
 
 struct Rule {
-  RuleInfo info;         // info.cause is also the cause of a finding that names none
+  RuleInfo info;         // info.cause also serves findings without their own
   std::string evidence;  // required data, for `--explain`
-  // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
+  // Diagnose fills in id, settings and, if empty, the cause.
   RuleVerdict (*test)(const Case& c);
   bool sees_out_of_memory = false;  // also test trials that ran out of memory, which have no measures
   bool holds_when_busy = false;     // does not depend on times, which other programs may disturb
 };
 
-// Groups by topic, each in a file of its own: findings_GROUP.cpp.
+// Groups by topic, each in its own file: findings_GROUP.cpp.
 std::vector<Rule> MachineRules();
 std::vector<Rule> ScalingRules();
 std::vector<Rule> SpeedRules();

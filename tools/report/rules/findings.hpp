@@ -24,23 +24,23 @@ struct Evidence {
   double value = 0;
   std::optional<double> threshold = std::nullopt;  // absent: shown as context, not judged
   std::string unit;
-  std::string window;  // over what: "mean after the first iteration, 12 samples"
+  std::string window;  // time window: "mean after the first iteration, 12 samples"
 };
 
 struct Finding {
   std::string id;  // stable: "cpu_saturated"
   Severity severity = Severity::kInfo;
   std::string title;                  // one line with its number
-  std::vector<std::string> settings;  // names of the points with the same diagnosis, the strongest case first
+  std::vector<std::string> settings;  // points with the same diagnosis, the strongest case first
   std::vector<Evidence> evidence;     // of the strongest case
   std::string cause;
   std::vector<Fix> fixes;  // the best first; empty: `cause` names a remedy outside the file
   std::string effect;      // what should happen: "SPS rises; phase/env_step falls"
-  std::string moves;       // the measure that should change, and
-  int direction = 0;       // how: 1 rises, -1 falls
+  std::string moves;       // the measure to change, and
+  int direction = 0;       // its direction: 1 rises, -1 falls
   std::string confidence;  // "high", "medium", "low", and why
   std::string out = {};    // results folder of the strongest case
-  bool leads = true;       // false: it may as well be another program's doing, and is no headline
+  bool leads = true;       // false: another program may be the cause, so not a headline
 };
 
 struct SilentRule {
@@ -55,7 +55,7 @@ struct Diagnosis {
   std::string why_void = {};               // headline sentence if a busy machine voids the times; else empty
   std::set<std::string> void_trials = {};  // ids of trials disturbed by other programs
 
-  // The first that is a headline; null: there is none.
+  // The first possible headline; null: none.
   const Finding* Lead() const { return findings.empty() || !findings.front().leads ? nullptr : &findings.front(); }
 };
 

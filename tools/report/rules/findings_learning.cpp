@@ -1,4 +1,4 @@
-// Rules about the learning itself: a return that was reached and lost, and updates or trials that did not fit into memory.
+// Rules about learning: returns that were reached and lost, and updates or trials that ran out of memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Window {
   uint64_t last_iteration = 0;
 };
 
-// The curve cut into windows of equal length, the last ones whole; those without a value left out.
+// Splits the curve into windows of equal length, full ones at the end. Skips windows without a value.
 std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
   std::vector<CurvePoint> finite;
   std::copy_if(curve.begin(), curve.end(), std::back_inserter(finite), [](const auto& p) { return std::isfinite(p.value); });
@@ -124,8 +124,8 @@ RuleVerdict UnstableLearning(const Case& c) {
   return Fires(worst->share, f);
 }
 
-// A micro-batch that did not fit becomes what did, and the update stays the same: twice the parts for half the size. The three
-// sizes of which two give the third are words of the experiment file, whatever the learner.
+// Replaces a micro-batch that did not fit by the size that did, with the same update: twice the parts at half the size. The
+// three sizes, of which two determine the third, are keys of the experiment file for any learner.
 void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& trial, std::vector<Fix>* fixes) {
   const std::string section = option.path.substr(0, option.path.rfind('.') + 1);
   const auto count = [&](const std::string& path) {
@@ -145,7 +145,7 @@ void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& tri
   if (fixes->size() > known && !follows) fixes->back().also = {{parts_path, static_cast<int64_t>(wanted)}};
 }
 
-// Trials that ended so are what this rule is for, and so it sees them (Rule::sees_out_of_memory).
+// This rule tests trials that ended this way (Rule::sees_out_of_memory).
 RuleVerdict OutOfMemory(const Case& c) {
   size_t ended = 0;
   std::string why;

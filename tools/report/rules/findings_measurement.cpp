@@ -1,4 +1,4 @@
-// Rules about the measurement itself: what makes a number worth less than it looks.
+// Rules about the measurement: reasons to distrust a number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Noise {
   bool fires() const { return cv_pct > kNoisePct || outliers > 0; }
 };
 
-// Absent: too few.
+// Absent with too few values.
 std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t at_least) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
   if (values.size() < at_least) return std::nullopt;
@@ -111,7 +111,7 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   return Fires(noise->cv_pct, f, noise->of);
 }
 
-// The trial whose interval is the widest relative to its goal; an unknown one is wider than any.
+// The trial with the widest interval relative to its goal; an unknown interval counts as the widest.
 const TrialData* FarthestFromPrecise(const Case& c) {
   const TrialData* farthest = nullptr;
   const auto width = [](const TrialData& trial) {
