@@ -27,7 +27,7 @@ ROWS = 64
 
 
 def pressure_pct() -> float:
-    """Share of the last 10 s in which somebody waited for a core."""
+    """Share of the last 10 s in which some process waited for a core."""
     try:
         with open("/proc/pressure/cpu") as file:
             return float(file.readline().split("avg10=")[1].split()[0])
@@ -36,7 +36,7 @@ def pressure_pct() -> float:
 
 
 def compare(runs, rounds: int, ours: str) -> None:
-    """runs: name -> function that gives env steps per second."""
+    """runs: name -> function that returns env steps per second."""
     names, rates, disturbed = list(runs), {name: [] for name in runs}, 0
     for round_ in range(rounds):
         for name in names[round_ % len(names):] + names[:round_ % len(names)]:
@@ -58,7 +58,7 @@ def stepper(envs, seconds: float):
     space.seed(1)
     if space.shape[:1] == (ROWS,):
         actions = [space.sample() for _ in range(64)]
-    else:  # EnvPool's is of one row
+    else:  # EnvPool returns one row
         draw = np.random.default_rng(1)
         actions = [draw.uniform(space.low, space.high, (ROWS, *space.shape)).astype(space.dtype) for _ in range(64)]
     envs.reset()
@@ -130,7 +130,7 @@ def bench_sb3(arguments) -> None:
 
 
 def bench_returns(arguments) -> None:
-    """Trained on either; both evaluated in Gymnasium's own env, over 20 episodes."""
+    """Trains on either and evaluates both in Gymnasium's own env, over 20 episodes."""
     import gymnasium
     import torch
     from scipy import stats

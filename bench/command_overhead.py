@@ -29,7 +29,7 @@ def cpu_ms(words, **options):
 
 
 def prepared(program, folder, name, command):
-    """trial.json of a batch that has run it once."""
+    """trial.json of a batch that ran it once."""
     file = folder / f"{name}.yaml"
     file.write_text(f"learner: {{command: {json.dumps(command)}}}\n")
     subprocess.run([program, "run", file, "--out", folder / name, "--quiet"], check=True, cwd=folder, stdout=subprocess.DEVNULL)

@@ -25,13 +25,13 @@ from figures.readers import spread
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "templates/env/c/plugin.c"
 STEP = "  for (uint64_t r = begin; r < end; ++r) {\n    row *p = &env->row[r];\n    const double force"
-LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # not before it trains
+LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # only while it trains
 CHANGES = {
     "good": lambda text, n: text.replace('"A point mass on a line', f'"Build {n}: a point mass on a line'),
     "crashes": lambda text, n: text.replace(STEP, LATE % "abort()" + STEP),
     "crashes at once": lambda text, n: text.replace(STEP, "  abort();\n" + STEP),
     "hangs": lambda text, n: text.replace(STEP, LATE % "for (;;) {}" + STEP),
-    # Another observation: the learner's state does not fit.
+    # A different observation shape: the learner's state does not fit.
     "other shape": lambda text, n: text.replace("kTwo[] = {2}", "kTwo[] = {3}").replace("obs[0] = (float)env", "obs[2] = 0, obs[0] = (float)env"),
 }
 EXPERIMENT = """env: template_c
@@ -64,7 +64,7 @@ def build(program, what, number, folder):
 
 
 def put(way, sealed, unsealed, file):
-    """Returns when the last byte of it stood there."""
+    """Returns when the last byte was written."""
     beside = file.with_suffix(".new")
     if way == "renamed":
         beside.write_bytes(sealed)
@@ -152,7 +152,7 @@ def main():
             if number == 1:
                 dev.wait_for("watching")
             elif what != "crashes at once" and BUILDS[number - 2][0] in ("crashes", "hangs"):
-                # A crash is seen; a hang is not waited for.
+                # Check for a crash, but do not wait for a hang.
                 if BUILDS[number - 2][0] == "crashes" and dev.wait_for(r"build \d+ failed") is None:
                     print("  the crash was not told")
                     failed = True

@@ -61,7 +61,7 @@ class Host:
         return json.loads(done.stdout)
 
     def train(self, folder, cores, **values):
-        """result.json of a trial of PPO."""
+        """result.json of a PPO trial."""
         file = pathlib.Path(folder) / "bench.yaml"
         out = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "out"
         file.write_text(PPO.format(out=out, **values))
@@ -84,7 +84,7 @@ def agents(host):
 
 
 def many_uavs(host):
-    """With as many UAVs' steps in a rollout of each, in turn."""
+    """In turn, with equal numbers of UAV steps in both rollouts."""
     def cost(rows, horizon, uavs, side):
         found = host.bench("cost", host.plugins / "env_uav_grid.so", f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={host.pairs}",
                            "env.others=patches", f"env.n_uavs={uavs}", f"env.n_obstacles={4 * uavs}", f"env.grid_size={side}")
@@ -112,7 +112,7 @@ def tensor_grid(host):
 
 
 def start(host):
-    """A fresh process each."""
+    """Each in a fresh process."""
     found = {}
     for task in ("ant", "humanoid", "half_cheetah", "quadruped_stand"):
         env = host.plugins / f"env_{task}.so"
@@ -155,7 +155,7 @@ def amp(host):
 
 
 def dry_run(host):
-    """Every trial's plan, checked, with nothing written; --quick reads a sweep of 10,000 points, too."""
+    """Plans and checks all trials without writing; --quick also reads a sweep of 10,000 points."""
     walls, cpus = [], []
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "sweep.yaml").write_text(SWEEP)

@@ -34,7 +34,7 @@ def cpu_seconds(pid):
 
 
 def multiply(out, trials):
-    """The first trial again under other ids and seeds: all but two have ended."""
+    """Copies the first trial under other ids and seeds; all but two have ended."""
     plan = json.loads((out / "plan.jsonl").read_text().splitlines()[0])
     first = plan["trial_id"]
     events = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]

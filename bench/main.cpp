@@ -119,7 +119,7 @@ class Pairs {
   std::map<std::string, std::vector<double>> all_, quiet_;
 };
 
-// The actions of `rollouts` rollouts, drawn by a policy that sees the mask.
+// The actions of `rollouts` rollouts, drawn by a policy that respects the mask.
 std::vector<std::vector<std::byte>> RecordMasked(const Setting& setting, uint64_t rollouts) {
   Host host(setting);
   std::vector<std::vector<std::byte>> out;
@@ -167,7 +167,7 @@ nlohmann::json RunThreads(const Command& command) {
   Pairs pairs;
   std::vector<double> balance, wall_eff, sps;
   for (uint64_t i = 0; i < command.pairs; ++i) {
-    // New instances start the same episodes again.
+    // New instances repeat the same episodes.
     Host many(command.setting), single(one);
     const Cost a = Measure([&] { many.Collect(); });
     const PoolUse use = many.use();
@@ -231,7 +231,7 @@ nlohmann::json RunRaw(const Command& command) {
   return out;
 }
 
-// The bare loop plays the same episodes, so only the mj_step calls must be the same; where they end is checked by `raw`.
+// The bare loop runs the same episodes, so only the number of mj_step calls must match; `raw` checks the final states.
 nlohmann::json RunCandidates(const Command& command) {
   Setting setting = command.setting;
   setting.still = true;
@@ -273,7 +273,7 @@ bool SameStates(Host& host, const std::vector<cartpole_row>& rows) {
   return true;
 }
 
-// Both write observations, rewards and ends of every step where a learner would read them. The host also adds up returns.
+// Both write observations, rewards and ends of every step to the learner's place. The host also adds up returns.
 nlohmann::json RunCartPole(const Command& command) {
   const Setting& setting = command.setting;
   Pairs pairs;
@@ -324,7 +324,7 @@ nlohmann::json RunCount(const Command& command) {
   return out;
 }
 
-// The events of 50,000 attempts, each as a batch writes them.
+// The events of 50,000 attempts, as a batch writes them.
 void WriteEvents(const std::filesystem::path& file) {
   std::ofstream out(file);
   uint64_t seq = 0;

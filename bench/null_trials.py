@@ -42,7 +42,7 @@ class Subject:
         return measure([self.program, "run", file, "--out", out, "--jobs", 1, "--quiet"], memory=False).check()
 
     def round(self):
-        """Milliseconds per trial, and the largest share that others took."""
+        """Milliseconds per trial, and the largest share of other programs."""
         few, many = self.batch(self.few), self.batch(self.many)
         return (many.cpu_s - few.cpu_s) / (self.many - self.few) * 1e3, max(few.others, many.others)
 

@@ -70,7 +70,7 @@ class Rollout {
                                             &value_.tensor, &terminated_.tensor, &truncated_.tensor};
 };
 
-// The plugin as a trial has it, on so many threads.
+// The plugin as in a trial, with that many threads.
 class Trial {
  public:
   Trial(const Case& c, int epochs, unsigned threads, bool use_amp = false)
@@ -158,7 +158,7 @@ Round Shared(Trial* trial, Rollout* rollout, int updates) {
   return round;
 }
 
-// As many on each of two threads; the time until both are done.
+// The same number on each of two threads; the time until both are done.
 Round SideBySide(std::unique_ptr<Trial>* trials, Rollout* rollout, int updates) {
   Round round;
   const std::vector<int> cores = GrantedCpus();

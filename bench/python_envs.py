@@ -43,7 +43,7 @@ def theirs(env_id, mode, seconds):
 
 
 def ours(env_id, seconds, build, expected):
-    """A trial of as many steps as would take about so long."""
+    """Runs a trial with enough steps for about that long."""
     horizon = max(1, int(expected * seconds / 4 / ROWS))
     with tempfile.TemporaryDirectory() as out:
         options = {"id": env_id, "python": sys.executable}

@@ -22,7 +22,7 @@ TYPES = ["rouge1", "rouge2", "rougeL"]
 
 
 def descriptions():
-    """(short, long) of every installed package with a long one of at least 8 words."""
+    """(short, long) descriptions of installed packages whose long one has at least 8 words."""
     shown = subprocess.run(["dpkg-query", "--show", "--showformat", "${Description}\f"], check=True, capture_output=True, text=True)
     for text in shown.stdout.split("\f"):
         short, _, body = text.partition("\n")

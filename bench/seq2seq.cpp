@@ -55,8 +55,8 @@ struct Way {
   seq2seq::ModelOptions options{};
 
   std::unique_ptr<seq2seq::Model> model{};
-  std::vector<double> cpu_s{}, wall_s{}, busiest_s{}, losses{}, peak_mb{};  // by round; busiest: CPU time but for idle threads
-  double real = 0, padded = 0;                                              // tokens of the rounds but the first
+  std::vector<double> cpu_s{}, wall_s{}, busiest_s{}, losses{}, peak_mb{};  // per round; busiest: CPU time without idle threads
+  double real = 0, padded = 0;                                              // tokens of all rounds but the first
   std::vector<float> gradient{};                                            // of the first round
 
   void Make(int32_t vocabulary) {

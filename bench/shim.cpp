@@ -43,7 +43,7 @@ struct Processes {
   pid_t shim = 0, trial = 0;
 };
 
-// Waits until so many shims of this process have their trial.
+// Waits until that many shims of this process have their trial.
 std::vector<Processes> AwaitTrials(size_t count) {
   for (;;) {
     std::vector<Processes> found;

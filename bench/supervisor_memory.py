@@ -33,7 +33,7 @@ def memory_mib(pid):
 
 
 class Ended:
-    """Attempts that have ended, read on from where the last look stopped."""
+    """Ended attempts, read from the end of the last call."""
 
     def __init__(self, file):
         self.file, self.offset, self.count = file, 0, 0

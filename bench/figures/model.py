@@ -9,7 +9,7 @@ QUIET = 0.05  # share of the machine's CPU time that other programs may use
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    figure: str  # the name that the part's reader gives it
+    figure: str  # name given by the part's reader
     what: str  # text in the page's table
     floor: float | None = None  # promised on this kind of machine
     target: float | None = None  # goal for this kind of machine

@@ -2,7 +2,7 @@
 from .model import Goal, Part
 from .readers import counts, joined, pairs, rate, spreads
 
-TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # those with a frame_skip, whose plain loop is known
+TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # tasks with a frame_skip, whose plain loop is known
 PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
 LOOP = "a plain loop, one `mjData` per row"
 RAW = {"ant": (1.03, 1.2), "humanoid": (1.03, 1.05), "half_cheetah": (1.03, 1.15)}  # floors and targets

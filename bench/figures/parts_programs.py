@@ -1,4 +1,4 @@
-"""Parts that a script or a program of its own measures, without a peer or with one of .venv-oracle."""
+"""Parts measured by their own script or program, without a peer or with one from .venv-oracle."""
 from .model import Goal, Part
 from .readers import last_json, lines, spreads
 

@@ -23,7 +23,7 @@ PEERS = {
 
 
 class Pythons:
-    """Where the Python of a peer is: named by the user, made here before, or nowhere (None)."""
+    """The Python of a peer: named by the user, made here before, or missing (None)."""
 
     def __init__(self, named, make):
         self.named, self.make = named, make

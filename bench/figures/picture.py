@@ -39,7 +39,7 @@ def grid(axis, bottom):
 
 
 def mark(axis, y, goal, row):
-    """The range, the median (open where it was disturbed) and the bar."""
+    """Range, median (open if disturbed) and bar."""
     x = axis.x(row["median"])
     yield line(axis.x(row["min"]), y, axis.x(row["max"]), y, BLUE, 2)
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" stroke="{BLUE}" stroke-width="1.6" fill="{"#fff" if row["disturbed"] else BLUE}"/>'

@@ -39,7 +39,7 @@ def at(text_or_object, path):
 
 
 def spreads(**paths):
-    """Spreads or numbers of a JSON object, each at a.path.in.it; double underscores of a figure's name stand for slashes."""
+    """Spreads or numbers of a JSON object, each at a.path.in.it; double underscores in a figure's name become slashes."""
     def read(text):
         found = last_json(text)
         return {name.replace("__", "/"): as_spread(at(found, path)) for name, path in paths.items()}
@@ -53,7 +53,7 @@ def counts(**paths):
 
 
 def rate(figure, path, times=None):
-    """A spread of microseconds as millions a second; `times` is the path of a number that each counts for."""
+    """A spread of microseconds as millions per second; `times` is the path of the number of operations in each."""
     def read(text):
         found = last_json(text)
         us, factor = at(found, path), at(found, times) if times else 1

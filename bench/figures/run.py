@@ -1,4 +1,4 @@
-"""Runs one part: its command, with everything that it needs filled in, and what other programs took meanwhile."""
+"""Runs one part: fills in its command, and measures other programs meanwhile."""
 import dataclasses
 import datetime
 import hashlib
@@ -33,7 +33,7 @@ class Skipped(Exception):
 
 @dataclasses.dataclass
 class Place:
-    """Where things are."""
+    """Paths of the build, the peers and the corpus."""
     build: pathlib.Path
     corpus: pathlib.Path
     pythons: Pythons
@@ -58,7 +58,7 @@ class Place:
         return any((self.build / folder / f"{target}.so").exists() for folder in ("lib/backplane/plugins", "tests/plugins"))
 
     def unlisted_tasks(self):
-        """Env plugins that step MuJoCo and have no part."""
+        """Env plugins that use MuJoCo and have no part."""
         plugins = (self.build / "lib/backplane/plugins").glob("env_*.so")
         return sorted({file.stem.removeprefix("env_") for file in plugins if b"libmujoco.so" in file.read_bytes()} - set(PHYSICS))
 
@@ -78,7 +78,7 @@ class Place:
 
 
 def run(part, place, quick):
-    """Its record: rows, command, machine, date."""
+    """The record of a part: rows, command, machine, date."""
     began = datetime.datetime.now(datetime.timezone.utc)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT / "host/python"), "BACKPLANE_HOME": str(place.build)}
     try:
@@ -129,6 +129,6 @@ def machine(place):
 
 
 def library(facts):
-    """Names the library without its folder."""
+    """The library's name without its folder."""
     file = pathlib.Path(facts["file"])
     return {"version": facts["version"], "file": file.name, "size_bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}

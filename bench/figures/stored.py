@@ -43,7 +43,7 @@ def short(value):
 
 
 def for_page(records, parts):
-    """The figures that have a goal, and each machine once."""
+    """Figures that have a goal, with each machine once."""
     machines, kept = [], {}
     for part in parts:
         record = records.get(part.name)

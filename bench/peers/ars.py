@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 from figures.readers import last_json, spread  # noqa: E402
 from measured_run import adopt_orphans, measure  # noqa: E402
 
-# task -> (words of the reference, its steps, ours)
+# task -> (arguments of the reference, its steps, ours)
 TASKS = {"half_cheetah": (["--env", "HalfCheetah-v5"], 32_000, 96_000),
          "cartpole": (["--env", "CartPole-v1", "--dirs", "2", "--top", "2", "--noise", ".05"], 32_000, 10_000_000)}
 

@@ -23,7 +23,7 @@ from measured_run import adopt_orphans  # noqa: E402
 
 DISTURBED = 0.05  # of the machine's CPU time, as in scripts/bench
 BATCH = 8
-BARS = {1: 1.3, 2: 2.0}  # cores -> how many times the peer's speed
+BARS = {1: 1.3, 2: 2.0}  # cores -> required multiple of the peer's speed
 
 
 def experiment(runner, **sections):

@@ -40,7 +40,7 @@ def run_facts(run):
 
 
 def attempts(out):
-    """setting -> (seconds from attempt.start to attempt.end, its end), of a finished batch."""
+    """setting -> (seconds from attempt.start to attempt.end, that event) of a finished batch."""
     lines = [json.loads(line) for name in ("plan.jsonl", "events.jsonl") for line in (out / name).read_text().splitlines()]
     settings = {line["trial_id"]: (line["values"]["rollout.num_env_runners"], line["values"]["rollout.num_envs_per_env_runner"])
                 for line in lines if "values" in line}
@@ -114,7 +114,7 @@ def of(runs, setting, side, key):
 
 
 def summary(runs, setting):
-    """Spreads over the rounds; ratios are of the pairs that ran in turn."""
+    """Spreads over the rounds, and ratios of the pairs that ran in turn."""
     row = {"setting": setting}
     for side in ("ours", "rllib"):
         keys = [key for run in runs if (run["setting"], run["side"]) == (setting, side) for key in run if key.endswith(("_s", "_bytes"))]
@@ -139,7 +139,7 @@ def medians(rows):
 
 
 def columns(side, keys):
-    """Seconds with two digits, bytes as MB; blank where the side did not run."""
+    """Seconds with two digits, bytes as MB; blank if the side did not run."""
     if side is None:
         return " " * 8 * len(keys)
     return "".join(f"{side[key]['median'] / MB:8.0f}" if key.endswith("_bytes") else f"{side[key]['median']:8.2f}" for key in keys)

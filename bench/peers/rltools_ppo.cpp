@@ -1,10 +1,10 @@
-// PPO on Ant by RLtools, in its own loop. train_rltools.py compiles it against RLtools' headers, with the settings of both
-// sides as macros.
+// PPO on Ant with RLtools, in its own loop. train_rltools.py compiles it against RLtools' headers, with both sides' settings as
+// macros.
 //
 //   rltools_ppo ITERATIONS
 //
-// Prints steps a second, learning included, by CPU and by wall time, as a JSON object in the last line. The first iteration is
-// left out: it pages in the buffers, and plays a rollout more for the first statistics of observations.
+// Prints steps per second with learning, by CPU and by wall time, as a JSON object in the last line. Excludes the first
+// iteration, which pages in the buffers and runs an extra rollout for the first statistics of observations.
 #include <mujoco/mujoco.h>
 
 #include <cstdio>

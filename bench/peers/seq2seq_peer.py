@@ -26,13 +26,13 @@ import transformers
 from torch.nn.functional import cross_entropy
 from transformers import BartConfig, BartForConditionalGeneration, Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 
-SOURCE_MAX, TARGET_MAX = 128, 32  # tokens, begin and end among them
+SOURCE_MAX, TARGET_MAX = 128, 32  # tokens, including begin and end
 BOS, PAD, EOS = 0, 1, 2
 RATE = 5e-4
 
 
 def prepare(folder, dropout):
-    """Writes a model of 7,646,208 parameters as transformers initialises it."""
+    """Writes a model of 7,646,208 parameters as initialised by transformers."""
     torch.manual_seed(1)
     sizes = {f"{part}_{name}": n for part in ("encoder", "decoder")
              for name, n in (("layers", 3), ("attention_heads", 4), ("ffn_dim", 1024))}
@@ -166,7 +166,7 @@ def of_all_processes(mine):
 
 
 def updates_of(s, collator, clock, logged):
-    """One dictionary an update; counts and CPU time of all processes. The sampler may have read ahead, so counts may be too many."""
+    """One dictionary per update, with counts and CPU time of all processes. The sampler may read ahead, so there may be extra counts."""
     ranks = of_all_processes((collator.counts, [b[1] - a[1] for a, b in zip(clock.times, clock.times[1:])]))
     steps, found = s["steps"] // len(ranks), []
     for u, (loss, norm) in enumerate(logged):
@@ -193,11 +193,11 @@ def main():
     if torch.distributed.is_torchelastic_launched():
         torch.distributed.init_process_group("gloo")
     model = BartForConditionalGeneration.from_pretrained(folder / "model")
-    model.config.use_cache = False  # as BART has it where it is given labels, which a loss of one's own takes away
+    model.config.use_cache = False  # as BART sets it for labels, which a custom loss removes
     collator, clock = Collator(), Clock()
     train = train_loop if s["program"] == "loop" else train_trainer
     logged, facts = train(model, read_items(folder), s, collator, clock)
-    # Before anything else is read: so far it is what training took.
+    # Read first: so far only training has used memory.
     rss = sum(of_all_processes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
     found = {"updates": updates_of(s, collator, clock, logged), "peak_rss_bytes": rss, "threads": torch.get_num_threads(), **facts}
     if not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0:

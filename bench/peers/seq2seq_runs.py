@@ -16,7 +16,7 @@ PURPOSE_SOURCE = 4  # BP_PURPOSE_SOURCE
 
 
 def philox(counter, key):
-    """Philox4x32-10, as backplane/rng.h has it."""
+    """Philox4x32-10, as in backplane/rng.h."""
     (c0, c1, c2, c3), (k0, k1), low = counter, key, 0xFFFFFFFF
     for _ in range(10):
         p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
@@ -32,7 +32,7 @@ def seed_of(seed, purpose, n):
 
 
 def first_epoch(items):
-    """The order in which our trial of seed 0 reads its first epoch: a Fisher-Yates shuffle by the epoch's seed."""
+    """Order of our trial's first epoch with seed 0: a Fisher-Yates shuffle by the epoch's seed."""
     key, order = seed_of(0, PURPOSE_SOURCE, 0), list(range(items))
     for n, i in enumerate(range(items, 1, -1)):
         k = seed_of(key, 0, n) * i >> 64
@@ -69,7 +69,7 @@ class Runner:
         return {**json.loads(run.stdout.splitlines()[-1]), **facts(run)}
 
     def ours(self, updates, cores=1, **options):
-        """The trial's own figures, of metrics.jsonl. Its peak memory is that before its checkpoint, which the peer does not write."""
+        """The trial's own figures from metrics.jsonl. Its peak memory is before its checkpoint, which the peer does not write."""
         out = self.folder / f"ours-{next(self.numbers)}"
         config = out.with_suffix(".yaml")
         config.write_text(json.dumps({  # JSON is YAML

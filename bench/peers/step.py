@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 from figures.readers import spread  # noqa: E402
 
 ENV_IDS = {"ant": "Ant-v5", "humanoid": "Humanoid-v5", "half_cheetah": "HalfCheetah-v5", "cartpole": "CartPole-v1"}
-STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # about, to choose our horizon
+STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # approximate, to choose our horizon
 
 
 def output(command):
@@ -55,7 +55,7 @@ def main():
     for tool, files in (("gymnasium", packages.glob("mujoco/libmujoco.so*")), ("envpool", packages.glob("envpool/mujoco/mujoco_gym*.so"))):
         if libraries and any(mode.startswith(tool) for mode in args.modes):
             libraries[tool] = next(files)
-    # A rollout keeps its frames: many short ones where steps are cheap.
+    # A rollout stores its frames, so use many short ones if steps are cheap.
     steps = max(8, int(args.seconds * STEPS_PER_S[args.task] / args.rows))
     horizon = min(steps, 4096)
 
@@ -100,7 +100,7 @@ def by_raw(shipped, raw, tool):
 
 
 def best_of(args, rates, raw):
-    """Ours over the best mode of each tool, round by round."""
+    """Ours over the best mode of each tool, per round."""
     figures = {}
     for tool in dict.fromkeys(mode.split("/")[0] for mode in args.modes):
         best = [max(turn) for turn in zip(*(rates[mode] for mode in args.modes if mode.startswith(tool)))]

@@ -33,7 +33,7 @@ def options(**values):
     return {**SAME, **values}
 
 
-# name -> (env's options, learner's options, (runners, envs of each), our iterations, peer's modes: words of its script)
+# name -> (env options, learner options, (runners, envs per runner), our iterations, peer's modes as arguments of its script)
 RLLIB = {"train_batch_size": 4000, "minibatch_size": 128, "num_epochs": 10, "hidden": [256, 256], "activation": "tanh"}
 SETTINGS = {
     "s64": (OBS_27, options(train_batch_size=4096, minibatch_size=2048, num_epochs=4, hidden=[256, 256], activation="relu", normalize_obs=True), (2, 32), 12,
@@ -75,7 +75,7 @@ def theirs(args, folder, name, mode, cores):
 
 
 def compare(args, folder, name, cores):
-    """The ratio of each round and whether it was quiet."""
+    """The ratio of each round, and True if it was quiet."""
     modes, ratios, quiet = list(SETTINGS[name][4])[:args.modes], [], []
     for turn in range(args.rounds):
         mine = ours(args, folder, name, cores) if turn % 2 == 0 else None

@@ -30,7 +30,7 @@ from train import QUIET, on_cores  # noqa: E402
 
 SKIPPED = 77
 ENVS, STEPS, MINIBATCH, EPOCHS, HIDDEN, LR, GAMMA, LAMBDA, CLIP, DEVIATION = 64, 64, 2048, 4, 256, 3e-4, 0.99, 0.95, 0.2, 0.5
-# Neither side clips gradients or the change of values: RLtools has no such thing.
+# Neither side clips gradients or value changes, because RLtools cannot.
 OURS = {"train_batch_size": ENVS * STEPS, "minibatch_size": MINIBATCH, "num_epochs": EPOCHS, "hidden": [HIDDEN, HIDDEN], "activation": "relu", "lr": LR,
         "gamma": GAMMA, "lambda": LAMBDA, "clip_param": CLIP, "log_std_init": math.log(DEVIATION), "normalize_obs": True, "grad_clip": 0, "vf_clip": False}
 THEIRS = {"ENVS": ENVS, "STEPS": STEPS, "MINIBATCH": MINIBATCH, "EPOCHS": EPOCHS, "HIDDEN": HIDDEN, "LR": LR, "DISCOUNT": GAMMA, "TRACE": LAMBDA, "CLIP": CLIP,
@@ -57,7 +57,7 @@ def blas_words(venv, name):
 def compiled(args, name):
     """RLtools' program, rebuilt if its source or the command changed. Uses the flags of RLtools' own Python package."""
     packages = one(args.venv, "lib/python3*/site-packages/rltools").parent
-    mujoco = one(args.build / "lib/backplane/plugins", "libmujoco.so.*")  # our plugins' own
+    mujoco = one(args.build / "lib/backplane/plugins", "libmujoco.so.*")  # as our plugins use
     headers = one(ROOT, ".venv/lib/python3*/site-packages/mujoco/include")
     program = args.build / "bench" / f"rltools_ppo_{name.lower()}"
     command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O3", "-march=native", "-ffast-math", "-w", "-DRL_TOOLS_DISABLE_UNALIGNED_MEMORY_ALLOCATIONS",
@@ -87,7 +87,7 @@ def ours(args, folder, cores, iterations, **more):
 
 
 def ours_per_cpu_second(args, folder, core, **more):
-    """Steps per CPU second of all iterations but the first, and what other programs took."""
+    """Steps per CPU second of all iterations but the first, and the share of other programs."""
     first, _ = ours(args, folder, [core], 1, **more)
     whole, _ = ours(args, folder, [core], 1 + args.iterations, **more)
     return args.iterations * ENVS * STEPS / (whole.cpu_s - first.cpu_s), max(first.others, whole.others)
@@ -99,7 +99,7 @@ def theirs(program, core, iterations):
 
 
 def play_round(args, folder, programs, cores, turn):
-    """figure -> ratio of one round, and whether it was quiet."""
+    """figure -> ratio of one round, and True if it was quiet."""
     core = cores[-1]
 
     def our_side():
@@ -124,7 +124,7 @@ def play_round(args, folder, programs, cores, turn):
 
 
 def lacks_amp(args):
-    """Why `use_amp: true` is not to be had here, or nothing."""
+    """The reason why `use_amp: true` is unavailable here, or an empty value."""
     known = subprocess.run([args.build / "bin/backplane", "plugin", "describe", "learner.ppo"], capture_output=True, text=True, check=True).stdout
     if "use_amp" not in known:
         return "learner.ppo of this build has no option use_amp"

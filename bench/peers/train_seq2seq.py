@@ -52,7 +52,7 @@ SIDES = {  # name -> (title, way to run it)
     "ours_parallel": ("ours, parallel_microbatches 2, 2 cores", ours(cores=2, parallel_microbatches=2)),
 }
 SAME_ORDER = [side for side in SIDES if "grouped" not in side]
-EXACT = ["loop", "ours_unsorted", "ours", "ours_parallel"]  # the same arithmetic but for rounding
+EXACT = ["loop", "ours_unsorted", "ours", "ours_parallel"]  # equal arithmetic except for rounding
 # Real tokens per second of the first over the best of the others, in the same round.
 RATIOS = [
     ("ours", ["hf"], None), ("ours", ["hf_grouped"], None), ("ours", ["loop"], None), ("ours_unsorted", ["loop"], None), ("ours_unsorted", ["hf"], None),
@@ -68,7 +68,7 @@ def rate(run, clock):
 
 
 def measured(args, runner, sides):
-    """One dictionary a run, in the order in which they ran; every second round in reverse."""
+    """One dictionary per run, in order; every second round is reversed."""
     runs = []
     for turn in range(args.rounds):
         for side in sides if turn % 2 == 0 else reversed(sides):
@@ -80,7 +80,7 @@ def measured(args, runner, sides):
 
 
 def need_same(runs, dropout):
-    """Ends the run where sides that read the same items in the same order did not, or did not begin with the same loss."""
+    """Exits with an error if sides with equal items and order read different ones or started with a different loss."""
     runs = [run for run in runs if run["side"] in SAME_ORDER]
     for run in runs[1:]:
         counts, wanted = ([int(u["real_tokens"]) for u in each["updates"]] for each in (run, runs[0]))
@@ -127,7 +127,7 @@ def summary(runs, side):
 
 
 def first_norms(runner):
-    """The gradient of one and the same update, cut in two ways."""
+    """The gradient of one update, split in two ways."""
     found = {}
     by_tokens = functools.partial(hf, "fixed")
     for name, side in (("Seq2SeqTrainer as shipped", hf), ("Seq2SeqTrainer, loss by tokens", by_tokens), ("ours", ours)):
@@ -136,7 +136,7 @@ def first_norms(runner):
 
 
 def verdict(row):
-    """Where every pair was disturbed a ratio neither reaches its floor nor misses it."""
+    """If all pairs were disturbed, a ratio neither reaches nor misses its floor."""
     if row["floor"] is None:
         return ""
     word = "disturbed" if row["over_all"] else "reached" if row["wall_s"]["median"] >= row["floor"] else "BELOW"
@@ -202,7 +202,7 @@ def main():
     adopt_orphans()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # A quarter of the sampler's megabatch: any args.updates updates in a row then see each of its lengths once.
+        # A quarter of the sampler's megabatch: any args.updates consecutive updates then contain each of its lengths once.
         write_data(folder, args.corpus / "train.tsv", args.corpus / "spm.model", 4 * GROUP * args.updates)
         runner = Runner(folder, args.build, args.venv / "bin/python", cores, args.dropout)
         versions = runner.peer({"program": "prepare", "dropout": args.dropout})
