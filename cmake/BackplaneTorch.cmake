@@ -8,7 +8,7 @@ macro(_backplane_add_torch)
   elseif(EXISTS ${BACKPLANE_TORCH_ROOT}/build-version)  # the C++ distribution
     file(STRINGS ${BACKPLANE_TORCH_ROOT}/build-version BACKPLANE_TORCH_VERSION LIMIT_COUNT 1)
   endif()
-  # Only the paths are taken: Torch's own CMake config pulls in the compiler flags and libraries of its build.
+  # Uses only the paths: Torch's own CMake config adds the compiler flags and libraries of its build.
   if(NOT TARGET backplane_torch_sdk)
     add_library(backplane_torch_sdk INTERFACE)
     target_include_directories(backplane_torch_sdk SYSTEM INTERFACE ${BACKPLANE_TORCH_ROOT}/include

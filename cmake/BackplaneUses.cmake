@@ -7,9 +7,9 @@ macro(_backplane_use_mujoco)
   set(MuJoCo_LIBRARY ${BACKPLANE_PREFIX}/lib/backplane/plugins/libmujoco.so.${MuJoCo_VERSION})
   if(NOT MuJoCo_VERSION OR NOT EXISTS ${MuJoCo_LIBRARY})
     message(FATAL_ERROR
-      "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
-      "The packages have it (docs/installation.md). "
-      "In a clone, `scripts/install FOLDER` installs MuJoCo and makes such an installation")
+      "${call}: USES mujoco: expected an installation of Backplane with MuJoCo, got one without in ${BACKPLANE_PREFIX}.\n"
+      "The packages contain it (docs/installation.md). "
+      "In a clone, `scripts/install FOLDER` installs MuJoCo and creates such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)
@@ -29,23 +29,23 @@ macro(_backplane_use_torch)
   string(REGEX REPLACE "\\+.*" "" _found "${BACKPLANE_TORCH_VERSION}")
   if(BACKPLANE_TORCH_RELEASE AND NOT _found STREQUAL BACKPLANE_TORCH_RELEASE)
     message(FATAL_ERROR
-      "${call}: USES torch wants ${_BACKPLANE_LIBTORCH}, with which this installation was built, found "
+      "${call}: USES torch: expected ${_BACKPLANE_LIBTORCH}, as used by this installation, got "
       "'${BACKPLANE_TORCH_VERSION}' in ${BACKPLANE_TORCH_ROOT}.\n${_BACKPLANE_GET_TORCH}")
   endif()
 endmacro()
 
 set(_BACKPLANE_LIBTORCH LibTorch)
 set(_BACKPLANE_TORCH_PACKAGE torch)
-if(BACKPLANE_TORCH_RELEASE)  # empty: the installation itself was built without
+if(BACKPLANE_TORCH_RELEASE)  # empty: the installation was built without LibTorch
   string(APPEND _BACKPLANE_LIBTORCH " ${BACKPLANE_TORCH_RELEASE}")
   string(APPEND _BACKPLANE_TORCH_PACKAGE "==${BACKPLANE_TORCH_RELEASE}")
 endif()
 string(CONCAT _BACKPLANE_GET_TORCH
-  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` gets it (a wheel of Backplane: `pip install 'backplane[torch]'`). One that lies elsewhere, "
-  "the folder torch/ of a Python package or that of the C++ distribution, is named by -DBACKPLANE_TORCH_ROOT=FOLDER or, as when a plugin runs, "
-  "by the environment's BACKPLANE_TORCH_LIB=FOLDER/lib")
+  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` installs it (with a wheel of Backplane: `pip install 'backplane[torch]'`). To use another "
+  "folder, torch/ of a Python package or the C++ distribution, set -DBACKPLANE_TORCH_ROOT=FOLDER or, as for running plugins, "
+  "the environment variable BACKPLANE_TORCH_LIB=FOLDER/lib")
 
-# As plugin/torch_runtime.cpp looks for it.
+# The same search as in plugin/torch_runtime.cpp.
 function(_backplane_find_torch out)
   set(places)
   if(BACKPLANE_TORCH_ROOT)
@@ -60,8 +60,8 @@ function(_backplane_find_torch out)
     get_filename_component(places ${BACKPLANE_PREFIX}/../torch ABSOLUTE)
   endif()
   if(NOT EXISTS ${places}/lib/libtorch.so OR NOT EXISTS ${places}/include/torch/csrc/api/include/torch/torch.h)
-    message(FATAL_ERROR "${call}: USES torch wants ${_BACKPLANE_LIBTORCH}, found no include/ and lib/libtorch.so "
-                        "of it in ${places}.\n${_BACKPLANE_GET_TORCH}")
+    message(FATAL_ERROR "${call}: USES torch: expected ${_BACKPLANE_LIBTORCH}, got no include/ and "
+                        "lib/libtorch.so in ${places}.\n${_BACKPLANE_GET_TORCH}")
   endif()
   set(${out} ${places} PARENT_SCOPE)
 endfunction()

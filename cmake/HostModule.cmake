@@ -1,6 +1,6 @@
-# backplane_add_module(<name> [FAST] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all
-# sources in its folder but main.cpp and EXCEPT, or of SOURCES. It is optimized for size as with SMALL of backplane_precompile, unless it is
-# FAST: for what steps, trains, or reads and writes many lines.
+# backplane_add_module(<name> [FAST] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp". It
+# contains SOURCES, or all sources in its folder except main.cpp and EXCEPT. It is optimized for size, like SMALL of backplane_precompile,
+# unless FAST is given: for code that steps, trains, or processes many lines.
 function(backplane_add_module name)
   cmake_parse_arguments(M "FAST" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
   if(NOT M_SOURCES)

@@ -64,6 +64,6 @@ function(backplane_precompile target)
     target_compile_options(${target} PRIVATE ${_test_optimizer})
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
-  # The compiler takes the header only where fmt's macros are defined alike.
+  # The compiler only uses the header if fmt's macros are defined alike.
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 endfunction()
