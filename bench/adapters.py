@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What the Python adapters are worth: env steps per second beside those of the trainers' own envs, in turn, and the cost of a call.
+"""Compares the Python adapters with the trainers' own envs, in turn, in env steps per second, and measures the cost of a call.
 
-  adapters.py gymnasium [--env Ant-v5]    our vector env, 2 threads, beside make_vec sync and async    (Python: build/adapters/gymnasium)
-  adapters.py envpool   [--env Ant-v5]    our vector env beside EnvPool, both 2 threads                (needs envpool)
+  adapters.py gymnasium [--env Ant-v5]    our vector env, 2 threads, and make_vec sync and async       (Python: build/adapters/gymnasium)
+  adapters.py envpool   [--env Ant-v5]    our vector env and EnvPool, both 2 threads                   (needs envpool)
   adapters.py sb3       [--env Ant-v5]    rollouts of Stable-Baselines3's PPO on ours and on SubprocVecEnv    (build/adapters/sb3)
-  adapters.py returns   [--seeds 5]       what its PPO has learned of CartPole-v1 on ours and on SubprocVecEnv, by Welch's test      (build/adapters/sb3)
+  adapters.py returns   [--seeds 5]       returns of its PPO on CartPole-v1, on ours and on SubprocVecEnv, by Welch's test      (build/adapters/sb3)
   adapters.py call FILE [--at-most-us 10] CPU time of a step of 64 rows of tests/support/env_null.cpp
 
-BACKPLANE_HOME is the build tree or the installation. Each round runs every one once, the order turned from round to round; the figure is the
-median over rounds of the ratio within a round. Between rounds it looks at the machine's pressure: above 10 % it says "disturbed".
+BACKPLANE_HOME is the build tree or the installation. Each round runs every env once, in rotating order; the figure is the median over
+rounds of the ratio within a round. If the machine's pressure between rounds exceeds 10 %, the result is "disturbed".
 """
 import argparse
 import json
@@ -27,7 +27,7 @@ ROWS = 64
 
 
 def pressure_pct() -> float:
-    """Share of the last 10 s in which somebody waited for a core."""
+    """Share of the last 10 s in which some process waited for a core."""
     try:
         with open("/proc/pressure/cpu") as file:
             return float(file.readline().split("avg10=")[1].split()[0])
@@ -36,7 +36,7 @@ def pressure_pct() -> float:
 
 
 def compare(runs, rounds: int, ours: str) -> None:
-    """runs: name -> function that gives env steps per second."""
+    """runs: name -> function that returns env steps per second."""
     names, rates, disturbed = list(runs), {name: [] for name in runs}, 0
     for round_ in range(rounds):
         for name in names[round_ % len(names):] + names[:round_ % len(names)]:
@@ -58,7 +58,7 @@ def stepper(envs, seconds: float):
     space.seed(1)
     if space.shape[:1] == (ROWS,):
         actions = [space.sample() for _ in range(64)]
-    else:  # EnvPool's is of one row
+    else:  # EnvPool returns one row
         draw = np.random.default_rng(1)
         actions = [draw.uniform(space.low, space.high, (ROWS, *space.shape)).astype(space.dtype) for _ in range(64)]
     envs.reset()
@@ -130,7 +130,7 @@ def bench_sb3(arguments) -> None:
 
 
 def bench_returns(arguments) -> None:
-    """Trained on either; both evaluated in Gymnasium's own env, over 20 episodes."""
+    """Trains on either and evaluates both in Gymnasium's own env, over 20 episodes."""
     import gymnasium
     import torch
     from scipy import stats

@@ -1,8 +1,8 @@
-// How often the tests of host/libs/statistics are wrong, and how often they find what is there: bench_calibration [quick].
+// Measures the error rates and the power of host/libs/statistics: bench_calibration [quick].
 //
-// Simulates comparisons of known arms and prints a line for each figure: what it is, what it was when this table was made (an
-// independent simulation), what it is now, the tolerance, ok or OFF. Exits with 1 if one is off. `quick` runs few repeats: each
-// tolerance then grows by three standard errors, so that only a broken rule is noticed.
+// Simulates comparisons of known arms and prints a line per figure: name, expected value (from an independent simulation),
+// measured value, tolerance, ok or OFF. Exits with 1 if one is off. `quick` runs few repeats and widens each tolerance by three
+// standard errors, so that it only detects broken rules.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,7 @@ int off = 0;
 
 bp_rng Stream(int repeat) { return {bp_seed(20261124, BP_PURPOSE_EVAL, 0, static_cast<uint64_t>(repeat)), 0}; }
 
-// Compares the share of repeats in which `happens` with what is expected.
+// Compares the share of repeats in which `happens` is true with `expected`.
 void Share(const std::string& what, double expected, double tolerance, int repeats,
            const std::function<bool(bp_rng*, int)>& happens) {
   if (quick) repeats = std::min(repeats, 400);
@@ -79,8 +79,8 @@ void Sequential() {
     const auto equals = [&](const Arm& arm) {
       return [&row, arm](bp_rng* rng, int repeat) { return Differ(rng, repeat, row.n, row.looks, 1000, arm, arm); };
     };
-    Share("equal arms told apart, " + Plan(row.n, row.looks) + ", normal", row.normal, 0.01, 10'000, equals(Of(0)));
-    Share("equal arms told apart, " + Plan(row.n, row.looks) + ", lognormal", row.lognormal, 0.01, 10'000, equals(LogNormal));
+    Share("false positives, " + Plan(row.n, row.looks) + ", normal", row.normal, 0.01, 10'000, equals(Of(0)));
+    Share("false positives, " + Plan(row.n, row.looks) + ", lognormal", row.lognormal, 0.01, 10'000, equals(LogNormal));
   }
   for (const Row& row : {Row{5, 1, 0.071, 0}, Row{5, 5, 0.062, 0}, Row{10, 3, 0.068, 0}})
     Share("equal means, spreads 1 and 3, " + Plan(row.n, row.looks), row.normal, 0.01, 4'000,
@@ -98,7 +98,7 @@ void Welch() {
     };
   };
   for (const auto& [n, share] : {std::pair{3, 0.032}, {5, 0.045}, {10, 0.051}})
-    Share("Welch, equal arms told apart, n = " + std::to_string(n), share, 0.01, 20'000, found(static_cast<size_t>(n), 0));
+    Share("Welch, false positives, n = " + std::to_string(n), share, 0.01, 20'000, found(static_cast<size_t>(n), 0));
   Share("Welch, equal means, spreads 1 and 3, n = 5", 0.055, 0.01, 20'000, found(5, 0, 3));
   // Student's test, which assumes equal spreads, has 0.80 at these effects. Welch's, by SciPy, 400,000 repeats:
   struct Row {
@@ -171,8 +171,8 @@ void Speed() {
   for (const Row& row :
        {Row{3, 0.049, 0.050, 0.31, 0.60}, Row{5, 0.053, 0.049, 0.70, 0.98}, Row{10, 0.052, 0.049, 0.98, 1.00}}) {
     const std::string n = ", " + std::to_string(row.blocks) + " blocks";
-    Share("ABBA, drift 5 %, equals told apart" + n, row.drift, 0.01, 20'000, told(row.blocks, 0.05, 0));
-    Share("ABBA, drift 20 %, equals told apart" + n, row.more_drift, 0.01, 20'000, told(row.blocks, 0.20, 0));
+    Share("ABBA, drift 5 %, false positives" + n, row.drift, 0.01, 20'000, told(row.blocks, 0.05, 0));
+    Share("ABBA, drift 20 %, false positives" + n, row.more_drift, 0.01, 20'000, told(row.blocks, 0.20, 0));
     Share("ABBA, drift 5 %, power at 3 %" + n, row.three, 0.02, 20'000, told(row.blocks, 0.05, 0.03));
     Share("ABBA, drift 5 %, power at 5 %" + n, row.five, 0.02, 20'000, told(row.blocks, 0.05, 0.05));
   }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a trial by command costs beside the command: CPU time of `run-trial` itself.
+"""Measures the overhead of a trial by command: CPU time of `run-trial` itself.
 
 usage: command_overhead.py [--build build/release] [--rounds 20] [--at-most-ms 50]
 
-For `true`, and for a Python script with 100 reports, of which it is run without Backplane as well: the CPU time of run-trial with all it
-starts, less that of the command alone; median of the rounds, the two in turn. Exits with 1 if one is above what is allowed.
+For `true` and for a Python script with 100 reports: the CPU time of run-trial with all its children, minus the command's own. Median of
+rounds, in turn. Exits with 1 if a median exceeds --at-most-ms.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ REPORTS = "import backplane_client\nfor step in range(100):\n    backplane_clien
 
 
 def cpu_ms(words, **options):
-    """Of a process and all that it waits for."""
+    """CPU time of a process and all its waited-for children, in ms."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -29,7 +29,7 @@ def cpu_ms(words, **options):
 
 
 def prepared(program, folder, name, command):
-    """trial.json of a batch that has run it once."""
+    """trial.json of a batch that ran it once."""
     file = folder / f"{name}.yaml"
     file.write_text(f"learner: {{command: {json.dumps(command)}}}\n")
     subprocess.run([program, "run", file, "--out", folder / name, "--quiet"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
@@ -60,7 +60,7 @@ def main():
                 extra.append(with_host - cpu_ms(command))
             median = statistics.median(extra)
             worst = max(worst, median)
-            print(f"{title}: {median:.1f} ms beside the command ({min(extra):.1f} to {max(extra):.1f}, {args.rounds} rounds)")
+            print(f"{title}: {median:.1f} ms on top of the command ({min(extra):.1f} to {max(extra):.1f}, {args.rounds} rounds)")
             figures["command_overhead_ms/" + title.replace(" ", "_")] = {"median": median, "min": min(extra), "max": max(extra), "n": args.rounds}
     print(json.dumps({"figures": figures}))
     return worst > args.at_most_ms

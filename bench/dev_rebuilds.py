@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""How soon a build of a plugin runs under `backplane dev`: 20 rebuilds of a C env, half-written files, crashes and hangs among them.
+"""Measures the time until a rebuilt plugin runs under `backplane dev`: 20 rebuilds of a C env, including half-written files, crashes and hangs.
 
   bench/dev_rebuilds.py [--program build/release/bin/backplane] [--bar 2.0]
 
-Every build is compiled and sealed before; what is measured begins when the last byte of it stands in the watched file, and ends when `dev` says
-that it runs or, of one that is broken from its first step on, that it is refused. Exit 1 if one takes longer than the bar, or something is left
-running.
+Every build is compiled and sealed beforehand. The time starts with the last byte in the watched file, and ends when `dev` reports that the
+build runs or, if its first step fails, that it is rejected. Exits with 1 if one takes longer than the bar, or if a process keeps running.
 """
 import argparse
 import json
@@ -26,13 +25,13 @@ from figures.readers import spread
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "templates/env/c/plugin.c"
 STEP = "  for (uint64_t r = begin; r < end; ++r) {\n    row *p = &env->row[r];\n    const double force"
-LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # not before it trains
+LATE = "  static long calls;\n  if (++calls > 10000) %s;\n"  # only while it trains
 CHANGES = {
     "good": lambda text, n: text.replace('"A point mass on a line', f'"Build {n}: a point mass on a line'),
     "crashes": lambda text, n: text.replace(STEP, LATE % "abort()" + STEP),
     "crashes at once": lambda text, n: text.replace(STEP, "  abort();\n" + STEP),
     "hangs": lambda text, n: text.replace(STEP, LATE % "for (;;) {}" + STEP),
-    # Another observation: the learner's state does not fit.
+    # A different observation shape: the learner's state does not fit.
     "other shape": lambda text, n: text.replace("kTwo[] = {2}", "kTwo[] = {3}").replace("obs[0] = (float)env", "obs[2] = 0, obs[0] = (float)env"),
 }
 EXPERIMENT = """env: template_c
@@ -41,13 +40,13 @@ rollout: {num_env_runners: 1, num_envs_per_env_runner: 8}
 budget: {iterations: 100000000}
 monitors: []
 """
-# What is built, and how its file comes to be.
+# State of each build, and the way its file is written.
 BUILDS = [("good", "renamed"), ("good", "written"), ("good", "half, then whole"), ("crashes", "renamed"), ("good", "half, then whole"),
           ("other shape", "written"), ("other shape", "unsealed first"), ("good", "renamed"), ("hangs", "written"), ("good", "removed first"),
           ("crashes at once", "renamed"), ("good", "half, then whole"), ("crashes", "half, then whole"), ("good", "twice"),
           ("good", "unsealed first"), ("crashes at once", "written"), ("good", "emptied first"), ("hangs", "renamed"),
           ("crashes", "twice"), ("good", "renamed"), ("good", "half, then whole")]
-PAUSE_S = 0.7  # of a linker that is at work
+PAUSE_S = 0.7  # while a linker is at work
 
 
 def build(program, what, number, folder):
@@ -65,7 +64,7 @@ def build(program, what, number, folder):
 
 
 def put(way, sealed, unsealed, file):
-    """Returns when the last byte of it stood there."""
+    """Returns when the last byte was written."""
     beside = file.with_suffix(".new")
     if way == "renamed":
         beside.write_bytes(sealed)
@@ -109,7 +108,7 @@ class Dev:
             self.lines.put((time.monotonic(), line.rstrip()))
 
     def wait_for(self, pattern, seconds=30):
-        """When a line was said that has the pattern."""
+        """The time of the first line that matches the pattern."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -153,7 +152,7 @@ def main():
             if number == 1:
                 dev.wait_for("watching")
             elif what != "crashes at once" and BUILDS[number - 2][0] in ("crashes", "hangs"):
-                # A crash is seen; a hang is not waited for.
+                # Check for a crash, but do not wait for a hang.
                 if BUILDS[number - 2][0] == "crashes" and dev.wait_for(r"build \d+ failed") is None:
                     print("  the crash was not told")
                     failed = True

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What takes several runs of bench_host or a run of `backplane` to know. The last line is a JSON object with the figures.
+"""Measures figures that need several runs of bench_host or a run of `backplane`. The last line is a JSON object with the figures.
 
   bench/host.py agents        CPU time per env step of a 4-agent env at 4,096 rows / at 64
   bench/host.py many_uavs     CPU time of a UAV's step among 1,000 / among 10, at the same density
-  bench/host.py tensor_grid   the grid as tensors beside the scalar one: million agent-steps a second
+  bench/host.py tensor_grid   the grid as tensors and as the scalar env: million agent-steps per second
   bench/host.py start         milliseconds until a plugin is loaded and its 64 rows are reset
   bench/host.py phases        shares of a short PPO run
-  bench/host.py e_train       steps a second of PPO on one core / those of the bare physics, in turn
+  bench/host.py e_train       steps per second: PPO on one core / the bare physics, in turn
   bench/host.py amp           PPO with `use_amp: true` / in float32 on one core, in turn
-  bench/host.py dry_run       seconds that `run --dry-run` takes for a sweep of 10,000 points
+  bench/host.py dry_run       seconds of `run --dry-run` for a sweep of 10,000 points
 """
 import argparse
 import json
@@ -61,7 +61,7 @@ class Host:
         return json.loads(done.stdout)
 
     def train(self, folder, cores, **values):
-        """result.json of a trial of PPO."""
+        """result.json of a PPO trial."""
         file = pathlib.Path(folder) / "bench.yaml"
         out = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "out"
         file.write_text(PPO.format(out=out, **values))
@@ -84,7 +84,7 @@ def agents(host):
 
 
 def many_uavs(host):
-    """With as many UAVs' steps in a rollout of each, in turn."""
+    """In turn, with equal numbers of UAV steps in both rollouts."""
     def cost(rows, horizon, uavs, side):
         found = host.bench("cost", host.plugins / "env_uav_grid.so", f"rows={rows}", "chunk_rows=16", f"horizon={horizon}", "masked=1", f"pairs={host.pairs}",
                            "env.others=patches", f"env.n_uavs={uavs}", f"env.n_obstacles={4 * uavs}", f"env.grid_size={side}")
@@ -94,8 +94,8 @@ def many_uavs(host):
 
 
 def tensor_grid(host):
-    """LibTorch's threads are those of OMP_NUM_THREADS, the scalar env's are the host's. On one thread CPU time counts, which other
-    programs disturb less."""
+    """OMP_NUM_THREADS sets LibTorch's threads, the host sets the scalar env's. With one thread, use CPU time, which other programs disturb
+    less."""
     torch = next(iter(ROOT.glob(".venv/lib/python3*/site-packages/torch/lib")))
     found = {}
     for rows, horizon in ((64, 8),) if host.quick else ((64, 64), (1024, 16), (16384, 4)):
@@ -112,7 +112,7 @@ def tensor_grid(host):
 
 
 def start(host):
-    """A fresh process each."""
+    """Each in a fresh process."""
     found = {}
     for task in ("ant", "humanoid", "half_cheetah", "quadruped_stand"):
         env = host.plugins / f"env_{task}.so"
@@ -129,7 +129,7 @@ def phases(host):
 
 
 def e_train(host):
-    """One shared net of 64-64, 4 epochs, minibatch 512, normalised observations. The raw rate is that of the plugin's own steps."""
+    """One shared net of 64-64, 4 epochs, minibatch 512, normalised observations. The raw rate covers the plugin's own steps."""
     options = "{train_batch_size: 4096, minibatch_size: 512, num_epochs: 4, hidden: [64, 64], share_layers: true, normalize_obs: true}"
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +141,7 @@ def e_train(host):
 
 
 def amp(host):
-    """Two nets of 256-256, 4 epochs, minibatch 2,048, normalised observations; beside it the share that the updates take of either."""
+    """Two nets of 256-256, 4 epochs, minibatch 2,048, normalised observations. Also returns the updates' share of either time."""
     ratios, shares = [], {"false": [], "true": []}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(1 if host.quick else 7):
@@ -155,7 +155,7 @@ def amp(host):
 
 
 def dry_run(host):
-    """Every trial's plan, checked, with nothing written; --quick reads a sweep of 10,000 points, too."""
+    """Plans and checks all trials without writing; --quick also reads a sweep of 10,000 points."""
     walls, cpus = [], []
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "sweep.yaml").write_text(SWEEP)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the page of a running batch costs: its size, and the CPU time of each writing.
+"""Measures the page of a running batch: its size, and the CPU time per update.
 
 usage: live_page.py [--build build/release] [--trials 200] [--iterations 1000] [--seconds 60]
 
-Makes the results folder of a batch by the program itself (one trial), copies that trial as often as asked for, lets two of them grow
-while `backplane-report --live` writes the page, and prints a line for each writing.
+Runs a batch of one trial, copies that trial --trials times, and lets two copies grow while `backplane-report --live` writes the page.
+Prints a line per update.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def cpu_seconds(pid):
 
 
 def multiply(out, trials):
-    """The first trial again under other ids and seeds: all but two have ended."""
+    """Copies the first trial under other ids and seeds; all but two have ended."""
     plan = json.loads((out / "plan.jsonl").read_text().splitlines()[0])
     first = plan["trial_id"]
     events = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]

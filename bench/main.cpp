@@ -1,4 +1,4 @@
-// Measures the host around one env plugin and prints one JSON object. scripts/bench calls it and makes the table.
+// Measures the host around one env plugin and prints one JSON object. scripts/bench runs it and makes the table.
 //
 //   bench_host cost FILE     cost per env step, actions prefilled, autoreset and statistics on; allocations; use of the threads
 //   bench_host raw FILE      a MuJoCo task under the host against the bare loop of mj_step over the same trace, in turn
@@ -7,15 +7,15 @@
 //   bench_host threads FILE  threads=T against one thread over the same trace, in turn: S_T
 //   bench_host start FILE    milliseconds until a plugin is loaded and all rows are reset: the first step can begin
 //   bench_host count FILE    one rollout inside backplane_bench_measured, for an instruction counter; loop=raw: the bare loop,
-//                            loop=candidates: an evaluation of candidates (raw beside it with still=1)
-//   bench_host shim FILE   what the shim above each trial costs; FILE is the program `backplane`, pairs=N the repeats
+//                            loop=candidates: an evaluation of candidates (with still=1, comparable with raw)
+//   bench_host shim FILE   cost of the shim above each trial; FILE is the program `backplane`, pairs=N the repeats
 //   bench_host plan FOLDER   milliseconds to plan a sweep of 10,000 points, with the plugins of that folder
 //   bench_host events        milliseconds to read 100,000 events of a batch
 //   bench_host facts         compiler, libmujoco
 //
 // followed by KEY=NUMBER: rows chunk_rows horizon threads pairs pin spin masked still (see tests/support/rollout_host.hpp),
 // loop=host|raw|candidates, or env.OPTION=VALUE. `cost` with masked=1 records the actions first and measures their replay, so
-// that drawing costs nothing.
+// that drawing is not measured.
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -85,7 +85,7 @@ Command Parse(const std::vector<std::string>& words) {
 
 double Steps(const Setting& s) { return static_cast<double>(s.rows * s.horizon); }
 
-// Two things measured in turn, A B A B, and the ratio of what they cost.
+// Pairs of measurements in turn, A B A B, and the ratios of their costs.
 class Pairs {
  public:
   // The values a / b of one pair, by name.
@@ -119,7 +119,7 @@ class Pairs {
   std::map<std::string, std::vector<double>> all_, quiet_;
 };
 
-// The actions of `rollouts` rollouts, drawn by a policy that sees the mask.
+// The actions of `rollouts` rollouts, drawn by a policy that respects the mask.
 std::vector<std::vector<std::byte>> RecordMasked(const Setting& setting, uint64_t rollouts) {
   Host host(setting);
   std::vector<std::vector<std::byte>> out;
@@ -167,7 +167,7 @@ nlohmann::json RunThreads(const Command& command) {
   Pairs pairs;
   std::vector<double> balance, wall_eff, sps;
   for (uint64_t i = 0; i < command.pairs; ++i) {
-    // New instances start the same episodes again.
+    // New instances repeat the same episodes.
     Host many(command.setting), single(one);
     const Cost a = Measure([&] { many.Collect(); });
     const PoolUse use = many.use();
@@ -231,7 +231,7 @@ nlohmann::json RunRaw(const Command& command) {
   return out;
 }
 
-// The bare loop plays the same episodes, so only the mj_step calls must be the same; where they end is checked by `raw`.
+// The bare loop runs the same episodes, so only the number of mj_step calls must match; `raw` checks the final states.
 nlohmann::json RunCandidates(const Command& command) {
   Setting setting = command.setting;
   setting.still = true;
@@ -261,7 +261,7 @@ nlohmann::json RunCandidates(const Command& command) {
 }
 #endif
 
-// The states of the host's rows beside those of the loop's: {key, stream, x, x_dot, theta, theta_dot} of a snapshot.
+// Compares the host's rows with the loop's: {key, stream, x, x_dot, theta, theta_dot} of a snapshot.
 bool SameStates(Host& host, const std::vector<cartpole_row>& rows) {
   for (uint64_t r = 0; r < rows.size(); ++r) {
     const std::vector<char> snapshot = host.Snapshot(r);
@@ -273,7 +273,7 @@ bool SameStates(Host& host, const std::vector<cartpole_row>& rows) {
   return true;
 }
 
-// Both write observations, rewards and ends of every step where a learner would read them. The host also adds up returns.
+// Both write observations, rewards and ends of every step to the learner's place. The host also adds up returns.
 nlohmann::json RunCartPole(const Command& command) {
   const Setting& setting = command.setting;
   Pairs pairs;
@@ -324,7 +324,7 @@ nlohmann::json RunCount(const Command& command) {
   return out;
 }
 
-// The events of 50,000 attempts, each as a batch writes them.
+// The events of 50,000 attempts, as a batch writes them.
 void WriteEvents(const std::filesystem::path& file) {
   std::ofstream out(file);
   uint64_t seq = 0;

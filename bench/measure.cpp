@@ -26,7 +26,7 @@ double MachineBusySeconds() {
 
 extern "C" [[gnu::noinline]] void backplane_bench_measured(const std::function<void()>& work) {
   work();
-  asm volatile("" ::: "memory");  // no tail call: the exit of this function must be seen
+  asm volatile("" ::: "memory");  // no tail call: instruction counters need this function's exit
 }
 
 Cost Measure(const std::function<void()>& work) {

@@ -1,4 +1,4 @@
-// How a cost is measured: both clocks, and what other programs took of the machine meanwhile.
+// Measures a cost by both clocks, and the CPU time of other programs meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Cost {
   uint64_t allocations = 0;
 };
 
-// The only caller of what is measured: instruction counts are taken between its entry and its exit, by this name.
+// The only caller of the measured work: instruction counters start at its entry and stop at its exit, by this name.
 extern "C" void backplane_bench_measured(const std::function<void()>& work);
 
 Cost Measure(const std::function<void()>& work);

@@ -1,6 +1,6 @@
-"""Runs one command and measures it together with all it starts: wall and CPU time, peak memory, and what other programs took.
+"""Runs one command and measures it with all its children: wall and CPU time, peak memory, and the CPU time of other programs.
 
-Linux only. One command at a time: the tree that is measured is all that descends from the calling process.
+Linux only. One command at a time: it measures all descendants of the calling process.
 """
 import contextlib
 import ctypes
@@ -16,7 +16,7 @@ import threading
 import time
 
 SAMPLE_S = 0.2
-GRACE_S = 10  # for what a command leaves behind to end by itself
+GRACE_S = 10  # time for leftover processes to end by themselves
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 PR_SET_CHILD_SUBREAPER = 36
@@ -30,7 +30,7 @@ class MeasuredRun:
     stderr: str
     began: float  # time.time() just before the process was started
     wall_s: float  # until the process that was started had ended
-    cpu_s: float  # of the whole tree; a process that nobody waited for is known by the samples alone
+    cpu_s: float  # of the whole tree; for processes without a waiting parent, only from samples
     others: float  # CPU time of other programs / (cores x wall)
     peak_rss_bytes: int = 0  # largest sum over the tree: pages that processes share count in each
     peak_pss_bytes: int = 0  # the same sum with shared pages divided among those that share them; 0 where it may not be read
@@ -43,14 +43,14 @@ class MeasuredRun:
 
 
 def adopt_orphans():
-    """Makes every orphan below this process its child, so that a process which left its group or session is still found and ended."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended then, too
+    """Makes every orphan below this process its child, so that processes that left their group or session are still found and ended."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # to end the started processes, too
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise SystemExit(f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(ctypes.get_errno())}")
 
 
 def descendants():
-    """pid -> (start time, CPU seconds) of all that descends from this process and is no zombie."""
+    """pid -> (start time, CPU seconds) of all live descendants of this process."""
     children, facts = {}, {}
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
@@ -59,7 +59,7 @@ def descendants():
             text = pathlib.Path(entry.path, "stat").read_text()
         except OSError:
             continue  # it has just ended
-        fields = text[text.rindex(")") + 2:].split()  # the name before it may hold spaces and brackets
+        fields = text[text.rindex(")") + 2:].split()  # the name before it may contain spaces and brackets
         if fields[0] not in "ZX":
             facts[int(entry.name)] = fields[19], (int(fields[11]) + int(fields[12])) * TICK_S
         children.setdefault(int(fields[1]), []).append(int(entry.name))
@@ -90,7 +90,7 @@ def pss_bytes(pid):
 
 
 class Sampler(threading.Thread):
-    """Looks at the tree every SAMPLE_S until it is stopped."""
+    """Samples the tree every SAMPLE_S until it is stopped."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -107,8 +107,8 @@ class Sampler(threading.Thread):
             self.cpu_s[pid, started] = cpu_s
         rss = sum(map(rss_bytes, tree))
         self.rss = max(self.rss, rss)
-        # Adding up PSS walks the page tables of every process, and more so the more there are: done at each sample it would slow down
-        # the larger side. So it is done where the resident memory has just grown to a new peak.
+        # Adding up PSS walks the page tables of every process. Doing that in each sample would slow down the side with more processes, so
+        # do it only when the resident memory reaches a new peak.
         if rss > 1.01 * self.pss_at:
             self.pss, self.pss_at = max(self.pss, sum(map(pss_bytes, tree))), rss
 
@@ -130,7 +130,7 @@ def waited_for_s():
 
 
 def end_leftovers():
-    """Waits for orphans of the last command, kills what does not end, and returns how many that were."""
+    """Waits for orphans of the last command, kills those that remain, and returns their number."""
     deadline, killed = time.monotonic() + GRACE_S, set()
     while True:
         try:
@@ -147,7 +147,7 @@ def end_leftovers():
 
 
 class Reader(threading.Thread):
-    """Keeps a pipe empty. Popen.communicate would wait for an orphan that still holds the pipe."""
+    """Empties a pipe. Popen.communicate would wait for an orphan that holds the pipe."""
 
     def __init__(self, pipe):
         super().__init__(daemon=True)
@@ -163,9 +163,9 @@ class Reader(threading.Thread):
 
 
 def measure(command, memory=True, **options):
-    """Runs `command` to its end and ends what it leaves behind. Call adopt_orphans() once before. `options` go to subprocess.Popen.
+    """Runs `command` to its end and kills leftover processes. Call adopt_orphans() once before. `options` go to subprocess.Popen.
 
-    Without `memory` nothing is sampled while it runs, and the peaks are 0."""
+    Without `memory` it takes no samples, and the peaks are 0."""
     command, sampler = [str(word) for word in command], Sampler()
     own, busy, waited = time.process_time(), busy_s(), waited_for_s()
     began, start = time.time(), time.perf_counter()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the monitors cost a trial: wall time with them / without them, and CPU time of their thread / of the trial. Prints a table and JSON.
+"""Measures the monitors' cost: a trial's wall time with / without them, and CPU time of their thread / of the trial. Prints a table and JSON.
 
   bench/monitors.py [--blocks N] [--iterations N] [--monitors ID...]
 
 PPO on Ant. Trials run in blocks on, off, off, on, so that a machine that grows steadily slower or faster changes no ratio. README.md
-says how the interval is made.
+defines the interval.
 """
 import argparse
 import json
@@ -45,7 +45,7 @@ def t_quantile(df):
 
 
 def trial(args, config, out, monitors):
-    """Wall seconds from attempt.start to attempt.end; CPU time that the trial counted for its monitors, if it did."""
+    """Wall seconds from attempt.start to attempt.end, and the trial's recorded CPU time of its monitors, if any."""
     run = measure([args.build / "bin/backplane", "run", config, "--out", out, "--quiet", "--set", f"budget.iterations={args.iterations}",
                    "--set", f"monitors=[{','.join(monitors)}]"], memory=False).check()
     times = {event["kind"]: event["t"] for event in map(json.loads, (out / "events.jsonl").read_text().splitlines())}
@@ -77,7 +77,7 @@ def run_blocks(args, monitors):
 
 
 def summary(blocks):
-    """The ratios of the quiet blocks, or of all where fewer than two are quiet; the monitors' share of every trial that had them."""
+    """Ratios of the quiet blocks, or of all if fewer than two are quiet, and the monitors' share per trial with monitors."""
     quiet = [block for block in blocks if all(run["others"] <= DISTURBED for run in block)]
     used = quiet if len(quiet) >= 2 else blocks
     shares = [run["monitor_share"] for block in blocks for run in block if run["side"] == "on" and run["monitor_share"] is not None]
@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     if args.blocks < 2:
-        parser.error(f"--blocks: wanted at least 2, for an interval, got {args.blocks}")
+        parser.error(f"--blocks: expected 2 or more, for an interval, got {args.blocks}")
     if not (args.build / "bin/backplane").exists():
         parser.error(f"{args.build / 'bin/backplane'} is not there: scripts/build release backplane plugins/all")
     plugins = args.build / "lib/backplane/plugins"

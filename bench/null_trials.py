@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a trial that does next to nothing costs: CPU time of a whole batch, its supervisor, shims and trials, by trial.
+"""Measures the overhead per trial: CPU time of a batch of almost empty trials, with its supervisor and shims.
 
 usage: null_trials.py [--build build/release] [--other BUILD] [--few 50] [--many 250] [--rounds 5] [--at-most-ms 12] [--quick]
 
-Two batches in turn, of few and of many trials with one env step each: the difference of their CPU times (user and system, all processes)
-divided by that of their trials, so that what a batch costs once is not in it. Beside it, in turn as well, what starting /bin/true costs a
-shell on this machine, and with --other the same of another build. Prints one JSON object; medians of the rounds. Rounds in which other programs
-took more than 5 % of the machine are left out, unless all are: then it says "disturbed", which neither reaches the bar nor misses it.
+Runs two batches in turn, with few and with many trials of one env step each. The figure is the difference of their CPU times (user and
+system, all processes) per additional trial, which excludes a batch's fixed cost. For comparison it also measures, in turn, a shell's
+start of /bin/true, and with --other a different build. Prints one JSON object with medians of the rounds. Rounds in which other programs
+used more than 5 % of the machine are dropped. If none is left, the result is "disturbed", which neither reaches nor misses the bar.
 Exits with 1 if an undisturbed median is above --at-most-ms. --quick is one small round.
 """
 import argparse
@@ -42,7 +42,7 @@ class Subject:
         return measure([self.program, "run", file, "--out", out, "--jobs", 1, "--quiet"], memory=False).check()
 
     def round(self):
-        """Milliseconds per trial, and the largest share that others took."""
+        """Milliseconds per trial, and the largest share of other programs."""
         few, many = self.batch(self.few), self.batch(self.many)
         return (many.cpu_s - few.cpu_s) / (self.many - self.few) * 1e3, max(few.others, many.others)
 

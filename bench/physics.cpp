@@ -9,17 +9,17 @@
 
 namespace {
 const mjModel* g_model = nullptr;   // of the newest mjData
-const mjModel* g_loaded = nullptr;  // the newest one as its file says, a copy
+const mjModel* g_loaded = nullptr;  // copy of the newest model as loaded from its file
 }  // namespace
 
-// Stands in front of the library's own, so that a plugin's model becomes known without knowing the plugin.
+// Overrides the library's function to learn any plugin's model.
 extern "C" mjData* mj_makeData(const mjModel* model) {
   static const auto real = reinterpret_cast<mjData* (*)(const mjModel*)>(dlsym(RTLD_NEXT, "mj_makeData"));
   g_model = model;
   return real(model);
 }
 
-// Likewise. A plugin may turn off parts of its model that change no bit; the plain loop steps the model of the file.
+// As above. A plugin may disable parts of its model without changing a bit; the plain loop steps the file's model.
 extern "C" mjModel* mj_loadXML(const char* name, const mjVFS* vfs, char* error, int error_size) {
   static const auto real =
       reinterpret_cast<mjModel* (*)(const char*, const mjVFS*, char*, int)>(dlsym(RTLD_NEXT, "mj_loadXML"));
@@ -65,7 +65,7 @@ Trace Record(const Setting& setting) {
   trace.horizon = setting.horizon;
   trace.frame_skip = host.options()["frame_skip"];
   trace.restarts.resize(setting.rows);
-  // The first reset, done here as the collector will do it once more: same seeds, same states.
+  // Does the first reset here, which the collector repeats with the same seeds and states.
   Rows first(setting.rows, test_support::kEnvSeed, BP_PURPOSE_ENV_EPISODE);
   for (uint64_t r = 0; r < setting.rows; ++r) first.StartEpisode(r);
   if (const bp_status s = host.env().Reset(1, 0, setting.rows, nullptr, first.seeds.data()); s != BP_OK)
@@ -102,7 +102,7 @@ void Replay::Run(unsigned threads) {
   for (std::thread& thread : others) thread.join();
 }
 
-// In the host's order, chunk by chunk and there step by step, so that both have the same data in the caches.
+// In the host's order (chunks, then steps), so that both have the same data in the caches.
 void Replay::RunRows(uint64_t begin, uint64_t end) {
   std::vector<size_t> restarted(trace_.rows, 0);
   for (uint64_t c = begin; c < end; c += trace_.chunk_rows)

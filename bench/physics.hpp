@@ -1,6 +1,6 @@
-// The physical limit of a MuJoCo task: the states, controls and resets of a run of the plugin, replayed by a bare loop of
-// mj_step. Works for every env plugin that has an option frame_skip and whose row snapshots begin with the vector
-// mjSTATE_INTEGRATION (after the layer's key and random stream), so no source of a task is linked here.
+// The physical limit of a MuJoCo task: a bare loop of mj_step replays a plugin's recorded states, controls and resets. Works
+// for every env plugin with an option frame_skip whose row snapshots begin with the vector mjSTATE_INTEGRATION (after the
+// layer's key and random stream). So it links no task's source.
 #pragma once
 
 #include <mujoco/mujoco.h>
@@ -20,7 +20,7 @@ struct Trace {
     uint64_t t;
     std::vector<mjtNum> state;
   };
-  std::shared_ptr<const mjModel> model;  // a copy: the plugin's goes with its instance
+  std::shared_ptr<const mjModel> model;  // a copy: the plugin's dies with its instance
   uint64_t rows = 0, chunk_rows = 1, horizon = 0;
   int frame_skip = 1;
   std::vector<std::vector<mjtNum>> start, end;  // [rows], mjSTATE_INTEGRATION
@@ -28,7 +28,7 @@ struct Trace {
   std::vector<float> controls;                  // [horizon, rows, nu]
 };
 
-// Plays setting.horizon steps of all rows, one rollout a step, and writes down what the physics needs.
+// Runs setting.horizon steps of all rows, one rollout per step, and records the inputs of the physics.
 Trace Record(const Setting& setting);
 
 // The states of all rows now. Throws std::runtime_error if the plugin's snapshots are too short to hold one.
@@ -39,9 +39,9 @@ class Replay {
   explicit Replay(const Trace& trace);
   ~Replay();
   Replay(const Replay&) = delete;
-  // mj_step and resets only; the rows are dealt out to `threads` threads as equal blocks.
+  // mj_step and resets only; `threads` threads get equal blocks of rows.
   void Run(unsigned threads);
-  // Whether every row ended bit for bit where the plugin's rows did.
+  // True if every row ended bit for bit like the plugin's.
   bool EndsAsRecorded() const;
 
  private:

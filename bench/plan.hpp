@@ -1,4 +1,4 @@
-// How long it takes to plan a large sweep.
+// Measures the time to plan a large sweep.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace backplane::bench {
 
-// Plans a sweep of three axes (25 x 20 x 20 points) over PPO on Ant, as often as asked; the plugin files are hashed once each
-// time. Throws std::runtime_error if the folder lacks these plugins.
+// Plans a sweep of three axes (25 x 20 x 20 points) over PPO on Ant, `times` times; hashes each plugin file once per repeat.
+// Throws std::runtime_error if the folder lacks these plugins.
 nlohmann::json RunPlan(const std::filesystem::path& plugin_folder, uint64_t times);
 
 }  // namespace backplane::bench

@@ -1,12 +1,12 @@
-// Measures what a second thread brings to an update of learner.ppo and prints one JSON object.
+// Measures the gain of a second thread in an update of learner.ppo and prints one JSON object.
 //
 //   bench_ppo_update [pairs=15] [round_ms=300] [only=[64,64]/128] [quick]
 //   bench_ppo_update amp [pairs=15] [round_ms=300] [quick]
 //
-// In turn: one update shared by two threads, and two updates by one thread each, side by side. `share` is the speed of the
-// first as a share of the second's, by net and minibatch, over the pairs in which other programs took at most 5 % of the
-// machine; "disturbed" where none was left, and the share is over all then. `of_best` is that of the fastest rounds. Both
-// learners start alike and have to end with the same bits.
+// Compares, in turn, one update shared by two threads with two updates side by side, one thread each. `share` is the speed of
+// the first as a share of the second's, per net and minibatch. It covers pairs in which other programs used at most 5 % of the
+// machine. Without any such pair, it covers all and is "disturbed". `of_best` compares the fastest rounds. Both learners start
+// alike and must end with the same bits.
 //
 // `amp`: CPU time of an update by one thread in float32 and with use_amp: true, in turn, two nets of 256-256 with ReLU,
 // minibatch 2,048.
@@ -45,7 +45,7 @@ struct Case {
 constexpr Case kCases[] = {{"[64,64]", 128, 0.80},   {"[64,64]", 256, 0.88},   {"[64,64]", 1024, 0.92},
                            {"[256,256]", 128, 0.80}, {"[256,256]", 256, 0.88}, {"[256,256]", 1024, 0.92}};
 
-// What a rollout would bring, drawn.
+// Random data with the shape of a rollout.
 class Rollout {
  public:
   Rollout() {
@@ -70,7 +70,7 @@ class Rollout {
                                             &value_.tensor, &terminated_.tensor, &truncated_.tensor};
 };
 
-// The plugin as a trial has it, on so many threads.
+// The plugin as in a trial, with that many threads.
 class Trial {
  public:
   Trial(const Case& c, int epochs, unsigned threads, bool use_amp = false)
@@ -143,7 +143,7 @@ struct Round {
   double wall_s = 0, others = 0;
 };
 
-// `updates` updates, of which only the steps are timed: what a rollout brings is taken in one place for both sides.
+// Runs `updates` updates and times only their steps: loading the rollout happens in one place for both sides.
 Round Shared(Trial* trial, Rollout* rollout, int updates) {
   Round round;
   const Cost all = Measure([&] {
@@ -158,7 +158,7 @@ Round Shared(Trial* trial, Rollout* rollout, int updates) {
   return round;
 }
 
-// As many on each of two threads; the time until both are done.
+// The same number on each of two threads; the time until both are done.
 Round SideBySide(std::unique_ptr<Trial>* trials, Rollout* rollout, int updates) {
   Round round;
   const std::vector<int> cores = GrantedCpus();
@@ -211,7 +211,7 @@ nlohmann::json Measured(const Case& c, Rollout* rollout, int pairs, double round
                                                          : "BELOW"}};
 }
 
-// Of the steps of one update, in seconds of CPU time.
+// CPU seconds of one update's steps.
 double UpdateSeconds(Trial* trial, Rollout* rollout, int updates) {
   int64_t spent = 0;
   for (int i = 0; i < updates; ++i) {

@@ -1,11 +1,10 @@
 // Measures the matrix products of plugins/common/nn and prints one JSON object: GFLOP/s by the thread's CPU time, best of 8.
 //
-//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights, in float32 and, where
-//   the
-//                                      processor has it, of factors rounded to bfloat16 (0 elsewhere); packing_*_us is both
-//                                      packings of the weights
+//   bench_products ROWS IN OUT         forward [ROWS, IN] x [IN, OUT] and the gradient of the weights, in float32 and with
+//                                      factors rounded to bfloat16 (0 without support by the processor); packing_*_us is
+//                                      both packings of the weights
 //   bench_products count ROWS IN OUT   one forward product inside backplane_bench_measured, for an instruction counter
-//   bench_products plain ROWS IN OUT   the same by three loops that no vector instruction helps, what the gate must notice
+// bench_products plain ROWS IN OUT   the same with three unvectorised loops, which the gate must detect
 #include <algorithm>
 #include <ctime>
 #include <functional>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Env steps per second of envs written in Python: a trial with env.gymnasium beside Gymnasium's own vector envs, in turn.
+"""Compares env steps per second of Python envs: a trial with env.gymnasium and Gymnasium's own vector envs, in turn.
 
   python bench/python_envs.py [--rounds N] [--seconds S] [--envs ID...] [--skip-async] [--build DIR]
 
-Run it by an interpreter that has `gymnasium[box2d]`; the trial's workers use the same. 64 rows on two cores, random actions. Ours is the
-collecting of a trial with learner.random (`sampling_sps`, first iteration left out), the host's work for episodes included; theirs is
-`step` with actions drawn before. Each round runs every one once, the order turned from round to round; the figure is the median over
-rounds of the ratio within a round.
+Run it with an interpreter that has `gymnasium[box2d]`; the trial's env processes use the same. 64 rows on two cores, random actions. Ours
+is the sampling speed of a trial with learner.random (`sampling_sps`, without the first iteration), including the host's episode work.
+Theirs is `step` with actions drawn before. Each round runs every env once, in rotating order; the figure is the median over rounds of
+the ratio within a round.
 """
 import argparse
 import json
@@ -43,7 +43,7 @@ def theirs(env_id, mode, seconds):
 
 
 def ours(env_id, seconds, build, expected):
-    """A trial of as many steps as would take about so long."""
+    """Runs a trial with enough steps for about that long."""
     horizon = max(1, int(expected * seconds / 4 / ROWS))
     with tempfile.TemporaryDirectory() as out:
         options = {"id": env_id, "python": sys.executable}

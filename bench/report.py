@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures the parts of bench/figures/parts*.py, prints their figures and keeps them; writes docs/performance.md of what was kept.
+"""Measures the parts of bench/figures/parts*.py, prints and stores their figures, and writes docs/performance.md from them.
 
-Every ratio is a median over pairs measured in turn (A B A B), with its range. `~` marks what other programs disturbed: they took more than
-5 % of the machine's CPU time, in every pair where pairs are told apart, else over the whole part. bench/README.md says what each part is.
+Every ratio is a median over pairs measured in turn (A B A B), with its range. `~` marks figures disturbed by other programs, which used
+more than 5 % of the machine's CPU time: in every pair if pairs are recorded, else over the whole part. bench/README.md describes the parts.
 """
 import argparse
 import json
@@ -92,7 +92,7 @@ def write_page(folder):
 
 
 def check_page():
-    """Whether the page is what its data and today's parts give."""
+    """True if the page matches its data and the current parts."""
     wrong = [str(file.relative_to(ROOT)) for file, text in pages(stored.of_page(DATA)).items() if file.read_text() != text]
     if wrong:
         raise SystemExit(f"bench: {', '.join(wrong)}: not what scripts/bench --page writes; run it")
@@ -101,19 +101,19 @@ def check_page():
 def named_python(text):
     name, _, path = text.partition("=")
     if name not in PEERS or not pathlib.Path(path).exists():
-        raise argparse.ArgumentTypeError(f"wanted NAME=PATH with a NAME of {', '.join(PEERS)}, got '{text}'")
+        raise argparse.ArgumentTypeError(f"expected NAME=PATH with a NAME of {', '.join(PEERS)}, got '{text}'")
     return name, pathlib.Path(path).absolute()
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="NAME", help="the parts whose name contains NAME; may be given again")
-    parser.add_argument("--list", action="store_true", help="what there is, what it needs and about how long it takes")
-    parser.add_argument("--peers", action="store_true", help="also the parts beside peers; makes their Pythons in build/peers first (pip, 9 GB)")
+    parser.add_argument("--list", action="store_true", help="print the parts, their requirements and approximate times")
+    parser.add_argument("--peers", action="store_true", help="also measure peers; first makes their Pythons in build/peers (pip, 9 GB)")
     parser.add_argument("--python", action="append", default=[], type=named_python, metavar="NAME=PATH", help="a Python that has the packages of the peer NAME")
     parser.add_argument("--corpus", type=pathlib.Path, default=ROOT / "data/debian_descriptions", help="what plugins/envs/summarization/build_corpus wrote")
     parser.add_argument("--quick", action="store_true", help="runs everything for a moment: no figure to quote, and not for the page")
-    parser.add_argument("--page", action="store_true", help="writes docs/performance.md, its data and its picture of what was measured, and measures nothing")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md, its data and its picture without measuring")
     parser.add_argument("--check", action="store_true", help="exit 1 if the page is not what --page writes of its data")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench", help="where figures are kept, one file a part")
     parser.add_argument("--build", type=pathlib.Path, help="a build tree that is there; else build/release is built")
@@ -136,7 +136,7 @@ def main():
         subprocess.run([ROOT / "scripts/build", "release", *targets], check=True)
     args.build = (args.build or ROOT / "build/release").resolve()
     failed = measure_all(parts, args)
-    print(f"kept in {args.out}; bench/README.md says what each part is")
+    print(f"kept in {args.out}; bench/README.md describes the parts")
     return f"bench: failed: {', '.join(failed)}" if failed else 0
 
 

@@ -1,7 +1,7 @@
-// How fast plugins/common/rouge scores: bench_rouge PAIRS.json SECONDS. Run by rouge_speed.py.
+// Measures the speed of plugins/common/rouge: bench_rouge PAIRS.json SECONDS. Run by rouge_speed.py.
 //
-// PAIRS.json holds [[prediction, reference], ...]. Scores them all, again and again, each time with a new scorer, so that every
-// word is stemmed anew; prints pairs per CPU second and the means of F, in the order of the Scores, over the pairs.
+// PAIRS.json holds [[prediction, reference], ...]. Scores all pairs repeatedly, each time with a new scorer, so that stems are
+// not cached. Prints pairs per CPU second and the means of F over the pairs, in the order of Scores.
 #include <ctime>
 #include <fstream>
 #include <iostream>

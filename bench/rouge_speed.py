@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Scores the same pairs of texts with PyPI's rouge-score and with plugins/common/rouge, in turn; prints both speeds and the ratio.
+"""Scores the same pairs of texts with PyPI's rouge-score and with plugins/common/rouge, in turn. Prints both speeds and the ratio.
 
   .venv-oracle/bin/python bench/rouge_speed.py [--rounds N] [--seconds S] [--build DIR]
 
-ROUGE-1, 2 and L with the stemmer; ours gives Lsum besides. The texts are the descriptions of this machine's Debian packages: the first
-sentence of the long one beside the short one, and halves of long ones beside the whole. Times are CPU time of one thread. The means of
-both sides have to agree. Needs scripts/test (which makes .venv-oracle) and scripts/build release bench_rouge.
+ROUGE-1, 2 and L with the stemmer; ours also computes Lsum. The texts are descriptions of this machine's Debian packages: the first
+sentence of the long one with the short one, and halves of long ones with the whole. Times are CPU time of one thread. The means of
+both sides must agree. Needs scripts/test (which makes .venv-oracle) and scripts/build release bench_rouge.
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ TYPES = ["rouge1", "rouge2", "rougeL"]
 
 
 def descriptions():
-    """(short, long) of every installed package with a long one of at least 8 words."""
+    """(short, long) descriptions of installed packages whose long one has at least 8 words."""
     shown = subprocess.run(["dpkg-query", "--show", "--showformat", "${Description}\f"], check=True, capture_output=True, text=True)
     for text in shown.stdout.split("\f"):
         short, _, body = text.partition("\n")

@@ -1,9 +1,9 @@
-// What an update of learner.seq2seq costs in several ways of cutting and computing it: bench_seq2seq DATA.tsv SPM.model
-// [ROUNDS]. The file's columns are those of plugins/envs/summarization/build_corpus.
+// Measures an update of learner.seq2seq in several modes: bench_seq2seq DATA.tsv SPM.model [ROUNDS].
+// The file's columns are those that plugins/envs/summarization/build_corpus writes.
 //
-// A model of the default size (7.6 M parameters) for each way, all with the same first weights. In each round every one of them
-// makes an update of the same 64 items, so that ratios are taken between neighbours in time; medians and ranges are over the
-// rounds but the first. CPU time, which other programs disturb less, but for what runs in two threads.
+// Each mode has a model of the default size (7.6 M parameters) with the same first weights. In each round every mode updates on
+// the same 64 items, so ratios compare neighbours in time. Medians and ranges exclude the first round. Modes with two threads
+// use wall time, all others CPU time, which other programs disturb less.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr uint64_t kItems = 64;
 constexpr int64_t kSource = 128, kTarget = 32;
 constexpr double kLearningRate = 5e-4;
 
-// What a host says that times nothing.
+// A host without extensions, and so without timing.
 const bp_host& QuietHost() {
   static const bp_host host = [] {
     bp_host h{sizeof(bp_host)};
@@ -55,8 +55,8 @@ struct Way {
   seq2seq::ModelOptions options{};
 
   std::unique_ptr<seq2seq::Model> model{};
-  std::vector<double> cpu_s{}, wall_s{}, busiest_s{}, losses{}, peak_mb{};  // by round; busiest: CPU time but for idle threads
-  double real = 0, padded = 0;                                              // tokens of the rounds but the first
+  std::vector<double> cpu_s{}, wall_s{}, busiest_s{}, losses{}, peak_mb{};  // per round; busiest: CPU time without idle threads
+  double real = 0, padded = 0;                                              // tokens of all rounds but the first
   std::vector<float> gradient{};                                            // of the first round
 
   void Make(int32_t vocabulary) {
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   uint64_t rounds = 0;
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), rounds);
   if (error != std::errc() || end != wanted.data() + wanted.size() || rounds == 0)
-    return std::fprintf(stderr, "ROUNDS: wanted a number from 1 up, found '%s'\n", wanted.c_str()), 2;
+    return std::fprintf(stderr, "ROUNDS: expected a number of 1 or more, got '%s'\n", wanted.c_str()), 2;
   ++rounds;  // the first warms up
   const summarization::Vocabulary vocabulary(argv[2]);
   const summarization::Dataset data(argv[1], {.format = summarization::Format::kTsv, .columns = {"document", {"summary"}, ""}},

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTick_ms = 1000;
 constexpr int kManyTrials = 64;
 constexpr auto kWatchedFor = std::chrono::seconds(5);
-constexpr uint64_t kMemoryLimit = 1ull << 30;  // far from what a sleeping trial has: the watcher's calm rate
+constexpr uint64_t kMemoryLimit = 1ull << 30;  // far above a sleeping trial's use, so the watcher polls at its slow rate
 
 double MsSince(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
@@ -43,7 +43,7 @@ struct Processes {
   pid_t shim = 0, trial = 0;
 };
 
-// Waits until so many shims of this process have their trial.
+// Waits until that many shims of this process have their trial.
 std::vector<Processes> AwaitTrials(size_t count) {
   for (;;) {
     std::vector<Processes> found;

@@ -6,7 +6,7 @@
 
 namespace backplane::bench {
 
-// `backplane`: the program. `pairs`: how often each thing is measured. Times in ms, sizes in bytes.
+// `backplane`: the program. `pairs`: repeats of each measurement. Times in ms, sizes in bytes.
 nlohmann::json MeasureShim(const std::filesystem::path& backplane, uint64_t pairs);
 
 }  // namespace backplane::bench

@@ -1,8 +1,8 @@
-// How long env.summarization takes to load a file: bench_summarization DATA.tsv SPM.model TIMES. The columns are those of
-// plugins/envs/summarization/build_corpus.
+// Measures the time of env.summarization to load a file: bench_summarization DATA.tsv SPM.model TIMES. The columns are as
+// plugins/envs/summarization/build_corpus writes them.
 //
-// Prints items, tokens, CPU seconds of reading alone and of reading and tokenising (the least of TIMES), and what part of the
-// summaries' text comes back from their tokens, as ROUGE-1 and ROUGE-L: the ceiling of what a learner can score.
+// Prints items, tokens, and the CPU seconds of reading and of reading with tokenising (minimum of TIMES). Also prints ROUGE-1
+// and ROUGE-L between summaries and their decoded tokens: the ceiling of a learner's score.
 #include <algorithm>
 #include <ctime>
 #include <iostream>

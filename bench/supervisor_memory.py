@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How much memory the supervisor of a long batch holds: it should not grow with the trials that have ended.
+"""Measures the supervisor's memory in a long batch, which should not grow with the number of ended trials.
 
 usage: supervisor_memory.py [--build build/release] [--trials 10000] [--at-most-mib 2]
 
-Runs that many trials of one env step each and prints the supervisor's resident memory whenever a tenth of them has ended. Exits with 1
-if from the first tenth to the end it has grown by more than is allowed: what a trial leaves stands in its files, and in the plan's tables,
-which are as long from the start.
+Runs that many trials of one env step each and prints the supervisor's resident memory after each tenth of them. Exits with 1 if it grows
+by more than --at-most-mib from the first tenth to the end. Results of a trial belong in its files and in the plan's tables, which have
+their full length from the start.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def memory_mib(pid):
 
 
 class Ended:
-    """Attempts that have ended, read on from where the last look stopped."""
+    """Ended attempts, read from the end of the last call."""
 
     def __init__(self, file):
         self.file, self.offset, self.count = file, 0, 0

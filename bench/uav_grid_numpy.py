@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""env.uav_grid as a loop in NumPy: the same maps, rules, OBS, STATE and masks. Prints its speed, ours, and the ratio.
+"""env.uav_grid as a NumPy loop: the same maps, rules, OBS, STATE and masks. Prints its speed, ours, and the ratio.
 
   bench/uav_grid_numpy.py [--steps N] [--build DIR]
 
@@ -20,7 +20,7 @@ GREEDY = {1: (8, 2, 38, 579.8183), 2: (10, 0, 24, 834.3445), 3: (10, 0, 27, 887.
 
 
 def draws(seed):
-    """The numbers of Backplane's generator: Philox4x32-10, key seed, counter n."""
+    """Backplane's generator: Philox4x32-10, key seed, counter n."""
     low = 0xFFFFFFFF
     n = 0
     while True:
@@ -142,7 +142,7 @@ def check():
             total += reward.sum()
         found = (int(env.arrived.sum()), int((~env.active & ~env.arrived).sum()), env.t, round(float(total), 4))
         if found != wanted:
-            raise SystemExit(f"uav_grid_numpy: the greedy episode of seed {seed} should be {wanted}, got {found}")
+            raise SystemExit(f"uav_grid_numpy: expected {wanted} for the greedy episode of seed {seed}, got {found}")
 
 
 def steps_per_second(steps):

@@ -26,7 +26,7 @@ namespace {
 using namespace backplane::statistics;
 using Scores = std::vector<double>;
 using Points = std::vector<Scores>;
-// Draws n scores of an arm that is better by so many standard deviations.
+// Draws n scores of an arm that is better by that many standard deviations.
 using Draw = std::function<Scores(bp_rng*, size_t n, double effect)>;
 
 enum class Bar { kNone, kAtMost, kAtLeast };
@@ -98,7 +98,7 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-// `better`: how much the last of k points is; `spreads`: the last has so many times the spread of the first, in equal ratios.
+// `better`: shift of the last of k points; `spreads`: ratio of the last spread to the first, in equal steps.
 Points Draw10(bp_rng* rng, size_t k, size_t n, const Draw& draw, double better = 0, double spreads = 1) {
   Points points;
   for (size_t i = 0; i < k; ++i) {
@@ -158,11 +158,11 @@ void OneBetterPoint() {
   }
 }
 
-// One comparison with looks, its interval at the stop, and the verdict that it had when Welch's test was asked only once.
+// One comparison with looks, its interval at the stop, and the verdict of a single Welch test.
 struct Stop {
   LooksTaken taken;
   bool won = false, won_once = false, covers = false, covers_once = false, disagrees = false;
-  double width = 0;  // against Welch's
+  double width = 0;  // relative to Welch's
 };
 
 Stop Compare(bp_rng* rng, int repeat, const Draw& draw, double effect, double truth, double share) {
@@ -211,8 +211,8 @@ void Looks() {
   }
 }
 
-// A task solved in nine of ten seeds: 500, else 20. `lower`: by how many percent the mean is lower, by a shift or by fewer
-// solved.
+// A task solved in nine of ten seeds: 500, else 20. `lower`: decrease of the mean in percent, by a shift or by fewer solved
+// seeds.
 Scores NearlySolved(bp_rng* rng, double lower, bool by_shift) {
   const double mean = 0.9 * 500 + 0.1 * 20, solved = by_shift ? 0.9 : (mean * (1 - lower / 100) - 20) / 480;
   Scores out(kSeeds * kLooks);
@@ -231,7 +231,7 @@ void Gates() {
           TestScores(before, now, 0.95, {.n = kSeeds, .looks = kLooks, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)});
       fails += test.side == Side::kBelow, passes += test.side == Side::kAbove, undecided += test.side == Side::kNotShown;
       early += test.side == Side::kNotShown && test.looks < kLooks;
-      // The best test of a fixed number of seeds that is known here: Welch's, one-sided for each side.
+      // The best known test for a fixed number of seeds: Welch's, one-sided per side.
       const auto fixed = WelchContrast({{now, 1}, {before, -0.95}});
       once += !fixed || fixed->p >= 0.1;
     }
@@ -244,7 +244,7 @@ void Gates() {
   }
 }
 
-// Means that differ by the margin itself, 5 % of the first: equivalence is then an error.
+// Means that differ by exactly the margin, 5 % of the first: equivalence is then an error.
 void AtTheMargin() {
   const auto shown = [](double alpha, bool measured) {
     return [=](bp_rng* rng, int) {

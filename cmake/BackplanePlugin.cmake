@@ -2,13 +2,13 @@
 #                      [DESTINATION dir] [NO_SEAL])
 # backplane_add_part(<plugin> <name> SOURCES ... [LIBS ...] [USES mujoco|torch ...] [DESTINATION dir])
 #
-# The only way a plugin is built: target and file are <kind>_<name>, with one exported symbol, RPATH $ORIGIN and a sealed
-# metadata section. A build rule and not advice, because the compiler's defaults are wrong for plugins (docs/architecture.md).
-# A part, <kind>_<plugin's name>_<name>, is opened when the plugin asks its host for it (bp_host_part_1). It is added first; one
-# that was left out, for what it needs is not there, is a part that the plugin does not have.
-# TESTS are sources of a GoogleTest program, <kind>_<name>_test, which has the plugin's file as PLUGIN_FILE and, of an env, the
-# library that steps it (backplane/embed.h). With an installation CTest also runs `backplane plugin validate`.
-# What USES names is looked for in the tree by Dependencies.cmake, and with an installation by BackplaneUses.cmake.
+# The only way to build a plugin. Target and file are <kind>_<name>, with one exported symbol, RPATH $ORIGIN and a sealed metadata section.
+# This is a build rule because the compiler's defaults do not suit plugins (docs/architecture.md).
+# A part, <kind>_<plugin's name>_<name>, is opened when the plugin requests it from its host (bp_host_part_1). Add it before its plugin. A
+# part whose requirements are missing is left out, and the plugin works without it.
+# TESTS are sources of a GoogleTest program, <kind>_<name>_test. PLUGIN_FILE is the path of the plugin; tests of an env also link the
+# embedding library (backplane/embed.h). With an installation, CTest also runs `backplane plugin validate`.
+# In the tree, Dependencies.cmake finds the libraries in USES; with an installation, BackplaneUses.cmake does.
 set(_BACKPLANE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(_BACKPLANE_KNOWN_USES mujoco torch)
 
@@ -16,7 +16,7 @@ function(backplane_add_plugin name)
   set(call "backplane_add_plugin(${name})")
   cmake_parse_arguments(P "" "KIND" "" ${ARGN})
   if(NOT P_KIND MATCHES "^(env|learner|monitor)$")
-    message(FATAL_ERROR "${call}: KIND should be env, learner or monitor, got '${P_KIND}'")
+    message(FATAL_ERROR "${call}: KIND: expected env, learner or monitor, got '${P_KIND}'")
   endif()
   _backplane_add_module(${P_KIND}_${name} KIND ${P_KIND} ${P_UNPARSED_ARGUMENTS})
 endfunction()
@@ -26,8 +26,7 @@ function(backplane_add_part plugin name)
   _backplane_add_module(${plugin}_${name} KIND part ${ARGN})
 endfunction()
 
-# A word in capitals is meant as the name of an argument. cmake_parse_arguments takes one that it does not know for another
-# source, or says nothing.
+# Treats a word in capitals as an argument's name. cmake_parse_arguments reads an unknown one as a source, or ignores it.
 function(_backplane_check_arguments)
   cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS" ${ARGN})
   set(unknown ${P_UNPARSED_ARGUMENTS} ${P_SOURCES} ${P_PARTS} ${P_TESTS} ${P_USES})
@@ -41,12 +40,12 @@ function(_backplane_check_arguments)
       "${call}: unknown argument '${word}'; the arguments are KIND, SOURCES, LIBS, USES, PARTS, TESTS, DESTINATION and NO_SEAL")
   endif()
   if(NOT P_SOURCES)
-    message(FATAL_ERROR "${call}: SOURCES should name the plugin's files, got none")
+    message(FATAL_ERROR "${call}: SOURCES: expected the plugin's files, got none")
   endif()
   foreach(word IN LISTS P_USES)
     if(NOT word IN_LIST _BACKPLANE_KNOWN_USES)
       list(JOIN _BACKPLANE_KNOWN_USES " or " known)
-      message(FATAL_ERROR "${call}: USES should be ${known}, got '${word}'; other libraries stand behind LIBS")
+      message(FATAL_ERROR "${call}: USES: expected ${known}, got '${word}'; pass other libraries to LIBS")
     endif()
   endforeach()
 endfunction()
@@ -55,7 +54,7 @@ function(_backplane_add_module target)
   _backplane_check_arguments(${ARGN})
   cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS" ${ARGN})
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-    message(STATUS "CMAKE_BUILD_TYPE is not set: Release")  # and not the default, which does not optimise
+    message(STATUS "CMAKE_BUILD_TYPE is not set: Release")  # the default does not optimise
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
   endif()
   set(libs backplane::sdk ${P_LIBS})
@@ -99,28 +98,28 @@ function(_backplane_add_module target)
     LIBRARY_OUTPUT_DIRECTORY ${dir} BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LINK_DEPENDS ${_BACKPLANE_CMAKE_DIR}/plugin.version)
   if(P_KIND STREQUAL env)
-    # x * y + z rounds twice on every processor, or an env's numbers would depend on the compiler's choice.
+    # x * y + z must round twice on every processor; otherwise an env's numbers would depend on the compiler's choice.
     target_compile_options(${target} PRIVATE -ffp-contract=off)
   endif()
   if("torch" IN_LIST P_USES AND COMMAND backplane_precompile AND NOT P_KIND STREQUAL env)  # not in an installation
     backplane_precompile(${target} PLUGIN TORCH)
   endif()
   if("mujoco" IN_LIST P_USES)
-    file(COPY ${MuJoCo_LIBRARY} DESTINATION ${dir})  # its file name is its SONAME, which RPATH $ORIGIN finds beside the plugin
+    file(COPY ${MuJoCo_LIBRARY} DESTINATION ${dir})  # the file name is its SONAME; RPATH $ORIGIN finds it next to the plugin
   endif()
   set(parts)
   foreach(part IN LISTS P_PARTS)
     if(TARGET ${target}_${part})
       list(APPEND parts --part $<TARGET_FILE:${target}_${part}>)
       add_dependencies(${target} ${target}_${part})
-      # Another part is another plugin: it is linked and sealed again.
+      # A different part makes a different plugin: link and seal it again.
       set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS $<TARGET_FILE:${target}_${part}>)
     endif()
   endforeach()
   if(NOT P_NO_SEAL)
     _backplane_seal(${target} ${parts})
   endif()
-  # A plugin of this build belongs to the installation; one with a place of its own is a fixture.
+  # Plugins of this build belong to the installation; those with a DESTINATION are fixtures.
   if(BACKPLANE_PLUGIN_DIR AND NOT P_DESTINATION)
     install(TARGETS ${target} LIBRARY DESTINATION lib/backplane/plugins)
     if("mujoco" IN_LIST P_USES)
@@ -135,17 +134,17 @@ function(_backplane_add_module target)
   endif()
 endfunction()
 
-# How the compiler treats a plugin's sources.
+# Compiler flags of a plugin's sources.
 function(backplane_plugin_flags target)
   if(BACKPLANE_PLUGIN_DIR AND NOT BACKPLANE_STATIC)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)  # stacks of a hung plugin name its lines
+    target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)  # for the stacks of a hung plugin
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                         VISIBILITY_INLINES_HIDDEN ON)
 endfunction()
 
-# Called by _backplane_add_module, whose variables it reads.
+# Reads the variables of its caller, _backplane_add_module.
 function(_backplane_add_tests target)
   if(BACKPLANE_PLUGIN_DIR AND NOT BACKPLANE_BUILD_TESTS)
     return()
@@ -159,7 +158,7 @@ function(_backplane_add_tests target)
   target_link_libraries(${target}_test PRIVATE ${libs} $<TARGET_NAME_IF_EXISTS:backplane_flags> GTest::gtest_main)
   if(P_KIND STREQUAL env)
     target_link_libraries(${target}_test PRIVATE backplane::embed)
-    target_compile_options(${target}_test PRIVATE -ffp-contract=off)  # as the env itself
+    target_compile_options(${target}_test PRIVATE -ffp-contract=off)  # like the env itself
   endif()
   target_compile_definitions(${target}_test PRIVATE ${definitions} PLUGIN_FILE="$<TARGET_FILE:${target}>")
   set_target_properties(${target}_test PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON)
@@ -171,7 +170,7 @@ function(_backplane_add_tests target)
   add_test(NAME ${target}_test COMMAND ${target}_test)
 endfunction()
 
-# Seals after linking, with the program of this build or of the installation. What follows the target are its parts, --part FILE.
+# Seals the target after linking, with the program of this build or of the installation. Further arguments are its parts, --part FILE.
 function(_backplane_seal target)
   if(TARGET backplane-seal)
     set(seal $<TARGET_FILE:backplane-seal>)

@@ -1,5 +1,5 @@
 # backplane_torch_sdk: headers and libraries of the LibTorch in BACKPLANE_TORCH_ROOT, a folder with include/ and lib/. Sets
-# BACKPLANE_TORCH_VERSION, which is empty if the folder does not tell it.
+# BACKPLANE_TORCH_VERSION, which stays empty if the folder has no version.
 macro(_backplane_add_torch)
   set(BACKPLANE_TORCH_VERSION "")
   if(EXISTS ${BACKPLANE_TORCH_ROOT}/version.py)
@@ -8,7 +8,7 @@ macro(_backplane_add_torch)
   elseif(EXISTS ${BACKPLANE_TORCH_ROOT}/build-version)  # the C++ distribution
     file(STRINGS ${BACKPLANE_TORCH_ROOT}/build-version BACKPLANE_TORCH_VERSION LIMIT_COUNT 1)
   endif()
-  # Only the paths are taken: Torch's own CMake config pulls in the compiler flags and libraries of its build.
+  # Uses only the paths: Torch's own CMake config adds the compiler flags and libraries of its build.
   if(NOT TARGET backplane_torch_sdk)
     add_library(backplane_torch_sdk INTERFACE)
     target_include_directories(backplane_torch_sdk SYSTEM INTERFACE ${BACKPLANE_TORCH_ROOT}/include

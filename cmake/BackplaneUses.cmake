@@ -1,16 +1,15 @@
-# What USES stands for with an installation, looked for when a plugin asks for it. Outside the tree a plugin that was left out would be
-# a build that succeeds without a file, so what is not there ends the configuration. Read by backplaneConfig.cmake; each macro is called in
-# a function whose `call` names the call that the person wrote.
+# Finds the libraries in USES for a build against an installation. Outside the tree a missing library ends the configuration, because
+# skipping the plugin would look like success. Read by backplaneConfig.cmake. Each macro runs in a function whose `call` is the user's call.
 
-# backplane::mujoco: MuJoCo, and mujoco/task.hpp. Both belong to the installation, whose envs run on the same library.
+# backplane::mujoco: MuJoCo and mujoco/task.hpp. Both come from the installation, so that all envs use one library.
 macro(_backplane_use_mujoco)
   set(MuJoCo_VERSION "${BACKPLANE_MUJOCO_VERSION}")
   set(MuJoCo_LIBRARY ${BACKPLANE_PREFIX}/lib/backplane/plugins/libmujoco.so.${MuJoCo_VERSION})
   if(NOT MuJoCo_VERSION OR NOT EXISTS ${MuJoCo_LIBRARY})
     message(FATAL_ERROR
-      "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
-      "The packages have it (docs/installation.md). "
-      "In a clone, `scripts/install FOLDER` installs MuJoCo and makes such an installation")
+      "${call}: USES mujoco: expected an installation of Backplane with MuJoCo, got one without in ${BACKPLANE_PREFIX}.\n"
+      "The packages contain it (docs/installation.md). "
+      "In a clone, `scripts/install FOLDER` installs MuJoCo and creates such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)
@@ -23,30 +22,30 @@ macro(_backplane_use_mujoco)
   endif()
 endmacro()
 
-# backplane_torch_sdk: the LibTorch that the installation itself would load, or that of BACKPLANE_TORCH_ROOT.
+# backplane_torch_sdk: the LibTorch that the installation would load, or the one in BACKPLANE_TORCH_ROOT.
 macro(_backplane_use_torch)
   _backplane_find_torch(BACKPLANE_TORCH_ROOT)
   _backplane_add_torch()
   string(REGEX REPLACE "\\+.*" "" _found "${BACKPLANE_TORCH_VERSION}")
   if(BACKPLANE_TORCH_RELEASE AND NOT _found STREQUAL BACKPLANE_TORCH_RELEASE)
     message(FATAL_ERROR
-      "${call}: USES torch wants ${_BACKPLANE_LIBTORCH}, with which this installation was built, found "
+      "${call}: USES torch: expected ${_BACKPLANE_LIBTORCH}, as used by this installation, got "
       "'${BACKPLANE_TORCH_VERSION}' in ${BACKPLANE_TORCH_ROOT}.\n${_BACKPLANE_GET_TORCH}")
   endif()
 endmacro()
 
 set(_BACKPLANE_LIBTORCH LibTorch)
 set(_BACKPLANE_TORCH_PACKAGE torch)
-if(BACKPLANE_TORCH_RELEASE)  # empty: the installation itself was built without
+if(BACKPLANE_TORCH_RELEASE)  # empty: the installation was built without LibTorch
   string(APPEND _BACKPLANE_LIBTORCH " ${BACKPLANE_TORCH_RELEASE}")
   string(APPEND _BACKPLANE_TORCH_PACKAGE "==${BACKPLANE_TORCH_RELEASE}")
 endif()
 string(CONCAT _BACKPLANE_GET_TORCH
-  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` gets it (a wheel of Backplane: `pip install 'backplane[torch]'`). One that lies elsewhere, "
-  "the folder torch/ of a Python package or that of the C++ distribution, is named by -DBACKPLANE_TORCH_ROOT=FOLDER or, as when a plugin runs, "
-  "by the environment's BACKPLANE_TORCH_LIB=FOLDER/lib")
+  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` installs it (with a wheel of Backplane: `pip install 'backplane[torch]'`). To use another "
+  "folder, torch/ of a Python package or the C++ distribution, set -DBACKPLANE_TORCH_ROOT=FOLDER or, as for running plugins, "
+  "the environment variable BACKPLANE_TORCH_LIB=FOLDER/lib")
 
-# As plugin/torch_runtime.cpp looks for it.
+# The same search as in plugin/torch_runtime.cpp.
 function(_backplane_find_torch out)
   set(places)
   if(BACKPLANE_TORCH_ROOT)
@@ -57,12 +56,12 @@ function(_backplane_find_torch out)
     file(READ ${BACKPLANE_PREFIX}/lib/backplane/torch.json facts)
     string(JSON lib ERROR_VARIABLE error GET "${facts}" lib)
     get_filename_component(places "${lib}" DIRECTORY)
-  else()  # a wheel's folder lies beside those of the other packages of its Python
+  else()  # a wheel's folder is next to its Python's other packages
     get_filename_component(places ${BACKPLANE_PREFIX}/../torch ABSOLUTE)
   endif()
   if(NOT EXISTS ${places}/lib/libtorch.so OR NOT EXISTS ${places}/include/torch/csrc/api/include/torch/torch.h)
-    message(FATAL_ERROR "${call}: USES torch wants ${_BACKPLANE_LIBTORCH}, found no include/ and lib/libtorch.so "
-                        "of it in ${places}.\n${_BACKPLANE_GET_TORCH}")
+    message(FATAL_ERROR "${call}: USES torch: expected ${_BACKPLANE_LIBTORCH}, got no include/ and "
+                        "lib/libtorch.so in ${places}.\n${_BACKPLANE_GET_TORCH}")
   endif()
   set(${out} ${places} PARENT_SCOPE)
 endfunction()

@@ -1,26 +1,25 @@
-# Everything the build takes from outside, in one place. scripts/bootstrap installs it all.
+# All external dependencies of the build. scripts/bootstrap installs them.
 find_program(CCACHE ccache)
 if(CCACHE)
-  # The sloppiness is what ccache asks for before it caches files that use a precompiled header. With the base folder another
-  # clone finds what this one has compiled; its debug information may then name this one's folder.
+  # ccache requires this sloppiness to cache files that use a precompiled header. The base folder lets another clone reuse this one's
+  # objects, whose debug information may then contain this one's folder.
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
-# A third of the time of linking, of which tests do much. With --strip-debug it takes the names of functions, too, which the stack of a
-# crash is told in.
+# Saves a third of the link time, most of it for tests. With --strip-debug mold also removes function names, which stack traces need.
 find_program(MOLD mold)
 if(MOLD AND NOT BACKPLANE_STATIC AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Archives where there are some: a process is started for every trial, and finding, mapping and relocating these libraries was a third of what
-# that costs (docs/decisions/0056-a-null-trial.md). fmt has no archive in Debian, and its headers hold its functions: we compile one.
+# Prefers archives: every trial starts a process, and finding, mapping and relocating these libraries took a third of that time
+# (docs/decisions/0056-a-null-trial.md). Debian has no archive of fmt, whose headers contain its functions: we compile one.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 foreach(found OPENSSL_CRYPTO_LIBRARY SQLite3_LIBRARY UTF8PROC_LIBRARY)
   if("${${found}}" MATCHES "\\.so$")
-    unset(${found} CACHE)  # of a build tree that is older than this line
+    unset(${found} CACHE)  # left by older build trees
   endif()
 endforeach()
 find_path(FMT_INCLUDE_DIR fmt/format-inl.h REQUIRED)
@@ -35,7 +34,7 @@ add_library(spdlog::spdlog_header_only INTERFACE IMPORTED)
 target_include_directories(spdlog::spdlog_header_only INTERFACE ${SPDLOG_INCLUDE_DIR})
 target_compile_definitions(spdlog::spdlog_header_only INTERFACE SPDLOG_FMT_EXTERNAL)
 if(BACKPLANE_STATIC)
-  add_link_options(-Wl,--strip-debug)  # when linking, as a sealed plugin knows its parts by their hash
+  add_link_options(-Wl,--strip-debug)  # at link time, because a sealed plugin identifies its parts by hash
 endif()
 find_package(Boost 1.74 REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -43,7 +42,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
-# Debian compiles these archives for programs; our shared library links the shared ones. <name>-for-each links the one that fits.
+# Debian compiles these archives for programs; our shared library links the shared ones. <name>-for-each links the right one.
 function(_backplane_link_for_each name archive shared)
   add_library(${name}-for-each INTERFACE)
   if(archive)
@@ -55,7 +54,7 @@ endfunction()
 find_library(YAML_CPP_ARCHIVE NAMES libyaml-cpp.a)
 _backplane_link_for_each(yaml-cpp "${YAML_CPP_ARCHIVE}" yaml-cpp)
 
-# Later releases of RE2 need Abseil, and their archives its archives: then the shared library is linked, which loads them.
+# Later releases of RE2 need Abseil, and their archives its archives. Then link the shared library, which loads them.
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
 find_library(RE2_LIBRARY NAMES libre2.so REQUIRED)
 find_library(RE2_ARCHIVE NAMES libre2.a)
@@ -73,7 +72,7 @@ endif()
 _backplane_link_for_each(re2 "${RE2_ARCHIVE}" ${RE2_LIBRARY})
 target_include_directories(re2-for-each INTERFACE ${RE2_INCLUDE_DIR})
 
-# These packages of Debian have no CMake files.
+# These Debian packages have no CMake files.
 find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
 find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
@@ -108,17 +107,17 @@ if(BACKPLANE_WITH_TORCH)
   endif()
 endif()
 
-# Flags for all own code, and the sanitizer of the preset.
+# Flags for all of our code, and the sanitizer of the preset.
 add_library(backplane_flags INTERFACE)
 target_compile_options(backplane_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers
-  # GCC 12 takes an empty std::optional that is returned for one that is read.
+  # GCC 12 warns wrongly that a returned empty std::optional is read.
   -Wno-maybe-uninitialized
-  # Where several files are compiled as one, a `using` of the one would be shadowed by parameters of the next.
+  # In a unity build, parameters in one file may shadow a `using` of the previous one.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(BACKPLANE_SANITIZE STREQUAL "address")
   add_compile_options(-g1 -fsanitize=address,undefined -fno-omit-frame-pointer)
   if(NOT BACKPLANE_NIGHTLY)
-    # A look at every pointer before it is used is a third of the time of compiling; what reads from null ends in a trace anyhow.
+    # Checking every pointer before use takes a third of the compile time; reading null ends in a trace anyway.
     add_compile_options(-fno-sanitize=null,alignment)
   endif()
   add_link_options(-fsanitize=address,undefined)
@@ -126,5 +125,5 @@ elseif(BACKPLANE_SANITIZE STREQUAL "thread")
   add_compile_options(-g1 -fsanitize=thread)
   add_link_options(-fsanitize=thread)
 elseif(BACKPLANE_SANITIZE)
-  message(FATAL_ERROR "BACKPLANE_SANITIZE should be address or thread, got '${BACKPLANE_SANITIZE}'")
+  message(FATAL_ERROR "BACKPLANE_SANITIZE: expected address or thread, got '${BACKPLANE_SANITIZE}'")
 endif()

@@ -1,5 +1,5 @@
 # MuJoCo from the mujoco-core wheel, which ships libmujoco.so.<version> and headers but no plain symlink and no CMake config.
-# Makes the target MuJoCo::MuJoCo and sets MuJoCo_LIBRARY, MuJoCo_LICENSES, MuJoCo_VERSION.
+# Defines the target MuJoCo::MuJoCo and sets MuJoCo_LIBRARY, MuJoCo_LICENSES, MuJoCo_VERSION.
 file(GLOB _candidates "${BACKPLANE_VENV}/lib/python3*/site-packages/mujoco/libmujoco.so.*" "$ENV{MUJOCO_HOME}/lib/libmujoco.so.*")
 list(LENGTH _candidates _n)
 if(_n GREATER 0)

@@ -1,6 +1,6 @@
-# backplane_add_module(<name> [FAST] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp", of all
-# sources in its folder but main.cpp and EXCEPT, or of SOURCES. It is optimized for size as with SMALL of backplane_precompile, unless it is
-# FAST: for what steps, trains, or reads and writes many lines.
+# backplane_add_module(<name> [FAST] [SOURCES ...] [EXCEPT ...] [LIBS ...]): a static library of the host, included as "<name>/file.hpp". It
+# contains SOURCES, or all sources in its folder except main.cpp and EXCEPT. It is optimized for size, like SMALL of backplane_precompile,
+# unless FAST is given: for code that steps, trains, or processes many lines.
 function(backplane_add_module name)
   cmake_parse_arguments(M "FAST" "" "SOURCES;EXCEPT;LIBS" ${ARGN})
   if(NOT M_SOURCES)
@@ -16,7 +16,7 @@ function(backplane_add_module name)
   else()
     backplane_precompile(backplane_${name} SMALL)
   endif()
-  # Four files at once: half the time of a build from nothing, and a changed file still takes seconds.
+  # Batches of four files halve the time of a clean build; rebuilding a changed file still takes seconds.
   if(BACKPLANE_PRECOMPILE AND NOT CMAKE_UNITY_BUILD)
     set_target_properties(backplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   endif()

@@ -1,8 +1,7 @@
-# What `cmake --install` puts under a prefix, which may then be moved; included last by the top CMakeLists.txt. Plugins install
-# themselves (backplane_add_plugin).
+# Installs into a relocatable prefix; included last by the top CMakeLists.txt. Plugins install themselves (backplane_add_plugin).
 #   bin/{backplane,backplane-author,backplane-shim,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
 #   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
-# The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
+# The component `python` is the package backplane; a wheel has it as sources, and everything else in the package's folder.
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
 
@@ -13,7 +12,7 @@ if(TARGET backplane)
 endif()
 install(EXPORT backplaneTargets NAMESPACE backplane:: DESTINATION ${config_dir})
 
-# The program looks for them in ../share from where it lies, in a build too.
+# The program searches ../share relative to its own folder, also in a build.
 file(GLOB presets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/presets/*.yaml)
 foreach(preset IN LISTS presets)
   get_filename_component(name ${preset} NAME)
@@ -21,18 +20,18 @@ foreach(preset IN LISTS presets)
 endforeach()
 install(FILES ${presets} DESTINATION share/backplane/presets)
 
-# What `backplane new` copies.
+# Templates of `backplane new`.
 file(GLOB_RECURSE templates CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} templates/*)
 foreach(file IN LISTS templates)
   configure_file(${CMAKE_SOURCE_DIR}/${file} ${CMAKE_BINARY_DIR}/share/backplane/${file} COPYONLY)
 endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATTERN templates/README.md EXCLUDE)
 
-# `backplane run configs/quickstart.yaml` reads the installed one where there is none.
+# `backplane run configs/quickstart.yaml` reads the installed file if there is no such file.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
-# What a trial by command reports with; Python's part is a module of its own in a wheel, where scripts import it.
+# Clients for trials that run a command. In a wheel, the Python client is a module of its own, so that scripts can import it.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)
 install(FILES ${CMAKE_SOURCE_DIR}/host/client/backplane_client.py DESTINATION lib/python3/dist-packages COMPONENT python)
 if(SKBUILD_PLATLIB_DIR)
@@ -48,8 +47,8 @@ if(BACKPLANE_STATIC)
                   libutf8proc-dev libxxhash-dev libyaml-cpp-dev nlohmann-json3-dev)
     install(FILES /usr/share/doc/${package}/copyright DESTINATION share/backplane/licenses RENAME ${package}.txt)
   endforeach()
-  # Debian has no archive of SentencePiece, and its archives of RE2 and yaml-cpp suit programs only, not libbackplane_embed.so. All are
-  # copied by their SONAMEs.
+  # Debian has no archive of SentencePiece, and its archives of RE2 and yaml-cpp only suit programs, not libbackplane_embed.so. Copy all by
+  # their SONAMEs.
   find_library(YAML_CPP_LIBRARY NAMES libyaml-cpp.so REQUIRED)
   function(_install_by_soname library destination)
     execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
@@ -61,11 +60,11 @@ if(BACKPLANE_STATIC)
   _install_by_soname(${RE2_LIBRARY} lib/backplane)
   _install_by_soname(${YAML_CPP_LIBRARY} lib/backplane)
   set_target_properties(backplane_embed PROPERTIES INSTALL_RPATH "$ORIGIN/backplane")
-elseif(BACKPLANE_TORCH_ROOT)  # a package finds LibTorch elsewhere
+elseif(BACKPLANE_TORCH_ROOT)  # packages find LibTorch elsewhere
   install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
 endif()
 
-# What USES mujoco gives: MuJoCo's own headers and mujoco/task.hpp in one folder, apart from those of a MuJoCo of the system.
+# Headers for USES mujoco: MuJoCo's own and mujoco/task.hpp in one folder, separate from a system-wide MuJoCo.
 set(_installed_mujoco)
 if(TARGET backplane::mujoco)
   set(_installed_mujoco ${MuJoCo_VERSION})

@@ -1,4 +1,4 @@
-# What cpack makes of an installation: a .tar.gz that may be unpacked anywhere, and a .deb (docs/installation.md).
+# Packages of an installation: a relocatable .tar.gz, and a .deb (docs/installation.md).
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME backplane)
 set(CPACK_PACKAGE_VENDOR Backplane)
@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_FILE_NAME backplane-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PR
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_MONOLITHIC_INSTALL ON)
 
-# Written here and not found by dpkg-shlibdeps, which wants LibTorch for the plugins that are built against it.
+# Listed here instead of by dpkg-shlibdeps, which would require LibTorch for the plugins built against it.
 execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE _libc OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REGEX REPLACE ".* " "" _libc "${_libc}")
 string(REGEX MATCH "^[0-9]+" _gcc "${CMAKE_CXX_COMPILER_VERSION}")

@@ -1,8 +1,8 @@
-# backplane_precompile(<target> [TEST] [PLUGIN] [TORCH] [SMALL]): parses the standard library's, fmt's and nlohmann's headers once per kind
-# of target and not once per file, which halves the time of a clean build. Every file still includes what it uses; the preset
-# dev builds without precompiled headers. TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen.
-# Tests are also compiled several files at once and with a light optimizer, because most of their code runs once.
-# SMALL optimizes for size, which takes a quarter less time.
+# backplane_precompile(<target> [TEST] [PLUGIN] [TORCH] [SMALL]): parses the standard library, fmt and nlohmann once per kind of target,
+# which halves the time of a clean build. Every file still includes all headers it needs; the preset dev builds without precompiled headers.
+# TEST adds GoogleTest and suits executables, PLUGIN has the flags of backplane_add_plugin, TORCH adds ATen. Tests are also compiled in
+# batches of files and with a light optimizer, because most of their code runs once. SMALL optimizes for size, which takes a quarter less
+# time.
 option(BACKPLANE_PRECOMPILE "Precompile the headers of the standard library and of dependencies" ON)
 
 set(_test_optimizer $<$<CONFIG:RelWithDebInfo>:-O1>)
@@ -10,7 +10,7 @@ set(_small_optimizer $<$<CONFIG:RelWithDebInfo>:-Os>)
 set(_precompiled_headers <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <deque> <filesystem> <fstream> <functional>
     <map> <memory> <mutex> <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>
     <fmt/format.h> <nlohmann/json.hpp>)
-# Left alone where it is the same: a new time would build everything anew.
+# Keep an unchanged file: a new timestamp would rebuild everything.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "int main() {}\n")
 
 function(backplane_precompile target)
@@ -64,6 +64,6 @@ function(backplane_precompile target)
     target_compile_options(${target} PRIVATE ${_test_optimizer})
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
-  # The compiler takes the header only where fmt's macros are defined alike.
+  # The compiler only uses the header if fmt's macros are defined alike.
   target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 endfunction()

@@ -22,8 +22,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARK = "BACKPLANE_BATCH_MARK"  # in the environment of a batch's processes
 OWN_MOUNTS = "BACKPLANE_OWN_MOUNTS"
-SKIPPED = 77  # exit of a check that cannot be made here
-# Columns of `export csv` that no two runs share; beside them all that begin with time/.
+SKIPPED = 77  # exit code of a check that cannot run here
+# Columns of `export csv` that differ between runs, in addition to all with the prefix time/.
 TIMES = {"sps", "sampling_sps", "wall_s", "trial_s", "attempts", "peak_rss_bytes"}
 
 _COMMON = """budget: {iterations: %(iterations)d}
@@ -36,7 +36,7 @@ _SAVING = "evaluation: {episodes: 4, every_iterations: 20}\ncheckpoint: {every_i
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """A kind of experiment. `iterations` are those with which a trial takes some tenths of a second of one core."""
+    """A kind of experiment. With `iterations`, a trial takes some tenths of a second on one core."""
     name: str
     plugins: tuple
     trials: int
@@ -52,11 +52,11 @@ class Kind:
         return "env_summarization" in self.plugins
 
     def lasting(self, iterations):
-        """The same with other iterations, if a number is given."""
+        """A copy with a different number of iterations, if one is given."""
         return dataclasses.replace(self, iterations=iterations or self.iterations)
 
     def missing(self, build):
-        """What it needs and is not there."""
+        """The requirements that are missing."""
         missing = [f"{plugin} in {build}" for plugin in self.plugins if not (build / f"lib/backplane/plugins/{plugin}.so").exists()]
         return missing + (["spm_train of SentencePiece"] if self.reads_texts and not shutil.which("spm_train") else [])
 
@@ -117,7 +117,7 @@ sweep:
   seeds: {n: 4}
 """ + _COMMON + _SAVING))
 
-# One trial each, of a learner so tiny that damage can be done to every part of its checkpoint.
+# One trial each, with a learner small enough to damage every part of its checkpoint.
 _SMALL = """evaluation: {episodes: 2}
 monitors: []
 checkpoint: {every_iterations: 5}
@@ -144,11 +144,11 @@ rollout: {threads: 1}
 
 
 class CheckFailed(Exception):
-    """A check found a difference, or cannot go on: one sentence."""
+    """A check found a difference or cannot continue. The message is one sentence."""
 
 
 def add_common_arguments(parser, kinds, known=KINDS):
-    """What every check has. `kinds` are those that it looks at by default, by name."""
+    """Adds the arguments that all checks share. `kinds` are the default experiments by name."""
     def kinds_of(names):
         if unknown := set(names.split(",")) - set(known):
             raise argparse.ArgumentTypeError(f"expected a list of {', '.join(known)}, got {', '.join(sorted(unknown))}")
@@ -161,7 +161,7 @@ def add_common_arguments(parser, kinds, known=KINDS):
 
 
 def chosen_kinds(args):
-    """The kinds that this machine can run; says which it leaves out."""
+    """The kinds that this machine can run. Prints the others with their missing requirements."""
     chosen = []
     for kind in args.kinds:
         if missing := kind.missing(args.build):
@@ -178,8 +178,8 @@ def program_of(args):
 
 
 def run_in_folder(name, args, run):
-    """Calls run(args, folder) and ends the program with the exit code that it returns. The folder is --keep's, or a new one that is
-    removed if all went well; otherwise the logs of the batches stay, and the last line says where."""
+    """Calls run(args, folder) and exits with its code. The folder is --keep's, or a new one that is removed on success. Otherwise the logs
+    stay, and the last line names the folder."""
     folder = (args.keep or pathlib.Path(tempfile.mkdtemp(prefix=f"backplane-{name}-"))).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     code = 1
@@ -204,14 +204,14 @@ def write_texts(folder):
         for i in range(90):
             place, thing, hour = places[i % 5], things[i // 5 % 3], 1 + i // 15
             rows.writerow([f'"{thing}" leaves for {place} at {hour},\nand it goes in the rain too.', f"{thing} to {place} at {hour}"])
-    # With names and no paths: the model holds its own arguments, and a trial's id its data files' content.
+    # Without paths: the model stores its arguments, and a trial's id depends on its data files' content.
     subprocess.run(["spm_train", "--input=texts.csv", "--model_prefix=spm", "--vocab_size=150", "--hard_vocab_limit=false", "--bos_id=0",
                     "--pad_id=1", "--eos_id=2", "--unk_id=3", "--num_threads=1", "--minloglevel=2"], cwd=folder, check=True,
                    capture_output=True)
 
 
 def rows_of(program, out):
-    """What `export csv` says, without times."""
+    """Rows of `export csv`, without times."""
     text = subprocess.run([program, "export", "csv", out], check=True, capture_output=True, text=True).stdout
     return [{k: v for k, v in row.items() if k not in TIMES and not k.startswith("time/")} for row in csv.DictReader(io.StringIO(text))]
 
@@ -232,7 +232,7 @@ def processes(mark):
 
 
 def kill(pid):
-    """False if it had ended by itself."""
+    """Returns False if the process had already ended."""
     try:
         os.kill(pid, signal.SIGKILL)
         return True
@@ -241,15 +241,15 @@ def kill(pid):
 
 
 class Batch:
-    """A batch whose results lie in `out`, by default in its own folder, where its file and its log are."""
+    """A batch with its results in `out`, by default next to its file and log."""
 
     def __init__(self, program, folder, kind, out=None):
         self.program, self.folder, self.kind, self.out = program, folder, kind, out or folder / "out"
         self.mark = f"{MARK}={os.getpid()}-{folder.name}"
-        self.said_before = 0  # bytes of the log, by commands before the last
+        self.said_before = 0  # bytes of the log before the last command
         self.config = folder / f"{kind.name}.yaml"
         folder.mkdir(parents=True)
-        # Beside the folder: a trial's id holds its data files' paths, and batches are to be compared.
+        # In the parent folder: a trial's id contains its data files' paths, and batches must be comparable.
         if kind.reads_texts and not (folder.parent / "spm.model").exists():
             write_texts(folder.parent)
         self.config.write_text(kind.config)
@@ -262,11 +262,11 @@ class Batch:
                                     env={**os.environ, name: value})
 
     def log_text(self):
-        """All that the command that was started last has said."""
+        """The output of the last started command."""
         return (self.folder / "log").read_bytes()[self.said_before:].decode(errors="replace")
 
     def log(self):
-        """The end of that, to be printed."""
+        """The end of the log, for printing."""
         return self.log_text()[-3000:]
 
     def rows(self):
@@ -276,7 +276,7 @@ class Batch:
         return events(self.out)
 
     def wait_until_gone(self, seconds=60):
-        """Whether the batch's processes end by themselves within that time."""
+        """True if the batch's processes end by themselves within that time."""
         deadline = time.monotonic() + seconds
         while processes(self.mark):
             if time.monotonic() > deadline:
@@ -285,7 +285,7 @@ class Batch:
         return True
 
     def complaint(self):
-        """What is wrong with the finished batch; None if nothing is."""
+        """The error in the finished batch, or None."""
         completed = set()
         for event in self.events():
             if event["kind"] == "attempt.start" and event["trial_id"] in completed:
@@ -314,7 +314,7 @@ class Batch:
 
 
 def whole_lines(file):
-    """The lines of a file that end; of one that is not there none."""
+    """The complete lines of a file; none if the file is missing."""
     try:
         return file.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -326,7 +326,7 @@ def events(out):
 
 
 def finished_attempts(out):
-    """The events that say that a trial completed: the last of each trial, unless the trial was started again since."""
+    """The last completion event of each trial, unless the trial was started again later."""
     last = {}
     for event in events(out):
         if event["kind"] == "attempt.start":
@@ -337,8 +337,8 @@ def finished_attempts(out):
 
 
 def not_whole(out):
-    """Sentences about trials that are said to have completed and have fewer metrics, or another result, than that says; [] where all
-    are whole. Older versions said nothing; how many iterations there were stands in result.json too."""
+    """Errors of trials recorded as completed whose metrics or result differ from their record; [] if all agree. Older versions recorded no
+    file sizes; result.json then contains the number of iterations."""
     complaints = []
     for event in finished_attempts(out):
         trial = out / "trials" / event["trial_id"]
@@ -352,7 +352,7 @@ def not_whole(out):
             continue
         if said.get("result") and hashlib.sha256(content).hexdigest() != said["result"]["sha256"]:
             complaints.append(f"trial {event['trial_id']} is COMPLETED with a different result.json")
-        # A trial that went on from a checkpoint has its first iterations in the files of earlier attempts.
+        # A resumed trial has its first iterations in the files of earlier attempts.
         iterations = set()
         for file in trial.glob("attempt-*/metrics.jsonl"):
             for line in whole_lines(file):
@@ -370,8 +370,8 @@ def not_whole(out):
 
 
 def unmount(folder, mark):
-    """Takes a file system off, after ending what is left there of the batch with the mark: after an error it may run on. False if the
-    file system was in use all the same; it goes then when that ends."""
+    """Unmounts a file system after killing the batch's remaining processes, which may survive an error. Returns False if it was still in
+    use; it then disappears when its users end."""
     for _ in range(50):
         for pid in processes(mark):
             kill(pid)
@@ -383,11 +383,11 @@ def unmount(folder, mark):
 
 
 def with_own_mounts(why, may_be_root_of_its_own=False):
-    """Starts the program again with mounts and process ids of its own, so that neither is left, however it ends. Ends with SKIPPED
-    and a sentence where that is not allowed. What needs no device may do with a namespace in which a user is root."""
+    """Restarts the program with its own mounts and process ids, which disappear when it ends. Exits with SKIPPED and a message if the
+    machine forbids that. Checks without devices may use a namespace in which the user is root."""
     if os.environ.get(OWN_MOUNTS):
         return
-    # When this process dies so does `unshare`, which passes over SIGTERM, and with it all that runs in the namespaces.
+    # If this process dies, `unshare` (which ignores SIGTERM) and everything in the namespaces die too.
     command = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation",
                "private"]
     if os.geteuid() != 0:

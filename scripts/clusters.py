@@ -19,7 +19,7 @@ def find(program):
 
 
 def no_slurm():
-    """Why there can be no Slurm here; empty: there can."""
+    """The reason why Slurm cannot run here; empty if it can."""
     absent = [program for program in PROGRAMS if find(program) is None]
     return f"{', '.join(absent)} not installed: scripts/bootstrap --with slurm" if absent else ""
 
@@ -35,7 +35,7 @@ def free_ports(count):
 
 
 def environment_of(pid):
-    """Of a process, its variables by name; of one that has ended none."""
+    """Environment variables of a process; empty if it has ended."""
     try:
         entries = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
@@ -44,7 +44,7 @@ def environment_of(pid):
 
 
 def marked(mark, value):
-    """Ids of the processes that have this in their environment, whatever session they are in."""
+    """Ids of the processes with this variable in their environment, in any session."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -65,7 +65,7 @@ def state_of(pid):
 
 
 def kill_all(pids_of):
-    """Until there are none: what is killed may just have started another."""
+    """Kills until none is left: a killed process may just have started another."""
     for _ in range(50):
         pids = pids_of()
         if not pids:
@@ -147,9 +147,9 @@ class SlurmCluster:
             process.wait()
 
     def kill_node(self, node):
-        """As a machine dies: the daemon, its steps and all they have started, at the same time."""
+        """Imitates a dying machine: kills the daemon, its steps and all their children at the same time."""
         daemon = self.processes.pop(node)
-        daemon.send_signal(signal.SIGSTOP)  # it does not tell the controller
+        daemon.send_signal(signal.SIGSTOP)  # it does not notify the controller
         kill_all(lambda: [pid for pid in marked("SLURMD_NODENAME", node) if pid in self.left()])
         daemon.kill()
         daemon.wait()
@@ -160,7 +160,7 @@ class SlurmCluster:
         return [pid for pid in marked("SLURM_CONF", self.conf) if pid not in daemons and "SLURMD_NODENAME" in environment_of(pid)]
 
     def node_of(self, trial):
-        """Of the process of a trial."""
+        """The node on which a trial's process runs."""
         return environment_of(trial).get("SLURMD_NODENAME", "")
 
     def ask(self, *words):
@@ -220,14 +220,14 @@ class RayCluster:
         return f"{self.folder.name}-{node}"
 
     def kill_node(self, node):
-        """As a machine dies: the raylet, its workers and all they have started."""
+        """Imitates a dying machine: kills the raylet, its workers and all their children."""
         process = self.processes.pop(node)
         kill_all(lambda: [pid for pid in marked("BACKPLANE_CHECK_NODE", self.name(node)) if state_of(pid) != "Z"])
         process.kill()
         process.wait()
 
     def node_of(self, trial):
-        """Of the process of a trial."""
+        """The node on which a trial's process runs."""
         return next((node for node in self.nodes if trial in marked("BACKPLANE_CHECK_NODE", self.name(node))), "")
 
     def alive(self):

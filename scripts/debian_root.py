@@ -18,7 +18,7 @@ import urllib.parse
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 USER = "newcomer"
 SCRIPT = pathlib.Path(sys.argv[0]).name
-MARKER = "made-by-debian_root"  # a folder with this file is ours to use again and to remove
+MARKER = "made-by-debian_root"  # we may reuse and remove a folder with this file
 PART = "debian.part"
 CERTIFICATES = "/etc/machine-certificates.crt"
 PASSED_ON = re.compile(r"(http|https|ftp|all|no)_proxy|HTTPS?_PROXY|NO_PROXY|ALL_PROXY|PIP_(?!CERT|FIND_LINKS)\w+")
@@ -39,7 +39,7 @@ def output_of(*command):
     return done.stdout
 
 
-# What the machine says about packages.
+# Package sources of this machine.
 
 def apt_sources(suite):
     """Lines of sources.list for the suite, its updates and its security fixes, from this machine's sources. Other sources are
@@ -63,7 +63,7 @@ def apt_settings():
 
 
 def pip_options():
-    """Options of pip on this machine: from its files, and over these from its environment."""
+    """Options of pip on this machine. Its environment overrides its files."""
     options = {}
     for line in output_of("python3", "-m", "pip", "config", "list").splitlines():
         scope, _, value = line.partition("=")
@@ -80,7 +80,7 @@ def folders_of(options):
         path = urllib.parse.urlparse(word).path if word.startswith("file://") else word
         folder = pathlib.Path(path)
         if word.startswith(("/", "file://")) and folder.is_dir():
-            # The pages of an index lead to files beside it.
+            # An index's pages link to files next to it.
             folders.append(folder.parent if folder.name == "simple" and len(folder.parts) > 2 else folder)
     return list(dict.fromkeys(folders))
 
@@ -97,7 +97,7 @@ def certificates():
     return None
 
 
-# The Debian in a folder. All of this runs with mounts and process ids of its own.
+# The Debian in a folder. All of this runs with its own mounts and process ids.
 
 @dataclasses.dataclass
 class Machine:
@@ -162,7 +162,7 @@ class Machine:
         self.write(f"/etc/sudoers.d/{USER}", f"{USER} ALL=(ALL) NOPASSWD: ALL\n", 0o440)
 
     def run(self, name, script, folder="~"):
-        """Runs a script as the user, as after a login. Returns seconds, exit code, and the file that has its output."""
+        """Runs a script as the user in a login shell. Returns seconds, exit code, and the file with its output."""
         passed_on = [f"{key}={value}" for key, value in os.environ.items() if PASSED_ON.fullmatch(key)]
         own = [f"HOME=/home/{USER}", f"USER={USER}", f"LOGNAME={USER}", "SHELL=/bin/bash", "TERM=dumb",
                "PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"]
@@ -177,7 +177,7 @@ class Machine:
 
 
 def make_debian(root, machine, suite, mirror=None):
-    """Under another name until it is whole: what is left of one that failed is not taken for a Debian by a later call."""
+    """Builds under a temporary name, so that a later call does not mistake the remains of a failure for a Debian."""
     mirror = mirror or next(line.split()[1] for line in apt_sources(suite) if line.split()[2] == suite)
     say(f"making an empty Debian ({suite}) in {machine.system}")
     part = dataclasses.replace(machine, system=root / PART)
@@ -190,7 +190,7 @@ def make_debian(root, machine, suite, mirror=None):
 
 
 def remove(system):
-    """Removes a Debian, if there is one, unless something is mounted there still."""
+    """Removes an existing Debian, unless something is still mounted there."""
     if not system.exists():
         return
     with open("/proc/self/mountinfo") as mounts:
@@ -199,7 +199,7 @@ def remove(system):
     shutil.rmtree(system)
 
 
-# The two sides of a script that uses all this: outside, as it was called, and inside, with mounts and process ids of its own.
+# The two sides of a script: outside, as it was called, and inside, with its own mounts and process ids.
 
 def add_arguments(parser):
     parser.add_argument("--root", type=pathlib.Path, help="folder to work in: new, empty, or kept by an earlier call")
@@ -210,7 +210,7 @@ def add_arguments(parser):
 
 
 def main_of(args, inside, *programs):
-    """Calls `inside(args)` in this process if it has its own mounts, else in another one that has. Ends with its exit code."""
+    """Calls `inside(args)` in this process if it has its own mounts, else in a process that has. Exits with its code."""
     if args.inside:
         (args.root / "logs").mkdir(exist_ok=True)
         sys.exit(inside(args))
@@ -232,7 +232,7 @@ def main_of(args, inside, *programs):
     except BlockingIOError:
         die(f"a different call is using {args.root}")
     words = [*sys.argv[1:], "--root", str(args.root), "--inside"]
-    # When this process dies the namespaces go too, and with them all that runs in them.
+    # If this process dies, the namespaces and everything in them die too.
     code = subprocess.run(["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
                            "--propagation", "private", sys.executable, os.path.abspath(sys.argv[0]), *words]).returncode
     if not args.keep:

@@ -8,7 +8,7 @@ from hang_texts import (DEAF, ENDLESS, FIGURES_HANG, HANGS, ON_PATH, PROGRAM, QU
 HANG_S = 3     # resources.hang_timeout of most kinds
 PYTHON_S = 10  # of kinds that import Gymnasium, which takes seconds on a busy machine
 NEVER_S = 300  # of kinds with a stop: the hang must not end by itself
-AFTER_S = 10   # a batch has to end or resume within its hang_timeout and this
+AFTER_S = 10   # a batch must end or resume within its hang_timeout plus this
 STOPPED_S = 2 * HANG_S + AFTER_S  # the same for a trial that is in state T
 GRACE_S = 30   # from a request to end until a trial is killed
 
@@ -34,7 +34,7 @@ class Kind:
     stop: Stop = None
     prepare: object = None                   # folder, run -> an object that is closed at the end, or None
     meanwhile: object = None                 # session, folder -> whether it has done its part; called until then
-    attempts: int = 0                        # how often its trials have to start in total; 0: any number
+    attempts: int = 0                        # expected starts of its trials in total; 0: any number
     environment: dict = dataclasses.field(default_factory=dict)
     needs_gymnasium: bool = False
     quick: bool = False
@@ -52,7 +52,7 @@ def plugin_calls():
                r"learner\.faulty")
     for call in ("act", "consume"):
         yield Kind(f"learner_{call}_spins", "plugin call", faulty(learner=f"{call}_spins"), r"learner\.faulty")
-    # Returns only after the monitor: the stack has to be the learner's.
+    # Returns only after the monitor, so that the stack is the learner's.
     yield Kind("learner_consume_sleeps_next_to_a_monitor", "plugin call",
                {"x.yaml": faulty(learner="consume_sleeps")["x.yaml"].replace("monitors: []", "monitors: [resources]")},
                r"learner\.faulty")
@@ -90,7 +90,7 @@ def python_envs():
     def kind(name, names=r"env\.gymnasium|worker \d", **options):
         return Kind(name, "Python env", python_env(**options), names, exits=(1, 2), needs_gymnasium=True, hang_s=PYTHON_S,
                     limit_s=PYTHON_S + AFTER_S, quick=name == "python_stops_itself")
-    # The check before the first trial takes a step of each row; what waits for more hangs in the trial.
+    # The check before the first trial steps each row once; an env that waits longer hangs in the trial.
     yield kind("python_import_sleeps", at_import="time.sleep(3600)")
     yield kind("python_step_sleeps_in_the_check", step="time.sleep(3600)")
     later = "if self.steps > 20: "
@@ -132,13 +132,13 @@ def single_trials():
 
 
 def terminals():
-    # Its results wait 30 s for the terminal. Then they count as not written.
+    # Results wait 30 s for the terminal, then they count as unwritten.
     text = working_for("3s") + "sweep: {seeds: {n: 2}}\n"
     yield Kind("terminal_halted", "terminal", {"x.yaml": text}, "", limit_s=2 * 3 + GRACE_S + AFTER_S, meanwhile=halts_terminal, attempts=2)
 
 
 def searches():
-    # To load Optuna and torch from a cold disk takes longer than an answer.
+    # Loading Optuna and torch from a cold disk takes longer than an answer.
     yield Kind("search_open_never", "side process", search("open_never"), r"search|Optuna|side", exits=(1, 2), limit_s=120 + AFTER_S,
                environment=SIDE)
     yield Kind("search_lacks_hangs", "side process", search("lacks_hangs"), r"side\.py|Optuna", exits=(0, 2), limit_s=60 + AFTER_S,
@@ -154,7 +154,7 @@ def clusters():
     def kind(name, names, exits=(2,), limit_s=HANG_S + AFTER_S, quick=False, attempts=0, **programs):
         return Kind(name, "cluster program", slurm(**programs), names, exits=exits, limit_s=limit_s, environment=ON_PATH, quick=quick,
                     attempts=attempts)
-    # A program of the cluster has 30 s: a busy controller answers late.
+    # Cluster programs have 30 s: a busy controller answers late.
     slow = 30 + AFTER_S
     yield kind("sbatch_version_hangs", "sbatch", sbatch=HANGS, limit_s=slow)
     yield kind("sbatch_hangs", "sbatch", sbatch='#!/bin/sh\ntest "$1" = --version && exec echo slurm 22\nexec sleep 3600\n', limit_s=slow)
@@ -175,7 +175,7 @@ def disks():
         yield Kind(f"fifo_as_{name.split('.')[0]}", "disk", faulty(), name.replace(".", r"\."), exits=(1, 2), prepare=fifo(f"out/{name}"),
                    quick=name == "events.jsonl")
     yield Kind("fifo_as_progress", "disk", faulty(), "", exits=(0,), prepare=fifo("out/progress.json"))
-    # Its trial has 30 s to save itself. Then the same command resumes it for its budget and another 30 s.
+    # The trial has 30 s to save its state. Then the same command resumes it for its budget and another 30 s.
     yield Kind("lock_held_by_an_orphan", "disk", command(DEAF, "budget: {wall_time: 2s}\n"), "", exits=(0,), limit_s=2 * (GRACE_S + AFTER_S),
                prepare=orphan_trial)
     yield Kind("database_locked", "disk", faulty(), r"results\.sqlite", exits=(0,), limit_s=HANG_S + 2 * AFTER_S, prepare=hold_database)

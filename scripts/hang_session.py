@@ -1,4 +1,4 @@
-"""A command in its own terminal, for scripts/check_hangs: its output with times, and the processes that it started."""
+"""A command in its own terminal, for scripts/check_hangs, with its timed output and its processes."""
 import os
 import pathlib
 import pty
@@ -62,7 +62,7 @@ class Session:
             return b"".join(piece for at, piece in self.pieces if at >= begin).decode(errors="replace")
 
     def lines(self, begin=0.0):
-        """The printed lines without colours. A line that is drawn again counts once per change."""
+        """The printed lines without colours. A redrawn line counts once per change."""
         found = []
         for line in re.split(r"[\r\n]+", ESCAPES.sub("", self.text_since(begin))):
             if line.strip() and line not in found:
@@ -82,7 +82,7 @@ class Session:
         return None
 
     def ends_within(self, limit_s):
-        """The time of the command's end, or None. All that it printed has been read then."""
+        """The time of the command's end, or None. All its output has been read by then."""
         if self.until(lambda: self.ended is not None, limit_s):
             self.until(lambda: (self.idle or 0) > self.ended, 5)
         return self.ended

@@ -1,7 +1,7 @@
-"""The parts that scripts/mutate breaks, the faults that were chosen by hand, and those that no test can see."""
+"""The parts that scripts/mutate breaks, hand-made faults, and faults that no test can detect."""
 
-# files: where faults are drawn from. tests: programs of the release preset that a fault of the part runs, the likeliest first. watched:
-# what, once changed, makes a fault run anew. quick: what --quick runs instead.
+# files: candidates for faults. tests: programs of the release preset to run for a fault of the part, the likeliest first. watched: changes
+# to these files make a fault run again. quick: replaces tests with --quick.
 PARTS = {
     "on_policy": {
         "files": ["plugins/common/on_policy/*.[ch]pp", "plugins/common/rl/*.[ch]pp"],
@@ -45,7 +45,7 @@ PARTS = {
     },
 }  # fmt: skip
 
-# What only runs where there is a GPU, or only decides what is fast.
+# Code that only runs with a GPU, or only affects speed.
 GPU_ALONE = {"plugins/learners/mappo/amp_probe.cpp", "plugins/learners/mappo/torch_actor.cpp"}
 
 ON_POLICY, PPO, MAPPO = "plugins/common/on_policy/", "plugins/learners/ppo/", "plugins/learners/mappo/"
@@ -53,8 +53,8 @@ SEQ2SEQ = "plugins/learners/seq2seq/"
 ROLLOUT, STATISTICS, TEXT = "host/trial/rollout/", "host/libs/statistics/", "host/libs/text/"
 RESULTS, RULES = "tools/report/results/", "tools/report/rules/"
 
-# part, file, right, faulty: expressions, or statements with their semicolon. An expression gets brackets: it must not be cut out of one
-# that binds otherwise.
+# part, file, right, faulty: expressions, or statements with their semicolon. Expressions get brackets, so do not
+# cut one out of an expression that binds differently.
 BY_HAND = [
     ("on_policy", ON_POLICY + "gae.cpp", "s.discount[i] * s.next_value[i]", "s.carry[i] * s.next_value[i]"),
     ("on_policy", ON_POLICY + "gae.cpp", "s.carry[i] * next", "s.discount[i] * next"),
@@ -139,10 +139,10 @@ BY_HAND = [
     ("statistics", STATISTICS + "log_speed.cpp", "1 / static_cast<double>(n) + 1 / static_cast<double>(n_base)", "1 / static_cast<double>(n)"),
 ]  # fmt: skip
 
-# Those of --quick, which only needs the generator-free numerics of plugins/common/on_policy.
+# Faults of --quick, which only needs the numerics of plugins/common/on_policy without a generator.
 QUICK = {(file, right) for part, file, right, _ in BY_HAND if file in (ON_POLICY + "gae.cpp", ON_POLICY + "categorical.cpp")}
 
-# By key (scripts/mutate --list): why no test can see it.
+# By key (scripts/mutate --list): the reason why no test can detect it.
 EQUIVALENT = {
     "0060fab612": "a choice of probability 0 adds 0 times a finite logarithm",
     "4d81b336bd": "a KL that equals the limit to the last bit",

@@ -6,13 +6,13 @@ import venv
 
 
 def made(folder: pathlib.Path, packages: list[list[str]]) -> bool:
-    """Whether the environment is there with just these packages: its stamp, which is written last, says which it has."""
+    """True if the environment exists with exactly these packages. Its stamp, written last, lists them."""
     stamp = folder / "backplane-packages"
     return stamp.exists() and stamp.read_text() == repr(packages)
 
 
 def python_of(folder: pathlib.Path, packages: list[list[str]], who: str) -> pathlib.Path:
-    """The environment's Python; it is made again when its packages change. Each list is one call of pip, because torch must come first:
+    """The environment's Python. It is rebuilt when its packages change. Each list is one call of pip, because torch must come first:
     a package installed before it would fetch a different build."""
     if not made(folder, packages):
         print(f"{who}: making {folder.name} with {', '.join(sum(packages, []))} ...", file=sys.stderr, flush=True)

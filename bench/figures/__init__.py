@@ -1,2 +1,2 @@
-"""The figures of docs/performance.md: what is measured (parts*.py), how it is run and read (run.py, readers.py), what is kept of it
-(stored.py), and how it is shown (page.py, picture.py). `scripts/bench` is the command."""
+"""The figures of docs/performance.md: definitions (parts*.py), runs and readers (run.py, readers.py), storage (stored.py), and display
+(page.py, picture.py). `scripts/bench` is the command."""

@@ -1,25 +1,25 @@
-"""What a part and a goal are, and when a goal is reached."""
+"""Parts, goals, and the verdict on a goal."""
 import dataclasses
 from collections.abc import Callable
 
 from .readers import figures
 
-QUIET = 0.05  # of the machine's CPU time: what other programs may take beside a figure
+QUIET = 0.05  # share of the machine's CPU time that other programs may use
 
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    figure: str  # the name that the part's reader gives it
-    what: str  # of the page's table
-    floor: float | None = None  # what the project promises on this kind of machine
-    target: float | None = None  # what it aims at
-    over: str = ""  # the peer that a ratio is over; without one the figure is our own and has a unit
+    figure: str  # name given by the part's reader
+    what: str  # text in the page's table
+    floor: float | None = None  # promised on this kind of machine
+    target: float | None = None  # goal for this kind of machine
+    over: str = ""  # the peer of a ratio; empty: our own figure with a unit
     unit: str = ""
     lower: bool = False  # less is better
 
     def verdict(self, row):
-        """`row`: {"median", "min", "max", "n", "disturbed"}. What was disturbed may have reached a bar nevertheless, and never shows that one is
-        missed. A ratio shows neither then, as the peer may have suffered more: threads that spin for a core lose a multiple."""
+        """`row`: {"median", "min", "max", "n", "disturbed"}. A disturbed figure can reach a bar but cannot miss one. A disturbed ratio can
+        do neither: the peer may have suffered more, because threads that spin for a core lose a multiple."""
         reached = [bar is not None and (row["median"] <= bar if self.lower else row["median"] >= bar) for bar in (self.floor, self.target)]
         if self.floor is None and self.target is None:
             return ""
@@ -38,15 +38,15 @@ class Part:
     name is its Python."""
     name: str
     what: str
-    command: tuple[str, ...] = ()  # none: nobody has written it yet, and `missing` says why
+    command: tuple[str, ...] = ()  # empty: not written yet, `missing` has the reason
     read: Callable[[str], dict] = figures
     goals: tuple[Goal, ...] = ()
-    quick: tuple[str, ...] = ()  # words at the end that make it short; no figure to quote
-    targets: tuple[str, ...] = ()  # of the build
-    pythons: tuple[str, ...] = ()  # of peers.py, or "oracle": .venv-oracle, which scripts/test makes
-    processor: str = ""  # the flag in /proc/cpuinfo of what it needs
-    corpus: bool = False  # needs what plugins/envs/summarization/build_corpus writes
+    quick: tuple[str, ...] = ()  # final arguments of a short run, whose figures are not quoted
+    targets: tuple[str, ...] = ()  # build targets
+    pythons: tuple[str, ...] = ()  # from peers.py, or "oracle": .venv-oracle, made by scripts/test
+    processor: str = ""  # required flag in /proc/cpuinfo
+    corpus: bool = False  # needs the output of plugins/envs/summarization/build_corpus
     minutes: float = 0.2  # about, on 2 quiet cores
-    exits: tuple[int, ...] = (0,)  # 1: a bar of the script's own was missed, which the page says
-    tested: str = ""  # the test that runs it anyway, so that --quick need not
+    exits: tuple[int, ...] = (0,)  # 1: missed a bar of the script's own, shown on the page
+    tested: str = ""  # a test that already runs it, so that --quick skips it
     missing: str = ""

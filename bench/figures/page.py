@@ -25,7 +25,7 @@ def number(value):
 
 
 def found(goal, row):
-    """Median, range and number of one figure."""
+    """Median, range and n of one figure."""
     text = ("~ " if row["disturbed"] else "") + f"**{number(row['median'])}**" + (f" {goal.unit}" if goal.unit else "")
     if row["n"] > 1:
         text += f" ({number(row['min'])} .. {number(row['max'])}, n {row['n']})"
@@ -54,7 +54,7 @@ def described(machine):
 
 
 def rows_of(parts, records, peers):
-    """(goal, row, record) of measured goals and (goal, part) of the others, with peers or without."""
+    """(goal, row, record) of measured goals and (goal, part) of others, with or without peers."""
     measured, absent = [], []
     for part in parts:
         record = records.get(part.name)

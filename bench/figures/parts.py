@@ -4,9 +4,9 @@ from .parts_host import PLANS, SMALL, STEPPING, TRAINING
 from .parts_peers import STEP, TEXTS, TRAINERS
 from .parts_programs import PROGRAMS
 
-# Goals that no script measures here, and why. A part that measures one takes its place in a table above.
+# Goals that no script measures here, with the reason. When a part measures one, move it to a table above.
 OPEN = [
-    Part("agents_envpool", "agent-steps per second of a 4-agent env beside EnvPool", missing="EnvPool's package has no such env",
+    Part("agents_envpool", "agent-steps per second of a 4-agent env and EnvPool's", missing="EnvPool's package has no such env",
          goals=(Goal("agents_over_envpool", "4 agents, 1,024 rows, agent-steps/s", None, 50, over="EnvPool"),)),
     Part("ant_4000", "core-seconds until PPO has a return of 4,000 on Ant", missing="needs 5 seeds of several hours",
          goals=(Goal("ant_4000_core_s", "Ant to a return of 4,000, cores x wall time", 3000, 2000, unit="s", lower=True),)),

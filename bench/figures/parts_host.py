@@ -2,7 +2,7 @@
 from .model import Goal, Part
 from .readers import counts, joined, pairs, rate, spreads
 
-TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # those with a frame_skip, whose plain loop is known
+TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # tasks with a frame_skip, whose plain loop is known
 PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
 LOOP = "a plain loop, one `mjData` per row"
 RAW = {"ant": (1.03, 1.2), "humanoid": (1.03, 1.05), "half_cheetah": (1.03, 1.15)}  # floors and targets
@@ -81,7 +81,7 @@ SMALL = [
     Part("uav_grid_tensor", "million agent-steps per second of the grid as tensors and of the scalar one, by rows and threads",
          command=("{here}/host.py", "tensor_grid", "--build", "{build}"), quick=("--quick", "--pairs", "1"), minutes=1,
          targets=("bench_host", "env_uav_grid", "env_uav_grid_tensor")),
-    Part("uav_grid_numpy", "env.uav_grid beside the same env as a loop in NumPy, which has to play the known episodes first",
+    Part("uav_grid_numpy", "env.uav_grid and the same env as a NumPy loop, which must first reproduce known episodes",
          command=("{oracle}", "{here}/uav_grid_numpy.py", "--build", "{build}"), quick=("--steps", "50"), pythons=("oracle",),
          targets=("bench_host", "env_uav_grid"),
          goals=(Goal("uav_grid_over_numpy", "UAV grid, 10 UAVs, env steps per CPU second", None, 200, over="the same env as a NumPy loop"),)),
@@ -102,7 +102,7 @@ PLANS = [
     Part("start", "load the plugin, make, bind and reset 64 rows: wall time until the first step can begin, a fresh process each",
          command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in PHYSICS)),
          goals=(Goal("start_ms/ant", "plugin and 64 rows of Ant ready for the first step", 60, 15, unit="ms", lower=True),)),
-    Part("shim", "what the shim above each trial costs: a /bin/true alone and with it, from a trial's death to Wait's return, 64 shims",
+    Part("shim", "cost of the shim above each trial: /bin/true with and without it, from a trial's death to Wait's return, 64 shims",
          command=("{bench}/bench_host", "shim", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,
          read=spreads(shim_adds_ms="shim_adds_ms", exit_to_wait_ms="exit_to_wait_ms", shim_private_bytes="many.private_each")),
 ]

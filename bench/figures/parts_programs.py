@@ -1,4 +1,4 @@
-"""Parts that a script or a program of its own measures, without a peer or with one of .venv-oracle."""
+"""Parts measured by their own script or program, without a peer or with one from .venv-oracle."""
 from .model import Goal, Part
 from .readers import last_json, lines, spreads
 
@@ -8,7 +8,7 @@ MINIBATCHES = ((128, 0.80), (256, 0.88), (1024, 0.92))
 
 
 def ppo_update(text):
-    """Of each net and minibatch: {"share": SPREAD, "verdict": WORD}."""
+    """For each net and minibatch: {"share": SPREAD, "verdict": WORD}."""
     return {f"ppo_update/{name}": {**found["share"], "disturbed": found["verdict"] == "disturbed"} for name, found in last_json(text).items()}
 
 
@@ -18,7 +18,7 @@ def null_trials(text):
 
 
 PROGRAMS = [
-    Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side, on what a rollout of Ant would bring",
+    Part("ppo_update", "the PPO update on 2 threads / two updates of one thread side by side, on data like an Ant rollout",
          command=("{bench}/bench_ppo_update",), quick=("quick",), targets=("bench_ppo_update",), minutes=2, read=ppo_update,
          goals=tuple(Goal(f"ppo_update/{net}/{minibatch}", f"PPO update on 2 threads, net {net}, minibatch {minibatch:,}", None, bar,
                           over="two updates of 1 thread") for net in ("[64,64]", "[256,256]") for minibatch, bar in MINIBATCHES)),
@@ -33,7 +33,7 @@ PROGRAMS = [
     Part("null_trials", "CPU time of a trial that does nothing, with its shim and its share of the supervisor",
          command=("{here}/null_trials.py", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_cartpole", "learner_random"), minutes=0.6,
          read=null_trials, goals=(Goal("null_trial_cpu_ms", "a trial that does nothing, CPU", None, 12, unit="ms", lower=True),)),
-    Part("command_overhead", "CPU time of run-trial beside the command of a trial by command", command=("{here}/command_overhead.py", "--build", "{build}"),
+    Part("command_overhead", "CPU time of run-trial on top of the trial's command", command=("{here}/command_overhead.py", "--build", "{build}"),
          quick=("--rounds", "1"), targets=("backplane",), exits=(0, 1),
          goals=(Goal("command_overhead_ms/true", "a trial by command: CPU time on top of the command", None, 50, unit="ms", lower=True),)),
     Part("supervisor_memory", "how the supervisor's memory grows from the first tenth of 4,000 trials to the last",
@@ -51,19 +51,19 @@ PROGRAMS = [
          command=("{oracle}", "{here}/adapters.py", "call", "{tests}/env_null.so"), pythons=("oracle",), targets=("backplane_embed", "env_null"),
          tested="Python.ACallCostsLittle",
          goals=(Goal("adapters/call_us", "a call of `step` from Python, 64 rows, CPU", None, 10, unit="us", lower=True),)),
-    Part("rouge", "our ROUGE beside PyPI's rouge-score, CPU time, on the descriptions of this machine's packages",
+    Part("rouge", "our ROUGE and PyPI's rouge-score, CPU time, on the descriptions of this machine's packages",
          command=("{oracle}", "{here}/rouge_speed.py", "--build", "{build}"), quick=("--rounds", "1", "--seconds", "0.01"), pythons=("oracle",),
          targets=("bench_rouge",), minutes=0.6,
          goals=(Goal("rouge/sentence", "ROUGE of first sentences, pairs per CPU second", over="rouge-score"),
                 Goal("rouge/half", "ROUGE of long texts, pairs per CPU second", over="rouge-score"))),
-    Part("calibration", "how often the tests of host/libs/statistics are wrong where the truth is known", command=("{bench}/bench_calibration",),
+    Part("calibration", "error rates of host/libs/statistics on data with known truth", command=("{bench}/bench_calibration",),
          quick=("quick",), read=lines(r"^(?P<median>\d+) figures are off$", lambda _: "calibration_off"), targets=("bench_calibration",),
          tested="Calibration.quick", minutes=0.7, exits=(0, 1),
          goals=(Goal("calibration_off", "error rates of our statistics outside their expected range", 0, 0, lower=True),)),
     Part("summarization", "CPU time to read and to load a corpus",
          command=("{bench}/bench_summarization", "{corpus}/train.tsv", "{corpus}/spm.model", "5"), targets=("bench_summarization",), corpus=True,
          minutes=0.3, read=spreads(summarization_load_cpu_s="load_cpu_s")),
-    Part("seq2seq", "what an update of learner.seq2seq costs by micro-batch, sorting, threads, checkpointing and bfloat16",
+    Part("seq2seq", "cost of an update of learner.seq2seq by micro-batch, sorting, threads, checkpointing and bfloat16",
          command=("{bench}/bench_seq2seq", "{corpus}/train.tsv", "{corpus}/spm.model"), targets=("bench_seq2seq",), corpus=True, minutes=2,
          read=lines(SEQ2SEQ_RATIO, lambda match: "seq2seq/" + match["what"])),
 ]

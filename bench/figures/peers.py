@@ -8,10 +8,10 @@ from pythons import made, python_of  # noqa: E402
 
 FOLDER = ROOT / "build/peers"
 TORCH = ["torch==2.13.0"]
-# mujoco 4.0.0 is the newest wheel with Python bindings; its trajectories are those of our 4.0.1.
+# mujoco 4.0.0 is the newest wheel with Python bindings; its trajectories equal our 4.0.1's.
 MUJOCO = ["gymnasium[box2d]==1.4.0", "mujoco==4.0.0", "imageio==2.38.1", "packaging"]
 
-# name: (what is installed, one list a call of pip; about how many GB it takes)
+# name: (packages, one list per call of pip; approximate size in GB)
 PEERS = {
     "gymnasium": ([[*MUJOCO, "envpool==1.2.5", "cffi"]], 0.5),
     "sb3": ([TORCH, [*MUJOCO, "stable-baselines3==2.9.2", "scipy", "cffi"]], 2),
@@ -23,7 +23,7 @@ PEERS = {
 
 
 class Pythons:
-    """Where the Python of a peer is: named by the user, made here before, or nowhere (None)."""
+    """The Python of a peer: named by the user, made here before, or missing (None)."""
 
     def __init__(self, named, make):
         self.named, self.make = named, make

@@ -39,7 +39,7 @@ def grid(axis, bottom):
 
 
 def mark(axis, y, goal, row):
-    """The range, the median (open where it was disturbed) and the bar."""
+    """Range, median (open if disturbed) and bar."""
     x = axis.x(row["median"])
     yield line(axis.x(row["min"]), y, axis.x(row["max"]), y, BLUE, 2)
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" stroke="{BLUE}" stroke-width="1.6" fill="{"#fff" if row["disturbed"] else BLUE}"/>'
@@ -58,7 +58,7 @@ def picture(measured):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
              'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>',
              text(width / 2, 20, "Speed compared with peers", "middle", 15),
-             text(width / 2, 38, "median and range of pairs in turn; open: other programs ran beside it; red: the target", "middle", 11, GREY),
+             text(width / 2, 38, "median and range of pairs in turn; open: disturbed by other programs; red: the target", "middle", 11, GREY),
              *grid(axis, bottom)]
     for i, (goal, row) in enumerate(measured):
         y = TOP + ROW * i + ROW / 2

@@ -1,4 +1,4 @@
-"""From what a script prints to its figures: name -> {"median", "min", "max", "n"} and, where the script knows it, "disturbed"."""
+"""Reads a script's output into figures: name -> {"median", "min", "max", "n"}, with "disturbed" if the script records it."""
 import json
 import re
 import statistics
@@ -19,7 +19,7 @@ def last_json(text):
     try:
         return json.loads(text[text.index("{"):])  # over several lines
     except ValueError:
-        raise ValueError("no JSON object in what it printed") from None
+        raise ValueError("its output contains no JSON object") from None
 
 
 def as_spread(found):
@@ -27,7 +27,7 @@ def as_spread(found):
 
 
 def figures(text):
-    """A script that says it itself: its last line is {"figures": {NAME: SPREAD or NUMBER}}."""
+    """For scripts that print figures themselves; the last line is {"figures": {NAME: SPREAD or NUMBER}}."""
     return {name: as_spread(found) for name, found in last_json(text)["figures"].items()}
 
 
@@ -39,7 +39,7 @@ def at(text_or_object, path):
 
 
 def spreads(**paths):
-    """Spreads or numbers of a JSON object, each at a.path.in.it; double underscores of a figure's name stand for slashes."""
+    """Spreads or numbers of a JSON object, each at a.path.in.it; double underscores in a figure's name become slashes."""
     def read(text):
         found = last_json(text)
         return {name.replace("__", "/"): as_spread(at(found, path)) for name, path in paths.items()}
@@ -47,13 +47,13 @@ def spreads(**paths):
 
 
 def counts(**paths):
-    """As spreads(), of what is counted and not timed: nothing disturbs it."""
+    """As spreads(), for counts, which other programs cannot disturb."""
     read = spreads(**paths)
     return lambda text: {name: {**row, "disturbed": False} for name, row in read(text).items()}
 
 
 def rate(figure, path, times=None):
-    """A spread of microseconds as millions a second; `times` is the path of a number that each counts for."""
+    """A spread of microseconds as millions per second; `times` is the path of the number of operations in each."""
     def read(text):
         found = last_json(text)
         us, factor = at(found, path), at(found, times) if times else 1
@@ -62,8 +62,8 @@ def rate(figure, path, times=None):
 
 
 def pairs(figure, key, **more):
-    """What the class Pairs of bench/main.cpp prints: the quiet pairs where there is one, else all of them, which are then disturbed.
-    `more`: figures beside it, as for spreads()."""
+    """Reads the class Pairs of bench/main.cpp: quiet pairs if there are any, else all pairs as disturbed. `more`: further figures, as for
+    spreads()."""
     def read(text):
         found = last_json(text)
         quiet = found["quiet"][key]
@@ -78,8 +78,8 @@ def joined(*readers):
 
 
 def lines(pattern, name):
-    """Of each line that the pattern finds: groups median, min and max (or median alone), n and disturbed where they are there. `name` is
-    the figure's, made of the match."""
+    """A figure per matching line, from the groups median, min and max (or only median), n and disturbed. `name` makes the figure's name
+    from the match."""
     compiled = re.compile(pattern, re.MULTILINE)
 
     def number(match, group):

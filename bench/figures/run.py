@@ -1,4 +1,4 @@
-"""Runs one part: its command, with everything that it needs filled in, and what other programs took meanwhile."""
+"""Runs one part: fills in its command, and measures other programs meanwhile."""
 import dataclasses
 import datetime
 import hashlib
@@ -20,30 +20,30 @@ from .peers import ROOT, Pythons  # noqa: E402
 HERE = ROOT / "bench"
 
 
-SKIPPED = 77  # of a script that finds that this machine can not measure its part; its last line says why
+SKIPPED = 77  # exit code of a script if this machine cannot measure its part; the last line has the reason
 
 
 class Failed(Exception):
-    """Of a part: the sentence says why."""
+    """A part failed; the message is the reason."""
 
 
 class Skipped(Exception):
-    """The same."""
+    """A part was skipped; the message is the reason."""
 
 
 @dataclasses.dataclass
 class Place:
-    """Where things are."""
+    """Paths of the build, the peers and the corpus."""
     build: pathlib.Path
     corpus: pathlib.Path
     pythons: Pythons
 
     def lacks(self, part):
-        """What is missing here for the part, or nothing."""
+        """The part's missing requirements, or an empty value."""
         if not part.command:
             return part.missing
         absent = [target for target in part.targets if target.startswith(("env_", "learner_", "monitor_")) and not self.plugin(target)]
-        if absent and os.environ.get("CI") != "true":  # there everything is built, and what is not there has another name now
+        if absent and os.environ.get("CI") != "true":  # CI builds everything, so an absent target was renamed
             return f"not built here: {', '.join(absent)}"
         if part.processor and f" {part.processor} " not in pathlib.Path("/proc/cpuinfo").read_text():
             return f"this processor has no {part.processor}"
@@ -58,7 +58,7 @@ class Place:
         return any((self.build / folder / f"{target}.so").exists() for folder in ("lib/backplane/plugins", "tests/plugins"))
 
     def unlisted_tasks(self):
-        """Env plugins that step MuJoCo and have no part."""
+        """Env plugins that use MuJoCo and have no part."""
         plugins = (self.build / "lib/backplane/plugins").glob("env_*.so")
         return sorted({file.stem.removeprefix("env_") for file in plugins if b"libmujoco.so" in file.read_bytes()} - set(PHYSICS))
 
@@ -78,7 +78,7 @@ class Place:
 
 
 def run(part, place, quick):
-    """Its record: rows, command, machine, date."""
+    """The record of a part: rows, command, machine, date."""
     began = datetime.datetime.now(datetime.timezone.utc)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT / "host/python"), "BACKPLANE_HOME": str(place.build)}
     try:
@@ -98,9 +98,9 @@ def run(part, place, quick):
         raise Failed(f"exit {done.exit}; its reader found no figure\n{said}")
     absent = [goal.figure for goal in part.goals if goal.figure not in rows]
     if absent and not quick:
-        raise Failed(f"wanted the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
+        raise Failed(f"expected the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
     if quick and part.goals and len(absent) == len(part.goals):
-        raise Failed(f"wanted one of the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
+        raise Failed(f"expected one of the figures {', '.join(absent)}, got {', '.join(rows) or 'none'}")
     for row in rows.values():
         row.setdefault("disturbed", done.others > QUIET)
     return {"part": part.name, "date": began.isoformat(timespec="seconds"), "command": command_of(part), "quick": quick, "wall_s": round(done.wall_s, 1),
@@ -108,7 +108,7 @@ def run(part, place, quick):
 
 
 def command_of(part):
-    """What anybody types; the command itself has this machine's folders in it."""
+    """The command for readers, without this machine's folders."""
     return f"scripts/bench --only {part.name}" + (" --peers" if set(part.pythons) - {"oracle"} else "")
 
 
@@ -129,6 +129,6 @@ def machine(place):
 
 
 def library(facts):
-    """Names the library without its folder."""
+    """The library's name without its folder."""
     file = pathlib.Path(facts["file"])
     return {"version": facts["version"], "file": file.name, "size_bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}

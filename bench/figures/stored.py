@@ -1,5 +1,5 @@
-"""What is kept of runs: one file a part in outputs/bench, and the same in short in docs/performance.json, which docs/performance.md is
-written from. So the page can be written anew without measuring, and parts may be measured on different days."""
+"""Stores results: a file per part in outputs/bench, and a summary in docs/performance.json, the source of docs/performance.md. The page can
+be rewritten without measuring, and parts may be measured on different days."""
 import json
 
 SCHEMA = 2
@@ -43,7 +43,7 @@ def short(value):
 
 
 def for_page(records, parts):
-    """The figures that have a goal, and each machine once."""
+    """Figures that have a goal, with each machine once."""
     machines, kept = [], {}
     for part in parts:
         record = records.get(part.name)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Env steps per CPU second of augmented random search beside the paper's loop in NumPy (ars_reference.py), in turn, on one core each.
+"""Compares augmented random search with the paper's NumPy loop (ars_reference.py), in turn: env steps per CPU second on one core each.
 
   bench/peers/ars.py half_cheetah|cartpole --python PYTHON [--rounds N] [--steps N]
 
-Ours is the whole `backplane run`, start and one evaluation episode included. The last line is a JSON object.
+Ours is the whole `backplane run` with start and one evaluation episode. The last line is a JSON object.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 from figures.readers import last_json, spread  # noqa: E402
 from measured_run import adopt_orphans, measure  # noqa: E402
 
-# task -> (words of the reference, its steps, ours)
+# task -> (arguments of the reference, its steps, ours)
 TASKS = {"half_cheetah": (["--env", "HalfCheetah-v5"], 32_000, 96_000),
          "cartpole": (["--env", "CartPole-v1", "--dirs", "2", "--top", "2", "--noise", ".05"], 32_000, 10_000_000)}
 

@@ -3,8 +3,8 @@
 
   bench/peers/generate_seq2seq.py --venv VENV --corpus DIR [--rounds 3] [--texts 96] [--updates 60]
 
-DIR is what plugins/envs/summarization/build_corpus wrote. The model is trained first, for --updates updates by ours. Prints a table of texts a
-second; ends with an error where the two sides did not write texts of the same lengths.
+DIR is the output of plugins/envs/summarization/build_corpus. Ours first trains the model for --updates updates. Prints a table of texts
+per second; ends with an error if the two sides wrote texts of different lengths.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ from measured_run import adopt_orphans  # noqa: E402
 
 DISTURBED = 0.05  # of the machine's CPU time, as in scripts/bench
 BATCH = 8
-BARS = {1: 1.3, 2: 2.0}  # cores -> how many times the peer's speed
+BARS = {1: 1.3, 2: 2.0}  # cores -> required multiple of the peer's speed
 
 
 def experiment(runner, **sections):
@@ -49,7 +49,7 @@ def train(runner, updates):
 
 
 def ours(runner, texts, beams, cores):
-    """The evaluation before the first update: what the trial tells of it at its line 0."""
+    """Evaluates before the first update; the result is in line 0 of the trial's metrics."""
     learner = {"plugin": "seq2seq", "options": {"model_name_or_path": str(runner.folder / "trained"), "effective_batch_size": 1,
                                                 "num_beams": beams, "per_device_eval_batch_size": BATCH}}
     run, attempt = backplane(runner, cores, experiment(

@@ -4,7 +4,7 @@
   bench/peers/parallel_efficiency.py --python RLLIB_PYTHON [--rounds N] [--only ours|rllib]
 
 PPO on Ant, 3 iterations of 4,000 steps, 256-256, minibatch 128, 10 epochs; 1x1, 1x2, 2x1, 2x2 (runners x envs of each). README.md
-says what is counted on each side.
+defines the measures of each side.
 """
 import argparse
 import json
@@ -22,11 +22,11 @@ SETTINGS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 ITERATIONS, BATCH = 3, 4000
 FIXED = {"budget.iterations": ITERATIONS, "learner.options.train_batch_size": BATCH, "learner.options.hidden": "[256,256]",
          "learner.options.minibatch_size": 128, "learner.options.num_epochs": 10,
-         # Of the file's own kind each trial would have a fourth iteration, which warms up, and each setting a second seed.
+         # The file's own report kind would add a warm-up iteration per trial and a second seed per setting.
          "report": "{kind: comparison, timing: true}"}
 DISTURBED = 0.05  # of the machine's CPU time, as in scripts/bench
 MB = 1e6
-# RLlib / ours: name -> key of ours, key of RLlib's
+# RLlib / ours: name -> (our key, RLlib's key)
 RATIOS = {"ratio_trial": ("trial_s", "trial_s"), "ratio_command": ("command_s", "trial_s"), "ratio_cpu": ("cpu_s", "cpu_s")}
 
 
@@ -40,7 +40,7 @@ def run_facts(run):
 
 
 def attempts(out):
-    """setting -> (seconds from attempt.start to attempt.end, its end), of a finished batch."""
+    """setting -> (seconds from attempt.start to attempt.end, that event) of a finished batch."""
     lines = [json.loads(line) for name in ("plan.jsonl", "events.jsonl") for line in (out / name).read_text().splitlines()]
     settings = {line["trial_id"]: (line["values"]["rollout.num_env_runners"], line["values"]["rollout.num_envs_per_env_runner"])
                 for line in lines if "values" in line}
@@ -52,7 +52,7 @@ def attempts(out):
             trial = line["trial_id"]
             result = json.loads((out / "trials" / trial / f"attempt-{line['attempt']}" / "result.json").read_text())
             if line["attempt"] != 1 or line["outcome"] != "ok" or result["env_steps"] < ITERATIONS * BATCH:
-                sys.exit(f"trial {trial}: wanted {ITERATIONS * BATCH} steps in one attempt, got {result['env_steps']} in attempt "
+                sys.exit(f"trial {trial}: expected {ITERATIONS * BATCH} steps in one attempt, got {result['env_steps']} in attempt "
                          f"{line['attempt']}, outcome {line['outcome']}")
             found[settings[trial]] = (line["t"] - began[trial], line)
     return found
@@ -89,13 +89,13 @@ def rllib(args, folder, setting):
     run = measure([args.python, HERE / "train_rllib.py", *setting, ITERATIONS, args.rllib_net], env=environment).check()
     found = json.loads([line for line in run.stdout.splitlines() if line.startswith("{")][-1])
     if found["env_steps"] < ITERATIONS * BATCH:
-        sys.exit(f"RLlib, {label(setting)}: wanted {ITERATIONS * BATCH} steps, got {found['env_steps']}")
+        sys.exit(f"RLlib, {label(setting)}: expected {ITERATIONS * BATCH} steps, got {found['env_steps']}")
     return {"version": found["version"], "trial_s": run.wall_s, "start_s": found["ready_at"] - run.began,
             "train_s": found["trained_at"] - found["ready_at"], "stop_s": run.began + run.wall_s - found["trained_at"], **run_facts(run)}
 
 
 def measured(args, folder):
-    """One dictionary a run, in the order in which they ran."""
+    """One dictionary per run, in order."""
     runs = []
     for turn in range(args.rounds):
         for k, setting in enumerate(SETTINGS):
@@ -114,7 +114,7 @@ def of(runs, setting, side, key):
 
 
 def summary(runs, setting):
-    """Spreads over the rounds; ratios are of the pairs that ran in turn."""
+    """Spreads over the rounds, and ratios of the pairs that ran in turn."""
     row = {"setting": setting}
     for side in ("ours", "rllib"):
         keys = [key for run in runs if (run["setting"], run["side"]) == (setting, side) for key in run if key.endswith(("_s", "_bytes"))]
@@ -139,7 +139,7 @@ def medians(rows):
 
 
 def columns(side, keys):
-    """Seconds with two digits, bytes as MB; blank where the side did not run."""
+    """Seconds with two digits, bytes as MB; blank if the side did not run."""
     if side is None:
         return " " * 8 * len(keys)
     return "".join(f"{side[key]['median'] / MB:8.0f}" if key.endswith("_bytes") else f"{side[key]['median']:8.2f}" for key in keys)
@@ -156,7 +156,7 @@ def print_table(rows, batch):
         print(f"{row['setting']:6}{'~' if row['disturbed'] else ' '} |{ours}|{theirs}|{columns(row, [n for n in RATIOS if n in row])}")
     if batch:
         command = batch["ours"]["command_s"]["median"]
-        print(f"all 4 in one batch of ours: {command:.2f} s, {command / len(SETTINGS):.2f} s a trial; PSS, RSS MB"
+        print(f"all 4 in one of our batches: {command:.2f} s, {command / len(SETTINGS):.2f} s a trial; PSS, RSS MB"
               f"{columns(batch['ours'], memory)}{' ~' if batch['disturbed'] else ''}")
 
 
@@ -170,7 +170,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     args = parser.parse_args()
     if args.rounds < 1:
-        parser.error(f"--rounds: wanted at least 1, got {args.rounds}")
+        parser.error(f"--rounds: expected 1 or more, got {args.rounds}")
     if args.only != "ours" and not args.python:
         parser.error("--python is missing: a Python with ray[rllib] and gymnasium[mujoco]; or --only ours")
     if args.only != "rllib" and not (args.build / "bin/backplane").exists():

@@ -33,7 +33,7 @@ def load(library):
 
 
 def control_bit(lib, model, nu):
-    """The bit of mjtState that stands for ctrl: its number differs between versions, its size does not."""
+    """The bit of mjtState for ctrl. Its number differs between versions, its size does not."""
     found = [1 << k for k in range(5, 13) if lib.mj_stateSize(model, 1 << k) == nu]
     if not found:
         raise SystemExit("raw_rate: no part of the state has the size of the controls")

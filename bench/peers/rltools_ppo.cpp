@@ -1,10 +1,10 @@
-// PPO on Ant by RLtools, in its own loop. train_rltools.py compiles it against RLtools' headers, with the settings of both
-// sides as macros.
+// PPO on Ant with RLtools, in its own loop. train_rltools.py compiles it against RLtools' headers, with both sides' settings as
+// macros.
 //
 //   rltools_ppo ITERATIONS
 //
-// Prints steps a second, learning included, by CPU and by wall time, as a JSON object in the last line. The first iteration is
-// left out: it pages in the buffers, and plays a rollout more for the first statistics of observations.
+// Prints steps per second with learning, by CPU and by wall time, as a JSON object in the last line. Excludes the first
+// iteration, which pages in the buffers and runs an extra rollout for the first statistics of observations.
 #include <mujoco/mujoco.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-// In RLtools' order: what is above is used by what is below.
+// RLtools' order: later headers use earlier ones.
 // clang-format off
 #include <rl_tools/operations/cpu_mux.h>
 #include <rl_tools/nn/optimizers/adam/instance/operations_generic.h>
@@ -24,8 +24,8 @@
 #include <rl_tools/nn/optimizers/adam/operations_generic.h>
 // clang-format on
 
-// RLtools reads Ant's model through the files in memory that MuJoCo had up to version 3.0; these stand in for the calls that
-// are gone. Which function is meant says the type, and the macro below lets RLtools' code have ours.
+// RLtools reads Ant's model through MuJoCo's in-memory files of versions up to 3.0; these functions replace the removed calls.
+// Overloads are chosen by type, and the macro below makes RLtools' code use ours.
 struct FilesOfMuJoCo2 {
   std::vector<char> bytes;
   char* filedata[1] = {};
@@ -48,7 +48,7 @@ static mjModel* mj_loadXML(const char* name, const FilesOfMuJoCo2* files, char* 
   mjModel* model = mj_loadXML(name, &memory, error, error_size);
   mj_deleteVFS(&memory);
   if (model == nullptr) {
-    std::fprintf(stderr, "rltools_ppo: MuJoCo %s can not read the model of RLtools' Ant: %s\n", mj_versionString(), error);
+    std::fprintf(stderr, "rltools_ppo: MuJoCo %s cannot read the model of RLtools' Ant: %s\n", mj_versionString(), error);
     std::exit(1);
   }
   return model;
@@ -108,7 +108,7 @@ static double Seconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Of the last rollout. A NaN is no JSON, so that a run whose numbers were lost is no figure.
+// Mean reward of the last rollout. NaN is invalid JSON, so a diverged run yields no figure.
 static double MeanReward(const Loop& loop) {
   double sum = 0;
   for (Size i = 0; i < BENCH_ENVS * BENCH_STEPS; ++i) sum += rlt::get(loop.on_policy_runner_dataset.rewards, i, 0);

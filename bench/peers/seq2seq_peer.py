@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Trains HuggingFace's BART for some updates and prints one JSON object; train_seq2seq.py starts it and writes FOLDER.
+"""Trains HuggingFace's BART for some updates and prints one JSON object. train_seq2seq.py starts it and writes FOLDER.
 
   VENV/bin/python seq2seq_peer.py FOLDER SETTINGS
 
 FOLDER: rows.tsv (header, columns `document` and `summary`), order.json (rows in the order of the epoch), spm.model, and model/, a folder
 of `save_pretrained` that SETTINGS {"program": "prepare", "dropout": p} writes. SETTINGS, a JSON object, of a run:
   program        trainer: Seq2SeqTrainer as shipped. fixed: with a loss by tokens. loop: a plain PyTorch loop, by tokens
-  micro_batch, steps   items at once; micro-batches of an update, of all processes together
+  micro_batch, steps   items per micro-batch; micro-batches per update over all processes
   updates, threads, bf16, sampling   sampling: sequential (the order of order.json) or group_by_length
 {"program": "generate", "model": name, "texts": n, "batch": n, "beams": n, "threads": n} writes texts for the first rows with the model of
 that folder in FOLDER.
@@ -26,13 +26,13 @@ import transformers
 from torch.nn.functional import cross_entropy
 from transformers import BartConfig, BartForConditionalGeneration, Seq2SeqTrainer, Seq2SeqTrainingArguments, TrainerCallback
 
-SOURCE_MAX, TARGET_MAX = 128, 32  # tokens, begin and end among them
+SOURCE_MAX, TARGET_MAX = 128, 32  # tokens, including begin and end
 BOS, PAD, EOS = 0, 1, 2
 RATE = 5e-4
 
 
 def prepare(folder, dropout):
-    """Writes a model of 7,646,208 parameters as transformers initialises it."""
+    """Writes a model of 7,646,208 parameters as initialised by transformers."""
     torch.manual_seed(1)
     sizes = {f"{part}_{name}": n for part in ("encoder", "decoder")
              for name, n in (("layers", 3), ("attention_heads", 4), ("ffn_dim", 1024))}
@@ -137,7 +137,7 @@ def train_loop(model, items, s, collator, clock):
 
 
 def generate(folder, s):
-    """The time of writing alone, in batches padded to their longest, and what was written."""
+    """Times only generation, in batches padded to their longest text; returns the texts, too."""
     model = BartForConditionalGeneration.from_pretrained(folder / s["model"]).eval()
     _, *rows = (folder / "rows.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
     header = (folder / "rows.tsv").read_text(encoding="utf-8").split("\n")[0].split("\t")
@@ -151,13 +151,13 @@ def generate(folder, s):
         with torch.no_grad():
             out = model.generate(input_ids=ids, attention_mask=(ids != PAD).long(), num_beams=s["beams"], max_length=TARGET_MAX,
                                  do_sample=False)
-        # What a reader sees: without start, begin and end.
+        # The visible text: without start, begin and end tokens.
         written += [[token for token in row if token not in (BOS, PAD, EOS)] for row in out.tolist()]
     return {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "texts": written}
 
 
 def of_all_processes(mine):
-    """What each process has, in the order of their ranks."""
+    """The values of all processes, in order of rank."""
     if not torch.distributed.is_initialized():
         return [mine]
     found = [None] * torch.distributed.get_world_size()
@@ -166,7 +166,7 @@ def of_all_processes(mine):
 
 
 def updates_of(s, collator, clock, logged):
-    """One dictionary an update; counts and CPU time of all processes. The sampler may have read ahead, so counts may be too many."""
+    """One dictionary per update, with counts and CPU time of all processes. The sampler may read ahead, so there may be extra counts."""
     ranks = of_all_processes((collator.counts, [b[1] - a[1] for a, b in zip(clock.times, clock.times[1:])]))
     steps, found = s["steps"] // len(ranks), []
     for u, (loss, norm) in enumerate(logged):
@@ -182,9 +182,9 @@ def main():
     if s["program"] == "prepare":
         print(json.dumps(prepare(folder, s["dropout"])))
         return
-    # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD as the process of our trial sets them.
+    # Same values of M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_TOP_PAD as in our trial's process.
     if any(ctypes.CDLL(None).mallopt(key, value) != 1 for key, value in ((-3, 1 << 30), (-1, 2**31 - 1), (-2, 64 << 20))):
-        sys.exit("this C library refuses the malloc settings that our trial has")
+        sys.exit("this C library rejects the malloc settings of our trial")
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(s["threads"])
     if s["program"] == "generate":
@@ -193,11 +193,11 @@ def main():
     if torch.distributed.is_torchelastic_launched():
         torch.distributed.init_process_group("gloo")
     model = BartForConditionalGeneration.from_pretrained(folder / "model")
-    model.config.use_cache = False  # as BART has it where it is given labels, which a loss of one's own takes away
+    model.config.use_cache = False  # as BART sets it for labels, which a custom loss removes
     collator, clock = Collator(), Clock()
     train = train_loop if s["program"] == "loop" else train_trainer
     logged, facts = train(model, read_items(folder), s, collator, clock)
-    # Before anything else is read: so far it is what training took.
+    # Read first: so far only training has used memory.
     rss = sum(of_all_processes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024))
     found = {"updates": updates_of(s, collator, clock, logged), "peak_rss_bytes": rss, "threads": torch.get_num_threads(), **facts}
     if not torch.distributed.is_initialized() or torch.distributed.get_rank() == 0:

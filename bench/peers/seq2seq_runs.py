@@ -16,7 +16,7 @@ PURPOSE_SOURCE = 4  # BP_PURPOSE_SOURCE
 
 
 def philox(counter, key):
-    """Philox4x32-10, as backplane/rng.h has it."""
+    """Philox4x32-10, as in backplane/rng.h."""
     (c0, c1, c2, c3), (k0, k1), low = counter, key, 0xFFFFFFFF
     for _ in range(10):
         p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
@@ -32,7 +32,7 @@ def seed_of(seed, purpose, n):
 
 
 def first_epoch(items):
-    """The order in which our trial of seed 0 reads its first epoch: a Fisher-Yates shuffle by the epoch's seed."""
+    """Order of our trial's first epoch with seed 0: a Fisher-Yates shuffle by the epoch's seed."""
     key, order = seed_of(0, PURPOSE_SOURCE, 0), list(range(items))
     for n, i in enumerate(range(items, 1, -1)):
         k = seed_of(key, 0, n) * i >> 64
@@ -44,7 +44,7 @@ def write_data(folder, data, tokenizer, items):
     """Rows evenly spaced over the file `data`, their order, and the SentencePiece model."""
     header, *rows = data.read_text(encoding="utf-8").rstrip("\n").split("\n")
     if len(rows) < items:
-        sys.exit(f"{data}: wanted {items} rows, found {len(rows)}; fewer --updates need fewer")
+        sys.exit(f"{data}: expected {items} rows or more, got {len(rows)}; lower --updates to need fewer")
     chosen = [rows[i * len(rows) // items] for i in range(items)]
     (folder / "rows.tsv").write_text("\n".join([header, *chosen]) + "\n", encoding="utf-8")
     (folder / "order.json").write_text(json.dumps(first_epoch(items)))
@@ -52,7 +52,7 @@ def write_data(folder, data, tokenizer, items):
 
 
 class Runner:
-    """`cores`: two processors to run on. A run gets the last `n` of them, and no LibTorch thread pool but what it asks for."""
+    """`cores`: two processors to run on. A run uses the last `n` of them; LibTorch's thread pool has only the requested threads."""
 
     def __init__(self, folder, build, python, cores, dropout):
         self.folder, self.build, self.python, self.cores, self.dropout = folder, build, python, cores, dropout
@@ -69,7 +69,7 @@ class Runner:
         return {**json.loads(run.stdout.splitlines()[-1]), **facts(run)}
 
     def ours(self, updates, cores=1, **options):
-        """The trial's own figures, of metrics.jsonl. Its peak memory is that before its checkpoint, which the peer does not write."""
+        """The trial's own figures from metrics.jsonl. Its peak memory is before its checkpoint, which the peer does not write."""
         out = self.folder / f"ours-{next(self.numbers)}"
         config = out.with_suffix(".yaml")
         config.write_text(json.dumps({  # JSON is YAML

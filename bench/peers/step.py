@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the peers' env stepping beside ours, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
+"""Compares env stepping with the peers, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
 
   bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah|cartpole] [--rounds N] [--seconds S]
 
-The second ratio is what the host is worth; the first one also holds the build of MuJoCo. CartPole has no such library, and a core and 1,024
-rows if nothing else is said. The last line is a JSON object. See README.md for the environment.
+The second ratio measures the host; the first one also includes the build of MuJoCo. CartPole needs no library and by default runs 1,024
+rows on one core. The last line is a JSON object. See README.md for the environment.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 from figures.readers import spread  # noqa: E402
 
 ENV_IDS = {"ant": "Ant-v5", "humanoid": "Humanoid-v5", "half_cheetah": "HalfCheetah-v5", "cartpole": "CartPole-v1"}
-STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # about, to choose our horizon
+STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # approximate, to choose our horizon
 
 
 def output(command):
@@ -55,7 +55,7 @@ def main():
     for tool, files in (("gymnasium", packages.glob("mujoco/libmujoco.so*")), ("envpool", packages.glob("envpool/mujoco/mujoco_gym*.so"))):
         if libraries and any(mode.startswith(tool) for mode in args.modes):
             libraries[tool] = next(files)
-    # A rollout keeps its frames: many short ones where steps are cheap.
+    # A rollout stores its frames, so use many short ones if steps are cheap.
     steps = max(8, int(args.seconds * STEPS_PER_S[args.task] / args.rows))
     horizon = min(steps, 4096)
 
@@ -100,7 +100,7 @@ def by_raw(shipped, raw, tool):
 
 
 def best_of(args, rates, raw):
-    """Ours over the best mode of each tool, round by round."""
+    """Ours over the best mode of each tool, per round."""
     figures = {}
     for tool in dict.fromkeys(mode.split("/")[0] for mode in args.modes):
         best = [max(turn) for turn in zip(*(rates[mode] for mode in args.modes if mode.startswith(tool)))]

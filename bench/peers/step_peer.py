@@ -57,7 +57,7 @@ def envpool_stepper(env_id, mode, rows, threads):
     def step(i):
         nonlocal ids
         _, _, terminated, truncated, info = env.recv()
-        # The answers of this call to what was sent: a row that had ended was reset instead of stepped.
+        # Results of the actions sent before: a finished row was reset instead of stepped.
         ids = info["env_id"]
         steps = int((~ended[ids]).sum())
         ended[ids] = terminated | truncated

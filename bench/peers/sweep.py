@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""What a batch costs per trial beyond the trial: a sweep of trials that do next to nothing, on ours and on the peers.
+"""Measures a batch's overhead per trial: a sweep of almost empty trials, on ours and on the peers.
 
   bench/peers/sweep.py [--trials 64] [--jobs 1] [--rounds 3] [--ray-python PY] [--hydra-python PY]
 
-Ours is taken twice: the whole batch (`backplane run`, each trial a process under a shim, with checks, events and database), and
-the trials' own processes (`run-trial`) one after the other; the difference is what the supervisor costs. Ray Tune is taken with
-one fresh process a trial, as ours is, Hydra with its launcher that runs everything in one process. Prints one JSON object, and in a last line
-the ratios of the rounds.
+Ours runs twice: as a batch (`backplane run`, each trial a process under a shim, with checks, events and database), and as the trials'
+own processes (`run-trial`) one by one. The difference is the supervisor's cost. Ray Tune uses a fresh process per trial, as ours does;
+Hydra's launcher runs everything in one process. Prints one JSON object, and in a last line the ratios of the rounds.
 """
 import argparse
 import json

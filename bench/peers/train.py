@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training speed of PPO on Ant beside a peer's, in turn: env steps a second, learning included, on the same two cores.
+"""Compares the training speed of PPO on Ant with a peer's, in turn: env steps per second with learning, on the same two cores.
 
   bench/peers/train.py s64|defaults --python SB3_PYTHON [--rounds N]
   bench/peers/train.py rllib --python RLLIB_PYTHON [--rounds N]
@@ -8,7 +8,7 @@ s64: 64 envs x 64 steps, 4 epochs, minibatch 2,048, separate actor and critic of
 defaults: Stable-Baselines3's own settings with 8 envs (n_steps 2,048, minibatch 64, 10 epochs, 64-64 tanh).
 rllib: 2 runners of 2 envs, train batch 4,000, minibatch 128, 10 epochs, 256-256 tanh; with separate nets and with shared layers, each
 on both sides.
-The peer's figure of a round is that of its best mode. The first iteration is left out on both sides. The last line is a JSON object.
+A round uses the peer's best mode. Both sides exclude the first iteration. The last line is a JSON object.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def options(**values):
     return {**SAME, **values}
 
 
-# name -> (env's options, learner's options, (runners, envs of each), our iterations, peer's modes: words of its script)
+# name -> (env options, learner options, (runners, envs per runner), our iterations, peer's modes as arguments of its script)
 RLLIB = {"train_batch_size": 4000, "minibatch_size": 128, "num_epochs": 10, "hidden": [256, 256], "activation": "tanh"}
 SETTINGS = {
     "s64": (OBS_27, options(train_batch_size=4096, minibatch_size=2048, num_epochs=4, hidden=[256, 256], activation="relu", normalize_obs=True), (2, 32), 12,
@@ -46,7 +46,7 @@ SETTINGS = {
 
 
 def on_cores(command, cores, sampled=False, **environment):
-    """`sampled`: what it starts dies unwaited for, so that its CPU time is known by samples alone."""
+    """`sampled`: its children die without being waited for, so only samples measure their CPU time."""
     return measure(["taskset", "-c", ",".join(map(str, cores)), *command], memory=sampled, env={**os.environ, **environment}).check()
 
 
@@ -75,7 +75,7 @@ def theirs(args, folder, name, mode, cores):
 
 
 def compare(args, folder, name, cores):
-    """The ratio of each round and whether it was quiet."""
+    """The ratio of each round, and True if it was quiet."""
     modes, ratios, quiet = list(SETTINGS[name][4])[:args.modes], [], []
     for turn in range(args.rounds):
         mine = ours(args, folder, name, cores) if turn % 2 == 0 else None
@@ -99,7 +99,7 @@ def main():
     parser.add_argument("setting", choices=("s64", "defaults", "rllib"))
     parser.add_argument("--python", help="the peer's; without one ours runs alone")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--iterations", type=int, help="of ours, instead of as many as take about as long as the peer's")
+    parser.add_argument("--iterations", type=int, help="our iterations (default: about as long as the peer's)")
     parser.add_argument("--modes", type=int, help="the first of the peer's modes alone")
     parser.add_argument("--peer-steps", type=int, help="of SB3; at least two rollouts")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's workers are niced otherwise
+os.environ.setdefault("RAY_worker_niceness", "0")  # otherwise Ray's workers are niced
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -23,7 +23,7 @@ def main(runners, envs, iterations, net="shared"):
               .learners(num_learners=0)
               .training(train_batch_size_per_learner=4000, minibatch_size=128, num_epochs=10)
               .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[256, 256], vf_share_layers=net == "shared")))
-    ray.init(address="local")  # never a cluster that is already there
+    ray.init(address="local")  # never an existing cluster
     algorithm = config.build_algo()
     counts, start, ready_at = [], None, time.time()
     for _ in range(int(iterations)):

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Training speed of PPO on Ant beside RLtools', in turn: env steps a second, learning included, 64 envs x 64 steps.
+"""Compares the training speed of PPO on Ant with RLtools, in turn: env steps per second with learning, 64 envs x 64 steps.
 
   bench/peers/train_rltools.py --venv VENV [--amp] [--rounds N]
 
 4 epochs, minibatch 2,048, separate actor and critic of 256-256 ReLU, normalised observations of 27 numbers, one libmujoco.
-rltools/1: env steps per CPU second on one core; with --amp ours has `use_amp: true`, and this is all that is measured.
+rltools/1: env steps per CPU second on one core; with --amp, only this is measured, with `use_amp: true` in ours.
 rltools/2: ours on two cores, by wall time, over one process of RLtools, which collects on one core.
 
-RLtools is a tree of headers, of PyPI's `rltools`: its program (rltools_ppo.cpp) is compiled here, once with OpenBLAS and once with MKL, and
-its figure of a round is that of the faster one. The first iteration is left out on both sides: of ours, steps per CPU second are those
-between two runs, one of which ends after it. The last line is a JSON object. Exit 77: what is asked for is not to be had here.
+RLtools is a header library in PyPI's `rltools`. Its program (rltools_ppo.cpp) is compiled here with OpenBLAS and with MKL; a round uses
+the faster one. Both sides exclude the first iteration: ours by the difference between two runs, one of which ends after it. The last
+line is a JSON object. Exit 77: a requirement is missing here.
 """
 import argparse
 import json
@@ -30,7 +30,7 @@ from train import QUIET, on_cores  # noqa: E402
 
 SKIPPED = 77
 ENVS, STEPS, MINIBATCH, EPOCHS, HIDDEN, LR, GAMMA, LAMBDA, CLIP, DEVIATION = 64, 64, 2048, 4, 256, 3e-4, 0.99, 0.95, 0.2, 0.5
-# Neither side clips gradients or the change of values: RLtools has no such thing.
+# Neither side clips gradients or value changes, because RLtools cannot.
 OURS = {"train_batch_size": ENVS * STEPS, "minibatch_size": MINIBATCH, "num_epochs": EPOCHS, "hidden": [HIDDEN, HIDDEN], "activation": "relu", "lr": LR,
         "gamma": GAMMA, "lambda": LAMBDA, "clip_param": CLIP, "log_std_init": math.log(DEVIATION), "normalize_obs": True, "grad_clip": 0, "vf_clip": False}
 THEIRS = {"ENVS": ENVS, "STEPS": STEPS, "MINIBATCH": MINIBATCH, "EPOCHS": EPOCHS, "HIDDEN": HIDDEN, "LR": LR, "DISCOUNT": GAMMA, "TRACE": LAMBDA, "CLIP": CLIP,
@@ -46,7 +46,7 @@ def one(folder, pattern):
 
 
 def blas_words(venv, name):
-    """What makes the compiler take this BLAS, with one thread."""
+    """Compiler arguments for this BLAS with one thread."""
     if name == "MKL":
         libraries = [one(venv / "lib", f"libmkl_{part}.so.*") for part in ("intel_lp64", "sequential", "core")]
         return ["-DRL_TOOLS_BACKEND_ENABLE_MKL", f"-I{venv / 'include'}", "-Wl,--no-as-needed", *libraries, f"-Wl,-rpath,{venv / 'lib'}"]
@@ -55,9 +55,9 @@ def blas_words(venv, name):
 
 
 def compiled(args, name):
-    """RLtools' program, made anew where its source or the command has changed. Its flags are those of RLtools' own Python package."""
+    """RLtools' program, rebuilt if its source or the command changed. Uses the flags of RLtools' own Python package."""
     packages = one(args.venv, "lib/python3*/site-packages/rltools").parent
-    mujoco = one(args.build / "lib/backplane/plugins", "libmujoco.so.*")  # our plugins' own
+    mujoco = one(args.build / "lib/backplane/plugins", "libmujoco.so.*")  # as our plugins use
     headers = one(ROOT, ".venv/lib/python3*/site-packages/mujoco/include")
     program = args.build / "bench" / f"rltools_ppo_{name.lower()}"
     command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O3", "-march=native", "-ffast-math", "-w", "-DRL_TOOLS_DISABLE_UNALIGNED_MEMORY_ALLOCATIONS",
@@ -87,7 +87,7 @@ def ours(args, folder, cores, iterations, **more):
 
 
 def ours_per_cpu_second(args, folder, core, **more):
-    """Steps per CPU second of all iterations but the first, and what other programs took."""
+    """Steps per CPU second of all iterations but the first, and the share of other programs."""
     first, _ = ours(args, folder, [core], 1, **more)
     whole, _ = ours(args, folder, [core], 1 + args.iterations, **more)
     return args.iterations * ENVS * STEPS / (whole.cpu_s - first.cpu_s), max(first.others, whole.others)
@@ -99,7 +99,7 @@ def theirs(program, core, iterations):
 
 
 def play_round(args, folder, programs, cores, turn):
-    """figure -> ratio of one round, and whether it was quiet."""
+    """figure -> ratio of one round, and True if it was quiet."""
     core = cores[-1]
 
     def our_side():
@@ -124,7 +124,7 @@ def play_round(args, folder, programs, cores, turn):
 
 
 def lacks_amp(args):
-    """Why `use_amp: true` is not to be had here, or nothing."""
+    """The reason why `use_amp: true` is unavailable here, or an empty value."""
     known = subprocess.run([args.build / "bin/backplane", "plugin", "describe", "learner.ppo"], capture_output=True, text=True, check=True).stdout
     if "use_amp" not in known:
         return "learner.ppo of this build has no option use_amp"

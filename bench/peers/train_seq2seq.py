@@ -3,8 +3,8 @@
 
   bench/peers/train_seq2seq.py --venv VENV --corpus DIR [--rounds 3] [--updates 4] [--dropout 0.1]
 
-DIR is what plugins/envs/summarization/build_corpus wrote. Prints a table, and writes everything to --out. README.md says what is
-compared and how; the run ends with an error where the sides did not compute the same.
+DIR is the output of plugins/envs/summarization/build_corpus. Prints a table, and writes everything to --out. README.md describes the
+comparison. The run ends with an error if the sides did not compute the same.
 """
 import argparse
 import functools
@@ -38,7 +38,7 @@ def ours(cores=1, micro_batch=8, **options):
     return lambda runner, updates: runner.ours(updates, cores, per_device_train_batch_size=micro_batch, **options)
 
 
-SIDES = {  # name -> (what it is, how it is run)
+SIDES = {  # name -> (title, way to run it)
     "hf": ("Seq2SeqTrainer as shipped", hf()),
     "hf_grouped": ("Seq2SeqTrainer, loss by tokens, group_by_length", hf("fixed", "group_by_length")),
     "loop": ("plain PyTorch loop, loss by tokens", hf("loop")),
@@ -52,7 +52,7 @@ SIDES = {  # name -> (what it is, how it is run)
     "ours_parallel": ("ours, parallel_microbatches 2, 2 cores", ours(cores=2, parallel_microbatches=2)),
 }
 SAME_ORDER = [side for side in SIDES if "grouped" not in side]
-EXACT = ["loop", "ours_unsorted", "ours", "ours_parallel"]  # the same arithmetic but for rounding
+EXACT = ["loop", "ours_unsorted", "ours", "ours_parallel"]  # equal arithmetic except for rounding
 # Real tokens per second of the first over the best of the others, in the same round.
 RATIOS = [
     ("ours", ["hf"], None), ("ours", ["hf_grouped"], None), ("ours", ["loop"], None), ("ours_unsorted", ["loop"], None), ("ours_unsorted", ["hf"], None),
@@ -68,7 +68,7 @@ def rate(run, clock):
 
 
 def measured(args, runner, sides):
-    """One dictionary a run, in the order in which they ran; every second round in reverse."""
+    """One dictionary per run, in order; every second round is reversed."""
     runs = []
     for turn in range(args.rounds):
         for side in sides if turn % 2 == 0 else reversed(sides):
@@ -80,21 +80,21 @@ def measured(args, runner, sides):
 
 
 def need_same(runs, dropout):
-    """Ends the run where sides that read the same items in the same order did not, or did not begin with the same loss."""
+    """Exits with an error if sides with equal items and order read different ones or started with a different loss."""
     runs = [run for run in runs if run["side"] in SAME_ORDER]
     for run in runs[1:]:
         counts, wanted = ([int(u["real_tokens"]) for u in each["updates"]] for each in (run, runs[0]))
         if counts != wanted:
-            sys.exit(f"{run['side']}: wanted the items of {runs[0]['side']}, with {wanted} tokens in the updates; got {counts}")
+            sys.exit(f"{run['side']}: expected the items of {runs[0]['side']} with {wanted} tokens in the updates, got {counts}")
     exact = [run for run in runs if run["side"] in EXACT]
     for run in exact[1:] if dropout == 0 else []:
         first, wanted = run["updates"][0]["loss"], exact[0]["updates"][0]["loss"]
         if abs(first - wanted) > 1e-5 * wanted:
-            sys.exit(f"{run['side']}: wanted the first update's loss of {exact[0]['side']}, {wanted}, got {first}: other weights?")
+            sys.exit(f"{run['side']}: expected the first update's loss of {exact[0]['side']}, {wanted}, got {first}: other weights?")
 
 
 def loss_differences(runs):
-    """exact side of ours -> largest difference of an update's loss to the plain loop's; nothing where that did not run."""
+    """our exact side -> largest difference of an update's loss from the plain loop's; empty without the plain loop."""
     losses = {run["side"]: [u["loss"] for u in run["updates"]] for run in runs if run["side"] in EXACT}
     base = losses.pop("loop", None)
     return {side: max(abs(a - b) for a, b in zip(found, base)) for side, found in losses.items()} if base else {}
@@ -127,7 +127,7 @@ def summary(runs, side):
 
 
 def first_norms(runner):
-    """The gradient of one and the same update, cut in two ways."""
+    """The gradient of one update, split in two ways."""
     found = {}
     by_tokens = functools.partial(hf, "fixed")
     for name, side in (("Seq2SeqTrainer as shipped", hf), ("Seq2SeqTrainer, loss by tokens", by_tokens), ("ours", ours)):
@@ -136,7 +136,7 @@ def first_norms(runner):
 
 
 def verdict(row):
-    """Where every pair was disturbed a ratio neither reaches its floor nor misses it."""
+    """If all pairs were disturbed, a ratio neither reaches nor misses its floor."""
     if row["floor"] is None:
         return ""
     word = "disturbed" if row["over_all"] else "reached" if row["wall_s"]["median"] >= row["floor"] else "BELOW"
@@ -180,7 +180,7 @@ def arguments():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "outputs/bench/train_seq2seq.json")
     args = parser.parse_args()
     if args.rounds < 1 or args.updates < 1:
-        parser.error(f"--rounds, --updates: wanted at least 1, got {min(args.rounds, args.updates)}")
+        parser.error(f"--rounds, --updates: expected 1 or more, got {min(args.rounds, args.updates)}")
     if not (args.venv / "bin/python").exists():
         parser.error(f"--venv: {args.venv / 'bin/python'} is not there")
     if not (args.build / "bin/backplane").exists():
@@ -202,7 +202,7 @@ def main():
     adopt_orphans()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        # A quarter of the sampler's megabatch: any args.updates updates in a row then see each of its lengths once.
+        # A quarter of the sampler's megabatch: any args.updates consecutive updates then contain each of its lengths once.
         write_data(folder, args.corpus / "train.tsv", args.corpus / "spm.model", 4 * GROUP * args.updates)
         runner = Runner(folder, args.build, args.venv / "bin/python", cores, args.dropout)
         versions = runner.peer({"program": "prepare", "dropout": args.dropout})

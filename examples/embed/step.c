@@ -1,5 +1,5 @@
-/* Steps 64 carts with poles by a rule written by hand, on two threads.
- * README.md says how it is built. An argument takes the place of its options.
+/* Steps 64 carts with poles with a hand-written rule, on two threads.
+ * README.md shows the build. An argument replaces the env's options.
  */
 #include <backplane/embed.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void check(bp_status status) {
 static void* data_of(bp_embed* env, const char* channel) {
   bp_view view;
   check(bp_embed_tensor(env, channel, &view));
-  return view.data; /* stays there until the env is closed; rows lie one after the other */
+  return view.data; /* valid until the env is closed; rows are contiguous */
 }
 
 int main(int argc, char** argv) {
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   for (int t = 0; t < STEPS; ++t) {
     /* Push to where the pole falls, and a little against the cart's way. */
     for (int r = 0; r < ROWS; ++r) action[r] = obs[r][2] + 0.3f * obs[r][3] + 0.05f * obs[r][0] + 0.1f * obs[r][1] > 0;
-    check(bp_embed_step(env)); /* rows that have ended begin anew in the same step */
+    check(bp_embed_step(env)); /* finished rows reset in the same step */
     for (int r = 0; r < ROWS; ++r)
       if (terminated[r] || truncated[r]) sum += ep_return[r], ++episodes;
   }

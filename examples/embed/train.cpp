@@ -1,4 +1,4 @@
-// Trains beside this process and shows how it goes: train FILE [PATH=VALUE ...]
+// Runs an experiment from this process and prints its progress: train FILE [PATH=VALUE ...]
 #include <backplane/embed.h>
 
 #include <cstdio>
@@ -7,13 +7,13 @@
 
 namespace {
 
-// The number behind "key": in a line of JSON; good enough for a line on a screen.
+// The number after "key": in a line of JSON; good enough for progress output.
 double Number(const std::string& json, const std::string& key) {
   const size_t at = json.find("\"" + key + "\":");
   return at == std::string::npos ? 0 : std::strtod(json.c_str() + at + key.size() + 3, nullptr);
 }
 
-// Called on the thread that called bp_run. What it returns: 0 to go on, 1 to cancel as by Ctrl-C.
+// Called on the thread of bp_run. Return 0 to continue, 1 to cancel like Ctrl-C.
 int32_t OnNews(void* context, const bp_run_news* news) {
   auto* iterations = static_cast<int*>(context);
   switch (news->kind) {

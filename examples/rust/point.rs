@@ -1,5 +1,5 @@
-//! A point mass on a line, to be steered to 0: the env of `backplane new env`, in Rust. Its numbers are those of the C++ and the C
-//! ones, bit by bit.
+//! A point mass on a line, to be steered to 0: the env of `backplane new env`, in Rust. It equals the C++ and C versions bit for
+//! bit.
 
 use backplane::{export_env, About, Env, Opt, Options, Outcome, Rng, Spec};
 

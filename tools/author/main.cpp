@@ -1,4 +1,4 @@
-// backplane-author: begins plugins and finds the SDK. `backplane new` and `backplane sdk` start it.
+// backplane-author: creates plugins and locates the SDK. `backplane new` and `backplane sdk` start it.
 #include <cstdio>
 #include <string>
 

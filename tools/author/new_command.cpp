@@ -23,7 +23,7 @@ struct NewArgs {
 // The template's folder in templates/KIND: the language, or the special kind of env.
 std::string Variant(const NewArgs& args) { return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang; }
 
-// A combination that no template has.
+// A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
@@ -42,7 +42,7 @@ std::string WhyBadName(const NewArgs& args) {
   return "";
 }
 
-// An error if another file has this id, because the id could then name neither.
+// An error if another file has this id, because the id would be ambiguous.
 std::string WhyTaken(const NewArgs& args) {
   PluginSearch search({});
   for (const PluginInfo& info : search.All().plugins()) {

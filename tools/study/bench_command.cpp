@@ -1,4 +1,4 @@
-// bench: how fast an experiment runs here, what limits it, and which setting is faster.
+// bench: measures the speed of an experiment, its bottleneck, and the fastest setting.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,9 +36,9 @@ struct BenchArgs {
   FileArgs input;
   std::string typed_program;
   bool all = false;                 // measures the unchanged experiment, also with `batch`
-  bool batch = false;               // by the number of envs of a runner,
-  std::vector<unsigned> rows = {};  // by these; empty: some
-  double seconds = 10;              // that each trial trains
+  bool batch = false;               // varies envs per runner,
+  std::vector<unsigned> rows = {};  // with these numbers; empty: some
+  double seconds = 10;              // training time of each trial
   uint64_t seeds = 1;
   std::filesystem::path out;  // empty: outputs/bench_<experiment>
   bool json = false;
@@ -60,7 +60,7 @@ void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   std::fflush(stdout);
 }
 
-// Paths at which the two experiments differ, if a trial computes with them.
+// Paths that differ between the experiments and affect a trial's computation.
 void AddChanges(const nlohmann::json& from, const nlohmann::json& to, const std::string& path, BenchPoint* point) {
   if (!from.is_object() || !to.is_object()) {
     if (from != to) point->values.emplace_back(path, to);
@@ -102,7 +102,7 @@ std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain,
   return points;
 }
 
-// By the mean of its seeds; null if none has a speed.
+// By the mean over seeds; null if none has a speed.
 const BenchPoint* Fastest(const BatchMeasures& results, const std::vector<BenchPoint>& points, double* speed) {
   const BenchPoint* fastest = nullptr;
   for (const BenchPoint& point : points) {
@@ -148,7 +148,7 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
   BatchMeasures results;
   try {
     results = MeasuresOf(plan.out);
-  } catch (const std::exception& error) {  // the numbers are there all the same
+  } catch (const std::exception& error) {  // the numbers exist nevertheless
     LogError("backplane: cannot find the fastest setting: {}\n  later: {} report {}", WordsOf(error), program,
              ShellArgument(plan.out));
     return;
@@ -171,7 +171,7 @@ std::filesystem::path BenchFolder(const BenchArgs& args, const Experiment& exper
   return FolderName(args.out);  // its file is next to it: results.yaml
 }
 
-// Empty if no other data would be lost. A bench replaces `file` and moves `out` away, so both have to be new or its own.
+// Empty if no other data would be lost. A bench replaces `file` and moves `out` away, so both must be new or its own.
 std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem::path& file, const FileArgs& input) {
   std::error_code error;
   if (std::filesystem::equivalent(file, input.file, error)) return file.string() + " is the experiment file itself";

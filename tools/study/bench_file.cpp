@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Both stand in the first line of a bench's file, by which it is known.
+// Both appear in the first line of a bench's file and identify it.
 constexpr char kBenchTitle[] = "# Speed of ", kMadeByBench[] = "made by `bench`";
 
 json BenchColumns(bool has_gpu) {
@@ -46,7 +46,7 @@ json BenchColumns(bool has_gpu) {
 
 json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool has_gpu) {
   Experiment bench = experiment;
-  bench.preset.reset();  // its values are in, or are a setting of their own
+  bench.preset.reset();  // its values are included, or form a setting
   bench.budget = {};
   bench.budget.wall_time_s = plan.seconds;
   bench.evaluation.episodes = 0;
@@ -55,7 +55,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.checkpoint_every_iterations = 0;
   bench.resources.exclusive = true;
   bench.live.clear();
-  bench.output_dir = plan.out;  // run by hand, it must not resume in the experiment's own results
+  bench.output_dir = plan.out;  // if run by hand, it must not resume in the experiment's own results
   bench.report_dir.reset();
   bench.progress_file.reset();
   bench.report = {};
@@ -64,7 +64,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.report.timing = true;
   if (plan.points.size() > 1) bench.report.baseline = plan.points.front().name;
   bench.report.columns = BenchColumns(has_gpu);
-  // No `select`: the file that it writes would have this one's budget of seconds and no evaluations. BestFile has its own.
+  // Without `select`: its file would inherit this budget of seconds and no evaluations. BestFile writes its own.
   json file = ToJson(bench);
   ListSweep sweep;
   for (const BenchPoint& point : plan.points) sweep.Add(point.name, point.values);

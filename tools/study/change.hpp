@@ -1,4 +1,4 @@
-// A change of an experiment that a finding proposes, as something to be tried for speed.
+// A change that a finding proposes, to be tested for speed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 namespace backplane {
 
 struct Change {
-  std::string finding, why;  // its id and its title
+  std::string finding, why;  // id and title of the finding
   Fix fix;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -25,8 +25,8 @@ struct Change {
 // True if two changes give the experiment the same values, regardless of earlier values and of the proposing finding.
 bool IsSame(const Change& a, const Change& b);
 
-// Changes that findings about speed propose, in their order and each once: values of env, learner, rollout and resources.
-// Findings about memory or learning do not aim at speed, and budgets or numbers of seeds are no settings.
+// Changes proposed by findings about speed, in order and without duplicates: values of env, learner, rollout and resources.
+// Findings about memory or learning do not aim at speed; budgets and numbers of seeds are no settings.
 std::vector<Change> SpeedChangesOf(const std::vector<Proposal>& findings);
 
 // True if learning may differ, because the change belongs to a trial's identity. Threads and cores do not.

@@ -12,7 +12,7 @@ std::vector<Command> TuneCommands();
 std::vector<Command> CompareCommands();
 std::vector<Command> GateCommands();
 
-// All of them, in the order of --help.
+// All commands, in the order of --help.
 std::vector<Command> StudyCommands();
 
 }  // namespace backplane

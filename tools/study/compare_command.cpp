@@ -1,4 +1,4 @@
-// compare: finds the best of several arms. Runs look after look until the answer is known, or judges finished runs.
+// compare: finds the best of several arms. Runs looks until the answer is known, or judges finished runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::string SameCompare(const CompareArgs& args) {
   return args.run.out.empty() ? text : text + " --out " + ShellArgument(args.run.out.string());
 }
 
-// One comparison, look after look.
+// Runs one comparison, look after look.
 class CompareSession {
  public:
   // `same`: the command as it was typed.

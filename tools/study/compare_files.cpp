@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr char kTitle[] = "# Which is better: ";  // begins a file that `compare` wrote
+constexpr char kTitle[] = "# Which is better: ";  // first line of files that `compare` writes
 
 // Values in an arm's file that all arms of a comparison share.
 struct SharedTerms {
@@ -65,7 +65,7 @@ std::optional<json> ReadArm(const ArmFile& arm, const RunArgs& run, PluginSearch
   return ToJson(planned.plan->base.experiment);
 }
 
-// The leaves of `other` that `first` has otherwise, by path. A plugin that is another one comes with all its options.
+// Leaves of `other` that differ from `first`, by path. A different plugin comes with all its options.
 void AddDifferences(const json& first, const json& other, const std::string& path, json* arm) {
   if (first == other) return;
   const bool plugin = (path == "env" || path == "learner") && AtPath(first, "plugin") != AtPath(other, "plugin");

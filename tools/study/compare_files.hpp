@@ -1,4 +1,4 @@
-// Two experiment files as one with a `compare:`, whose arms they are.
+// Merges experiment files into one with a `compare` section, in which each file is an arm.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct ArmFile {
 
 struct ComparisonFile {
   std::filesystem::path file, out;             // the file that was written, next to its results folder
-  std::shared_ptr<const ScratchFolder> draft;  // where it lies instead, while this lives: of a dry run; NULL: it stays
+  std::shared_ptr<const ScratchFolder> draft;  // a dry run's temporary location of `file`; NULL: none
 };
 
 // Values that differ from the first file belong to the other arms; budgets must be equal. Absent after an error was printed.

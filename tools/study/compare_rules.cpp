@@ -13,7 +13,7 @@ using nlohmann::json;
 
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out) {
   const std::filesystem::path trials = ResultsFolder{out}.trials();
-  // A batch that was not started had no look.
+  // An unstarted batch had no look.
   if (!std::filesystem::exists(trials) || std::filesystem::is_empty(trials)) return std::nullopt;
   const std::filesystem::path file = ResultsFolder{out}.config();
   const std::optional<std::string> text = ReadFile(file);
@@ -34,7 +34,7 @@ std::string ChangedRule(const CompareTerms& then, const CompareTerms& now) {
     if (was == is || (key == "direction" && was.is_null())) return "";
     return fmt::format("{}: {} and not {}", key, was.dump(), is.dump());
   };
-  // First of all the tasks, which say the direction too.
+  // The tasks first, because they also contain the direction.
   if (std::string text = change("tasks"); !text.empty()) return text;
   for (const auto& [key, value] : keys.items())
     if (std::string text = change(key); !text.empty()) return text;

@@ -12,7 +12,7 @@ namespace backplane {
 // Terms of the comparison in a results folder, from its config.yaml; its plugins may be missing. Absent if there is none.
 std::optional<CompareTerms> RulesOfResults(const std::filesystem::path& out);
 
-// "looks: {"max":5} and not {"max":9}": the first that is another one now. Empty: all are as they were.
+// The first term that differs now: "looks: {"max":5} and not {"max":9}". Empty if all are equal.
 std::string ChangedRule(const CompareTerms& then, const CompareTerms& now);
 
 }  // namespace backplane

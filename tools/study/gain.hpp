@@ -1,4 +1,4 @@
-// Gain of a change: a ratio of speeds, and whether it is beyond chance.
+// Gain of a change: a ratio of speeds, and its significance.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@
 
 namespace backplane {
 
-// The speeds of both sides of a measurement, one for each trial, all above zero. A side that was not measured is empty.
+// The speeds of both sides, one per trial, all above zero. An unmeasured side is empty.
 struct Speeds {
   std::vector<double> before, after;
 };
 
 struct Gain {
-  double ratio = 1;  // of the geometric means; above 1 is better, also of a measure that should fall
+  double ratio = 1;  // of the geometric means; above 1 is better, also for measures where less is better
   std::optional<statistics::Interval> interval;  // 95 %; absent: the trials are too few, or none differ
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -41,7 +41,7 @@ Gain LastGain(const std::vector<Speeds>& measurements, int direction);
 struct Learned {
   statistics::Verdict verdict = statistics::Verdict::kOne;  // of the tuned scores against the original ones, as they stand
   std::optional<statistics::Difference> difference;         // tuned less original; absent: too few, or none differ
-  bool is_worse = false;  // shown to be, in the measure's direction, or not all tuned seeds came to their end
+  bool is_worse = false;  // significantly worse in the measure's direction, or a tuned seed did not finish
 };
 Learned CompareLearning(const std::vector<double>& original, const std::vector<double>& tuned, int direction);
 

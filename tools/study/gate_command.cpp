@@ -1,4 +1,4 @@
-// gate: whether a change made something worse than a limit allows. Holds trials against a baseline that `gate save` wrote.
+// gate: tests if a change made a measure worse than a limit allows. Compares trials with a baseline from `gate save`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr double kAlpha = 0.05;  // of each side, all conditions together
+constexpr double kAlpha = 0.05;  // per side, for all conditions together
 constexpr size_t kTextWidth = 80;
 
 struct GateArgs {
@@ -39,7 +39,7 @@ struct GateArgs {
   RunArgs run;
 };
 
-// Conditions that run and are judged together: all on scores, or all on speeds.
+// Conditions that run and are judged together: all about scores, or all about speeds.
 struct ConditionGroup {
   GateRequest request;
   std::vector<size_t> places;  // of its conditions among all
@@ -74,7 +74,7 @@ class GateSession {
     if (const std::string why = ReadConditions(); !why.empty()) return Refuse(why);
     judged_.resize(scores_.places.size() + speeds_.places.size());
     if (IsResultsFolder(args_.subject)) return JudgeFolder();
-    // Before the scores are run, too: their verdict would be lost.
+    // Checked before scores run, too: otherwise their verdict would be lost.
     if (!speeds_.places.empty()) {
       if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
         return Refuse(fmt::format("{} needs the plugin files of the baseline, because both sides run in turn: {}",
@@ -180,7 +180,7 @@ class GateSession {
                       if (!args_.run.json && !args_.run.quiet && !judged_[place].decided) SayStanding(judged_[place]);
                     return "";
                   }});
-    // A run that failed shows no change for the worse.
+    // A failed run is no evidence of a change for the worse.
     return code && *code != kInterrupted ? kUsage : code;
   }
 
@@ -205,7 +205,7 @@ class GateSession {
     return std::move(planned.plan);
   }
 
-  // Why this experiment cannot be compared with the baseline; empty: it can.
+  // The reason why this experiment cannot be compared with the baseline. Empty if it can.
   std::string WhyNoSubject(const Plan& plan) const {
     if (plan.points.size() != 1) return fmt::format("expected one configuration, got {}", plan.points.size());
     const auto own = ReadTolerantly<Comparable>(ToJson(plan.base.experiment)),
@@ -219,7 +219,7 @@ class GateSession {
     return "";
   }
 
-  // One file of both arms.
+  // One file with both arms.
   int WriteBothSides(const ConditionGroup& group, const CompareLooks& looks, RunArgs* run) {
     const fs::path kept = GateBaseline::KeptExperiment(args_.baseline);
     sets_ = {"compare.metric=" + group.request.conditions.front().measure,
@@ -261,7 +261,7 @@ class GateSession {
     for (const GateJudgement& one : judged_)
       for (const std::string& note : one.notes)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-    if (!scores_.places.empty())  // of speeds both sides run here
+    if (!scores_.places.empty())  // for speeds, both sides run here
       for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
     if (args_.fail_if.size() > 1)
       notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so all together are wrong in at most 5 %.",

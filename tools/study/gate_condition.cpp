@@ -22,7 +22,7 @@ std::string Trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-// Signs stand before what units are read of.
+// ParsePercent accepts no sign.
 std::optional<double> SignedPercent(std::string text) {
   const double sign = text.starts_with('-') ? -1 : 1;
   if (text.starts_with('-') || text.starts_with('+')) text.erase(0, 1);

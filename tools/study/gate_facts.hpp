@@ -9,11 +9,11 @@
 
 namespace backplane {
 
-// Fills them in from the results in `out`, which has a trial of that id.
+// Reads them from the results of this trial in `out`.
 void AddFacts(const std::filesystem::path& out, const std::string& trial_id, GateBaseline* baseline);
 
-// Sentences on differences between the trials in `out` and the baseline's, which may move scores although the judged change
-// did not.
+// Sentences about differences between the trials in `out` and the baseline's that may affect scores independently of the tested
+// change.
 std::vector<std::string> OtherThanInBaseline(const GateBaseline& baseline, const std::filesystem::path& out);
 
 }  // namespace backplane

@@ -43,13 +43,13 @@ json ReadJson(const fs::path& file) {
   return read;
 }
 
-// Measures that no condition uses, because their values differ between runs or there are hundreds of them.
+// Measures that conditions cannot use, because their values vary between runs or there are hundreds of them.
 bool IsKept(const std::string& measure) {
   return std::ranges::none_of(std::array{"resources/", "phase/", "time/", "precision/"},
                               [&](const char* group) { return measure.starts_with(group); });
 }
 
-// An error if these trials are no baseline, else empty.
+// An error if these trials cannot be a baseline, else empty.
 std::string WhyNone(const std::vector<TrialMeasures>& trials) {
   std::set<std::string> points;
   size_t waiting = 0;
@@ -68,7 +68,7 @@ std::string WhyNone(const std::vector<TrialMeasures>& trials) {
   return "";
 }
 
-// Copies a plugin with its parts and the libraries that it needs from its folder.
+// Copies a plugin with its parts, and its libraries from the same folder.
 void Keep(const fs::path& plugin, const fs::path& folder) {
   fs::copy_file(plugin, folder / plugin.filename(), fs::copy_options::overwrite_existing);
   std::vector<std::string> beside = ElfFile(plugin).Needed();
@@ -97,7 +97,7 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
     SetAtPath(&config, place, "./" + plugin->file.filename().string());
   }
   for (const char* of_a_run : {"output", "report", "sweep", "compare"}) config.erase(of_a_run);
-  // New files are complete before they replace the old ones, which may be the ones that are copied.
+  // Completes new files before they replace the old ones, which may be the sources.
   const fs::path made = folder.string() + ".new";
   fs::remove_all(made);
   fs::create_directories(made);
@@ -109,7 +109,7 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::rename(made, folder);
 }
 
-// eval/return or return; of a command without either, the first of its own metrics. Empty: there is none.
+// eval/return or return; for a command without either, its first own metric. Empty: none.
 std::string MeasureToGate(const GateBaseline& baseline) {
   std::vector<std::string> names = {"eval/return", "return"};
   for (const auto& [name, pattern] : AtPath(baseline.config, "learner.metrics").items()) names.push_back(name);
@@ -179,7 +179,7 @@ int GateSave(const GateSaveArgs& args) {
   AddFacts(args.out, first.trial_id, &baseline);
   const fs::path experiment = GateBaseline::KeptExperiment(args.to);
   if (!args.to.parent_path().empty()) fs::create_directories(args.to.parent_path());
-  const bool keeps_plugins = !args.no_plugins && !trial.learner.file.empty();  // a command has none
+  const bool keeps_plugins = !args.no_plugins && !trial.learner.file.empty();  // commands have none
   if (keeps_plugins) {
     KeepPlugins(experiment, trial, baseline);
   } else if (fs::exists(experiment)) {

@@ -16,11 +16,11 @@ struct GateSaveArgs {
 };
 int GateSave(const GateSaveArgs& args);
 
-// A sentence: the seeds of each side with which `condition`, a limit of 5 % of `measure`, passes 80 % of the changes without
-// effect. Empty: unknown, because a score is missing or all are equal.
+// A sentence: seeds per side with which `condition`, a limit of 5 % of `measure`, passes 80 % of the changes without effect.
+// Empty if unknown, because a score is missing or all are equal.
 std::string SeedsThatHelp(const std::string& measure, const std::string& condition, const std::vector<TrialMeasures>& trials);
 
-// Why the plugin files of this baseline cannot be run; empty: they lie where `gate save` keeps them.
+// The reason why this baseline's plugin files cannot run. Empty: they are in the folder of `gate save`.
 std::string WhyNotKept(const std::filesystem::path& file, const GateBaseline& baseline);
 
 }  // namespace backplane

@@ -20,11 +20,11 @@ namespace backplane {
 namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int kLook_ms = 1000;  // a signal and the end of the program wake us earlier
+constexpr int kLook_ms = 1000;  // signals and the program's end wake us earlier
 
 // Handlers read and write these.
 volatile std::sig_atomic_t host = 0;       // its process id
-volatile std::sig_atomic_t last_came = 0;  // the signal that was passed on last; 0: none
+volatile std::sig_atomic_t last_came = 0;  // the last forwarded signal; 0: none
 
 void PassOn(int signal) {
   last_came = signal;

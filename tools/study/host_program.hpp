@@ -1,4 +1,4 @@
-// Runs `backplane`, which carries out the measurements of a study.
+// Runs `backplane`, which executes the measurements of a study.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// Thrown if it ended without the answer that was wanted, after it printed why. The study ends with the same exit code.
+// Thrown if it ended without the expected answer, after printing the reason. The study ends with the same exit code.
 class HostEnded : public std::runtime_error {
  public:
   explicit HostEnded(int code) : std::runtime_error("`backplane run` failed"), code(code) {}

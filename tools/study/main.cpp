@@ -18,7 +18,7 @@ constexpr char kAbout[] = "Compare, tune and benchmark experiments, and hold the
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);  // its parent may ignore it, and then the end of a child could not be waited for
+  std::signal(SIGCHLD, SIG_DFL);  // its parent may ignore it, and then waiting for a child would fail
   backplane::OwnProgram();
   backplane::CommandLine line;
   line.program = backplane::TypedHost(argc, argv);

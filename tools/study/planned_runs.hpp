@@ -8,8 +8,8 @@
 
 namespace backplane {
 
-// Returns the exit code. The results of `planned` go to the terminal, or to `output`. Of `run` it uses
-// fresh, dry_run, json, quiet, skip_invalid, jobs and same.
+// Returns the exit code. The results of `planned` go to the terminal, or to `output`. Uses fresh, dry_run, json, quiet,
+// skip_invalid, jobs and same of `run`.
 int RunPlanned(const PlannedRun& planned, const RunArgs& run, const std::filesystem::path& output = {});
 
 }  // namespace backplane

@@ -14,13 +14,13 @@ namespace backplane {
 
 struct Looks {
   const RunArgs& run;
-  std::string same;  // the command as it was typed
+  std::string same;  // the command as typed
   uint64_t first = 1, most = 1;
-  std::function<PlannedRun(uint64_t looks)> plan;        // of so many looks
+  std::function<PlannedRun(uint64_t looks)> plan;        // the plan with that many looks
   std::function<std::optional<std::string>()> standing;  // a line to print; absent: the answer is known
 };
 
-// Absent: the answer is known, or no look is left; else the exit code of the run that could not continue.
+// Absent if the answer is known or no look is left; else the exit code of the failed run.
 std::optional<int> RunLooks(const Looks& looks);
 
 // Number of trials per point in a folder's plan.

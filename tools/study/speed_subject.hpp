@@ -1,4 +1,4 @@
-// The one setting of an experiment file whose speed is measured, whatever else the file asks for.
+// The single setting of an experiment file whose speed is measured, whatever else the file contains.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct SpeedSubject {
   std::vector<std::string> notes;  // sentences for the user
 };
 
-// The experiment without its sweep, and of its stages the first. Absent after Complain.
+// The experiment without its sweep and with only its first stage. Absent after Complain.
 std::optional<SpeedSubject> ReadSubject(const FileArgs& file, PluginSearch* search);
 
-// The same for what changes a setting. `point`: the point of the file's sweep with that name; empty: the experiment without its
-// sweep or, where its plugins declare no option that helps against a finding, the first point whose plugins do.
+// The same for tuning. `point`: that point of the file's sweep. Empty: the experiment without its sweep. If its plugins declare
+// no option that helps against a finding, the first point whose plugins do.
 std::optional<SpeedSubject> ReadSubjectToTune(const FileArgs& file, const std::string& point, PluginSearch* search);
 
 }  // namespace backplane

@@ -190,7 +190,7 @@ std::optional<Measurement> TuneBatches::Measure(size_t step, const std::vector<C
     const double to_start_a_trial = std::max(0.0, time.seconds / static_cast<double>(kSeedsAsItIs) - setup_.seconds);
     pair_s_ = 2 * static_cast<double>(setup_.seeds) * (setup_.seconds + to_start_a_trial);
   } else if (measurement.now.why_missing.empty() && measurement.tried.why_missing.empty()) {
-    pair_s_ = time.seconds;  // one whose trials fail takes less
+    pair_s_ = time.seconds;  // failing trials take less
   }
   measurement.next_s = pair_s_;
   return measurement;
@@ -241,7 +241,7 @@ TuneBatches::Ran TuneBatches::RunFile(const std::filesystem::path& file, const s
   if (!ran.interrupted && end.not_run < end.trials) {
     try {
       ReportProgram().Ask("--make", ToJson(RequestFor(out, setup_.typed_program)));
-    } catch (const std::exception& error) {  // the numbers are there all the same
+    } catch (const std::exception& error) {  // the numbers exist nevertheless
       LogError("backplane: cannot write the report of {}: {}", out.string(), WordsOf(error));
     }
   }

@@ -1,4 +1,4 @@
-// tune: applies what findings propose, one change at a time, keeps what gains, and checks that learning is not worse.
+// tune: applies proposed changes one at a time, keeps those that gain, and checks that learning does not suffer.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -29,13 +29,13 @@ namespace {
 struct TuneArgs {
   FileArgs input;
   std::string typed_program;
-  std::string point;            // of the file's sweep; empty: ReadSubjectToTune chooses
-  std::string measure = "SPS";  // that changes are kept for
+  std::string point;            // of the file's sweep; empty: chosen by ReadSubjectToTune
+  std::string measure = "SPS";  // the measure to improve
   double budget_s = 600;        // wall time of the measurements, without the check of learning
-  double seconds = 8;           // that each trial trains
-  uint64_t seeds = 4;           // trials of each side
+  double seconds = 8;           // training time per trial
+  uint64_t seeds = 4;           // trials per side
   bool no_check = false;
-  uint64_t check_steps = 0;   // env steps of each trial of the check; 0: the experiment's own budget, if it is short
+  uint64_t check_steps = 0;   // env steps per trial of the check; 0: the experiment's own budget, if it is short
   std::string check_measure;  // empty: eval/return, or return without evaluations
   std::filesystem::path out;  // empty: outputs/<experiment>_tune
   bool fresh = false, dry_run = false, json = false;
@@ -67,7 +67,7 @@ std::string SameTune(const TuneArgs& args) {
   return args.out.empty() ? text : text + " --out " + ShellArgument(args.out.string());
 }
 
-// If these values differ, the trials differ: a tuning resumes only with its own.
+// Different values would produce different trials, so a tuning only resumes with equal ones.
 json Asked(const TuneArgs& args, const Experiment& experiment) {
   json whole = ToJson(experiment);
   for (const char* key : {"budget", "output", "report"}) whole.erase(key);
@@ -86,7 +86,7 @@ std::string WhyNotThere(const std::filesystem::path& out, const TuneRecord& reco
   return fmt::format("{} contains a different tuning ({})\nhint: --fresh moves it aside", out.string(), difference);
 }
 
-// To OUT.1 or the next free name. Throws std::runtime_error where a batch of it still runs, or if it is no tuning.
+// Moves it to OUT.1 or the next free name. Throws std::runtime_error if one of its batches still runs, or if it is no tuning.
 void MoveTuningAside(const std::filesystem::path& out) {
   if (!std::filesystem::exists(out) || std::filesystem::is_empty(out)) return;
   if (!std::filesystem::exists(out / "tune.json"))
@@ -142,7 +142,7 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
   return kOk;
 }
 
-// Arguments that train the tuned experiment like the original.
+// Arguments to train the tuned experiment like the original.
 std::string BudgetArguments(const BudgetConfig& budget) {
   std::string text;
   if (budget.iterations) text += fmt::format(" --set budget.iterations={}", *budget.iterations);
@@ -195,7 +195,7 @@ class TuneSession {
     std::fflush(stdout);
   }
 
-  // Empty: no change was kept, and the file of an earlier session is removed.
+  // Empty: no change was kept; removes the file of an earlier session.
   std::filesystem::path WriteTuned(const LearningCheck* check) const {
     std::filesystem::path file = out_ / "report" / "tuned.yaml";
     const std::vector<Change> kept = tuning_.Kept();

@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Time of one step over all sessions. A killed session loses its part of an unfinished one.
+// Time of one step over all sessions. A killed session loses its share of an unfinished step.
 struct StepTime {
   double seconds = 0;
   bool whole = false;
@@ -24,9 +24,9 @@ struct StepTime {
 
 struct TuneRecord {
   std::filesystem::path file;   // OUT/tune.json
-  nlohmann::json asked;         // what decides which trials are measured: two tunings that differ in it share none
+  nlohmann::json asked;         // inputs that determine the trials: tunings with different ones share none
   std::vector<StepTime> times;  // by step
-  nlohmann::json result;        // of TuneJson; null: not yet
+  nlohmann::json result;        // from TuneJson; null: not yet
 
   void Write() const;  // throws std::runtime_error
 };
@@ -36,7 +36,7 @@ inline constexpr int kTuneSchema = 1;
 // Reads the record of a folder; empty if there is none. Throws std::runtime_error on a broken file or a different schema.
 TuneRecord ReadTuneRecord(const std::filesystem::path& out);
 
-// Where two such differ, as a person would say it; empty: nowhere.
+// The differences between two inputs, in words. Empty: none.
 std::string DifferenceOf(const nlohmann::json& asked, const nlohmann::json& now);
 
 // The steps and the check for programs. `tuned`: the file that was written; empty: none.

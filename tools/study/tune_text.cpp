@@ -18,7 +18,7 @@ std::string Speed(const std::optional<double>& speed) { return speed ? FormatNum
 
 std::string Short(double value) { return FormatNumber(Reading(value), 4); }
 
-// Lines that begin with `first`, the further ones with two spaces more.
+// The first line starts with `first`, further lines are indented by two more spaces.
 std::string Wrapped(const std::string& text, const std::string& first = "") {
   return WrapAfter(first, first + "  ", text, kWidth - first.size() - 2);
 }

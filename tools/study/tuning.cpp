@@ -98,7 +98,7 @@ class Tuner {
     if (const MeasuredSide& stays = step.kept ? measured.tried : measured.now; stays.headroom)
       tuning_.headroom = stays.headroom;
     if (step.kept) {
-      // The way back is no way on.
+      // Undoing a change is no progress.
       Change back = change;
       std::swap(back.fix.from, back.fix.to);
       tried_.push_back(std::move(back));
@@ -111,10 +111,10 @@ class Tuner {
     tuning_.steps.push_back(std::move(step));
   }
 
-  // Twice this gain would be shown.
+  // Twice this gain would be significant.
   static bool IsPromising(const Gain& gain) { return gain.ratio > 1 && gain.interval && gain.ratio * gain.interval->low > 1; }
 
-  // The same setting with a further value: the step may have gained too little to be shown.
+  // The same setting with a further value: the step's gain may be too small to show.
   void GoFurther(const Change& change, const std::vector<Change>& proposals) {
     for (Change next : proposals) {
       if (next.fix.path != change.fix.path) continue;
@@ -165,10 +165,10 @@ LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning) {
     }
     round.scores = *std::move(scores);
     round.learned = CompareLearning(round.scores.original, round.scores.tuned, round.scores.direction);
-    // Later rounds compare with the original of the first round, measured at a different time.
+    // Later rounds use the original of the first round, which was measured at a different time.
     if (check.rounds.empty() && !round.scores.speeds_original.empty() && !round.scores.speeds_tuned.empty())
       round.speed = LastGain({{round.scores.speeds_original, round.scores.speeds_tuned}}, 1);
-    // A trial without a result counts as one that learned nothing.
+    // A trial without a result counts as untrained.
     round.learned.is_worse |= round.scores.tuned.size() < round.scores.original.size();
     const bool is_worse = round.learned.is_worse;
     check.rounds.push_back(std::move(round));

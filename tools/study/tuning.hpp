@@ -1,5 +1,5 @@
-// Tuning: measures one change after another against the setting that it would change, and keeps it if it is faster beyond
-// noise. The next change comes from the new setting's findings. This module only decides; TuningRuns runs the trials.
+// Tuning: measures one change after another against the current setting, and keeps it if the gain is significant. The new
+// setting's findings propose the next change. This module only decides; TuningRuns runs the trials.
 #pragma once
 
 #include <functional>
@@ -14,22 +14,22 @@ namespace backplane {
 
 // One side of a measurement.
 struct MeasuredSide {
-  std::vector<double> speeds;      // one for each trial that has one
-  std::vector<Change> proposals;   // what its findings propose, the best first
-  std::optional<double> headroom;  // how many times as fast it would be without any update; absent: not known
-  std::string why_missing;         // a few words if a trial has no speed: "1 of 4 trials FAILED (oom): ..."
+  std::vector<double> speeds;      // one per trial with a speed
+  std::vector<Change> proposals;   // proposed by its findings, the best first
+  std::optional<double> headroom;  // possible speedup without updates; absent: unknown
+  std::string why_missing;         // the reason for a missing speed: "1 of 4 trials FAILED (oom): ..."
 };
 
 struct Measurement {
   MeasuredSide now;
-  MeasuredSide tried;  // of the setting as it is: empty
-  double seconds = 0;  // that it took, all sessions together
-  double next_s = 0;   // that the next one, of two sides, is expected to take
-  bool busy = false;   // other programs wanted the cores
+  MeasuredSide tried;  // empty for the first measurement
+  double seconds = 0;  // duration over all sessions
+  double next_s = 0;   // expected duration of the next measurement of two sides
+  bool busy = false;   // disturbed by other programs
   int direction = 1;   // of the speed: 1 up is better, -1 down
 };
 
-// The scores of a check of learning, one for each seed; a side may have fewer.
+// Scores of a check of learning, one per seed; a side may have fewer.
 struct LearningScores {
   std::string measure;
   int direction = 1;
@@ -41,20 +41,20 @@ struct LearningScores {
 class TuningRuns {
  public:
   virtual ~TuningRuns() = default;
-  // Measures the setting with the changes `kept`, and the same with `tried` added; NULL: only the first. Step 0 is the first
-  // one. The same arguments give the same result. Absent: interrupted.
+  // Measures the setting with the changes `kept`, and with `tried` added; NULL: only the first. The first step is 0. Equal
+  // arguments give equal results. Absent if interrupted.
   virtual std::optional<Measurement> Measure(size_t step, const std::vector<Change>& kept, const Change* tried) = 0;
-  // The experiment as it was and with `kept`, for equal env steps and several seeds. Absent: interrupted.
+  // Measures the original experiment and the one with `kept`, for equal env steps and several seeds. Absent if interrupted.
   virtual std::optional<LearningScores> Learn(const std::vector<Change>& kept) = 0;
 };
 
 struct TuningStep {
   Change change;
-  std::optional<double> before, after;  // speeds, geometric means; absent: a side has none
+  std::optional<double> before, after;  // speeds, geometric means; absent without a speed
   std::optional<Gain> gain;             // absent likewise
   std::optional<double> headroom_before;
   bool kept = false;
-  bool taken_back = false;  // was kept, until the check of learning
+  bool taken_back = false;  // was kept, until the check of learning reverted it
   std::string why;          // a few words on why it was kept or not
   double seconds = 0;
   bool busy = false;
@@ -74,19 +74,19 @@ struct TuningStep {
 
 struct Tuning {
   std::vector<TuningStep> steps;
-  std::optional<double> speed;     // of the experiment as it is, as first measured
-  std::optional<double> headroom;  // of the setting that stays; absent also where that was never measured as it is
+  std::optional<double> speed;     // of the unchanged experiment, first measurement
+  std::optional<double> headroom;  // of the final setting; absent also if it was never measured unchanged
   double spent_s = 0;
   bool interrupted = false;
-  std::string failed;       // a sentence: the experiment as it is has no speed; empty: it has
+  std::string failed;       // the reason why the unchanged experiment has no speed; empty: it has
   std::string why_stopped;  // a sentence
 
   std::vector<Change> Kept() const;
-  double Gained() const;  // the product of the ratios of all steps that are kept
+  double Gained() const;  // the product of the ratios of all kept steps
 };
 
-// Measures until no change is left, or until the next measurement would exceed the budget, which is the wall time of all of
-// them. The callback receives each step when it is decided.
+// Measures until no change is left, or until the next measurement would exceed the budget of wall time. The callback receives
+// each step when it is decided.
 Tuning Tune(TuningRuns* runs, double budget_s, const std::function<void(const TuningStep&)>& told);
 
 struct LearningCheck {
@@ -94,7 +94,7 @@ struct LearningCheck {
     std::vector<Change> kept;
     LearningScores scores;
     Learned learned;
-    std::optional<Gain> speed;  // SPS of the whole, both sides measured in turn: of the first round only
+    std::optional<Gain> speed;  // SPS of the whole, both sides in turn; only in the first round
 
     static constexpr void Fields(auto& self, auto&& visit) {
       const auto values = ValuesOf(self.kept);
@@ -116,12 +116,12 @@ struct LearningCheck {
       visit("missing", self.scores.why_missing);
     }
   };
-  std::vector<Round> rounds;  // a further one after a step was taken back
+  std::vector<Round> rounds;  // one more after each reverted step
   bool interrupted = false;
-  std::string why_none;  // a sentence: there was nothing to check
+  std::string why_none;  // a sentence: the reason for no check
 };
 
-// Checks if the kept steps together cost learning. While they do, the last one that can is taken back.
+// Checks if the kept steps together harm learning. While they do, reverts the last one that can be reverted.
 LearningCheck CheckLearning(TuningRuns* runs, Tuning* tuning);
 
 }  // namespace backplane

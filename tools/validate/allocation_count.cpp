@@ -53,7 +53,7 @@ struct Tables {
   const char* names = nullptr;
 };
 
-// The loader has turned addresses of the dynamic section into absolute ones, but for libraries of the kernel.
+// The loader has made addresses of the dynamic section absolute, except in the kernel's libraries.
 Tables TablesOf(const dl_phdr_info& library) {
   Tables out;
   for (int i = 0; i < library.dlpi_phnum; ++i) {
@@ -90,8 +90,7 @@ void Lead(const Elf64_Rela& entry, const Tables& tables, uintptr_t base) {
 }
 
 int LeadLibrary(dl_phdr_info* library, size_t, void*) {
-  // The program itself, which holds the counters, comes first and without a name; the loader and the kernel's library are left
-  // alone.
+  // The program itself, which holds the counters, comes first and has no name. Skip the loader and the kernel's library.
   const std::string_view file = library->dlpi_name ? library->dlpi_name : "";
   if (file.empty() || file.find("/ld-linux") != file.npos || file.find("vdso") != file.npos ||
       file.find("libc.so") != file.npos)

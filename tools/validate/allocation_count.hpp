@@ -1,12 +1,12 @@
-// Counts how often other libraries of this process ask for memory or for a lock. It replaces their entries for malloc and
-// similar calls in the loader's tables, so calls pass through a counter.
+// Counts memory requests and locks of other libraries in this process. It replaces their entries for malloc and similar calls
+// in the loader's tables, so that calls pass through a counter.
 #pragma once
 
 #include <cstdint>
 
 namespace backplane {
 
-// From now on calls are counted, of all libraries that are loaded now. False: this platform's tables are not known here.
+// Starts counting for all currently loaded libraries. Returns false if this platform's tables are unknown.
 bool CountAllocations();
 // Allocations of the calling thread.
 uint64_t AllocationsOfThread();

@@ -11,7 +11,7 @@ void AtOnce(const std::function<void()>& here, const std::function<void()>& ther
   std::exception_ptr thrown_here, thrown_there;
   const auto run = [&ready](const std::function<void()>& call, std::exception_ptr* thrown) {
     ++ready;
-    while (ready < 2) std::this_thread::yield();  // who sleeps comes late
+    while (ready < 2) std::this_thread::yield();  // a sleeping thread would start late
     try {
       call();
     } catch (...) {

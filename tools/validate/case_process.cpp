@@ -27,7 +27,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM};
 volatile sig_atomic_t g_stop_signal = 0;
 struct sigaction g_before[std::size(kSignals)];
 
-// Finds calls that do not return: a plugin that is only slow enters new ones.
+// Detects calls that do not return: a plugin that is only slow keeps entering new ones.
 class StuckWatch {
  public:
   explicit StuckWatch(const Doing& doing) : doing_(doing) {}
@@ -36,7 +36,7 @@ class StuckWatch {
     const CallSet inside = doing_.Inside();
     if (entered_ != entered || inside != inside_) entered_ = entered, inside_ = inside, since_s_ = now_s;
   }
-  // After as long without a call, the process is outside of the plugin's functions.
+  // After that long without a call, the process is outside the plugin's functions.
   CallSet StuckAt(double now_s) const {
     constexpr double kLongPart = 0.25;
     if (now_s - since_s_ < kLongPart * now_s) return {};
@@ -56,14 +56,14 @@ void EndGroup(pid_t child, int* wait_status) {
   }
 }
 
-// A signal that comes just before a poll waits until the next look.
+// A signal just before a poll waits for the next round.
 constexpr int kLookAgainMs = 100, kEndMs = 2;
 
 EndedProcess Listen(pid_t child, Pipe* pipe, const ProcessLimits& limits) {
   EndedProcess ended;
   ProcessTime time(child, limits.limit_s);
   StuckWatch stuck(*ShareDoing());
-  bool open = true, gone = false, slow = false;  // a process closes the pipe when it ends, but may also run on
+  bool open = true, gone = false, slow = false;  // a process closes the pipe when it ends, but may also continue
   const auto is_gone = [&] { return waitpid(child, &ended.wait_status, WNOHANG) == child; };
   while (!gone && !ended.late && g_stop_signal == 0) {
     pollfd one{pipe->reader(), POLLIN, 0};
@@ -78,7 +78,7 @@ EndedProcess Listen(pid_t child, Pipe* pipe, const ProcessLimits& limits) {
     if (ended.late) ended.stuck = stuck.StuckAt(now_s);
   }
   if (!gone) EndGroup(child, &ended.wait_status);
-  kill(-child, SIGKILL);  // processes that it started
+  kill(-child, SIGKILL);  // child processes
   return ended;
 }
 

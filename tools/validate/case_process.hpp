@@ -1,4 +1,4 @@
-// The process in which cases run, and how this one waits for its end.
+// Runs cases in a child process and waits for its end.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 namespace backplane {
 
 struct ProcessLimits {
-  double limit_s;                 // of wall time; up to twice that if a busy machine gave the process less CPU time
+  double limit_s;                 // wall time; up to twice that if a busy machine gave the process less CPU time
   std::function<void()> on_slow;  // called once, after kSlow_s; may be empty
 };
 inline constexpr double kSlow_s = 2;
 
 struct EndedProcess {
-  std::string heard;    // all of its pipe
+  std::string heard;    // the content of its pipe
   std::string printed;  // the end of its output
-  bool late = false;    // it was ended by its limit
-  CallSet stuck;        // the functions that it was in at the end; none: each call returned
+  bool late = false;    // killed at its limit
+  CallSet stuck;        // functions that it was in at the end; none: each call returned
   int wait_status = 0;
 };
 
@@ -27,14 +27,15 @@ struct EndedProcess {
 // process can be started.
 EndedProcess RunProcess(const std::function<void(int pipe_end)>& child, const ProcessLimits& limits);
 
-// While one exists, SIGINT and SIGTERM end RunProcess instead of this process. A signal that came is raised again at the end.
+// While an object exists, SIGINT and SIGTERM end RunProcess instead of this process. A received signal is raised again at the
+// end.
 class StopSignals {
  public:
   StopSignals();
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
 };
-// Since the last StopSignals began.
+// Since the construction of the last StopSignals.
 bool StoppedBySignal();
 
 }  // namespace backplane

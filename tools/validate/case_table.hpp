@@ -1,4 +1,4 @@
-// The cases of `backplane plugin validate`: each a rule of the plugin contract and what tries whether a plugin keeps it.
+// The cases of `backplane plugin validate`: each tests a rule of the plugin contract.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND
                           kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
 
 struct Case {
-  const char* name;  // in kebab case; stays, as people name it
+  const char* name;  // in kebab case; stable, because people use it
   uint32_t kinds;
   const char* rule;  // a sentence
   const char* mend;  // fix for a broken rule
-  // Returns if the rule is kept; otherwise throws CaseEnd, or the exception of a plugin call. `result` receives a note.
+  // Returns if the plugin keeps the rule; otherwise throws CaseEnd, or the exception of a plugin call. `result` receives a
+  // note.
   void (*run)(Subject& subject, CaseResult* result);
-  CallSet calls;                      // the functions of the plugin that it may call, on any plugin
-  std::optional<FastCost> fast = {};  // set by AllCases: it is tried before the first trial, too
+  CallSet calls;                      // functions that it may call, on any plugin
+  std::optional<FastCost> fast = {};  // set by AllCases; such cases also run before the first trial
 
   bool Is(uint32_t kind) const { return (kinds & (1u << kind)) != 0; }
 };
@@ -33,9 +34,9 @@ struct Case {
 // In the order in which they run.
 const std::vector<Case>& AllCases();
 const Case* FindCase(const std::string& name);  // NULL: no such case
-// A function that this case would call, and that did not return in an earlier case. Absent: the case can be tried.
+// A function of this case that did not return in an earlier case. Absent: the case can run.
 std::optional<PluginCall> StuckIn(const Case& one, CallSet stuck);
-// The table for people, as the guide's page has it.
+// The table for people, as on the guide's page.
 std::string CasesMarkdown();
 
 }  // namespace backplane

@@ -8,7 +8,7 @@
 namespace backplane {
 
 Command ValidateCommand();
-// The options of the plugins among the words.
+// Options of the plugins named on the command line.
 std::vector<Candidate> OptionsOfPlugin(const std::vector<std::string>& words);
 // Completes FILE and DIR.
 Offers OfferPluginFiles(const std::string& type, const TypedLine& line);

@@ -1,4 +1,4 @@
-// Duties of a learner that learns from groups of items.
+// Cases of a learner that learns from groups of items.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// The learned state, as all 32-bit numbers of its tensors. Empty: it offers none.
+// The learned state as the 32-bit numbers of its tensors. Empty: none offered.
 std::vector<float> Learned(DrivenLearner& learner) {
   std::vector<float> all;
   const std::optional<bp_named_tensors> told = learner.Tensors();
@@ -41,7 +41,7 @@ void NeedData(const DrivenLearner& learner) {
   if (learner.collected() != BP_REQ_DATA) SkipCase("asks for no data");
 }
 
-// The split may decide the noise of an item.
+// An item's noise may depend on the split.
 ValidateSetting WithoutDropout(const Subject& subject) {
   ValidateSetting setting = subject.setting();
   for (const OptionInfo& option : subject.info().options)
@@ -53,7 +53,7 @@ void MicroBatchesChangeNothing(Subject& with_dropout, CaseResult* result) {
   NeedTwoInstances(with_dropout);
   const ValidateSetting setting = WithoutDropout(with_dropout);
   Subject subject(with_dropout.info(), setting, with_dropout.folder());
-  constexpr uint64_t kAll = UINT64_MAX, kFew = 3;  // which leaves a smaller one at the end of most groups
+  constexpr uint64_t kAll = UINT64_MAX, kFew = 3;  // leaves a smaller micro-batch at the end of most groups
   DrivenLearner whole(subject, {.micro_batch = kAll});
   const std::vector<float> before = Learned(whole);
   whole.Train(1);
@@ -63,7 +63,7 @@ void MicroBatchesChangeNothing(Subject& with_dropout, CaseResult* result) {
   cut.Train(1);
   const double change = Distance(Learned(whole), before), apart = Distance(Learned(whole), Learned(cut));
   if (change == 0) SkipCase("its first update changes nothing");
-  // Rounding, which an optimiser that divides by small numbers makes larger.
+  // Rounding, which an optimiser amplifies when it divides by small numbers.
   constexpr double kRounding = 0.02;
   result->note = fmt::format("{:.2g} of the update", apart / change);
   if (apart > kRounding * change)

@@ -10,7 +10,7 @@
 namespace backplane {
 namespace {
 
-Doing g_alone;  // until some is shared
+Doing g_alone;  // until memory is shared
 Doing* g_doing = &g_alone;
 
 size_t Index(PluginCall call) { return static_cast<size_t>(call); }
@@ -42,7 +42,7 @@ Doing* ShareDoing() {
 
 void BeginDoing() { new (g_doing) Doing; }
 
-// If two threads set the text, one whole text stays. No mutex, because a case counts those.
+// If two threads set the text, one whole text remains. Without a mutex, because a case counts locks.
 void NowDoing(const std::string& what) {
   static std::atomic_flag writes;
   while (writes.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
@@ -55,7 +55,7 @@ void NowDoing(const std::string& what) {
 void NowLeaving() { g_doing->leaving = true; }
 
 std::string LastDoing() {
-  // Instances call it, because no case can.
+  // Called by instances, because no case can.
   constexpr CallSet kUntold = {PluginCall::kDestroy, PluginCall::kSpec, PluginCall::kGetExtension, PluginCall::kEnvOfLearner};
   if (const CallSet inside = g_doing->Inside() & kUntold; !inside.empty()) return std::string(Word(inside.First()));
   return {g_doing->what, strnlen(g_doing->what, sizeof g_doing->what)};
@@ -63,7 +63,7 @@ std::string LastDoing() {
 
 InCall::InCall(PluginCall call) : inside_(g_doing->inside[Index(call)]) {
   inside_.fetch_add(1, std::memory_order_relaxed);
-  // Read by a process that looks whether it changes: a lost count does no harm.
+  // Read by a process that watches for changes, so a lost count is harmless.
   g_doing->entered.store(g_doing->entered.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   const uint64_t bit = uint64_t{1} << Index(call);
   if ((g_doing->called.load(std::memory_order_relaxed) & bit) == 0) g_doing->called.fetch_or(bit, std::memory_order_relaxed);

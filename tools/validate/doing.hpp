@@ -1,4 +1,4 @@
-// The present work of a case, in memory that outlives its process: it explains a crash or a hang.
+// The current action of a case, in memory that outlives its process, to explain a crash or hang.
 #pragma once
 
 #include <atomic>
@@ -11,18 +11,18 @@ namespace backplane {
 
 struct Doing {
   char what[512] = {};   // "step of rows [0, 6)"
-  char fault[512] = {};  // the place of a write that no plugin may make; empty: none
-  bool leaving = false;  // by exit(kLeft): another code is not the case's own
-  // Threads in each function of the plugin, and how often any was entered.
+  char fault[512] = {};  // the place of a forbidden write; empty: none
+  bool leaving = false;  // by exit(kLeft): any other code is not the case's own
+  // Number of threads in each function of the plugin, and number of entries into any.
   std::atomic<uint32_t> inside[static_cast<size_t>(PluginCall::kEnd)] = {};
   std::atomic<uint64_t> entered = 0;
-  std::atomic<uint64_t> called = 0;  // a bit for each PluginCall
+  std::atomic<uint64_t> called = 0;  // a bit per PluginCall
 
   CallSet Inside() const;
   CallSet Called() const;
 };
 
-// Memory that a child process shares with this one; the functions below write to it from now on.
+// Memory shared with a child process; the functions below write to it from now on.
 Doing* ShareDoing();
 // Clears the last action.
 void BeginDoing();
@@ -30,7 +30,7 @@ void NowDoing(const std::string& what);
 std::string LastDoing();
 void NowLeaving();
 
-// While a function of the plugin runs. [any thread]
+// Marks a running function of the plugin. [any thread]
 class InCall {
  public:
   explicit InCall(PluginCall call);

@@ -15,9 +15,9 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kSeedsAhead = 64;  // of an env that resets itself
+constexpr uint64_t kSeedsAhead = 64;  // for envs that reset themselves
 
-// Signalling NaNs with two payloads for floating-point numbers, and bytes that are no flag for the rest.
+// Signalling NaNs with two payloads for floating-point numbers, and bytes that are no valid flag for others.
 void FillPoison(std::byte* at, uint64_t bytes, bp_dtype dtype, Poison poison) {
   const bool first = poison == Poison::kFirst;
   if (dtype.code == BP_DTYPE_FLOAT && dtype.bits == 32) {
@@ -91,7 +91,7 @@ void DrivenEnv::Allocate() {
     const bp_channel& channel = *channels()[c];
     const uint64_t agents = channel.scope == BP_SCOPE_AGENT ? env_->agents() : 1;
     const uint64_t elements = Elements(channel) * agents, bytes = elements * channel.dtype.bits / 8;
-    // Agents of a row lie side by side.
+    // A row's agents are contiguous.
     const uint64_t stride = layout_.wide_strides && agents == 1 ? (bytes + 64) / 64 * 64 + 64 : bytes;
     shapes_.push_back({rows() * agents, bytes, stride, elements});
     const uint64_t entries = slots == 1 ? 1 : IsStateRole(channel.role) ? steps + 1 : steps;
@@ -154,7 +154,7 @@ bool DrivenEnv::Writes(size_t channel) const {
   const uint16_t role = channels()[channel]->role;
   if (role == BP_ROLE_ACTION || role == BP_ROLE_FINAL_OBS || role == BP_ROLE_FINAL_STATE) return false;
   if (role == BP_ROLE_TRUNCATED) return owns_time_limit();
-  // Requirements of an item of a data set, which an episode may lack.
+  // Properties of a data set's item that an episode may lack.
   return role != BP_ROLE_LABEL && role != BP_ROLE_LOSS_MASK && role != BP_ROLE_WEIGHT;
 }
 
@@ -219,7 +219,7 @@ const std::byte* DrivenEnv::MaskOf(uint64_t t, uint64_t row, const bp_channel& a
   return Row(slot, *mask, row);
 }
 
-// Drawn evenly; without both bounds, standard normal. Masked choices are not taken.
+// Drawn uniformly, or from a standard normal without both bounds. Skips masked choices.
 void DrivenEnv::WriteAction(size_t channel, uint64_t t, uint64_t row) {
   const bp_channel& c = *channels()[channel];
   const uint64_t each = Elements(c), bytes = c.dtype.bits / 8u;
@@ -268,7 +268,7 @@ void DrivenEnv::FillStates(uint64_t slot, Poison poison) {
       FillPoison(Block(slot, c)->data(), Block(slot, c)->bytes(), channels()[c]->dtype, poison);
 }
 
-// After a step of a row, all that it wrote, and the states again: after a reset they may be others.
+// Records all writes of a row's step, and the states again, because a reset may change them.
 void DrivenEnv::Record(uint64_t t, uint64_t row, bool states_alone) {
   for (size_t c = 0; c < channels().size(); ++c) {
     if (!Writes(c) || (states_alone && !IsStateRole(channels()[c]->role))) continue;

@@ -1,5 +1,5 @@
-// An env under test: in guarded buffers, with actions that depend on seed, row and step alone, and with a record of all that it
-// writes. The host's part, which ended rows are reset and from which seeds, is played as a trial would.
+// An env under test, in guarded buffers. Its actions depend only on seed, row and step, and it records all writes. Ended rows
+// and their seeds are handled as in a trial.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@
 
 namespace backplane {
 
-// Content of a buffer before a plugin writes there.
+// Content of a buffer before the plugin writes.
 enum class Poison { kFirst, kSecond };
 
 struct EnvLayout {
   uint64_t rows = 4;
   uint64_t slots = 1;         // 1, or T + 1 for a rollout of T steps
-  bool wide_strides = false;  // rows lie further apart than they are long
-  uint64_t first_key = 0;     // row r plays as row first_key + r of another env would
-  uint64_t action_key = 0;    // another number, other actions
-  bool bare = false;          // the host offers no service that it need not
+  bool wide_strides = false;  // rows have gaps between them
+  uint64_t first_key = 0;     // row r runs like row first_key + r of another env
+  uint64_t action_key = 0;    // different numbers give different actions
+  bool bare = false;          // the host offers no optional service
 };
 
 struct RowsRange {
@@ -41,17 +41,17 @@ class DrivenEnv {
   bool owns_time_limit() const { return (env_->flags() & BP_FLAG_OWNS_TIME_LIMIT) != 0; }
   int64_t max_steps() const { return env_->spec().max_episode_steps; }
 
-  // All throw TrialFailure where the plugin does not return BP_OK, and look at the bytes around all buffers.
+  // All throw TrialFailure unless the plugin returns BP_OK, and check the bytes around all buffers.
   void ResetAll() { Reset({0, rows()}, nullptr); }
-  void Reset(RowsRange range, const uint8_t* mask);  // of the slot in which the next step starts
-  void Step(uint64_t t, RowsRange range);            // only this step
-  // The host's part after a step: counts it, and resets the rows whose episode has ended.
+  void Reset(RowsRange range, const uint8_t* mask);  // for the slot of the next step
+  void Step(uint64_t t, RowsRange range);            // runs only this step
+  // The host's part after a step: counts it and resets ended rows.
   void AfterStep(uint64_t t, RowsRange range);
-  // Plays steps [from, to), each with its actions, its step of all `ranges` in turn, and resets. Records all writes.
+  // Runs steps [from, to), each with its actions, the step of all `ranges` in turn, and resets. Records all writes.
   void Play(uint64_t from, uint64_t to, const std::vector<RowsRange>& ranges);
   void Play(uint64_t from, uint64_t to) { Play(from, to, {{0, rows()}}); }
 
-  // Binds the buffers again, by frames that are longer than this version knows.
+  // Binds the buffers again, with frames longer than this version's.
   void BindAsNewer();
 
   void WriteActions(uint64_t t, RowsRange range);
@@ -60,24 +60,24 @@ class DrivenEnv {
   void FillStates(uint64_t slot, Poison poison);
   uint32_t SlotOf(uint64_t t) const;
 
-  // Channel i of the spec in a slot; NULL where the slot has none.
+  // Channel i of the spec in a slot; NULL if the slot lacks it.
   GuardedBlock* Block(uint64_t slot, size_t channel) const;
   std::byte* Row(uint64_t slot, size_t channel, uint64_t row) const;
   uint64_t RowBytes(size_t channel) const { return shapes_[channel].row_bytes; }    // all agents
   uint64_t RowStride(size_t channel) const { return shapes_[channel].row_stride; }  // bytes
   const std::vector<const bp_channel*>& channels() const { return env_->channels(); }
   std::optional<size_t> Index(uint16_t role) const;  // the first of that role
-  // The env writes it, at each step or at resets.
+  // True if the env writes it, at each step or at resets.
   bool Writes(size_t channel) const;
 
-  // Per row, what its steps and resets have written.
+  // Writes of steps and resets per row.
   const std::vector<std::byte>& record(uint64_t row) const { return records_[row]; }
   void ForgetRecords();
-  // Continues the counts of episodes and steps from the rows of a different env.
+  // Continues the episode and step counts of a different env's rows.
   void CountAs(const DrivenEnv& other) { episodes_ = other.episodes_, steps_ = other.steps_; }
-  void BeginAnew();  // the next reset starts the rows' first episodes again
+  void BeginAnew();  // the next reset starts each row's first episode again
   uint64_t episodes(uint64_t row) const { return episodes_[row]; }
-  // Where two records of a row part: "step 3: channel 'obs', element 1: 0.5 and 0.25".
+  // The first difference of two records of a row: "step 3: channel 'obs', element 1: 0.5 and 0.25".
   std::optional<std::string> Difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;
   std::string ElementText(size_t channel, const std::byte* row, uint64_t element) const;
   // "channel 'obs', element 1 of row 2"

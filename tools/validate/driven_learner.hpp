@@ -1,4 +1,4 @@
-// A learner under test: asked and served by the host's own collectors, in an env of the validator or of the user.
+// A learner under test, driven by the host's own collectors in an env of the validator or the user.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ namespace backplane {
 struct LearnerLayout {
   uint64_t rows = 8, chunk_rows = 4;
   unsigned threads = 1;
-  bool bare = false;             // the host offers no service that it need not
-  bool constant_reward = false;  // every reward and fitness it is given is 1
-  uint64_t micro_batch = 0;      // most items of a group in a call; 0: as many as the learner asks for
+  bool bare = false;             // the host offers no optional service
+  bool constant_reward = false;  // all its rewards and fitness values are 1
+  uint64_t micro_batch = 0;      // most items of a group per call; 0: as requested by the learner
 };
 
 class DrivenLearner {
@@ -29,12 +29,12 @@ class DrivenLearner {
   DrivenLearner(Subject& subject, const LearnerLayout& layout);
 
   LearnerInstance& learner() { return *learner_; }
-  // Serves requests until so many more iterations are complete, ticks included, or the learner is done. Throws TrialFailure.
+  // Serves requests until that many more iterations, ticks included, are complete or the learner is done. Throws TrialFailure.
   void Train(uint64_t iterations);
   bool done() const { return done_; }
-  // Gives a learner that asks for data the first of two micro-batches of a group of `items`, and no more.
+  // Gives a data learner only the first of two micro-batches of a group of `items`.
   void BreakOffGroup();
-  // A group that is made up, to see whether it fits.
+  // A made-up group, to test if it fits.
   void Probe();
   // Mean return of a step, an episode or an item in the last iteration. Absent: unknown.
   std::optional<double> earned() const { return earned_; }
@@ -44,22 +44,22 @@ class DrivenLearner {
 
   // Bytes for comparisons: its saved state, else the greedy actions of its rows.
   std::vector<std::byte> record();
-  // Absent: it keeps no state.
+  // Absent if it has no state.
   std::optional<std::vector<std::byte>> Saved();
   void Load(const std::vector<std::byte>& saved);
-  // Valid until its next call. Absent: it offers none.
+  // Valid until its next call. Absent if it offers none.
   std::optional<bp_named_tensors> Tensors();
-  // Episodes under way are lost; the other's episodes are counted on from.
+  // Drops running episodes and continues the other learner's episode count.
   void Interrupt();
   void GoOnAs(DrivenLearner& other);
 
-  // Only for `act`: an env whose rows have been reset, in a slot of its own.
+  // Only for `act`: an env after a reset of all rows, in its own slot.
   uint64_t rows() const { return layout_.rows; }
   void Act(RowsRange range, uint32_t flags, uint64_t step);
-  // Bytes of what act has written for a row, and its channels one by one.
+  // Bytes that act wrote for a row, and its channels one by one.
   std::vector<std::byte> ActedBytes(uint64_t row);
   ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }
-  // Bytes of a row of a channel, all its agents.
+  // Bytes of a row in a channel, for all its agents.
   std::byte* RowOf(ChannelBuffer& buffer, uint64_t row) { return buffer.row(0, row * (buffer.lead() / layout_.rows)); }
   uint64_t RowBytesOf(const ChannelBuffer& buffer) const { return buffer.row_bytes() * (buffer.lead() / layout_.rows); }
   void CheckGuards() const { slot_->CheckGuards(); }
@@ -86,11 +86,11 @@ class DrivenLearner {
   uint64_t iterations_ = 0, ticks_ = 0, env_steps_ = 0;
   uint32_t collected_ = 0;
   bool done_ = false;
-  uint64_t micro_batches_left_ = UINT64_MAX;  // until the loader is to stop
+  uint64_t micro_batches_left_ = UINT64_MAX;  // until the loader must stop
   std::optional<double> earned_;
 };
 
-// Ends the case as SKIPPED where it keeps none.
+// Ends the case as SKIPPED if the learner has no state.
 std::vector<std::byte> NeedSaved(DrivenLearner& learner);
 
 }  // namespace backplane

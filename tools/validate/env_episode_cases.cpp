@@ -23,7 +23,7 @@ void NeedHostResets(DrivenEnv& env) {
   if (env.env().resets_itself()) SkipCase("resets itself (NATIVE_AUTORESET)");
 }
 
-// The smallest box that holds the observations that episodes begin with.
+// The smallest box that contains all initial observations of episodes.
 struct Hull {
   std::vector<float> low, high;
 
@@ -38,7 +38,7 @@ struct Hull {
   }
 };
 
-// An env that resets itself in step shows the beginning of an episode where its end should be.
+// An env that resets itself in step shows an initial observation instead of the last one.
 void StepNeverResets(Subject& subject, CaseResult* result) {
   DrivenEnv env(subject, {.rows = 8});
   NeedHostResets(env);
@@ -85,7 +85,7 @@ void HostCountsTheLimit(Subject& subject, CaseResult*) {
   if (env.owns_time_limit()) SkipCase("counts its time limit itself (OWNS_TIME_LIMIT)");
   const int64_t limit = env.max_steps();
   if (limit <= 1 || limit > 5000) SkipCase(fmt::format("max_episode_steps is {}", limit));
-  constexpr uint64_t kEnough = 4;  // an episode may well end by itself in its last step
+  constexpr uint64_t kEnough = 4;  // the last step may end the episode anyway
   env.ResetAll();
   const int64_t begin = NowNs();
   std::vector<uint64_t> steps(env.rows());
@@ -161,7 +161,7 @@ void StepsPerSecond(Subject& subject, CaseResult* result) {
     steps += kManyRows;
     env.AfterStep(t, {0, kManyRows});
   }
-  // On a busy machine the thread has waited for a core, in `step` as elsewhere. Its own clock is too slow to be read each time.
+  // On a busy machine the thread also waits for a core, in `step` as elsewhere. Its own clock is too slow to read each time.
   const double ran = static_cast<double>(ThreadCpuNs() - cpu_start) / static_cast<double>(NowNs() - start);
   result->steps_per_s = static_cast<double>(steps) / (static_cast<double>(in_step) * ran * 1e-9);
   result->note = fmt::format("{} steps/s in one thread, {} rows, resets not counted", Grouped(result->steps_per_s), kManyRows);

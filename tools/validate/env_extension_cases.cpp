@@ -1,4 +1,4 @@
-// Cases of optional parts of an env: snapshots, states by name, a data set, pictures.
+// Cases of an env's optional parts: snapshots, states by name, a data set, pictures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void SnapshotRefuses(Subject& subject, CaseResult*) {
   std::vector<std::byte> bytes = Get(env, *snapshot, 0);
   for (std::byte& byte : bytes) byte ^= std::byte{0xff};
   NowDoing("set of bytes that are no snapshot");
-  bp_status status = BP_OK;  // which is looked at here, and not by Call
+  bp_status status = BP_OK;  // checked here instead of by Call
   env.env().Call("set", [&](bp_env* e) { status = snapshot->set(e, 0, bytes.data()); });
   if (status == BP_OK) WarnCase("set of bytes that are no snapshot", "BP_E_INVALID_ARG", "BP_OK");
 }
@@ -110,7 +110,7 @@ void InjectComesBack(Subject& subject, CaseResult*) {
   to.CheckGuards("set of a state by name");
 }
 
-// The channels of n items, guarded.
+// Guarded channels of n items.
 class Items {
  public:
   Items(DrivenEnv& env, uint64_t n) : env_(env), n_(n) {

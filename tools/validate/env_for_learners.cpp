@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kEpisodeSteps = 8;
 
-// The action should be the number that is seen.
+// The best action equals the observed number.
 struct Follow {
   struct Model {};
   static constexpr bp::About kAbout{"env.follow", "1.0.0", "Pays for an action that is the number seen."};
@@ -31,7 +31,7 @@ struct Follow {
   double target = 0;
 };
 
-// The choice should be the place of the 1.
+// The best choice is the index of the 1.
 struct Choose {
   struct Model {};
   static constexpr bp::About kAbout{"env.choose", "1.0.0", "Pays for the choice that is shown."};
@@ -53,7 +53,7 @@ struct Choose {
   int32_t shown = 0;
 };
 
-// The same for three agents, one of which may not take one of the choices, and is out from the middle of the episode on.
+// The same for three agents. One has a masked choice and leaves in the middle of the episode.
 struct ChooseTogether {
   struct Model {};
   static constexpr bp::About kAbout{"env.choose_together", "1.0.0", "Three agents, each paid for the choice that it is shown."};
@@ -82,7 +82,7 @@ struct ChooseTogether {
   bool IsAlive(int32_t agent) const { return agent + 1 < kAgents || steps < kEpisodeSteps / 2; }
   void Show(bp::Rng& rng, const bp::RowView& out) {
     for (int32_t a = 0; a < kAgents; ++a) {
-      shown[a] = static_cast<int32_t>(rng.Below(kChoices - 1));  // never the one that is masked
+      shown[a] = static_cast<int32_t>(rng.Below(kChoices - 1));  // never the masked one
       for (int32_t i = 0; i < kChoices; ++i) {
         out.obs[a][i] = i == shown[a] ? 1 : 0;
         out.mask[a][i] = i + 1 < kChoices || a > 0;
@@ -95,7 +95,7 @@ struct ChooseTogether {
   std::array<int32_t, kAgents> shown = {};
 };
 
-// Texts to be copied: begin, some tokens, end. 0 begins, 1 pads, 2 ends, 3 is unknown, as SentencePiece has it.
+// Texts to copy: begin, some tokens, end. 0 begins, 1 pads, 2 ends, 3 is unknown, as in SentencePiece.
 class CopyTokens {
  public:
   static constexpr bp::About kAbout{"env.copy_tokens", "1.0.0", "A data set of short texts, each its own label."};

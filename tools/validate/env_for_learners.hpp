@@ -1,5 +1,5 @@
-// Small envs in which a learner is validated: with numbers as actions, with choices, with several agents, and a data set of
-// texts. The best action follows from the observation, so a suitable learner improves within seconds.
+// Small envs to validate learners: with continuous actions, with choices, with several agents, and with a data set of texts.
+// The best action follows from the observation, so a suitable learner improves within seconds.
 #pragma once
 
 #include "backplane/module.h"

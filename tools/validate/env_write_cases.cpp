@@ -1,4 +1,4 @@
-// Cases of an env's writes: complete, only in their place, and usable.
+// Cases of an env's writes: complete, in bounds, and usable.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,8 +14,7 @@ namespace {
 
 constexpr uint64_t kSteps = 12, kLongSteps = 100;
 
-// Two equal envs that play the same, with different bytes in their memory before. Memory that still has the poison in both was
-// not written.
+// Two equal envs with equal actions and differently poisoned memory. Memory that keeps the poison in both was not written.
 struct Twins {
   Twins(Subject& subject, const EnvLayout& layout) : first(subject, layout), second(subject, layout) {}
   DrivenEnv first, second;
@@ -31,7 +30,7 @@ std::vector<std::byte> BytesOf(const DrivenEnv& env, uint64_t slot, size_t chann
   return {block.data(), block.data() + block.bytes()};
 }
 
-using Image = std::vector<std::vector<std::byte>>;  // of the channels of a slot
+using Image = std::vector<std::vector<std::byte>>;  // the channels of a slot
 
 Image Look(const DrivenEnv& env, uint64_t slot) {
   Image all(env.channels().size());
@@ -122,7 +121,7 @@ void WritesOnlyItsRows(Subject& subject, CaseResult*) {
     env.AfterStep(t, range);
     if (t % 4 != 3) continue;
     std::vector<uint8_t> mask(env.rows(), 1);
-    mask[range.begin] = 0;  // and all beyond the range are set
+    mask[range.begin] = 0;  // all beyond the range are set, too
     const Image before_reset = Look(env, 0);
     env.Reset(range, mask.data());
     NeedSame(env, fmt::format("reset of {} but row {}", RangeText(range), range.begin), 0, before_reset,
@@ -142,7 +141,7 @@ void UsesStrides(Subject& subject, CaseResult*) {
       FailCase(fmt::format("rows with a larger stride, row {}", r), "the same numbers", *found);
 }
 
-// Calls see(channel, row, element, place) for each number written by some steps.
+// Calls see(channel, row, element, place) for each number that some steps write.
 void ForEachWritten(Subject& subject, uint64_t steps, auto&& see) {
   DrivenEnv env(subject, {.rows = 4});
   env.ResetAll();

@@ -18,7 +18,7 @@ namespace backplane {
 namespace {
 
 constexpr double kCpu_ms = 50, kWall_ms = 500;  // an env may wait for other processes
-constexpr double kLimit_s = 3;                  // of one that hangs
+constexpr double kLimit_s = 3;                  // for a hanging case
 
 double Cpu_ms() { return static_cast<double>(ReadClock(CLOCK_PROCESS_CPUTIME_ID)) * 1e-6; }
 double Now_ms() { return static_cast<double>(NowNs()) * 1e-6; }
@@ -35,7 +35,7 @@ Used UsedBy(auto&& function) {
   return UsedNow() - before;
 }
 
-// A few turns of an instance that has had its first.
+// A few turns of an instance after its first.
 Used UsedByTurns(Subject& subject, uint32_t turns) {
   if (subject.info().kind == BP_KIND_ENV) {
     DrivenEnv env(subject, {.rows = 1});
@@ -50,7 +50,7 @@ Used UsedByTurns(Subject& subject, uint32_t turns) {
   });
 }
 
-// Runs in the process of the cases: measures the cost of an instance and of a turn, and chooses cases by it.
+// Measures the cost of an instance and of a turn in the case process, and chooses cases by it.
 class Chooser {
  public:
   const Case* Next(Subject& subject) {
@@ -114,7 +114,7 @@ class Finder {
   void LookAt(const TrialSpec& spec) {
     if (IsNew(spec.env)) Try(EnvOf(spec), nullptr);
     if (StoppedBySignal()) return;
-    // A learner is tried in the trial's env: its options may be for that one alone.
+    // Tests a learner in the trial's env, because its options may only suit that env.
     if (!broken_.contains(spec.env.file) && IsNew(spec.learner)) {
       const Subjected env = EnvOf(spec);
       Try(Read(BP_KIND_LEARNER, spec.learner, spec.experiment.learner.options, spec), &env);
@@ -127,7 +127,7 @@ class Finder {
   std::vector<BrokenRule> found;
 
  private:
-  // Most files are known, and nothing but this is done for their trials.
+  // For known files, the common case, this is all.
   bool IsNew(const TrialPlugin& plugin) {
     return looked_at_.emplace(plugin.file, plugin.id).second && !files_.Has(plugin.file, plugin.id);
   }
@@ -141,7 +141,7 @@ class Finder {
   Subjected EnvOf(const TrialSpec& spec) { return Read(BP_KIND_ENV, spec.env, spec.experiment.env.options, spec); }
 
   void Try(const Subjected& subject, const Subjected* env) {
-    // Where there may be only one, the trial's is the one.
+    // If only one instance is allowed, the trial's is the one.
     const auto cannot_be_made = [](const Subjected& one) {
       return one.info == nullptr || (one.info->flags & BP_FLAG_SINGLETON) != 0;
     };

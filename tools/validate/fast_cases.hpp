@@ -12,14 +12,13 @@
 
 namespace backplane {
 
-// Runs the cases that fit into about 50 ms of CPU. An instance and its first use, which show the cost of a case, come in
-// addition. If no instance can be made, the trial will report that. `complete`: some were tried, none took too long, and no
-// signal stopped them.
+// Runs the cases that fit into about 50 ms of CPU, plus an instance and its first use, which measure a case's cost. If no
+// instance can be created, the trial will report that. `complete`: at least one case ran, none took too long, and no signal
+// stopped them.
 std::vector<CaseResult> RunFastCases(const PluginInfo& info, const ValidateSetting& setting, bool* complete = nullptr);
 
-// The plugins of these trials, each file once, with the options of the first trial that has it, as long as they are not known
-// to keep the rules. Those that do are known from now on. To be called before anything of the trials is loaded: each is tried
-// in a process of its own.
+// Tests the plugins of these trials, each file once with its first trial's options, unless it is known to keep the rules.
+// Passing files become known. Call it before any of the trials' plugins is loaded: each test runs in its own process.
 std::vector<BrokenRule> FindBrokenRules(const std::vector<TrialSpec>& specs, const ValidatedFiles& files);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// --fast: the cases that take a moment, for plugin files that were never validated. The check before a first trial starts it.
+// --fast: quick cases for plugin files that were never validated. The check before a first trial starts it.
 #include <sys/prctl.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// Cases of the plugin file itself and of loading it.
+// Cases of the plugin file and its loading.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void BundlesNothing(Subject& subject, CaseResult*) {
   const ElfFile elf(subject.info().file);
   const std::vector<std::string> needed = elf.Needed();
   const std::string bytes = BytesOf(subject.info().file);
-  // Texts that the libraries alone have.
+  // Texts that only the libraries contain.
   if (!AnyStartsWith(needed, "libstdc++") && Contains(bytes, "terminate called after throwing an instance of"))
     FailCase("the file", "the C++ library of the process", "a copy of libstdc++ inside", "link without -static-libstdc++");
   if (!AnyStartsWith(needed, "libc10") && Contains(bytes, "N3c105ErrorE") && Contains(bytes, "PyTorch"))
@@ -59,7 +59,7 @@ void BundlesNothing(Subject& subject, CaseResult*) {
 
 void NeedsNoOpenMp(Subject& subject, CaseResult*) {
   const std::vector<std::string> needed = ElfFile(subject.info().file).Needed();
-  if (!subject.info().build.torch.empty()) return;  // which brings one
+  if (!subject.info().build.torch.empty()) return;  // LibTorch brings one
   for (const char* library : {"libgomp", "libomp", "libiomp"})
     if (AnyStartsWith(needed, library)) FailCase("the libraries it needs", "no OpenMP", library);
 }

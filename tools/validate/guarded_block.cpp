@@ -49,7 +49,7 @@ void OnFault(int signal_number, siginfo_t* info, void*) {
 
 GuardedBlock::GuardedBlock(std::string name, uint64_t bytes) : name_(std::move(name)), bytes_(bytes) {
   const uint64_t page = PageBytes();
-  const uint64_t inner = (bytes + 64 + page - 1) / page * page;  // some bytes in front, whatever `bytes` is
+  const uint64_t inner = (bytes + 64 + page - 1) / page * page;  // some bytes in front, for any `bytes`
   mapped_ = inner + 2 * page;
   void* map = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) throw std::bad_alloc();

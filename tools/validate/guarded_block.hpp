@@ -1,5 +1,5 @@
-// Memory for a plugin's writes between guards: an inaccessible page before and after it, and bytes up to these pages whose
-// changes are found later.
+// Memory for a plugin's writes between guards: an inaccessible page on each side, and bytes up to these pages that are checked
+// for changes.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class GuardedBlock {
   std::byte *map_, *data_;
 };
 
-// From now on a write to a page around a block is recorded (Doing::fault) before the process dies.
+// From now on, a write to a page around a block is recorded (Doing::fault) before the process dies.
 void TellFaultsInGuards();
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// Duties of a learner: in act, in its plans and updates, in its saved state.
+// Cases of a learner: its act, its plans and updates, its saved state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ void ActWritesItsRows(Subject& subject, CaseResult*) {
   }
 }
 
-// What `act` has just written, finite and of the choices that there are.
+// The last output of `act`: finite, and among the valid choices.
 void NeedSoundActs(DrivenLearner& learner, const std::string& when) {
   for (const bp_channel* c : learner.learner().act_out()) {
     ChannelBuffer& buffer = learner.Buffer(c->name);
@@ -295,7 +295,7 @@ void StateContinues(Subject& subject, CaseResult*) {
   NeedSameRecord(learner, copy, "the next iteration, after load and without");
 }
 
-// As a worker's learner is, which gets the trial's state before each plan and consumes nothing itself.
+// Like a rollout worker's learner, which receives the trial's state before each plan and consumes no data itself.
 void StateReplaces(Subject& subject, CaseResult*) {
   NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});

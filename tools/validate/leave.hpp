@@ -1,10 +1,10 @@
-// The end of a process in which a case runs.
+// Ends a case process.
 #pragma once
 
 namespace backplane {
 
-// Runs the destructors of static objects, the plugin's among them, and ends the process; the case has PASSED if they let it.
-// Ends the case as SKIPPED where it shares its process with others.
+// Runs the destructors of static objects, including the plugin's, and ends the process. The case has PASSED if they succeed.
+// Ends the case as SKIPPED if it shares its process with others.
 [[noreturn]] void LeaveByExit();
 
 }  // namespace backplane

@@ -42,10 +42,10 @@ void LeaksNothing(Subject& subject, CaseResult*) {
   MakeOnce(subject);
   const uint64_t times = std::clamp<uint64_t>(static_cast<uint64_t>(kForNs / std::max<int64_t>(NowNs() - begin, 1)), 3, kMost);
   for (uint64_t i = 0; i < std::min(times, kWarmUp); ++i) MakeOnce(subject);
-  const uint64_t least = std::max<uint64_t>(16 * times, 1024);  // the smallest piece, each time
+  const uint64_t least = std::max<uint64_t>(16 * times, 1024);  // the smallest allocation, each time
   const std::string place = fmt::format("create and destroy {} times", times);
   const int64_t files = Descriptors();
-  // The allocator's reserve grows at times too, but a leak grows in every round.
+  // The allocator's reserve also grows sometimes, but a leak grows in every round.
   for (uint64_t round = 0;; ++round) {
     const uint64_t before = BytesInUse();
     for (uint64_t i = 0; i < times; ++i) MakeOnce(subject);

@@ -1,5 +1,5 @@
-// backplane-validate: tries whether plugins keep the rules of the contract. `backplane plugin validate` starts it, and so does
-// the check before a first trial.
+// backplane-validate: tests if plugins keep the rules of the contract. `backplane plugin validate` and the check before a first
+// trial start it.
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -30,7 +30,7 @@ std::vector<std::string> WithCommand(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the end of a case cannot be waited for
+  std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, waiting for the end of a case fails
   backplane::OwnProgram();
   backplane::CommandLine line;
   line.words = backplane::TypedWords(argc, argv);

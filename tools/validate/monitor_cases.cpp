@@ -45,7 +45,7 @@ class Listening {
   const fs::path folder_;
 };
 
-// The working directory is this one for as long.
+// Changes the working directory meanwhile.
 class WorkingIn {
  public:
   explicit WorkingIn(const fs::path& folder) : before_(open(".", O_DIRECTORY | O_CLOEXEC)) { fs::current_path(folder); }
@@ -130,7 +130,7 @@ void BearsNoFolder(Subject& subject, CaseResult*) {
 void AnswersSoon(Subject& subject, CaseResult* result) {
   NeedMonitor(subject);
   Listening listening(subject);
-  constexpr int64_t kMostNs = 100'000'000;  // until when the next events come
+  constexpr int64_t kMostNs = 100'000'000;  // the next events come by then
   EventStorm storm(200);
   std::vector<int64_t> batches;
   for (size_t at = 0; at + 200 <= storm.events().size(); at += 200) {
@@ -146,7 +146,7 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
   if (median > kMostNs)
     FailCase("on_events of 200 events", "an end within 100 ms, before the next events",
              fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
-  int64_t soonest = INT64_MAX;  // the machine may be busy
+  int64_t soonest = INT64_MAX;  // minimum, because the machine may be busy
   for (int i = 0; i < 3 && soonest > kMostNs; ++i) {
     NowDoing("sample");
     const int64_t begin = NowNs();

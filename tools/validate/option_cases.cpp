@@ -90,7 +90,7 @@ std::vector<nlohmann::json> ValuesToTry(const OptionInfo& option, const nlohmann
     default: break;
   }
   if (now.is_number()) {
-    constexpr double kLarge = 1e6;  // beyond it a plugin may want more memory than there is
+    constexpr double kLarge = 1e6;  // beyond it a plugin may need more memory than available
     const double value = now.get<double>();
     for (const double other : {value * 2, value / 2, value + 1})
       if (std::fabs(other) <= kLarge)
@@ -119,7 +119,7 @@ void OptionsInRange(Subject& subject, CaseResult* result) {
   for (const OptionInfo& option : subject.info().options)
     for (const nlohmann::json& value : ValuesToTry(option, subject.setting().options.at(option.path)))
       trials.push_back({&option, value});
-  // Where there is no time for all, another seed tries others.
+  // If time does not suffice for all, the seed chooses.
   bp_rng rng{subject.seed(), 0};
   for (uint64_t i = trials.size(); i > 1; --i) std::swap(trials[i - 1], trials[bp_rng_below(&rng, i)]);
   constexpr int64_t kForNs = 8'000'000'000;

@@ -1,4 +1,4 @@
-// The functions of a plugin, as sets: which of them a case calls, and in which a process is.
+// Sets of a plugin's functions: those that a case calls, and those that a process is in.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace backplane {
 
 enum class PluginCall : uint32_t {
-  kOutside = 1,  // none of them: static objects, threads of its own
-  kLoading,      // what runs while the file is loaded
+  kOutside = 1,  // none of them: static objects, the plugin's own threads
+  kLoading,      // while the file is loaded
   kCreate,
   kDestroy,
   kSpec,
@@ -35,8 +35,8 @@ enum class PluginCall : uint32_t {
   kOnEvents,
   kSample,
   kFinish,
-  kEnvOfLearner,  // any function of the env in which a learner is tried
-  kExit,          // what runs as the process ends
+  kEnvOfLearner,  // any function of the env used to test a learner
+  kExit,          // while the process ends
   kEnd
 };
 

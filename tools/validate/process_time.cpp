@@ -7,8 +7,8 @@
 namespace backplane {
 namespace {
 
-constexpr int64_t kComputes = 100;  // a process computes that uses one part in 100 of a CPU
-constexpr int64_t kAtMost = 2;      // times the limit, on a machine however busy
+constexpr int64_t kComputes = 100;  // a process that uses 1/100 of a CPU is computing
+constexpr int64_t kAtMost = 2;      // times the limit, on any machine
 
 }  // namespace
 

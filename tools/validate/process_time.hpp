@@ -1,4 +1,4 @@
-// The part of its time that a process has used.
+// Measures a process's share of its time.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// Wall time without the time in which a computing process got no CPU. At most the limit is left out.
+// Wall time minus the time in which a computing process got no CPU. Subtracts at most the limit.
 class ProcessTime {
  public:
   ProcessTime(pid_t process, double limit_s);

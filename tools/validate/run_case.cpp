@@ -26,7 +26,7 @@
 namespace backplane {
 namespace {
 
-// State of the process in which cases run.
+// State of the process that runs cases.
 struct Child {
   int pipe_end;
   CaseResult result;
@@ -35,12 +35,12 @@ struct Child {
 };
 Child* g_child = nullptr;
 
-// If a call fails, a case with a different rule shows nothing.
+// If a call fails, a case with a different rule proves nothing.
 constexpr char kMendTheCall[] = "The call itself failed, so this rule was not tested; fix the error above.";
 constexpr char kMendTheHang[] = "Run the command below in a debugger, with --in-process, and interrupt it there.";
 constexpr char kMendTheCrash[] = "Run the command below in a debugger, with --in-process.";
 
-// Exit code of a process that ends by exit; a destructor of the plugin that ends it has a different one.
+// Exit code of a process that ends by exit. If a plugin's destructor ends it, the code differs.
 constexpr int kLeft = 83;
 
 double SecondsSince(int64_t begin_ns) { return static_cast<double>(NowNs() - begin_ns) * 1e-9; }
@@ -95,7 +95,7 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
   result->name = one.name;
 }
 
-// In the process of the cases, before its work.
+// Runs in the case process before its work.
 void BeginChild(int pipe_end) {
   // Never destroyed: the plugin's own handlers at exit come first, and then ours looks at it.
   g_child = new Child{pipe_end, {}, false, NowNs()};
@@ -149,8 +149,8 @@ CaseResult ResultOf(const Case& one, const EndedProcess& ended, double limit_s) 
   return result;
 }
 
-// LibTorch takes longer to load than most cases to run. It is no code of the plugin, so this process may have it: its children
-// find it there.
+// LibTorch takes longer to load than most cases to run. It is not the plugin's code, so this process may load it for its
+// children.
 void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS"}) setenv(name, "1", 1);  // as in a trial
   static bool tried = false;
@@ -158,7 +158,7 @@ void LoadTorchOnce(const PluginInfo& info, const ValidateSetting& setting) {
   try {
     if (const std::filesystem::path lib = FindTorchLib(); !lib.empty()) PreloadTorch(lib);
   } catch (const PluginError&) {
-    // Each case says so.
+    // Each case reports it.
   }
 }
 
@@ -173,7 +173,7 @@ CaseResult InChild(const Case& one, const PluginInfo& info, const ValidateSettin
   return ResultOf(one, RunProcess(run, limits), limits.limit_s);
 }
 
-// Lines of a process of several cases: one before each case, and one after the last.
+// Output of a process with several cases: a line before each, and one after the last.
 constexpr char kBegins[] = "begins ", kNoMore[] = "no more";
 
 }  // namespace
@@ -204,7 +204,7 @@ void RunOneByOne(const NextCase& next, const PluginInfo& info, const ValidateSet
       Say();
     }
   } catch (...) {
-    // Of `next`: there are no more.
+    // Result of `next` if no case is left.
   }
   WriteWhole(g_child->pipe_end, std::string(kNoMore) + "\n");
 }
@@ -228,7 +228,7 @@ CaseResult RunCase(const Case& one, const PluginInfo& info, const ValidateSettin
     Try(one, info, setting, folder.path(), &result);
   } else {
     const StopSignals signals;
-    const ScratchFolder folder;  // goes before the signal is raised again
+    const ScratchFolder folder;  // removed before the signal is raised again
     result = InChild(one, info, setting, folder.path(), {options.limit_s, options.on_slow});
   }
   result.seconds = SecondsSince(begin);

@@ -1,4 +1,4 @@
-// The plugin that is validated, and instances of it. Loaded by the first case that asks, in the process of that case.
+// The plugin under validation and its instances. The first case that needs it loads it, in its own process.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace backplane {
 // Settings of a validation.
 struct ValidateSetting {
   uint64_t seed = 0;
-  nlohmann::json options = nlohmann::json::object();  // all of the plugin's, with defaults
-  std::vector<std::string> given;                     // of them, those that the user gave
+  nlohmann::json options = nlohmann::json::object();  // all options of the plugin, with defaults
+  std::vector<std::string> given;                     // those given by the user
   const PluginInfo* env = nullptr;                    // env for a learner; NULL: the envs of env_for_learners.hpp
   nlohmann::json env_options = nlohmann::json::object();
   double speed_for_s = 0.2;  // duration of the steps that measure speed
@@ -39,25 +39,25 @@ class Subject {
   const PluginInfo& info() const { return info_; }
   const ValidateSetting& setting() const { return setting_; }
   uint64_t seed() const { return setting_.seed; }
-  // Ends the case as FAILED where it cannot be loaded.
+  // Ends the case as FAILED if it cannot be loaded.
   const LoadedModule& module();
-  // LibTorch, where the plugin or its env is built against it; the plugin itself is not loaded yet.
+  // Loads LibTorch if the plugin or its env is built against it, before the plugin itself.
   void LoadTorch();
 
-  // Services as a trial gives them; `bare`: none but those that the plugin needs.
+  // Services as in a trial; `bare`: only those that the plugin needs.
   const HostSinks& sinks(bool bare = false) { return bare ? bare_sinks_ : sinks_; }
   const std::filesystem::path& folder() const { return folder_; }
 
-  const OptionInfo* MissingOption() const;  // one that must be given and was not; NULL: none
+  const OptionInfo* MissingOption() const;  // a required option without a value; NULL: none
   InstanceOptions Options() const { return {setting_.options, {}, "options"}; }
 
   // Ends the case as SKIPPED if the first instance of a process cannot be created: the case `create` reports the reason.
   std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, bool bare = false);
-  // An env for a learner: the user's, or the first of the validator's own for which it can be made.
+  // An env for a learner: the user's, or the validator's first one that suits the learner.
   std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
   std::unique_ptr<LearnerInstance> MakeLearner(const EnvInstance& env, uint64_t seed, bool bare = false);
 
-  // Throws TrialFailure, and nothing else.
+  // Throws only TrialFailure.
   void TryCreate(const nlohmann::json& options);
 
  private:
@@ -72,7 +72,7 @@ class Subject {
   bp_host_trial_1 trial_;
   std::atomic<bool> cancelled_{false};
   MetricsHub metrics_;
-  HostSinks sinks_, bare_sinks_, env_sinks_;  // env_sinks_: of the env that a learner is tried with
+  HostSinks sinks_, bare_sinks_, env_sinks_;  // env_sinks_: for the env used to test a learner
   std::string torch_version_;
   std::unique_ptr<LoadedModule> module_, env_module_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;
@@ -83,7 +83,7 @@ class Subject {
   bool made_ = false;
 };
 
-// A monitor, as its thread would call it.
+// A monitor, called as by its thread.
 class MonitorInstance {
  public:
   // Throws TrialFailure.
@@ -95,7 +95,7 @@ class MonitorInstance {
   bp_status Sample(int64_t t_ns);
   bp_status Finish(const std::string& folder);
   const void* Extension(const char* id) const;
-  // True if the host calls it at all after its creation.
+  // True if the host calls it after its creation.
   bool TakesAnything() const { return (api_->on_events && Interests() != 0) || api_->sample || api_->finish; }
   std::string TakeError() { return services_.TakeError(); }
 

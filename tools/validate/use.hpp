@@ -1,4 +1,4 @@
-// A plugin's whole life in short, whatever its kind: made, used, destroyed.
+// A plugin's short life, for any kind: created, used, destroyed.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace backplane {
 
 // `bare`: with a host without optional services. Returns the computed bytes, for comparisons. [any]
 std::vector<std::byte> UseOnce(Subject& subject, bool bare = false);
-// Only made and destroyed.
+// Only creates and destroys it.
 void MakeOnce(Subject& subject);
-// Ends the case as SKIPPED where there may be only one.
+// Ends the case as SKIPPED if only one instance is allowed.
 void NeedTwoInstances(const Subject& subject);
 
-// Events as a trial sends them: `iterations` with their phases, episodes and numbers.
+// Events as in a trial: `iterations` with their phases, episodes and numbers.
 class EventStorm {
  public:
   explicit EventStorm(uint64_t iterations, uint64_t first_seq = 0);

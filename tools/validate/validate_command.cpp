@@ -1,4 +1,4 @@
-// plugin validate: every rule of the plugin contract, each tried in a process of its own.
+// plugin validate: tests every rule of the plugin contract, each in its own process.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
 }
 
-// The result of one case. A case that calls a function which hung in an earlier case is not tried.
+// The result of one case. Skips a case if a function that it calls hung in an earlier case.
 CaseResult TryCase(const ValidateArgs& args, const Case& one, const PluginInfo& info, const ValidateSetting& setting,
                    CallSet* stuck) {
   if (const auto call = StuckIn(one, *stuck))
@@ -195,8 +195,7 @@ struct ValidateAnswer {
   }
 };
 
-// Speeds of the installation's envs on this machine, each measured for a moment. Envs that need an option or LibTorch are left
-// out.
+// Speeds of the installation's envs on this machine, measured briefly. Skips envs that need an option or LibTorch.
 std::map<std::string, double> SpeedsOfOwnEnvs(const PluginInfo& but) {
   Catalog own;
   own.AddFolder(OwnPluginFolder());
@@ -221,8 +220,8 @@ void PrintSpeeds(const ValidateAnswer& answer) {
     fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
 }
 
-// `stuck`: functions that did not return. If one is the file's own, such as its loading, its next plugin does not try it
-// again.
+// `stuck`: functions that did not return. If one is the file's own, such as its loading, the next plugin of the file does not
+// try it again.
 ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const PluginInfo* env, CallSet* stuck) {
   ValidateSetting setting;
   setting.seed = args.seed;
@@ -246,7 +245,7 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
     if (shows) PrintCase(args, info, result);
   }
   const Counts& n = answer.counts;
-  // Every rule was tried: a first trial need not.
+  // After all rules were tested, a first trial need not repeat them.
   if (args.cases.empty() && n.bad() == 0) files.Add(entry);
   const auto some = [](uint64_t count, const char* what) { return count > 0 ? fmt::format(", {} {}", count, what) : ""; };
   if (shows)

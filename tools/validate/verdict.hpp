@@ -23,11 +23,11 @@ struct CaseResult {
   std::string name;
   CaseVerdict verdict = CaseVerdict::kPassed;
   std::string note;                  // reason of a skip, or a measurement
-  std::string place, wanted, found;  // of what went wrong
+  std::string place, wanted, found;  // of the error
   std::string mend;
   double seconds = 0;
-  double steps_per_s = 0;  // of the case that measures them
-  CallSet stuck = {};      // the functions of the plugin that did not return, if the case took too long
+  double steps_per_s = 0;  // from the case that measures speed
+  CallSet stuck = {};      // functions of the plugin that did not return, if the case took too long
 
   bool bad() const { return verdict == CaseVerdict::kFailed || verdict == CaseVerdict::kCrashed; }
 
@@ -49,7 +49,7 @@ struct CaseEnd {
   CaseResult result;
 };
 
-// `mend` empty: the text in the table of cases.
+// `mend` empty: uses the text in the table of cases.
 [[noreturn]] inline void FailCase(std::string place, std::string wanted, std::string found, std::string mend = "") {
   throw CaseEnd{{"", CaseVerdict::kFailed, "", std::move(place), std::move(wanted), std::move(found), std::move(mend)}};
 }

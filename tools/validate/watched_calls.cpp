@@ -32,7 +32,7 @@ struct Table {
   static inline Api watched{};
 };
 
-// The content of a slot: the same function, within an InCall.
+// The content of a slot: the same function within an InCall.
 template <Watch kWho, PluginCall kCall, auto kSlot>
 struct Slot;
 template <Watch kWho, PluginCall kCall, class Api, class Result, class... Args, Result (*Api::*kSlot)(Args...)>
@@ -46,7 +46,7 @@ struct Slot<kWho, kCall, kSlot> {
   }
 };
 
-// The watched copy of a plugin's table. `set` fills its slots; a plugin has one table of each sort, and gives it often.
+// The watched copy of a plugin's table. `set` fills its slots. A plugin has one table of each sort and may return it often.
 template <Watch kWho, class Api, class Set>
 const void* WatchTable(const void* raw, const Set& set) {
   const auto* original = static_cast<const Api*>(raw);
@@ -104,14 +104,14 @@ const void* WatchExtension(std::string_view id, const void* raw) {
   return raw;
 }
 
-// get_extension, which also gives the watched table.
+// get_extension, which also returns the watched table.
 template <Watch kWho, class Api, class Instance>
 const void* GetExtension(const Instance* instance, const char* id) {
   const void* const table = Slot<kWho, PluginCall::kGetExtension, &Api::get_extension>::Run(instance, id);
   return id == nullptr ? table : WatchExtension<kWho>(id, table);
 }
 
-// The slots that all three kinds have.
+// The slots common to all three kinds.
 template <Watch kWho, class Instance, class Api>
 void SetCommon(Api* table) {
   Slot<kWho, PluginCall::kCreate, &Api::create>::Set(table);
@@ -146,7 +146,7 @@ void SetMonitor(bp_monitor_api* table) {
   Slot<kWho, PluginCall::kFinish, &bp_monitor_api::finish>::Set(table);
 }
 
-// A module in front of the plugin's: its api gives the watched tables.
+// A module in front of the plugin's, whose api returns the watched tables.
 template <Watch kWho>
 struct Module {
   static inline std::unique_ptr<LoadedModule> original;

@@ -50,12 +50,12 @@ refused() {
   fi
   tr -s '\n ' ' ' < "$work/log" | grep -qF "$1" || fail "wanted the sentence '$1'" "$work/log"
 }
-refused "USES should be mujoco or torch, got 'mujcoo'" 'KIND env SOURCES plugin.cpp USES mujcoo'
+refused "USES: expected mujoco or torch, got 'mujcoo'" 'KIND env SOURCES plugin.cpp USES mujcoo'
 refused "unknown argument 'USE'; the arguments are KIND, SOURCES, LIBS, USES," 'KIND env SOURCES plugin.cpp USE mujoco'
 refused "unknown argument 'USE'; the arguments are KIND" 'KIND env SOURCES plugin.cpp LIBS m USE mujoco'
 refused "unknown argument 'plugin.cpp'; the arguments are KIND" 'KIND env plugin.cpp'
-refused "KIND should be env, learner or monitor, got 'environment'" 'KIND environment SOURCES plugin.cpp'
-refused "found no include/ and lib/libtorch.so of it in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
+refused "KIND: expected env, learner or monitor, got 'environment'" 'KIND environment SOURCES plugin.cpp'
+refused "got no include/ and lib/libtorch.so in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
   "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
 
 [ -z "$sanitize" ] || exit 0  # such a host takes plugins that are built like it
@@ -111,4 +111,4 @@ if [ -e build/learner_needs_torch.so ]; then
   "$backplane" plugin describe learner.needs_torch --plugin-path build > "$work/log" || fail "wanted a plugin that uses LibTorch" "$work/log"
 fi
 mv "$work"/after/lib/backplane/plugins/libmujoco.so.* "$work/"
-refused "USES mujoco wants an installation of Backplane with MuJoCo" 'KIND env SOURCES plugin.cpp USES mujoco'
+refused "USES mujoco: expected an installation of Backplane with MuJoCo" 'KIND env SOURCES plugin.cpp USES mujoco'

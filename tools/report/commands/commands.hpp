@@ -18,7 +18,7 @@ int GateCommand(const nlohmann::json& request);
 int ExplainCommand(const nlohmann::json& request);
 int ExportCommand(const nlohmann::json& request);
 int FilmCommand(const nlohmann::json& request);
-// Without a request, and without an end: whoever started it ends it. `program`: as a person types it.
+// Reads no request and never returns; the starting program ends it. `program`: the command name as typed by the user.
 [[noreturn]] int LiveCommand(const std::filesystem::path& out, const std::string& program);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// --judge and --gate: what trials say so far, for `compare` and `gate`.
+// --judge and --gate: interim verdicts for `compare` and `gate`.
 #include <cstdio>
 
 #include "base/json_text.hpp"

@@ -1,4 +1,4 @@
-// --live: OUT/index.html, written again and again while a batch runs.
+// --live: rewrites OUT/index.html while a batch runs.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 namespace backplane {
 namespace {
 
-// At most so often, and of a core at most this share: what has more to write writes less often.
+// Shortest interval between pages, and the largest share of one core. Large pages are written less often.
 constexpr double kEvery_s = 5, kShareOfCore = 0.01;
-constexpr size_t kMostBytes = 2 << 20;  // read at one look
+constexpr size_t kMostBytes = 2 << 20;  // bytes read per pass
 
 double CpuSeconds() {
   timespec time{};
@@ -26,7 +26,7 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// While one lives nothing that asks this process to end is heard: no half of a file is left.
+// Blocks termination signals during its lifetime, so that no half-written file is left.
 class Unasked {
  public:
   Unasked() {

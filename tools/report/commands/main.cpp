@@ -1,5 +1,4 @@
-// backplane-report: reads results folders and makes of them what people read. `backplane` starts it; whatever happens to it
-// costs a report and touches no batch.
+// backplane-report: turns results folders into reports. `backplane` starts it; its failure costs a report but affects no batch.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -44,7 +43,7 @@ int Usage(std::FILE* to, int code) {
   return code;
 }
 
-// A supervisor starts one; its messages are only seen if it was started by hand.
+// A supervisor starts one; its messages only appear if a user started it.
 constexpr char kLive[] = "--live";
 
 int RunLive(const std::string& out, const std::string& program) {
@@ -72,8 +71,8 @@ int Run(const Command& command) {
 
 int main(int argc, char** argv) {
   backplane::OpenStandardDescriptors();
-  std::signal(SIGCHLD, SIG_DFL);     // who started us may ignore it, and then nobody's end could be waited for
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody waits for what a host that was killed had asked for
+  std::signal(SIGCHLD, SIG_DFL);     // the parent may ignore it; waitpid would then fail
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the host is killed, the requested report is useless
   if ((argc == 3 || argc == 4) && std::string(argv[1]) == kLive) return RunLive(argv[2], argc == 4 ? argv[3] : "backplane");
   const std::string name = argc == 2 ? argv[1] : "";
   if (name == "--help") return Usage(stdout, 0);

@@ -1,4 +1,4 @@
-// --make: results folders to figures, tables and findings.
+// --make: turns results folders into figures, tables and findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::string FindingText(const Finding& finding, const Wrap& wrapped, bool colour
   if (colour) text.replace(text.find(severity), severity.size(), Toned(severity, ToneOf(finding.severity)));
   if (!finding.fixes.empty()) {
     const Fix& fix = finding.fixes.front();
-    // To be copied: broken nowhere.
+    // Commands are to be copied, so do not break them.
     text += fmt::format("      {}\n      try {}\n", ChangeText(fix), ChangeCommand(fix));
   }
   return text;
@@ -74,8 +74,7 @@ std::string FilesText(const MadeReport& made) {
   return text;
 }
 
-// The headline, below it a line that says what this is, the main table, the other verdicts, the first findings, where
-// everything lies, what to type next.
+// The headline, a subtitle, the main table, further verdicts, the first findings, all paths, and the next commands.
 std::string ReportText(const MadeReport& made, const ReportRequest& request) {
   const std::vector<std::string>& verdict = made.document.verdict;
   const Wrap wrapped(request.width);

@@ -6,8 +6,7 @@
 
 namespace backplane {
 
-// That of a batch at its end, with links to the files of its report, and the page that lists the experiments beside it. Throws
-// std::runtime_error.
+// Writes the final page of a batch, with links to its report, and the index of its parent folder. Throws std::runtime_error.
 void WritePage(const MadeReport& made, const std::filesystem::path& out);
 
 }  // namespace backplane

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kShownRows = 40;
 
-// After it was laid out: an escape has no columns.
+// After the layout, because an escape has no width.
 std::string WithTones(std::string text) {
   for (const TrialState state : {TrialState::kCompleted, TrialState::kPruned, TrialState::kInfeasible, TrialState::kFailed,
                                  TrialState::kSkipped, TrialState::kPlanned}) {

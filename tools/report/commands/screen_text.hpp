@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Cut to that many columns and to a number of rows that can be looked through; `colour`: states have theirs.
+// Cuts to that many columns and a readable number of rows. `colour`: colours states.
 std::string ScreenText(Table table, size_t width, bool colour);
 
 }  // namespace backplane

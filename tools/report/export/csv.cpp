@@ -59,7 +59,7 @@ std::vector<Row> Rows(const ResultsFolder& folder, const std::vector<PlanLine>& 
   return rows;
 }
 
-// In the order in which they first stand in the plan: a path need not be set in every point.
+// In order of their first appearance in the plan: not every point sets every path.
 std::vector<std::string> SweptPaths(const std::vector<Row>& rows) {
   std::vector<std::string> paths;
   std::set<std::string> known;
@@ -87,7 +87,7 @@ std::vector<std::string> StatisticNames(const std::vector<Row>& rows) {
   return ordered;
 }
 
-// Where the time went, by name.
+// Phase times, by name.
 std::vector<std::string> TimeNames(const std::vector<Row>& rows) {
   std::set<std::string> names;
   for (const Row& row : rows) {
@@ -128,7 +128,7 @@ void AddTimes(const Row& row, const std::vector<std::string>& names, std::vector
   }
 }
 
-// Of a search: which suggestion, and whether the trial runs with a seed that the search did not see.
+// Extra columns for a search: the suggestion's number, and 1 for a seed outside the search.
 const std::vector<std::string> kOfSearch = {"number", "confirms"};
 
 bool IsSearched(const std::vector<Row>& rows) {

@@ -10,9 +10,9 @@
 
 namespace backplane {
 
-// Rows in the order of the plan; columns: trial, point, swept values in the file's order, seed, how it ended, speed, then mean,
-// sd, se and n of the return and of every other statistic by name, then where the time went (time/...). Measured on the last
-// attempt. Lines end with a line feed. A number that is not finite is NaN, one that was not measured an empty field.
+// Rows in the order of the plan. Columns: trial, point, swept values in the file's order, seed, state, speed. Then mean, sd, se
+// and n of the return and of each other statistic by name, then time/... . Measured on the last attempt. Lines end with a line
+// feed. A non-finite number is NaN, an unmeasured one an empty field.
 std::string FormatCsv(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record);
 
 }  // namespace backplane

@@ -30,7 +30,7 @@ int TrialStateOf(StudyState state) {  // optuna.trial.TrialState
   }
 }
 
-// What each line of a journal has.
+// Common fields of all journal lines.
 struct Head {
   Step step = Step::kCreateTrial;
 
@@ -45,7 +45,7 @@ std::string Line(Step step, json line) {
   return JsonText(line) + "\n";
 }
 
-// Attributes that Optuna only keeps.
+// Attributes that Optuna stores but does not use.
 struct UserAttributes {
   std::string state, point, why;
   std::vector<uint64_t> seeds;
@@ -94,7 +94,7 @@ std::string TimeText(double t) {
                      microseconds % 1000000);
 }
 
-// Optuna's choices are null, true, numbers and texts; a mapping stands as its JSON.
+// Optuna's choices are null, booleans, numbers and texts; a mapping becomes its JSON text.
 json ChoiceOf(const json& value) { return value.is_structured() ? json(JsonText(value)) : value; }
 
 json DistributionOf(const SearchedOption& option) {
@@ -118,7 +118,7 @@ json DistributionOf(const SearchedOption& option) {
             {"log", option.log}}}};
 }
 
-// As Optuna keeps it: of a choice its index. Absent: it is no value of the option.
+// As Optuna stores it: a choice by its index. Absent: not a value of the option.
 std::optional<json> InternalOf(const SearchedOption& option, const json& value) {
   if (!option.is_choice()) return value.is_number() ? std::optional(json(value.get<double>())) : std::nullopt;
   const auto found = std::find(option.choices.begin(), option.choices.end(), value);

@@ -9,9 +9,9 @@
 
 namespace backplane {
 
-// JSON lines, each a step of Optuna's journal: the study, its attributes, then each suggestion in one line, with our state,
-// seeds and trials as user attributes. What failed has no value there; a point that waits is enqueued. No number that is not
-// finite stands in it: JSON has none.
+// JSON lines of Optuna's journal: the study, its attributes, then one line per suggestion. States, seeds and trials are user
+// attributes. Failed suggestions have no value; waiting points are enqueued. Non-finite numbers are omitted because JSON has
+// none.
 std::string FormatOptunaJournal(const Study& study, const ResultsFolder& folder, const BatchRecord& record);
 
 }  // namespace backplane

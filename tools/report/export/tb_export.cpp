@@ -33,10 +33,10 @@ std::vector<Iteration> Lines(const std::filesystem::path& file) {
   return lines;
 }
 
-// A number that is not finite is no place in time.
+// Replaces a non-finite number, which is no point in time.
 double Seconds(const std::optional<double>& value) { return value && std::isfinite(*value) ? *value : 0; }
 
-// The first attempt of those that the last one went on from.
+// The index of the attempt from which all later ones resumed.
 size_t FirstThatCounts(const std::vector<AttemptRecord>& attempts) {
   size_t first = attempts.size() - 1;
   while (first > 0 && attempts[first].start.resumed) {
@@ -49,11 +49,11 @@ bool WriteAttempt(const AttemptRecord& attempt, const std::vector<Iteration>& li
   if (lines.empty()) {
     return false;
   }
-  // A resumed attempt counts the seconds of those before it too.
+  // A resumed attempt also counts the seconds of earlier attempts.
   const double before = attempt.start.resumed ? Seconds(lines.front().time.t) - Seconds(lines.front().time.iteration_s) : 0;
   TfEventFile file(to / TfFileName(attempt.started, attempt.number), attempt.started);
   const auto time_of = [&](const Iteration& line) { return attempt.started + std::max(0.0, Seconds(line.time.t) - before); };
-  // What an earlier attempt, or an earlier export, says of these steps does not count.
+  // Discard values of earlier attempts and exports for these steps.
   if (attempt.number > 1) {
     file.SessionStart(time_of(lines.front()), static_cast<int64_t>(*lines.front().step));
   }

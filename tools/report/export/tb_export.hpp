@@ -1,4 +1,4 @@
-// The series of a batch as TensorBoard reads them, for batches that were run without a monitor that writes them.
+// Exports a batch's series for TensorBoard, for batches that ran without its monitor.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ namespace backplane {
 // part of the trial's id.
 std::vector<std::string> FolderNames(const std::vector<PlanLine>& trials, bool several_seeds);
 
-// TO/<name of the trial>/events.out.tfevents...: one file for each attempt that counts, which is the last one and those it went
-// on from. The step is env steps, the time that of the attempt's start plus the line's own. Exporting again replaces the files.
-// Returns how many trials had something to export. Throws std::runtime_error when a file can not be written.
+// Writes TO/TRIAL/events.out.tfevents...: a file for the last attempt and for each attempt it resumed. Steps are env steps;
+// times are the attempt's start plus the line's time. Repeated exports replace the files. Returns the number of exported
+// trials. Throws std::runtime_error if a file cannot be written.
 size_t ExportTensorBoard(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record,
                          const std::filesystem::path& to);
 

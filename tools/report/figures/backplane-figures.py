@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""From Vega-Lite specifications to pictures. Started by backplane-report, once for all figures of a report.
+"""Draws Vega-Lite specifications. backplane-report starts it once for all figures of a report.
 
   backplane-figures.py FOLDER NAME...    FOLDER/figures/NAME.vl.json to FOLDER/figures/NAME.svg and FOLDER/NAME.png
-  backplane-figures.py --javascript      the script for pages alone
-  backplane-figures.py --version         which vl-convert this is
+  backplane-figures.py --javascript      only the script for pages
+  backplane-figures.py --version         the version of vl-convert
 
-A line of JSON on standard output says how each went: {"figure": NAME, "why_not": SENTENCE or ""}; one with "javascript" names the
-file that holds Vega's own script for pages, one with "why_none" says why nothing can be drawn.
+Prints a JSON line per figure on standard output: {"figure": NAME, "why_not": SENTENCE or ""}; "javascript" is the
+file with Vega's script for pages, "why_none" the reason why drawing is impossible.
 """
 import json
 import os
@@ -34,7 +34,7 @@ def replace(file, content):
 
 
 class Complaints:
-    """What vl-convert writes to standard error: it tells mistakes in a specification there and nowhere else."""
+    """Captures standard error, the only place where vl-convert reports mistakes in a specification."""
 
     def __enter__(self):
         self.file = tempfile.TemporaryFile()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""From the frames of a film, drawn as SVG, to a .gif or a .webm. Started by backplane-report.
+"""Converts SVG frames of a film to a .gif or a .webm. Started by backplane-report.
 
   backplane-film.py FRAMES FRAME_S HOLD_S TO
 
-FRAMES holds a JSON text on each line, a frame; each is shown for FRAME_S seconds, the last one HOLD_S longer. What is missing is said
-on standard error, with exit code 1. vl-convert draws the pixels, Pillow writes a GIF, the program ffmpeg a WebM.
+FRAMES has one frame per line, as a JSON string. Each is shown for FRAME_S seconds, the last one HOLD_S longer. vl-convert draws the
+pixels, Pillow writes a GIF, ffmpeg a WebM. If one is missing, an error appears on standard error and the exit code is 1.
 """
 import io
 import json
@@ -69,7 +69,7 @@ def write_webm(frames, frame_s, hold_s, to):
             for png in pictures(frames, 1):
                 film.stdin.write(png)
         except BrokenPipeError:
-            pass  # it says why below
+            pass  # ffmpeg's message follows below
         said = film.communicate()[1].decode(errors="replace").strip()
     if film.returncode != 0:
         give_up(f"no .webm: {ffmpeg} ended with {film.returncode}: {said[-400:]}")

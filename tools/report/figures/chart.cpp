@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// Not an event of Vega, such as "@mark:click".
+// Excludes Vega's events, such as "@mark:click".
 bool IsAnchor(const json& node) {
   const std::string text = Text(node);
   return text.starts_with('@') && text.find(':') == std::string::npos;
@@ -32,7 +32,7 @@ class Filling {
       list->push_back(part);
   }
 
-  // nullopt if it is left out.
+  // nullopt if the object is removed.
   std::optional<json> Fill(const json& node) {
     if (IsAnchor(node)) return Value(Text(node).substr(1));
     if (!node.is_structured()) return node;

@@ -21,9 +21,9 @@ constexpr char kProgram[] = "backplane-figures.py";
 constexpr std::chrono::seconds kLimit{120};
 
 struct Answer {
-  std::map<std::string, std::string> why_not;  // of each figure that was tried; empty: it was drawn
+  std::map<std::string, std::string> why_not;  // figure -> reason; empty: drawn
   std::string javascript;                      // a file
-  std::string why_none;                        // of all others
+  std::string why_none;                        // reason for all other figures
 };
 
 std::string HowItEnded(const ProcessEnd& end) {

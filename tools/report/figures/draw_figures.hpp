@@ -1,5 +1,5 @@
-// Draws the figures of a report by vl-convert, a Python wheel: one process for all of them, so that a crash, a slow figure or a
-// missing wheel costs figures and nothing else.
+// Draws the figures of a report by vl-convert, a Python wheel. One process draws all, so that a crash, a slow figure or a
+// missing wheel only costs figures.
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,16 @@
 namespace backplane {
 
 struct Drawings {
-  std::map<std::string, std::string> svg;      // of each figure that was drawn, by its name
-  std::map<std::string, std::string> missing;  // of the others: a sentence why
-  std::string javascript;                      // Vega's, with which a page shows specifications; empty: nothing was drawn
+  std::map<std::string, std::string> svg;      // figure -> drawing
+  std::map<std::string, std::string> missing;  // figure -> reason, as a sentence
+  std::string javascript;                      // Vega's script, which makes a page interactive; empty: no figure was drawn
 };
 
-// Writes `folder`/figures/NAME.vl.json, NAME.svg and `folder`/NAME.png of each. Those of a figure that is not drawn are
-// removed, so that no old picture is left beside new data; its specification is there all the same. Throws std::runtime_error
-// if the folder can not be written, or if a figure's name is no plain file name.
+// Writes `folder`/figures/NAME.vl.json, NAME.svg and `folder`/NAME.png for each figure. If drawing fails, removes old pictures
+// but keeps the new specification. Throws std::runtime_error if a write fails or a figure's name is no plain file name.
 Drawings DrawFigures(const std::vector<Figure>& figures, const std::filesystem::path& folder);
 
-// Vega's script alone, as it was kept when figures were drawn here before; else it is made now, which takes a second. Empty
-// without the wheel.
+// Only Vega's script: cached from earlier drawings here, else created now, which takes a second. Empty without the wheel.
 std::string FigureScript();
 
 }  // namespace backplane

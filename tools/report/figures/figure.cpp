@@ -14,7 +14,7 @@ namespace backplane {
 using nlohmann::json;
 
 bool IsOfOnePoint(const Figure& figure) {
-  std::map<std::string, size_t> means;  // of each panel; the other kinds belong to one
+  std::map<std::string, size_t> means;  // panel -> number of means; the other kinds belong to one
   for (const json& row : figure.rows)
     if (const std::string kind = row.at("kind"); kind != "one" && kind != "ideal" && kind != "best" && kind != "end")
       ++means[row.at("panel")];

@@ -11,23 +11,23 @@
 namespace backplane {
 
 struct Figure {
-  std::string name;   // of its files, without extension
+  std::string name;   // of its files, without extension; unique
   std::string title;  // above all panels
-  std::string alt;    // what it shows, in a sentence
+  std::string alt;    // alternative text: the content in one sentence
   size_t columns = 1;
   nlohmann::json rows = nlohmann::json::array();     // its data, one table: each row names its panel
   nlohmann::json panels = nlohmann::json::array();   // Vega-Lite views (panels.hpp), row by row
   nlohmann::json choices = nlohmann::json::array();  // parameters that a reader sets
-  // On a page that lives: whose rows a page's script makes of the trials that a reader picks.
+  // For live pages: the page's script creates the rows from the trials that a reader picks.
   enum class Picks {
     kNone,
     kSeries,
     kPanels
-  };  // kSeries: each is one in all panels. kPanels: each has a panel, like the first
+  };  // kSeries: a series in every panel per trial. kPanels: a copy of the first panel per trial
   Picks picks = Picks::kNone;
 };
 
-// True if no panel has a second mean: such a figure shows less than a cell of a table. Not of tables, which are no plots.
+// True if no panel has a second mean: the figure shows no more than a table cell. False for tables, which are no plots.
 bool IsOfOnePoint(const Figure& figure);
 
 // The content of NAME.vl.json.
@@ -35,8 +35,8 @@ nlohmann::json Specification(const Figure& figure);
 
 nlohmann::json ToJson(const Figure& figure);
 
-// Adds `value`, `low` and `high`, and what a tooltip says of them: `shown` ("9,562 ± 213") and `n` ("2 seeds"). JSON has no NaN
-// and no infinity: null, and a line breaks there.
+// Adds `value`, `low`, `high` and the tooltip's texts: `shown` ("9,562 ± 213") and `n` ("2 seeds"). JSON has no NaN or
+// infinity; null interrupts the line there.
 void PutNumber(const Number& number, int digits, nlohmann::json* row);
 nlohmann::json FiniteOrNull(double value);
 

@@ -15,7 +15,7 @@ namespace backplane {
 namespace {
 
 constexpr double kFont = 14, kLine = 20, kMargin = 8, kFilmLetter = 9, kBoldLetter = 10;  // pixels, letters as wide as most
-constexpr double kCurve = 44, kWords = 64;  // its height, and what is left beside it for its ends
+constexpr double kCurve = 44, kWords = 64;  // height of the curve, and width of its end labels
 constexpr uint64_t kCurvePoints = 300;
 
 std::string XmlText(const std::string& text) {
@@ -33,7 +33,7 @@ std::string XmlText(const std::string& text) {
 
 size_t Letters(double width, double letter) { return static_cast<size_t>(width / letter); }
 
-// Words on as few lines of that many letters as they need.
+// Wraps words into as few lines of that many letters as possible.
 std::vector<std::string> Lines(const std::vector<std::string>& words, size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : words) {
@@ -67,7 +67,7 @@ class FilmWriter {
     WriteData();
     WriteStyle();
     WriteGround();
-    // An element of its own cuts off what lies beside the frame that is shown.
+    // A nested element clips the neighbouring frames.
     Add("<svg width=\"{}\" height=\"{}\"><g class=\"{}\" transform=\"translate({:.0f})\">\n", width_, curve_top_, kFilmStrip,
         -width_ * Last());
     for (size_t i = 0; i < film_.frames.size(); ++i) {
@@ -84,7 +84,7 @@ class FilmWriter {
   std::string WriteStill(size_t frame) {
     Open();
     WriteGround();
-    // White covers what lies beside the picture: to cut it off takes vl-convert twenty times as long.
+    // White covers everything around the picture: clipping takes vl-convert twenty times as long.
     if (film_.png)
       WritePicture(film_.frames[frame], 0);
     else
@@ -119,7 +119,7 @@ class FilmWriter {
     Add("<metadata>{}</metadata>\n", XmlText(JsonText(data)));
   }
 
-  // All frames stand in one row, which moves by one after another; the mark on the curve moves with it.
+  // All frames form one row, which moves by one frame at a time; the mark on the curve moves with it.
   void WriteStyle() {
     const double round_s = (Last() + 1) * film_.frame_s + kFilmHold_s, end = 100 * Last() * film_.frame_s / round_s;
     const std::pair<const char*, double> moves[] = {{kFilmStrip, -width_ * Last()}, {kFilmMark, CurveWidth()}};
@@ -149,7 +149,7 @@ class FilmWriter {
     if (film_.png)
       Add("<image x=\"{}\" width=\"{}\" height=\"{}\" href=\"data:image/png;base64,{}\"/>\n", x, film_.width, film_.height,
           picture);
-    else  // an element of its own cuts off what lies beside the picture
+    else  // a nested element clips the surroundings
       Add("<svg x=\"{}\" width=\"{}\" height=\"{}\">{}</svg>\n", x, film_.width, film_.height, picture);
   }
 
@@ -162,7 +162,7 @@ class FilmWriter {
     Add("</g>\n");
   }
 
-  // The return so far over the steps, and where `frame` stands on it.
+  // The return so far over the steps, with the position of `frame`.
   void WriteCurve(size_t frame) {
     const uint64_t steps = film_.steps();
     double low = 0, high = 0;

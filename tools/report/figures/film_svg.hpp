@@ -1,5 +1,5 @@
-// A film as one animated SVG file: only CSS, with no scripts and no files to load, so that it plays wherever a page shows
-// pictures. Its <metadata> has further data for a player, as JSON.
+// Renders a film as one animated SVG file. It uses only CSS, without scripts or external files, so that it plays in any page
+// that shows pictures. Its <metadata> has further data for a player, as JSON.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace backplane {
 
-inline constexpr double kFilmHold_s = 1.4;  // the last frame stays so much longer before the film starts anew
-// Names of its animations, which a page that shows several films makes different.
+inline constexpr double kFilmHold_s = 1.4;  // extra time of the last frame before the film restarts
+// Names of its animations. A page with several films makes them unique.
 inline constexpr char kFilmStrip[] = "film-strip", kFilmMark[] = "film-mark";
 
-// Below the pictures stand the step and its return so far, `title`, the film's notes, and the return over the episode. A viewer
-// that does not move pictures shows the last frame.
+// Shows the step, the return so far, `title`, the film's notes and the return curve below the pictures. A viewer without
+// animation shows the last frame.
 std::string FilmSvg(const Film& film, const std::string& title);
-// One frame of it alone, as it looks while it is shown.
+// A single frame, as displayed in the film.
 std::string StillSvg(const Film& film, const std::string& title, size_t frame);
 
 }  // namespace backplane

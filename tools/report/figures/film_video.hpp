@@ -1,4 +1,4 @@
-// A film as a .gif or a .webm, by the Python program backplane-film.py.
+// Renders a film as a .gif or .webm with the Python program backplane-film.py.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,7 @@
 
 namespace backplane {
 
-// Frames are put into `scratch`, a folder that is there. Throws std::runtime_error with a sentence: a wheel or ffmpeg is
-// missing.
+// Writes frames to `scratch`, an existing folder. Throws std::runtime_error if a wheel or ffmpeg is missing.
 void WriteFilmVideo(const Film& film, const std::string& title, const std::filesystem::path& scratch,
                     const std::filesystem::path& to);
 

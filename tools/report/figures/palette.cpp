@@ -13,7 +13,7 @@ using nlohmann::json;
 constexpr std::array<const char*, 7> kColours = {"#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#333333"};
 constexpr std::array<const char*, 6> kShapes = {"circle", "square", "triangle-up", "diamond", "triangle-down", "cross"};
 
-// Pixels on, off, on, ...; their number shares no divisor with that of the colours.
+// Pixels on, off, on, ...; the number of dashes and the number of colours are coprime.
 const json& AllDashes() {
   static const json kDashes = json::parse("[[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 2, 1, 2]]");
   return kDashes;

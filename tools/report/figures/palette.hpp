@@ -9,11 +9,10 @@ namespace backplane {
 
 class Palette {
  public:
-  // `field` of the rows holds the names. In this order they get the colours of Okabe and Ito, which the colour-blind can tell
-  // apart (without the yellow, which white paper swallows), each with a shape and a dash beside it; 42 of them are all
-  // different.
+  // `field` of the rows holds the names. In this order they get the colour-blind safe palette of Okabe and Ito, without yellow,
+  // which is invisible on white. Each also gets a shape and a dash; 42 combinations differ.
   Palette(std::string field, std::vector<std::string> names);
-  // Colours of their own.
+  // With given colours.
   Palette(std::string field, std::vector<std::string> names, std::vector<std::string> colours);
 
   // The range of each encoding, as long as names().
@@ -24,7 +23,7 @@ class Palette {
   // Null for a single name, which needs no legend.
   nlohmann::json Legend() const;
 
-  // The same with lines as samples in its legend, not points.
+  // The same, with lines instead of points in the legend.
   Palette OfLines() const;
 
   const std::string& field() const { return field_; }

@@ -1,4 +1,4 @@
-// Anchors that the charts of all panels share. For panels' sources only.
+// Anchors shared by the charts of all panels. Only for the panels' sources.
 #pragma once
 
 #include "figures/chart.hpp"
@@ -8,8 +8,8 @@ namespace backplane {
 
 using nlohmann::json;
 
-// A click on a legend picks series, and the others fade. Labels on an axis, or a single name, need no legend: then `pick` has
-// no value.
+// Clicking a legend entry picks a series and fades the others. Panels with axis labels or a single name need no legend; `pick`
+// then has no value.
 Anchors SharedAnchors(const PanelText& text, const PanelSize& size, const Palette& palette, bool names_on_axis = false);
 
 }  // namespace backplane

@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-// No value without lines: their layers are left out.
+// No value without lines: their layers are removed.
 std::optional<json> LineValues(const std::vector<LineLabel>& lines) {
   json values = json::array();
   for (const LineLabel& line : lines) values.push_back({{"at", line.at}, {"label", line.label}});
@@ -54,7 +54,7 @@ json View(const SweepPanel& panel, const Palette& palette) {
 }
 
 json View(const BarPanel& panel, const Palette& palette) {
-  // The first line's name ends there, the next one's begins: the lines may be close.
+  // The first label ends at its line and the next one starts there, because the lines may be close.
   const auto second = panel.lines.empty() ? panel.lines.end() : panel.lines.begin() + 1;
   return FillChart("bars",
                    {{"row_names", panel.names},

@@ -1,6 +1,6 @@
-// The kinds of panels: each is a Vega-Lite view of the rows of its figure whose `panel` is the panel's title. `kind` of a row
-// is "mean" of several, or "one" of those (a seed, an iteration), which is drawn small; other kinds are named below. Rows have
-// `name` (of a point or setting), the fields of PutNumber, `trials`, and of "one" `of` ("seed 3", "iteration 7").
+// The kinds of panels. Each is a Vega-Lite view of the rows of its figure whose `panel` is the panel's title. `kind` of a row
+// is "mean", or "one" for a single value (seed, iteration), which is drawn small; other kinds are listed below. Rows have
+// `name` (of a point or setting), the fields of PutNumber, `trials`, and for "one" also `of` ("seed 3", "iteration 7").
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ struct PanelText {
   std::string thing = {};  // what `name` names, in tooltips: "setting"
 };
 
-// Pixels. With rows that have names of their own, `height` is that of one.
+// Pixels. In panels with named rows, `height` is per row.
 struct PanelSize {
   double width = 235, height = 190;
 };
@@ -33,7 +33,7 @@ struct LineLabel {
   std::string label;
 };
 
-// Means with their intervals over an axis of doublings, `x`, joined by lines. Rows of kind "ideal" are a dashed line.
+// Means with intervals over `x`, an axis of doublings, joined by lines. Rows of kind "ideal" form a dashed line.
 struct SweepPanel {
   PanelText text;
   PanelSize size = {};
@@ -45,7 +45,7 @@ struct SweepPanel {
 };
 nlohmann::json View(const SweepPanel& panel, const Palette& palette);
 
-// A bar for each name. `max` of a row is a tick beyond its end.
+// A bar per name. `max` of a row is a tick beyond its end.
 struct BarPanel {
   PanelText text;  // x: of the values
   PanelSize size = {380, 24};
@@ -55,7 +55,7 @@ struct BarPanel {
 };
 nlohmann::json View(const BarPanel& panel, const Palette& palette);
 
-// Ratios, or differences, with their intervals and a line at the baseline, one below the other.
+// Ratios or differences with intervals, in rows, and a line at the baseline.
 struct RatioPanel {
   PanelText text;
   PanelSize size = {380, 24};
@@ -64,7 +64,7 @@ struct RatioPanel {
 };
 nlohmann::json View(const RatioPanel& panel, const Palette& palette);
 
-// Parts of bars of 100 %, by `part`; `order` of a row says where it stands.
+// Parts of 100 % bars, by `part`. `order` of a row is its position.
 struct SharePanel {
   PanelText text;
   PanelSize size = {600, 24};
@@ -72,35 +72,35 @@ struct SharePanel {
 };
 nlohmann::json View(const SharePanel& panel, const Palette& palette);
 
-// What 100 % is made of over time: areas that stand on each other. Rows are of kind "stretch": from `x` to `x2`, with a field
-// for each of the palette's names; a last one of kind "end" repeats the values where the time ends.
+// Shares of 100 % over time, as stacked areas. Rows of kind "stretch" reach from `x` to `x2` and have a field per name of the
+// palette. A last row of kind "end" repeats the values at the end of the time.
 struct StackPanel {
   PanelText text;
   PanelSize size = {375, 170};
 };
 nlohmann::json View(const StackPanel& panel, const Palette& palette);
 
-// Points with intervals. Rows of kind "hollow" are a second measure's.
+// Points with intervals. Rows of kind "hollow" belong to a second measure.
 struct ScatterPanel {
   PanelText text;
   PanelSize size = {720, 380};
 };
 nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
 
-// Curves with bands, thin ones for single trials, levels ("level": one value, drawn across) and spots ("spot": one value where
-// nothing has a width). The reader smooths all of a figure by its parameter (Smoothing), and zooms.
-inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band: its single seeds say more
-inline constexpr size_t kMostFilled = 4;     // curves of a panel with bands: more would hide each other
+// Curves with bands, thin curves for single trials, levels ("level": a horizontal line) and spots ("spot": a value without
+// width). The reader can zoom and smooth all curves of a figure (Smoothing).
+inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band; with few seeds, their own curves show more
+inline constexpr size_t kMostFilled = 4;     // curves with bands per panel: more would hide each other
 struct CurvePanel {
   PanelText text;
   PanelSize size = {375, 240};
-  std::optional<Palette> dashes = {};  // where they say something else than the colours
-  bool smooths = true;                 // false: what is no course of time, and the figure has no such parameter
+  std::optional<Palette> dashes = {};  // if they mark something else than the colours
+  bool smooths = true;                 // false: not over time; the figure then has no smoothing
 };
 nlohmann::json View(const CurvePanel& panel, const Palette& palette);
 nlohmann::json Smoothing();
 
-// Names side by side: what shares a seed (`of`) is joined by a line, the mean with its interval stands beside it.
+// Names side by side. A line joins the values of one seed (`of`); the mean and its interval stand next to them.
 struct PairPanel {
   PanelText text;
   PanelSize size = {420, 260};
@@ -108,7 +108,7 @@ struct PairPanel {
 };
 nlohmann::json View(const PairPanel& panel, const Palette& palette);
 
-// A table as a picture: for those who see the PNG only, so that pages leave it out.
+// A table as a picture, only for readers of the PNG: pages omit it.
 struct TablePanel {
   std::string title;
   std::vector<std::string> header;

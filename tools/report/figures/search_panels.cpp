@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-// Pixels in which the words of neighbouring axes do not meet; titles stand at two heights.
+// Pixels between axes so that their labels do not overlap; titles alternate between two heights.
 double LeastWidth(const std::vector<ParallelAxis>& axes) {
   constexpr double kLetter = 7.4, kTickLetter = 6.2, kGap = 14;
   double pitch = 0;
@@ -42,7 +42,7 @@ json View(const ParallelPanel& panel) {
   json axes = json::array(), ticks = json::array(), titles = json::array();
   for (size_t i = 0; i < panel.axes.size(); ++i) {
     axes.push_back({{"x", i}, {"place", 0}, {"top", 1}});
-    // Neighbours at two heights: long names do not meet.
+    // Neighbours alternate between two heights, so that long names do not overlap.
     titles.push_back({{"x", i}, {"place", i % 2 == 0 ? 1.05 : 1.16}, {"label", panel.axes[i].title}});
     for (const auto& [place, word] : panel.axes[i].ticks) ticks.push_back({{"x", i}, {"place", place}, {"label", word}});
   }

@@ -9,8 +9,8 @@
 
 namespace backplane {
 
-// Rows of kind "trial" are points at `x` and `place`, which is the value or, of one without any, where it is shown; those of
-// kind "best" are a line of steps. `facts`: fields of the trials' rows, and what a tooltip calls them.
+// Rows of kind "trial" are points at `x` and `place`: the value or, without one, a substitute position. Rows of kind "best"
+// form a step line. `facts`: fields of trial rows with their tooltip labels.
 struct TrialsPanel {
   PanelText text;
   PanelSize size = {375, 240};
@@ -18,15 +18,15 @@ struct TrialsPanel {
 };
 nlohmann::json View(const TrialsPanel& panel, const Palette& palette);
 
-// Lines over iterations: rows of kind "step" and, of the best alone, "best step"; "end" is a point where a line ends.
+// Lines over iterations: rows of kind "step" and, for the best trial, "best step"; "end" marks the end of a line.
 struct StepsPanel {
   PanelText text;
   PanelSize size = {780, 280};
 };
 nlohmann::json View(const StepsPanel& panel, const Palette& palette);
 
-// A line for each trial through its values on upright axes. Rows of kind "complete", "pruned" and "best" have `x`, the axis's
-// number, `place` on it from 0 to 1, `axis` and `said`, and `standing`: which share of the complete trials is at least as good.
+// A line per trial through its values on vertical axes. Rows of kind "complete", "pruned" and "best" have `x` (axis number),
+// `place` from 0 to 1, `axis`, its text, and `standing`: the share of complete trials that are at least as good.
 struct ParallelAxis {
   std::string title;
   std::vector<std::pair<double, std::string>> ticks;  // place, word
@@ -36,8 +36,8 @@ struct ParallelPanel {
   PanelSize size = {780, 280};
   std::vector<ParallelAxis> axes;
 };
-// Its name says the least width that its words take, "least540_...": where a page is narrower it scrolls.
+// The view's name contains its minimum width, "least540_...". Narrower pages scroll.
 nlohmann::json View(const ParallelPanel& panel);
-nlohmann::json Emphasis();  // its figure's parameter: the best all, half, quarter or tenth
+nlohmann::json Emphasis();  // parameter of the figure: highlights the best all, half, quarter or tenth
 
 }  // namespace backplane

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kCellLetter = 7.0, kCellGap = 14, kTableRow = 18, kTableWidth = 880;  // pixels
 
-// Of each column, with the gap behind it.
+// Width per column, including the gap after it.
 std::vector<double> Widths(const TablePanel& table) {
   std::vector<double> widths;
   for (size_t column = 0; column < table.header.size(); ++column) {
@@ -22,8 +22,8 @@ std::vector<double> Widths(const TablePanel& table) {
   return widths;
 }
 
-// Columns that stand beside each other. A picture that is wider than a page would be shown too small to read: further columns
-// stand below, each time behind the first one, which says whose they are.
+// Splits columns into bands. A picture wider than a page would shrink until it is unreadable. Each band repeats the first
+// column, which names the rows.
 std::vector<std::vector<size_t>> Bands(const std::vector<double>& widths) {
   std::vector<std::vector<size_t>> bands;
   double taken = 0;
@@ -43,7 +43,7 @@ bool IsEmphasised(const TablePanel& table, size_t row) {
   return std::find(table.emphasised.begin(), table.emphasised.end(), row) != table.emphasised.end();
 }
 
-// The first ones, with room for those emphasised further down.
+// The first rows, with room for emphasised ones further down.
 std::vector<size_t> Shown(const TablePanel& table) {
   size_t room = table.most;
   for (size_t row = 0; row < table.rows.size(); ++row) room -= IsEmphasised(table, row) && room > 0 ? 1 : 0;

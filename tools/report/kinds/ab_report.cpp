@@ -24,13 +24,13 @@ using nlohmann::json;
 
 constexpr char kPairsFigure[] = "pairs";
 
-// What the arms are and what is known of them on each task; its parts outlive it.
+// The arms and their judgement on each task. Must outlive the parts made from it.
 struct Arms {
   const Combined combined;
   const std::vector<ComparedPoint> points;  // of all tasks
   const std::vector<JudgedTask> tasks;
 
-  const AbScores& scores() const { return tasks.front().scores; }  // whose metric and terms are those of all
+  const AbScores& scores() const { return tasks.front().scores; }  // metric and terms are the same for all tasks
 };
 
 AbScores ScoresOf(const Combined& combined, const std::vector<ComparedPoint>& points, const ReportContext& context,
@@ -157,7 +157,7 @@ Table SeedsTable(const Arms& arms) {
   return table;
 }
 
-// Leaves of a configuration by path, but for what no arm is told apart by.
+// Collects a configuration's leaves by path, except paths that never distinguish arms.
 void Flatten(const json& value, const std::string& path, std::map<std::string, std::string>* out) {
   if (!value.is_object()) {
     (*out)[path] = value.is_string() ? value.get<std::string>() : JsonText(value);
@@ -215,7 +215,7 @@ Table BudgetTable(const Arms& arms) {
   return table;
 }
 
-// How many seeds are enough is the comparison's own business, and their spread its verdict's.
+// Removes findings about the number and spread of seeds: the comparison sets one, its verdict covers the other.
 void LeaveOutSeeds(bool speed, Document* document) {
   for (Section& section : document->sections) {
     for (Block& block : section.blocks) {
@@ -229,7 +229,7 @@ void LeaveOutSeeds(bool speed, Document* document) {
   }
 }
 
-// What the verdict is from. Of several tasks first what they say together.
+// Adds the evidence for the verdict. With several tasks, their joint evidence comes first.
 void AddEvidence(const Arms& arms, std::vector<Section>* sections, Document* document) {
   if (std::ranges::any_of(arms.tasks, [](const JudgedTask& task) { return task.judgement.looks == 0; })) return;
   if (arms.tasks.size() > 1) {

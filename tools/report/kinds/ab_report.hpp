@@ -11,7 +11,7 @@ namespace backplane {
 
 Document AbReport(const std::vector<ResultSet>& sets, const ReportContext& context);
 
-// The same verdict alone, for whoever decides whether to go on.
+// Computes only the verdict, so that `compare` can decide on another look.
 CompareAnswer JudgeResults(const std::vector<ResultSet>& sets, const ReportContext& context);
 
 }  // namespace backplane

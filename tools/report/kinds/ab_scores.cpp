@@ -39,7 +39,7 @@ const TrialData& FirstOf(const Combined& combined, const ComparedPoint& point) {
   return combined.trials[point.trials.front()].data;
 }
 
-// What every arm needs alike, or the longer one wins.
+// Explains a difference between the arms' budgets: with unequal ones, the longer arm wins.
 std::string UnequalBudgets(const Combined& combined, const std::vector<ComparedPoint>& points) {
   const json first = FirstOf(combined, points.front()).At("budget");
   for (const ComparedPoint& point : points) {
@@ -76,7 +76,7 @@ std::string UnequalSeeds(const Combined& combined, const std::vector<ComparedPoi
   return "";
 }
 
-// A block whose trials ran beside other programs, on either side.
+// Marks a block if other programs disturbed any of its trials in either arm.
 std::vector<char> Disturbed(const Combined& combined, const std::vector<ComparedPoint>& points, const Diagnosis& diagnosis) {
   std::vector<char> out;
   for (const ComparedPoint& point : points) {

@@ -21,14 +21,13 @@ struct AbScores {
   std::vector<std::string> warnings;      // sentences
 };
 
-// `terms` as the experiment has them; without a `compare:` of its own, and so without looks, all scores there are are one look,
-// of which nobody has asked yet whether they are enough.
-// Throws std::runtime_error if the metric is no measure.
+// Uses the experiment's `terms`. Without a `compare` section there are no looks: all scores form one look of unplanned size.
+// Throws std::runtime_error if the metric is not a measure.
 AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>& points, const CompareTerms& terms,
                       bool one_look, const Diagnosis& diagnosis);
 
-// Of all scores in one look: a sentence if no pair of arms can be told apart, however far they are; empty: one can, or these
-// are speeds.
+// For one look with all scores: explains why no difference between arms, however large, could be significant. Empty if one
+// could, or if the scores are speeds.
 std::string WhyNeverToldApart(const AbScores& scores);
 
 // "eval/return" where any trial has it, else "return", unless the terms name another.

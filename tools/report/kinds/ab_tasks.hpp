@@ -22,8 +22,8 @@ struct JudgedTask {
   ArmsJudgement judgement;
 };
 
-// Which points are of which task, in the order of the terms; every task has its arms in the same order. Throws
-// std::runtime_error if a task has no reference, or other arms than the first.
+// Groups the points by task, in the order of the terms. All tasks list their arms in the same order. Throws std::runtime_error
+// if a task has no reference or its arms differ from the first task's.
 struct PointsOfTask {
   CompareTask task;
   std::vector<ComparedPoint> points;
@@ -60,7 +60,7 @@ std::string StandingOfTasks(const std::vector<JudgedTask>& tasks);
 // "normalised": a row for each arm; "probability_of_improvement": one for each pair.
 std::vector<Table> TablesOfTasks(const OverTasks& together);
 
-// Which share of its scores each arm has above a threshold, with bands.
+// Draws each arm's share of scores above a threshold, with bands.
 Figure ProfileFigure(const OverTasks& together);
 
 }  // namespace backplane

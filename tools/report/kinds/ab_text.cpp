@@ -56,7 +56,7 @@ std::string Means(const AbScores& scores, const PairJudgement& pair) {
                      Counted(scores, pair));
 }
 
-// Of speeds: "; CPU time 1.01 times (0.99 to 1.03)".
+// For speeds: "; CPU time 1.01 times (0.99 to 1.03)".
 std::string CpuText(const PairJudgement& pair) {
   if (!pair.cpu) return "";
   return fmt::format("; CPU time {:.3g} times ({:.3g} to {:.3g})", std::exp(pair.cpu->value), std::exp(pair.cpu->low),
@@ -162,7 +162,7 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
   return text;
 }
 
-// What is known of each pair, in brief: "a is better than c; a and b, b and c are not shown to differ".
+// Summarises all pairs: "a is better than c; a and b, b and c are not shown to differ".
 std::string PairsText(const AbScores& scores, const ArmsJudgement& judgement) {
   std::string text;
   for (const auto& [answers, words] : {std::pair<std::vector<Answer>, const char*>{{Answer::kFirst, Answer::kSecond}, ""},

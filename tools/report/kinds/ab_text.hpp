@@ -9,15 +9,15 @@
 
 namespace backplane {
 
-// The verdict first, a sentence for each pair (the first arm's pairs first); then why it stopped, and what the evidence lacks.
+// The verdict, a sentence per pair (the first arm's first), the reason for stopping, the gaps in the evidence.
 std::vector<std::string> VerdictOfArms(const AbScores& scores, const ArmsJudgement& judgement);
 
-// The parts of it: a sentence for each pair, why it stopped, and what the evidence lacks.
+// The parts of VerdictOfArms: a sentence per pair, the reason for stopping, the gaps in the evidence.
 std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudgement& judgement);
 std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement);
 std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& judgement);
 
-// Where it stands, for somebody who waits: "look 2 of 5: eval/return a 12.3 ± 2.1, b 14.0 ± 3.0: not decided".
+// The state of a running comparison: "look 2 of 5: eval/return a 12.3 ± 2.1, b 14.0 ± 3.0: not decided".
 std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement);
 
 // "evidence": a row for each pair; of several tasks `task` is named in it.

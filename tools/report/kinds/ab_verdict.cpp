@@ -33,7 +33,7 @@ Scores Part(const Scores& scores, size_t from, size_t count) {
 
 class PairJudge {
  public:
-  // `p`: of the only look, among those of all pairs.
+  // `p`: the pair's p-value, adjusted for all pairs, if there is only one look.
   PairJudge(const std::vector<ArmScores>& arms, const JudgeTerms& terms, size_t first, size_t second, size_t tests,
             std::optional<double> p)
       : baseline_(arms.front()),
@@ -59,7 +59,7 @@ class PairJudge {
   }
 
  private:
-  // Takes the looks that there are until the arms are told apart.
+  // Adds the available looks until the arms differ significantly.
   void JudgeScores() {
     const size_t n = terms_.scores, there = std::min({a_.values.size() / n, b_.values.size() / n, terms_.looks});
     if (there == 0) return;
@@ -117,7 +117,7 @@ class PairJudge {
       out_.scores_needed = statistics::ScoresNeeded(*out_.difference, out_.n, alpha_ / static_cast<double>(terms_.looks));
   }
 
-  // The machine is too busy to go on.
+  // The machine is too busy to measure speeds.
   bool IsHopeless() const { return terms_.speed && out_.n == 0 && out_.looks >= CompareLooks::kMostOfNothing; }
 
   bool IsDecided() const {
@@ -209,7 +209,7 @@ class PairJudge {
   PairJudgement out_;
 };
 
-// The best first. Empty unless every pair of neighbours is told apart.
+// The best first. Empty unless every pair of neighbours differs significantly.
 std::vector<size_t> RankingOf(size_t arms, const std::vector<PairJudgement>& pairs) {
   std::vector<size_t> wins(arms, 0), order(arms);
   for (const PairJudgement& pair : pairs) {
@@ -235,8 +235,7 @@ PairJudgement NotJudged(size_t first, size_t second, const std::string& why_miss
   return pair;
 }
 
-// Of one look, by Holm: of each pair on each task in their order; empty: there are more looks, or they are of speed, or an arm
-// has no score.
+// Holm-adjusted p-values per task and pair. Empty if there are several looks, speeds, or an arm without scores.
 std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
   std::vector<double> p;
   for (size_t task = 0; task < tasks.size(); ++task) {

@@ -38,12 +38,12 @@ struct JudgeTerms {
   std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
 };
 
-// Of a block of speeds.
+// True if a block of speeds was disturbed and is discarded.
 inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
   return block < terms.disturbed.size() && terms.disturbed[block] != 0;
 }
 
-// Of an arm's values in the first `looks` looks those that are judged: of speeds without blocks that are set aside.
+// An arm's values in the first `looks` looks, without discarded blocks of speeds.
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);
 
 // kIdentical: each seed has the same fingerprints on both sides; without fingerprints, the same score, and the scores differ.

@@ -38,16 +38,16 @@ std::string Now() { return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std:
 
 ReportSection ConfigOf(const ResultSet& set) { return ReadTolerantly<ReportSection>(At(set.config, "report")); }
 
-constexpr char kRun[] = "run";  // of a single trial whose file asks for no report
+constexpr char kRun[] = "run";  // the kind for a single trial without report settings
 
-// Of one batch that `compare` has run; else all scores that there are are one look.
+// The terms of a batch that `compare` ran. Absent otherwise: all scores then form one look.
 std::optional<CompareTerms> TermsOf(const std::vector<ResultSet>& sets) {
   const json& compare = At(sets.front().config, "compare");
   if (sets.size() != 1 || compare.is_null()) return std::nullopt;
   return ReadTolerantly<CompareTerms>(compare);
 }
 
-// What was searched is the question; else, where the sweep was over runners or rows, these.
+// Chooses "search" for searched sets, and "parallel_efficiency" for a sweep over env runners or envs.
 std::string KindBySweep(const std::vector<ResultSet>& sets) {
   if (std::any_of(sets.begin(), sets.end(), [](const ResultSet& set) { return set.study.has_value(); })) return "search";
   if (sets.size() == 1 && sets.front().trials.size() == 1 && sets.front().trials.front().values.empty()) return kRun;
@@ -61,7 +61,7 @@ std::string KindBySweep(const std::vector<ResultSet>& sets) {
   return "comparison";
 }
 
-// Of keys of `report` that decide what a report shows; empty where all sets say the same.
+// Names the keys of `report` on which the sets disagree. Empty if they agree.
 std::string DisagreementOf(const std::vector<ResultSet>& sets) {
   std::vector<std::string> differing;
   for (const char* key : {"name", "baseline", "balanced", "timing", "columns", "figures", "select", "notes"}) {
@@ -158,7 +158,7 @@ void AddFilms(const std::vector<ResultSet>& sets, Document* document) {
   if (!section.blocks.empty()) document->sections.push_back(std::move(section));
 }
 
-// Below the findings. A last run that can not be read is not worth a report.
+// Adds the comparison with the last run below the findings. An unreadable last run must not fail the report.
 void AddLastRun(const ResultSet& set, Document* document) {
   const std::optional<std::filesystem::path> last = LastRunOf(set);
   if (!last) return;
@@ -173,7 +173,7 @@ void AddLastRun(const ResultSet& set, Document* document) {
   }
 }
 
-// First of all; where nothing has ended there is nothing else to say.
+// Puts the next steps first. Without finished trials, they replace the verdict.
 void SayHowToGoOn(const ResultSet& set, const std::string& program, Document* document) {
   const std::vector<std::string> sentences = HowToGoOn(set, program);
   if (sentences.empty()) return;
@@ -206,7 +206,7 @@ void LeaveOutOnePoints(Document* document) {
   AddLimit(fmt::format("Left out, because only one point has it: {}.", fmt::join(names, ", ")), document);
 }
 
-// Of the trial with the highest return.
+// The curve of the trial with the highest return.
 std::string SparklineOf(const std::vector<ResultSet>& sets) {
   const std::vector<CurvePoint>* best = nullptr;
   for (const ResultSet& set : sets) {
@@ -222,7 +222,7 @@ std::string SparklineOf(const std::vector<ResultSet>& sets) {
   return Sparkline(values);
 }
 
-// `compare`: of all scores that there are; absent: as the experiment says.
+// `compare`: judges all available scores by these terms; absent: uses the experiment's terms.
 ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& program, const std::string& kind,
                         const std::optional<CompareTerms>& compare, const std::vector<std::string>& outside_identity) {
   ReportContext context{program, Now(),         CommonConfig(sets, kind),

@@ -21,23 +21,23 @@ struct MadeReport {
   WrittenReport written;
 };
 
-// With the form "page" the document alone: nothing is drawn and nothing written. Throws std::runtime_error: no results folder,
-// another schema, report kinds that differ, a folder that can not be written.
+// With the form "page", only builds the document: draws and writes no files. Throws std::runtime_error for a missing results
+// folder, an unknown schema, conflicting report kinds or an unwritable folder.
 MadeReport MakeReport(const ReportRequest& request);
 
-// What the trials of a comparison say so far. Throws likewise.
+// Judges the available trials of a comparison. Throws like MakeReport.
 CompareAnswer JudgeArms(const JudgeRequest& request);
 
-// The sentence that the report of these results begins with, whichever kind they ask for. Throws likewise.
+// The first sentence of the report on these results, for any report kind. Throws like MakeReport.
 std::string FirstSentence(const std::vector<ResultSet>& sets, const std::string& program);
 
-// The measure by which that sentence answers. Throws likewise.
+// The measure behind FirstSentence. Throws like MakeReport.
 Question DecidingQuestion(const std::vector<ResultSet>& sets);
 
 // Files and folders of a batch that its page links to.
 std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::filesystem::path& out);
 
-// What the plugins' options of these sets help against, as their run.json says.
+// The problems that the plugins' options solve, read from each run.json.
 std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets);
 
 // The output.report_dir that the sets name, if they do not name several; OUT/report for a single set; else a folder of these

@@ -17,11 +17,11 @@ struct ExcludedPoint {
   std::string why;  // "1 of 3 runs diverged"
 };
 
-// Of one group of machines: nothing is compared across them.
+// The choices within one group of machines. Points of different groups are never compared.
 struct GroupChoice {
   std::optional<size_t> baseline;                    // index into the points; it has a result
-  std::vector<std::optional<size_t>> chosen;         // likewise, of each selection
-  std::vector<std::vector<ExcludedPoint>> excluded;  // of each selection
+  std::vector<std::optional<size_t>> chosen;         // index into the points, per selection
+  std::vector<std::vector<ExcludedPoint>> excluded;  // per selection
   std::string baseline_note;                         // a sentence: why the requested baseline is missing; else empty
 };
 

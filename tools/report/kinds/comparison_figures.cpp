@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kThing = "point";
 
-// What the file calls it, else words for its name.
+// The title from the file, else words derived from the measure's name.
 std::string TitleOf(const MeasureSpec& measure) {
   return measure.title == measure.expression.text() ? MeasureWords(measure.title) : measure.title;
 }
@@ -54,7 +54,7 @@ class Drawer {
         of_commands_(std::ranges::all_of(combined_.trials, IsOfCommand)),
         made_(made) {}
 
-  // Without a baseline, or a measure that tells better from worse, there is none.
+  // Needs a baseline and a measure with a direction.
   void Gains() {
     Figure figure = Empty(kGainsFigure, "Against the baseline");
     figure.alt =
@@ -189,7 +189,7 @@ class Drawer {
                  spec.title.empty() ? title : spec.title);
   }
 
-  // `why`: what a figure lacks, in part where it has panels all the same.
+  // `why`: the missing data of a figure; parts of it may be drawn nevertheless.
   void Keep(Figure figure, const std::string& why, bool says_why = false) {
     if ((figure.panels.empty() || says_why) && !why.empty())
       made_->left_out.push_back(
@@ -357,7 +357,7 @@ class Drawer {
       const auto found = data.curves.find(curve.name);
       if (found == data.curves.end()) continue;
       const std::vector<double> places = Places(data, found->second, curve.against);
-      // What a command tells of a step may come in several reports, in one seed and not in another: these are counted by steps.
+      // A command may report one step in several lines, and differently per seed: count steps, not lines.
       const bool by_steps = curve.against == "env_steps" && IsOfCommand(combined_.trials[trial]);
       uint64_t steps = 0;
       for (size_t i = 0; i < places.size(); ++i) {

@@ -12,13 +12,13 @@ inline constexpr char kGainsFigure[] = "gains";
 
 struct ComparisonFigures {
   std::vector<Figure> figures;        // gains against the baseline first, then those that the file asks for, then resources
-  std::vector<std::string> left_out;  // sentences: what has nothing to draw
+  std::vector<std::string> left_out;  // sentences: figures without data
 };
 
 // `results`: the table that figures of kind `table` show.
 ComparisonFigures MakeComparisonFigures(const ComparisonParts& parts, const Table& results);
 
-// Curves that are worth a look where the file asks for no figure: returns, else a loss, else the speed.
+// Default curves if the file lists no figures: returns, else a loss, else the speed.
 std::vector<FigureSpec> DefaultFigures(const Combined& combined);
 
 }  // namespace backplane

@@ -19,7 +19,7 @@ std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportC
 // "a (1 of 3 runs diverged), b (2 of 3 runs failed)"; empty: no point is excluded.
 std::string ExcludedText(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded);
 
-// How sure the choice of a point is among those of its group: "; not distinguishable from a, b (n = 5 seeds)".
+// The uncertainty of a choice within its group: "; not distinguishable from a, b (n = 5 seeds)".
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure);
 
 }  // namespace backplane

@@ -29,7 +29,7 @@ std::optional<nlohmann::json> EvaluateIn(const TrialData& trial, const Expressio
 // configuration are constants); of other expressions a single trial knows none.
 std::optional<Number> MeasureOf(const Combined& combined, const ComparedPoint& point, const Expression& expression);
 
-// What is no number ("learner.plugin"): as text, where all seeds that have a value have the same.
+// The text of a non-numeric value ("learner.plugin"), if all seeds that have one agree.
 std::optional<std::string> WordsOf(const Combined& combined, const ComparedPoint& point, const Expression& expression);
 
 }  // namespace backplane

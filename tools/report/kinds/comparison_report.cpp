@@ -34,7 +34,7 @@ class ComparisonBuilder {
         spec_(Spec(context.report)),
         combined_(WithReductions(Combine(sets), sets, spec_)),
         points_(PointsOf(combined_)) {
-    // Nobody asked for a default that these trials do not have.
+    // Drop default columns that these trials did not measure.
     if (context.report.columns.is_null()) std::erase_if(spec_.columns, [this](const MeasureSpec& m) { return !IsMeasured(m); });
     if (context.report.figures.is_null()) spec_.figures = DefaultFigures(combined_);
     for (MeasureSpec& column : spec_.columns) AddWhatPluginsSaid(&column);
@@ -175,7 +175,7 @@ class ComparisonBuilder {
     return sentences;
   }
 
-  // What lets the choice look less clear than it reads: others of its group that are as good, or may be.
+  // Lists equal and possibly better points of the group, which make the choice less clear.
   std::string Doubt(const ComparisonParts& parts, size_t chosen, const SelectSpec& select, const Number& best) const {
     std::vector<std::string> equal;
     size_t rivals = 0;

@@ -53,7 +53,7 @@ std::string CountsOf(const std::map<std::string, size_t>& counts, size_t all) {
   return text;
 }
 
-// As EvaluateIn, with what `floor` earned in place of what the policy did. Absent where nothing of an evaluation is in it.
+// As EvaluateIn, but with the return of `floor` for the policy's. Absent if the expression uses no evaluation.
 std::optional<double> FloorOf(const TrialData& trial, const Expression& expression, const std::string& floor) {
   const std::string evaluated = "eval/";
   bool any = false;
@@ -179,7 +179,7 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
 
 SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
   SeedScores scores;
-  // Which end is the worst is known of a measure with a direction only.
+  // Only a measure with a direction has a worst value.
   const bool of_learning = IsOfLearning(measure), counts_divergence = measure.direction != 0 && of_learning;
   std::optional<double> worst;
   for (const size_t t : points_[point].trials) {

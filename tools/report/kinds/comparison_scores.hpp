@@ -49,8 +49,8 @@ class Scoring {
 
   SeedScores Scores(size_t point, const MeasureSpec& measure) const;
 
-  // What the tables show: over its scores; with one seed that one's own spread, which is of this policy and of no other. Absent
-  // if no trial has it.
+  // The value for tables: the mean over the seeds. A single seed shows its own spread, which covers only this policy. Absent if
+  // no trial has a value.
   std::optional<Number> Value(size_t point, const MeasureSpec& measure) const;
 
   // One entry per point, with a verdict on each other point of the baseline's group; empty text for all others. The tests by

@@ -36,7 +36,7 @@ void SetKnownUnit(MeasureSpec* measure) {
   if (IsWait(reduced->how)) measure->direction = -1, measure->unit = UnitAfter(reduced->how, "");
 }
 
-// Reads the entries of one key of `report` and says what is wrong with which of them.
+// Reads the entries of one key of `report` and names the entry of each error.
 class Reader {
  public:
   Reader(std::string path, std::vector<ReportError>* errors) : path_(std::move(path)), errors_(errors) {}

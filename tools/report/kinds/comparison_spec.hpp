@@ -51,7 +51,7 @@ struct FigureSpec {
 
 struct SelectSpec {
   MeasureSpec metric;
-  std::optional<bool> says_maximize;  // what the file says; absent: by the metric's direction
+  std::optional<bool> says_maximize;  // from the file; absent: by the metric's direction
   bool maximize() const { return says_maximize.value_or(metric.direction >= 0); }
   std::optional<Expression> where;
   std::string write;
@@ -72,10 +72,10 @@ struct NamedAt {
 std::vector<NamedAt> NamesIn(const ComparisonSpec& spec);
 std::vector<NamedAt> CurvesIn(const ComparisonSpec& spec);
 
-// One by its text alone, with what the host knows of it. Absent: it is no expression of measures.
+// Parses an expression and adds the unit and direction known to the host. Absent if the text is no expression of measures.
 std::optional<MeasureSpec> MeasureOfText(const std::string& text);
 
-// Columns that are not given have defaults. Every error is reported; what is returned then is incomplete.
+// Missing columns have defaults. Reports every error; the result is then incomplete.
 ComparisonSpec ReadComparisonSpec(const ReportSection& config, std::vector<ReportError>* errors);
 
 }  // namespace backplane

@@ -118,10 +118,10 @@ bool IsMeasured(const Combined& combined, const std::string& name) {
   });
 }
 
-// What the host or a sampler of resources measures where there is something to measure.
+// True if the host or a resource sampler measures this name if the machine allows it.
 bool IsDeclared(const std::string& name) { return FindHostMeasure(name) != nullptr || resource_measure::IsKnown(name); }
 
-// What a plugin or the host registered in a trial and had nothing to say about.
+// True if a plugin or the host registered this name in a trial, even without a value.
 bool IsRegistered(const Combined& combined, const std::string& name) {
   const auto reduced = SplitReducedName(name);
   const std::string& curve = reduced ? reduced->curve : name;

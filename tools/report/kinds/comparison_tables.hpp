@@ -14,19 +14,19 @@
 
 namespace backplane {
 
-// What a comparison has found out before its tables are made; all of it outlives them.
+// The findings of a comparison, input to its tables. All referenced objects outlive the tables.
 struct ComparisonParts {
   const Combined& combined;
   const std::vector<ComparedPoint>& points;
   const ComparisonSpec& spec;
-  const std::vector<MeasureSpec>& columns;  // those of the spec that are shown
-  const std::vector<GroupChoice>& choices;  // of each group
+  const std::vector<MeasureSpec>& columns;  // the shown columns of the spec
+  const std::vector<GroupChoice>& choices;  // per group
   const Question& question;
   Scoring scoring = {combined, points};
 };
 
-// Whether a column has a name in it that the host or a sampler of resources measures where there is something to measure, and
-// no trial had: no GPU, say. The results' notes tell such names.
+// True if no trial could take a measure of the host or of a resource sampler in this column, for example without a GPU. The
+// notes of the results list such names.
 bool IsLeftOut(const MeasureSpec& column, const Combined& combined);
 
 // "results": a row for each point.

@@ -10,7 +10,7 @@
 
 namespace backplane {
 
-// Of one that says `name`, `trials` and what its panel is.
+// A row with `name`, `trials` and the kind of its panel.
 nlohmann::json RowOf(const std::string& panel, const char* kind, const std::string& name, const std::string& trials);
 
 // "a1b2 c3d4": the ids of the usable ones.
@@ -30,18 +30,17 @@ std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t
 void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
              const std::vector<Single>& singles, const nlohmann::json& shared, Figure* figure);
 
-// Names short enough to stand beside a plot, each once.
+// Unique names that fit next to a plot.
 std::vector<std::string> FigureLabels(const std::vector<std::string>& names);
 
-// How panels with a row for each name share a figure's width.
+// The layout of panels that have one row per name.
 struct RowLayout {
   size_t columns = 1;
   double width = 0;  // pixels of a plot
 };
 RowLayout LayOutRows(const std::vector<std::string>& names, size_t panels);
 
-// Which of `values` to draw where a line has more than a page shows: the first and the last, and the least and the largest of
-// equal parts.
+// Thins a line to the points that a page can show: the first, the last, and the extremes of equal parts.
 std::vector<size_t> Thinned(const std::vector<double>& values);
 
 }  // namespace backplane

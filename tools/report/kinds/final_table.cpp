@@ -123,7 +123,7 @@ void AddToTrials(const MeasureSpec& measure, ResultSet* set) {
         if (trial.trial_id == combined.trials[t].data.trial_id) trial.measures[measure.expression.text()] = *number;
 }
 
-// A column of one word that says that nothing happened.
+// Drops the column of states if all rows are completed.
 void LeaveOutStates(Table* table) {
   const auto completed = [](const auto& row) { return std::get<std::string>(row[1]) == Word(TrialState::kCompleted); };
   if (!std::ranges::all_of(table->rows, completed)) return;

@@ -38,7 +38,7 @@ TrialData TrialOf(const GateBaseline& baseline, const TrialMeasures& measured) {
   return trial;
 }
 
-// Of learning: the kept scores, then those of the folder. While there are more looks to come, of the seeds that were looked at.
+// For learning: the kept scores, then the folder's. Until the last look, only seeds with results count.
 Combined WithKeptScores(const GateRequest& request) {
   const GateBaseline baseline = ReadGateBaseline(request.baseline);
   ResultSet set = ReadResultSet(request.folder);
@@ -55,7 +55,7 @@ Combined WithKeptScores(const GateRequest& request) {
   return combined;
 }
 
-// What is left of two equal means by rounding is none.
+// Shows rounding noise between equal means as 0.
 std::string Signed(double percent) { return fmt::format("{:+.3g} %", std::abs(percent) < 1e-9 ? 0 : percent); }
 
 std::string SignedRatio(double logarithm) { return Signed(100 * std::expm1(logarithm)); }
@@ -131,9 +131,8 @@ class Gate {
     AreTheSame(test) ? ConcludeFromNoChange(test) : Conclude(test);
   }
 
-  // Runs repeat to the last bit, so a change that does not touch what was computed gives each seed its old score. A test of
-  // samples would wait for seeds to show what every single one says. Scores without a spread may be a ceiling that hides a
-  // change.
+  // Runs repeat to the last bit, so a change without effect on the computation reproduces each seed's score. A statistical test
+  // would need more seeds to show the same. Scores without spread may sit at a ceiling, which hides changes.
   bool AreTheSame(const LimitTest& test) const {
     const size_t n = request_.looks ? test.n : before().size();
     if (!same_seeds_ || n < kLeastScoresOfNoChange || now().size() < n || (!request_.looks && now().size() != n)) return false;

@@ -9,14 +9,13 @@
 
 namespace backplane {
 
-// Throws std::runtime_error: no baseline, no results folder, what is no measure.
+// Throws std::runtime_error without a baseline or results folder, or for an invalid measure.
 GateAnswer JudgeGate(const GateRequest& request);
 
 // One condition, over scores of the baseline and of the change. `same_seeds`: both have the same seeds in the same order.
 GateJudgement JudgeCondition(const GateRequest& request, const GateCondition& condition, AbScores scores, bool same_seeds);
 
-// Of that many scores of each side, judged once, each at `alpha`: why no change between them can ever be shown, however large
-// it is. Empty: one can.
+// For `baseline` and `now` scores judged once at `alpha`: explains why no change could ever be significant. Empty if one could.
 std::string WhyNoChangeCanBeShown(size_t baseline, size_t now, double alpha);
 
 }  // namespace backplane

@@ -8,11 +8,11 @@
 
 namespace backplane {
 
-// Of a batch that was stopped on the way: what is finished, and the command that goes on. Empty: it came to its end.
+// For an interrupted batch: the finished part and the command that resumes it. Empty if the batch finished.
 std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& program);
 // Puts the warning about a busy machine, unless it is empty, before a headline that is about times.
 std::string AsMeasured(const std::string& why_void, const std::string& headline);
-// Of times that were measured while other programs wanted the cores.
+// Advice for times measured while other programs used the cores.
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program);
 
 }  // namespace backplane

@@ -94,7 +94,7 @@ class Figures {
     return static_cast<double>(setting.parallelism()) * std::exp2(shift);
   }
 
-  // False, and nothing is added, where no setting has the value.
+  // Returns false and adds no plot if no setting has the value.
   bool AddPlot(SweepPanel panel, const std::string& measure, const Value& value, Figure* figure) const {
     const size_t before = figure->rows.size();
     for (const Setting& setting : analysis_.settings) {
@@ -166,7 +166,7 @@ class Figures {
       return;
     AddRatioDots(
         panel.text.title, [](const Setting&, double ratio) { return ratio; }, figure);
-    // Of each baseline's parallelism: twice as many rows, twice as fast.
+    // Draw ideal scaling from each baseline: twice the envs, twice the speed.
     for (const uint64_t start : starts) {
       const double rows = static_cast<double>(start);
       for (const double x : {rows, sizes_.back()}) {

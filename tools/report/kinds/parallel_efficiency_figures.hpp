@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// parallel_efficiency_analysis (up to six panels), then those of ResourceFigures.
+// parallel_efficiency_analysis (up to six panels), then ResourceFigures.
 std::vector<Figure> ParallelEfficiencyFigures(const Combined& combined, const ParallelEfficiency& analysis);
 
 }  // namespace backplane

@@ -77,7 +77,7 @@ class EfficiencyBuilder {
   }
 
  private:
-  // Here "2 x 4" says all, and the names of the points would only be longer.
+  // "2 x 4" identifies a setting here; the points' names are longer.
   void NamePointsBySize() {
     for (const Setting& setting : analysis_.settings) {
       // Where groups differ a finding names them itself.
@@ -143,7 +143,7 @@ class EfficiencyBuilder {
     });
   }
 
-  // Of the experiment's name: each recommended one has results of its own.
+  // Appended to the experiment's name: each recommended experiment needs its own results folder.
   std::string Suffix(const std::string& goal, size_t series) const {
     return "_recommended_" + goal + (SeveralSeries() ? fmt::format("_{}", series + 1) : "");
   }

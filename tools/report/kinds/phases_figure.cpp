@@ -59,7 +59,7 @@ struct Drawn {
   PhaseBands bands;
 };
 
-// Of each row its first trial that has come to its end, as many as there is room for.
+// The first finished trial of each row, up to the maximum of panels.
 std::vector<Drawn> TrialsToDraw(const Combined& combined, const std::vector<TimedRow>& rows) {
   std::vector<std::string> names;
   for (const TimedRow& row : rows) names.push_back(row.name);

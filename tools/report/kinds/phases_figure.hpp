@@ -14,11 +14,10 @@ namespace backplane {
 
 inline constexpr char kPhasesFigure[] = "phases_over_time";
 
-// A panel for the first trial of each of the first rows; absent where none tells of enough stretches.
+// A panel for the first trial of each of the first rows. Absent if no trial recorded enough spans.
 std::optional<Figure> PhasesFigure(const Combined& combined, const std::vector<TimedRow>& rows);
 
-// What the same figure is made of on a page that lives: these phases in the order in which they stand on each other, and the
-// pattern of a panel.
+// Inputs of the same figure on a live page: the phases in stacking order and the template of a panel.
 using PhaseSet = std::array<bool, kPhaseCount>;
 std::vector<Phase> PhasesInOrder(const PhaseSet& seen);
 std::vector<std::string> PhaseWords(const std::vector<Phase>& phases);

@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Throw std::runtime_error if report.columns, figures or select say something that can not be understood.
+// Throws std::runtime_error if report.columns, figures or select are invalid.
 #define DECLARED(kind, ...) Document kind##Report(const std::vector<ResultSet>& sets, const ReportContext& context);
 BACKPLANE_REPORT_KINDS(DECLARED)
 #undef DECLARED

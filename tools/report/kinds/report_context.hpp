@@ -12,10 +12,10 @@
 
 namespace backplane {
 
-// Of kind ab.
+// Terms of a report of kind ab.
 struct Comparison {
   CompareTerms terms;
-  bool has_looks = false;  // false: all scores that there are are one look
+  bool has_looks = false;  // false: all scores form one look
 };
 
 struct ReportContext {

@@ -13,7 +13,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kMostPct = 150;  // what is drawn of a share: an interval may reach far beyond 100 %
+constexpr double kMostPct = 150;  // limit of the axis: an interval may reach far beyond 100 %
 
 class Resources {
  public:

@@ -27,7 +27,7 @@ struct ResourceName {
   std::string name;            // of a setting, a point
   std::string series;          // one of the palette's names
   std::vector<size_t> trials;  // indices into Combined::trials
-  std::string dash = {};       // one of those of `dashes`; empty: as `series`
+  std::string dash = {};       // a name of `dashes`; empty: as `series`
 };
 
 inline constexpr char kResourceBars[] = "resource_utilization_analysis", kResourceCurves[] = "resources_over_time";

@@ -33,7 +33,7 @@ Palette StatePalette(const Study& study) {
   return {"state", std::move(names), std::move(colours)};
 }
 
-// Some paths hold what a field's name may not.
+// Some paths contain characters that field names may not have.
 std::string FieldOf(const SearchParts& parts, const SearchedOption& option) { return Identifier(parts.names.at(option.path)); }
 
 json RowOfTrial(const SearchParts& parts, const std::string& panel, const char* kind, const StudyTrial& trial) {
@@ -110,7 +110,7 @@ struct Range {
   double PlaceOf(double value) const { return low == high ? 0.5 : std::clamp((value - low) / (high - low), 0.0, 1.0); }
 };
 
-// Which share of the complete trials is at least as good.
+// The share of complete trials that are at least as good.
 double StandingOf(const Study& study, double value) {
   size_t all = 0, better = 0;
   for (const StudyTrial& trial : study.trials) {

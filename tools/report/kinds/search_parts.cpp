@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-// What plugins and the host say of it.
+// Adds the unit and direction that plugins and the host registered.
 MeasureSpec MetricOfStudy(const Study& study, const Combined& combined) {
   std::optional<MeasureSpec> known = MeasureOfText(study.metric);
   if (!known) throw std::runtime_error(fmt::format("objective of the search: expected a measure, got '{}'", study.metric));

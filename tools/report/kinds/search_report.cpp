@@ -21,7 +21,7 @@ namespace {
 
 constexpr char kSuggestions[] = "suggestions";
 
-// Searches do not add up: each is told by itself.
+// Searches cannot be merged: report each on its own.
 const ResultSet& SearchedSet(const std::vector<ResultSet>& sets) {
   const auto searched = std::find_if(sets.begin(), sets.end(), [](const ResultSet& set) { return set.study.has_value(); });
   return searched == sets.end() ? sets.front() : *searched;
@@ -56,7 +56,7 @@ std::optional<Attachment> BestFile(const SearchParts& parts, const std::string& 
   return std::nullopt;
 }
 
-// What is searched, and how many seeds, is the search's own business: a change of it would be another search.
+// Removes fixes for searched options and seeds: changing those would define a different search.
 void LeaveOutSearched(const Study& study, Diagnosis* diagnosis) {
   for (Finding& finding : diagnosis->findings)
     std::erase_if(finding.fixes, [&](const Fix& fix) {

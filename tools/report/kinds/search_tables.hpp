@@ -10,13 +10,13 @@
 
 namespace backplane {
 
-// "best": a row for each option. Absent: nothing is complete.
+// "best": a row per option. Absent without a complete trial.
 std::optional<Table> BestTable(const SearchParts& parts);
-// "confirmed": a row for each setting that was run again.
+// "confirmed": a row per setting that was run again.
 std::optional<Table> ConfirmedTable(const SearchParts& parts);
 // "importance"
 std::optional<Table> ImportanceTable(const SearchParts& parts, const std::vector<OptionImportance>& importances);
-// "suggestions": a row for each, the best first.
+// "suggestions": a row per suggestion, the best first.
 Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folder);
 
 }  // namespace backplane

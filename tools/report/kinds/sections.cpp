@@ -45,7 +45,7 @@ FactList FactsOf(const Group& group) {
   return list;
 }
 
-// Nothing of the first batch is written again: its configuration may name a folder for the report and a progress file.
+// Redirects all outputs: the configuration may name a report folder and a progress file of the first batch.
 std::string RunAgain(const std::filesystem::path& folder, const json& config, const std::string& program) {
   const std::string again = folder.string() + "_again";
   return fmt::format("{} {} {} --out {}", program, CommandOfExperiment(config),

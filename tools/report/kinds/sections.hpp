@@ -27,9 +27,9 @@ std::string TrialsFolder(const Combined& combined);
 // Every update that did not fit its device at first; without blocks if there is none.
 Section ShrinksSection(const Combined& combined);
 
-// Sentences of what these numbers can not show: few seeds, short measurements, other work on the machine, mixed hosts.
+// The limits of these numbers, as sentences: few seeds, short measurements, other load, mixed hosts.
 std::vector<std::string> LimitsOf(const Combined& combined);
-// To the section "limits", which must stand.
+// The section "limits" must exist.
 void AddLimit(const std::string& sentence, Document* document);
 
 }  // namespace backplane

@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// Its name, with what tells its series apart, where there are several.
+// The setting's name, with the distinguishing option if there are several series.
 std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
 
 // "Bands of parallel efficiency (core efficiency if rows exceed cores): ideal >= 100 %, ..."

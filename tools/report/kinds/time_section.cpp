@@ -17,13 +17,13 @@ namespace {
 
 constexpr double kShownPct = 0.05;
 
-// The order of a bar's parts, and colours that are the same in every report; what is no work is grey.
+// Parts of a bar in order. All reports use the same colours; grey marks time without work.
 constexpr std::pair<const char*, const char*> kGroupColours[] = {
     {"environment", "#0072B2"}, {"action_selection", "#56B4E9"},   {"update", "#D55E00"},
     {"transfer", "#CC79A7"},    {"evaluation", "#E69F00"},         {"other", "#009E73"},
     {"unnamed", "#333333"},     {"waiting_for_a_core", "#999999"}, {"idle", "#D0D0D0"}};
 
-// The groups of phases and, last, what is in none. Waiting is named after its measure.
+// All phase groups, then waiting and unnamed time. Waiting has the name of its measure.
 std::vector<std::string> Groups() {
   std::vector<std::string> groups(kPhaseGroupNames.begin(), kPhaseGroupNames.end());
   groups.emplace_back("waiting_for_a_core");
@@ -152,8 +152,7 @@ class Times {
     }
   }
 
-  // Of the main thread's own time: only that thread can be in no phase, and the share of all threads' time would hide it the
-  // better the more threads there are.
+  // Uses only the main thread's time: no other thread can be outside a phase, and a share of all threads hides the gap.
   std::string TooMuchUnnamed() const {
     std::vector<std::string> names;
     for (const TimedRow& row : rows_) {
@@ -219,7 +218,7 @@ std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<Tim
       row.update({{"group", Words(group)}, {"order", parts.size()}});
       of_group.push_back(std::move(row));
     }
-    if (largest < kShownPct) continue;  // nobody would see it
+    if (largest < kShownPct) continue;  // too thin to see
     parts.push_back(Words(group));
     colours.emplace_back(colour);
     for (nlohmann::json& row : of_group) figure.rows.push_back(std::move(row));

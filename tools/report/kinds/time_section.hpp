@@ -10,14 +10,14 @@
 
 namespace backplane {
 
-// Beyond this much of the main thread's time in no phase a report says so.
+// Above this share of the main thread's time outside any phase, the report shows a warning.
 inline constexpr double kUnnamedPct = 2;
 
-// The figure below and that of phases_figure.hpp, where they are among `figures`; tables of shares, of the use of processors
-// and GPUs in each group, and of single phases.
+// Includes the time figure and the phases figure if they are among `figures`. Tables: shares, CPU and GPU use per group, single
+// phases.
 Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows, const std::vector<Figure>& figures);
 inline constexpr char kTimeFigure[] = "time_shares";
-// One bar of 100 % for each row; absent where no trial tells shares.
+// One bar of 100 % per row. Absent if no trial recorded shares.
 std::optional<Figure> TimeFigure(const Combined& combined, const std::vector<TimedRow>& rows);
 
 }  // namespace backplane

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr char kKind[] = "experiments";
 
-// Of a page: what stands in one of its meta elements; absent: it has none.
+// The content of a page's meta element. Absent if the page lacks it.
 std::optional<std::string> MetaOf(const std::string& head, const std::string& name) {
   const std::string begin = "<meta name=\"backplane-" + name + "\" content=\"";
   const size_t at = head.find(begin);
@@ -39,7 +39,7 @@ std::optional<std::string> MetaOf(const std::string& head, const std::string& na
   return text;
 }
 
-// The first of it; empty where there is none.
+// The first one; empty if there is none.
 std::string HeadOf(const fs::path& page) {
   constexpr size_t kHead = 16 << 10;
   std::ifstream stream = OpenStream(page);
@@ -49,7 +49,7 @@ std::string HeadOf(const fs::path& page) {
   return head;
 }
 
-// As this program writes dates; of a folder without a page when something happened in it last.
+// The date as this program writes it; for folders without a page, their last modification.
 std::string DateOf(const fs::path& out, const std::string& head) {
   struct stat info {};
   std::string date = MetaOf(head, "date").value_or("");
@@ -71,7 +71,7 @@ Document ListOf(const fs::path& folder) {
                    {"curve", "return", "", "of the trial with the highest return, from its start to its end"},
                    {"verdict", "verdict", "", ""}};
   std::vector<std::vector<std::string>> rows;
-  std::error_code error;  // what can not be read, such as another user's folder, is none of ours
+  std::error_code error;  // skip unreadable entries, such as another user's folder
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!fs::exists(ResultsFolder{entry.path()}.plan(), error)) continue;
     const std::string head = HeadOf(entry.path() / kPageName);
@@ -99,7 +99,7 @@ void WriteFolderIndex(const fs::path& out) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   try {
     ReplaceFile(folder / kPageName, RenderHtml(ListOf(folder), {}, {folder, {}}));
-  } catch (const std::exception&) {  // the list is beside the point: no page and no report fails for it
+  } catch (const std::exception&) {  // the list is optional: its failure must not fail a page or report
   }
   close(fd);
 }

@@ -12,9 +12,9 @@
 namespace backplane {
 namespace {
 
-// What is kept in memory, whatever a batch has: all data stays in the files.
+// Limits of the memory for any batch; the files keep all data.
 constexpr size_t kMostTrials = 400, kMostWithCurves = 64;
-// Rules look at these curves alone (rules/), and a trial may have dozens.
+// Rules (rules/) only read these of possibly dozens of curves.
 constexpr const char* kCurvesOfRules[] = {"return", "SPS"};
 
 bool IsRuled(const std::string& curve) {
@@ -47,7 +47,7 @@ LiveBatch::LiveBatch(const std::filesystem::path& out)
   ReadPlan();
 }
 
-// That of a search grows.
+// The plan of a search grows.
 void LiveBatch::ReadPlan() {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(folder_.plan(), error);
@@ -81,10 +81,10 @@ bool LiveBatch::Read(size_t most_bytes) {
   events_.Read();
   try {
     ReadPlan();
-  } catch (const std::runtime_error&) {  // its last line was not whole yet: the next look reads it
+  } catch (const std::runtime_error&) {  // the last line was incomplete: read it next time
   }
   if (!ReadProgress()) return false;
-  size_t left = most_bytes / 2;  // running trials may write more than is read, which must not keep the others waiting
+  size_t left = most_bytes / 2;  // running trials may write faster than we read, which must not starve the others
   const auto take = [&](size_t bytes) { left -= std::min(left, bytes); };
   for (const TrialProgress& trial : trials_)
     if (left > 0 && trial.state == TrialState::kRunning) take(ReadTrial(trial, left));

@@ -1,4 +1,4 @@
-// A batch as a page shows it while it runs: its files, read on from where the last look ended.
+// The state of a running batch for its page, updated from the files since the last read.
 #pragma once
 
 #include <deque>
@@ -16,11 +16,11 @@ namespace backplane {
 
 class LiveBatch {
  public:
-  // Throws as ReadResultSet.
+  // Throws like ReadResultSet.
   explicit LiveBatch(const std::filesystem::path& out);
 
-  // Reads what was added, running trials first, of about `most_bytes`: what is left waits for the next look. False: there is no
-  // progress to show yet.
+  // Reads about `most_bytes` of new data, running trials first; the rest waits for the next call. Returns false before any
+  // progress.
   bool Read(size_t most_bytes);
 
   const ResultSet& head() const { return head_; }
@@ -29,10 +29,10 @@ class LiveBatch {
   const BatchRecord& record() const { return events_.record(); }
   const std::vector<PlanLine>& plan() const { return plan_; }
   LiveTrial* Find(const std::string& trial_id);
-  // The latest trials that have ended. Only the last 64 have curves.
+  // The last ended trials. Only the latest 64 have curves.
   const std::deque<TrialData>& ended() const { return ended_; }
   size_t changes() const { return changes_; }  // of `ended`, so far
-  // Whether `ended` has every trial that has ended, with the curves that the report's measures need.
+  // True if `ended` has all ended trials with the curves that the report's measures need.
   bool HasAllEnded() const;
 
  private:
@@ -55,8 +55,8 @@ class LiveBatch {
   std::vector<TrialProgress> trials_;
   std::map<std::string, LiveTrial> live_;
   std::deque<std::string> order_;           // of live_, the oldest first
-  std::map<std::string, unsigned> whole_;   // trials that are read to their end, and of which attempt
-  std::map<std::string, unsigned> judged_;  // those that are, or were, in ended_
+  std::map<std::string, unsigned> whole_;   // fully read trials, with their attempt
+  std::map<std::string, unsigned> judged_;  // trials that are or were in ended_
   std::deque<TrialData> ended_;
   size_t changes_ = 0;
 };

@@ -27,17 +27,17 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kMostCurveBytes = 1'700'000;  // of a page of 3 MB, in which Vega's script has 0.9
+constexpr size_t kMostCurveBytes = 1'700'000;  // of a page of 3 MB, of which Vega's script uses 0.9
 constexpr size_t kMostRows = 1000, kMostPicks = 6, kLogLines = 12, kMostLogs = 4;
-constexpr size_t kPlaces = 42;  // as many series as are told apart (figures/palette.hpp)
+constexpr size_t kPlaces = 42;  // number of distinguishable series (figures/palette.hpp)
 
-// False if no return answers the file's question, as for random actions.
+// False if the file's question is not about returns, as for random actions.
 bool AsksForReturn(const ResultSet& set) {
   return Text(At(At(set.config, "learner"), "plugin")) != "random" &&
          AsksForReturn({set}, ReadTolerantly<ReportSection>(At(set.config, "report")));
 }
 
-// A panel of curves: whose names, and over what they go.
+// A panel of curves: the name of its curves and their axes.
 struct Panel {
   std::string name, title, x, y;
 };
@@ -74,7 +74,7 @@ class Builder {
     if (head.eta_s) lead += fmt::format("; about {} left", Duration(*head.eta_s));
     document_.verdict = {lead + "."};
     if (!answer.empty()) document_.verdict.push_back("So far: " + answer);
-    // A search names its best itself.
+    // A search reports its own best.
     const bool by_return = batch_.record().search.open.is_null() && answer.empty() && AsksForReturn(batch_.head());
     const TrialProgress* best = by_return ? Best() : nullptr;
     if (best != nullptr)
@@ -82,7 +82,7 @@ class Builder {
                                               FormatNumber(Reading(*best->episode_return), 4)));
   }
 
-  // Panels and their data, as many as the page has room for.
+  // Panels and their data, up to the limit of the page.
   void Curves() {
     std::vector<Panel> learning, further, machine;
     std::vector<std::string> left_out;
@@ -113,11 +113,11 @@ class Builder {
                                    fmt::join(left_out, ", ")));
   }
 
-  // Of a search what a report of it begins with; nothing of another batch.
+  // For a search: the first section of its report. Absent for other batches.
   std::optional<Section> Search() {
     std::optional<Study> study = StudyOfSearch(batch_.plan(), batch_.record());
     if (!study) return std::nullopt;
-    // Those that have ended and are still read: the scores of fresh seeds among them.
+    // Add ended trials that are still being read, including those with fresh seeds.
     ResultSet set = batch_.head();
     set.trials.assign(batch_.ended().begin(), batch_.ended().end());
     const Combined combined = Combine({set});
@@ -135,7 +135,7 @@ class Builder {
     return section;
   }
 
-  // Of the best trial.
+  // The sparkline of the best trial.
   std::string Spark() {
     const TrialProgress* best = Best();
     const LiveTrial* live = best != nullptr ? batch_.Find(best->id) : nullptr;
@@ -202,7 +202,7 @@ class Builder {
                         : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   }
 
-  // Those that run first, then those that failed, then the latest to end, then those that wait.
+  // Running trials first, then failed ones, then the latest ended, then waiting ones.
   std::vector<size_t> Order() const {
     std::vector<std::pair<std::pair<int, double>, size_t>> keys;
     for (size_t i = 0; i < batch_.trials().size(); ++i) {
@@ -233,7 +233,7 @@ class Builder {
     const TrialRecord* record = batch_.record().Find(trial.id);
     std::optional<double> elapsed;
     if (record != nullptr && !record->attempts.empty())
-      // An attempt may have started after the progress was written.
+      // An attempt may have started since the progress was written.
       elapsed =
           std::max(0.0, record->attempts.back().ended.value_or(batch_.progress().updated) - record->attempts.back().started);
     const LiveTrial* live = batch_.Find(trial.id);
@@ -250,7 +250,7 @@ class Builder {
             trial.id};
   }
 
-  // Of all curves, what is asked for most first.
+  // All curves, in order of interest.
   std::vector<std::string> Names() {
     std::vector<std::string> names = {"eval/return", "return"};
     const auto add = [&](const std::string& name) {
@@ -302,7 +302,7 @@ class Builder {
     return picks;
   }
 
-  // Its series stand for places among the picks: the page's script puts names to them.
+  // Series are numbers of picks; the page's script inserts the names.
   void Add(const char* name, const std::string& title, const std::vector<Panel>& panels) {
     if (panels.empty()) return;
     std::vector<std::string> series;
@@ -318,7 +318,7 @@ class Builder {
     document_.figures.push_back(std::move(figure));
   }
 
-  // The page's script puts a panel for each picked trial in the place of this one.
+  // The page's script replaces this panel by one per picked trial.
   void AddPhases(const std::vector<Phase>& phases) {
     if (phases.empty()) return;
     Figure figure;

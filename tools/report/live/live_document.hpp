@@ -1,4 +1,4 @@
-// The page of a batch that runs, as a document: its trials as a table, curves of those that a reader picks, findings so far.
+// The page of a running batch as a document: a table of trials, curves of the picked ones, current findings.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class LiveDocument {
  public:
   explicit LiveDocument(std::string program) : program_(std::move(program)) {}
 
-  // Shows the part of the batch that was read. Updates the findings and the answer when a trial has ended.
+  // Shows the part of the batch that was read. Updates findings and answer after a trial ends.
   Document Of(LiveBatch* batch);
 
  private:
@@ -21,7 +21,7 @@ class LiveDocument {
 
   std::string program_;
   Diagnosis diagnosis_;
-  std::string answer_;               // the first sentence of a report of the trials that have ended; empty: there is none yet
+  std::string answer_;               // first sentence of a report on the ended trials; empty: none yet
   std::optional<size_t> diagnosed_;  // LiveBatch::changes() at that time
 };
 

@@ -1,4 +1,4 @@
-// One trial as a page shows it while it runs: its files, read on from where the last look ended, as thinned curves.
+// One running trial for its page: thinned curves, updated from its files since the last read.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,17 @@ class LiveTrial {
  public:
   explicit LiveTrial(TrialFolder folder) : folder_(std::move(folder)) {}
 
-  // About so many bytes of the files of that attempt; returns how many there were. A new attempt goes on where it begins.
+  // Reads about `most_bytes` from the attempt's files and returns the bytes read. A new attempt extends the curves from its
+  // start.
   size_t Read(unsigned attempt, size_t most_bytes);
 
-  // By the names that metric_series.hpp gives them, over env steps, or over iterations where nothing steps; "resources/..."
-  // over seconds.
+  // Curves by their names in metric_series.hpp, over env steps, or over iterations without env steps; "resources/..." over
+  // seconds.
   const std::map<std::string, ThinSeries>& curves() const { return curves_; }
-  // [[steps between the places], [values]], made anew only after something was read.
+  // [[steps between points], [values]], rebuilt only after new data
   const std::string& CurveJson(const std::string& name);
   const PhaseBands& phases() const { return phases_; }
-  // [[seconds of each stretch], {PHASE: [thousandths of each stretch]}]; PHASE: its number in `phases`. Made anew likewise.
+  // [[seconds per span], {PHASE: [thousandths per span]}]; PHASE: index into `phases`. Rebuilt only after new data
   const std::string& PhasesJson(const std::vector<Phase>& phases);
   const std::optional<uint64_t>& iteration() const { return iteration_; }
   TrialFolder folder() const { return folder_; }

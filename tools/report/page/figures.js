@@ -1,6 +1,6 @@
-// Figures that a reader can point at: the second half of the page's script, after page.js.
+// Interactive figures: the second half of the page's script, after page.js.
 
-// What a reader has asked a legend for, in the address.
+// The reader's choices in legends, stored in the address.
 async function keepLegend(view, name, place) {
   const key = 'legend-' + name, stores = Object.keys(view.getState({data: one => /^pick.*_store$/.test(one)}).data ?? {});
   if (!stores.length) { return; }
@@ -11,7 +11,7 @@ async function keepLegend(view, name, place) {
   }, 100));
 }
 
-// Where a reader has zoomed to, in the address.
+// The reader's zoom, stored in the address.
 async function keepZoom(view, name, place) {
   const key = 'zoom-' + name, signals = Object.keys(view.getState({signals: one => /^zoom.*_(x|value)$/.test(one)}).signals);
   const kept = chosen.get(key)?.split(' ').map(Number) ?? [];
@@ -26,11 +26,11 @@ async function keepZoom(view, name, place) {
   for (const kind of signals.length ? ['pointerup', 'wheel', 'dblclick'] : []) { place.addEventListener(kind, keep); }
 }
 
-// Figures: each drawing is replaced by its specification, shown by Vega, panel by panel, so that they flow on a narrow page.
-// Vega interprets expressions here: the page's policy lets nothing turn text into code.
+// Figures: replaces each drawing by its specification, rendered by Vega panel by panel, so that panels reflow on narrow pages.
+// Vega interprets expressions, because the page's policy forbids turning text into code.
 const embedding = {actions: false, renderer: 'svg', ast: true, tooltip: {theme: 'light'}};
 
-// Of curves; with values at or below zero, one that is linear around it.
+// For curves; with values at or below zero, a scale that is linear around it.
 function useLogAxis(panel, values) {
   if (!panel.name?.startsWith('curves')) { return; }
   const own = values.filter(row => row.panel === panel.title && row.value != null);
@@ -41,7 +41,7 @@ function useLogAxis(panel, values) {
   }
 }
 
-// A layer without rows has no extent, of which Vega warns. The layer that defines the parameters stays.
+// Removes layers without rows: Vega warns about their missing extent. Keeps the layer that defines the parameters.
 function withoutEmptyLayers(panel, values) {
   const passes = (row, {filter}) => !filter?.field || (filter.valid ? row[filter.field] != null : (filter.oneOf ?? [filter.equal]).includes(row[filter.field]));
   const own = values.filter(row => row.panel === panel.title);
@@ -50,7 +50,7 @@ function withoutEmptyLayers(panel, values) {
   return layer ? {...panel, layer} : panel;
 }
 
-// Panels as specifications of their own. A table is in the page already; it is for those who have the PNG only.
+// Panels as separate specifications. Omits tables, which the page already has; they are for readers of the PNG.
 function panelsOf(specification, log) {
   const {concat, columns, spacing, title, params, ...shared} = structuredClone(specification);
   const values = params.map(({bind, ...rest}) => rest);
@@ -60,7 +60,7 @@ function panelsOf(specification, log) {
   });
 }
 
-// A legend takes as many lines as it needs at that width.
+// A legend uses as many lines as it needs at this width.
 function fitLegends(spec, width) {
   for (const value of Object.values(spec)) {
     if (value === null || typeof value !== 'object') { continue; }
@@ -108,8 +108,8 @@ function save(name, content) {
   if (link.href.startsWith('blob:')) { setTimeout(() => URL.revokeObjectURL(link.href), 10000); }
 }
 
-// All rows of its data; a cell with a comma, a quote or a line's end is quoted. A text that a spreadsheet would execute as a formula
-// gets a ' in front, as in text/csv_field.hpp.
+// All rows of the figure's data as CSV. Cells with a comma, a quote or a line end are quoted. Text that a spreadsheet would
+// execute as a formula gets a leading ', as in text/csv_field.hpp.
 function csvOf(specification) {
   const rows = specification.data.values;
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))];
@@ -122,7 +122,7 @@ function csvOf(specification) {
   return [columns, ...rows.map(row => columns.map(column => row[column]))].map(row => row.map(cell).join(',')).join('\n') + '\n';
 }
 
-// The whole figure, with what the reader has chosen.
+// The whole figure, with the reader's choices.
 async function wholeView(figure) {
   const {chosen, log} = figure, whole = structuredClone(specificationOf(figure));
   if (log) { for (const panel of whole.concat) { useLogAxis(panel, whole.data.values); } }

@@ -1,4 +1,4 @@
-// Films of episodes (figure.film, with the SVG of figures/film_svg): play, pause, a slider over the steps, the reward.
+// Controls of films (figure.film, with the SVG of figures/film_svg): play, pause, a slider over the steps, the reward.
 for (const figure of document.querySelectorAll('figure.film')) {
   const svg = figure.querySelector(':scope > svg');
   const film = JSON.parse(svg.querySelector('metadata').textContent);

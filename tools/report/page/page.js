@@ -1,7 +1,7 @@
 'use strict';
-// The page is complete without this script: it adds sorting, copying, figures to point at, and folds opened for the printer.
+// The page is complete without this script, which adds sorting, copying, interactive figures, and unfolding for print.
 
-// What a reader has chosen stands in the page's address: it outlives the page's rewriting, and can be sent to somebody.
+// The reader's choices are stored in the page's address: they survive updates of the page and can be shared.
 const chosen = new URLSearchParams(location.hash.includes('=') ? location.hash.slice(1) : '');
 
 function remember(key, value) {
@@ -17,7 +17,7 @@ function create(tag, properties = {}, ...children) {
 
 const collator = new Intl.Collator('en', {numeric: true});
 
-// A number where the cell has one; undefined for what is empty or NaN.
+// The number of a cell; undefined for empty cells and NaN.
 function sortKey(row, column) {
   const cell = row.cells[column];
   if (cell.dataset.v !== undefined) {
@@ -27,7 +27,7 @@ function sortKey(row, column) {
   return cell.textContent.trim() || undefined;
 }
 
-// What is missing stays at the end in both directions; numbers come before words.
+// Missing values stay at the end in both directions; numbers precede words.
 function compareKeys(a, b, sign) {
   if (a === undefined || b === undefined) {
     return (a === undefined) - (b === undefined);
@@ -71,7 +71,7 @@ function makeSortable(table) {
   if (head && opposite[order]) { sortBy(table, head, order); }
 }
 
-// A row stays if it has every word.
+// A row stays visible if it contains every word.
 function makeFiltered(table) {
   const key = 'filter-' + table.dataset.id, input = create('input', {type: 'search', value: chosen.get(key) ?? ''});
   const apply = () => {
@@ -87,7 +87,7 @@ function makeFiltered(table) {
   apply();
 }
 
-// A table that is wider than the page shows its first columns, and those that its reader chooses.
+// A table wider than the page shows its first columns and those that the reader chooses.
 function makeChoosable(table) {
   const key = 'columns-' + table.dataset.id, heads = [...table.tHead.rows[0].cells], box = table.parentElement;
   const boxes = heads.slice(1).map(head => create('input', {type: 'checkbox', checked: !('more' in head.dataset)}));
@@ -125,7 +125,7 @@ function makeChoosable(table) {
   for (let fold = table.closest('details'); fold; fold = fold.parentElement.closest('details')) { fold.addEventListener('toggle', fit); }
 }
 
-// The clipboard is closed to pages from a plain http address: there the text is selected and copied the old way.
+// Pages from a plain http address cannot use the clipboard: select the text and copy it the old way.
 async function copyText(code) {
   try {
     await navigator.clipboard.writeText(code.textContent);
@@ -147,7 +147,7 @@ for (const snippet of document.querySelectorAll('.snippet')) {
   snippet.append(button);
 }
 
-// A link to what is folded away unfolds it, and leaves the address alone, in which stands what was chosen.
+// Opens the fold that contains a link's target, without changing the address, which stores the choices.
 function reveal(id) {
   const target = document.getElementById(id);
   if (!target) { return; }
@@ -159,7 +159,7 @@ for (const link of document.querySelectorAll('nav a')) {
 }
 if (location.hash && !location.hash.includes('=')) { reveal(location.hash.slice(1)); }
 
-// Paper can not be unfolded; configurations would fill it.
+// Paper cannot unfold, but configurations would fill it.
 let folded = [];
 addEventListener('beforeprint', () => {
   folded = [...document.querySelectorAll('details:not([open], .code, .choose, .meanings)')];
@@ -169,12 +169,12 @@ addEventListener('afterprint', () => {
   for (const one of folded) { one.open = false; }
 });
 
-// A page that lives: the curves of the trials that its reader picks. Each is kept as the steps between its places, and its values.
+// Live pages: the curves of the picked trials. Each is stored as the steps between its points, and its values.
 const liveElement = document.querySelector('#live');
 const live = liveElement && JSON.parse(liveElement.textContent);
 let picks = live ? chosen.get('picks')?.split(' ').filter(id => id in live.trials) ?? live.picks : [];
 
-// Each trial has its own series among all that are told apart, but no two picked ones a colour as long as there are others.
+// Each trial has its own series. Picked trials only share a colour if there are more trials than colours.
 function seriesOf(ids) {
   const colours = 7, places = [];
   for (const id of ids) {
@@ -185,7 +185,7 @@ function seriesOf(ids) {
   return places;
 }
 
-// The scales of a template name their places; these get the trials' names.
+// Scales of a template use numbers; replace them by the trials' names.
 function nameSeries(part, names, places) {
   for (const value of Object.values(part)) {
     if (value === null || typeof value !== 'object') { continue; }
@@ -198,7 +198,7 @@ function nameSeries(part, names, places) {
   }
 }
 
-// Where the time of each picked trial went: a panel for each, made after the one that is there.
+// Time shares of the picked trials: a panel for each, cloned from the template.
 function panelForEachPick(whole) {
   const [pattern] = whole.concat, {names, trials} = live.phases, values = [];
   whole.concat = picks.filter(id => id in trials).map((id, i) => {
@@ -239,7 +239,7 @@ function specificationOf({specification, picks: kind}) {
   return whole;
 }
 
-// A box in each row of a trial with curves.
+// A checkbox in each row of a trial with curves.
 function makePickable(table) {
   const column = [...table.tHead.rows[0].cells].findIndex(head => head.dataset.key === 'id');
   for (const row of table.tBodies[0].rows) {
@@ -258,8 +258,8 @@ function makePickable(table) {
 
 let drawing = 0;  // figures
 
-// While what it speaks of runs, the page is loaded anew: not under a reader's hands, nor where nobody sees it. What has not been
-// written for long is looked at the more seldom.
+// Reloads the page while its batch runs, unless the reader is interacting or the page is hidden. Polls less often if the page
+// has not changed for long.
 function keepReloading() {
   const every = 1000 * Number(liveElement.dataset.every), calm = 5000;
   let touched = 0, loaded = Date.now();

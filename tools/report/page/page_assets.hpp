@@ -1,11 +1,10 @@
-// The style sheet and the scripts of the HTML report: page.css, page.js with figures.js, and film.js, embedded when the host is
-// built.
+// The style sheet and the scripts of the HTML report, embedded at build time: page.css, page.js with figures.js, and film.js.
 #pragma once
 
 namespace backplane {
 
 extern const char* const kPageCss;
 extern const char* const kPageJs;
-extern const char* const kFilmJs;  // with controls below each film
+extern const char* const kFilmJs;  // adds controls below each film
 
 }  // namespace backplane

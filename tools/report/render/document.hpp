@@ -25,13 +25,13 @@ struct FactList {
   std::vector<std::pair<std::string, std::string>> facts;  // label, value
 };
 struct CommandList {
-  std::vector<std::pair<std::string, std::string>> commands;  // what it does, the command
+  std::vector<std::pair<std::string, std::string>> commands;  // purpose, command
 };
 struct CodeBlock {
   std::string title, language, text;  // folded away in HTML
 };
 struct FigureUse {
-  std::string name;  // of a figure of the document
+  std::string name;  // name of one of the document's figures
 };
 struct FilmUse {
   std::string title;  // "4 x 2, episode 3"
@@ -45,31 +45,31 @@ using Block = std::variant<Paragraph, BulletList, FactList, CommandList, CodeBlo
 struct Section {
   std::string id, title;
   std::vector<Block> blocks;
-  bool folded = false;  // away under its title, on a page
+  bool folded = false;  // folded under its title, on a page
 };
 
-// A file that the report brings with it: a recommended experiment.
+// A file that accompanies the report: a recommended experiment.
 struct Attachment {
   std::string name;  // "recommended_balanced.yaml"
   std::string text;
 };
 
-// What a page has beside its document while what it speaks of still runs.
+// Additional content of a page while its batch still runs.
 struct LivePart {
-  double every_s = 0;  // from one writing to the next
+  double every_s = 0;  // interval between updates
   std::string curves;  // JSON: {"trials": {ID: [name, place]}, "picks": [ID], "panels": {TITLE: {ID: [steps, values]}},
                        // "phases": {"names": [NAME], "trials": {ID: [steps, {INDEX OF NAME: [thousandths]}]}}}
 };
 
 struct Document {
   std::string kind, name, title;
-  std::string made_at;  // the only thing in which two reports of the same results differ
+  std::string made_at;  // the only difference between two reports on the same results
   std::vector<std::string>
       verdict;           // sentences, first the headline, which answers the question: also what `run` prints at its end
-  bool is_void = false;  // the headline says that the times count for nothing: what follows from them is no advice
+  bool is_void = false;  // the headline voids the times, so no advice may follow from them
   std::vector<Section> sections;
   std::vector<Figure> figures;
-  std::string main_table;  // id of the table that <name>_results.csv holds
+  std::string main_table;  // id of the table written to <name>_results.csv
   std::vector<Attachment> attachments;
   std::string sparkline;  // for the page that lists experiments
   std::optional<LivePart> live;
@@ -77,21 +77,21 @@ struct Document {
 
 nlohmann::json ToJson(const Document& document);
 
-// No table of these shows a mean without its n: it stands below the table where all of a column have the same, else in brackets
-// behind each number. Of a figure that is not drawn they say why.
+// Tables always show n with a mean: below the table if a column has one n, else in brackets per number. For missing figures,
+// the output contains the reason.
 std::string RenderText(const Document& document,
-                       const Drawings& drawings = {});  // at most 100 columns wide, but for code and words within commands
+                       const Drawings& drawings = {});  // at most 100 columns wide, except code and words within commands
 std::string RenderMarkdown(const Document& document,
-                           const Drawings& drawings = {});  // GitHub's flavour; figures as links to the PNGs beside it
-// One file, figures inline: drawings that its script replaces by what a reader can point at. `page`: where it will lie, from
-// which it links to files, and to which; none: no links.
+                           const Drawings& drawings = {});  // GitHub flavour; figures link to PNGs in the same folder
+// One file with inline figures; its script makes the drawings interactive. `page`: the page's folder, where its links start,
+// and their targets; empty: no links.
 struct Page {
   std::filesystem::path folder;
-  std::vector<std::pair<std::string, std::filesystem::path>> files;  // what they are, where they lie
+  std::vector<std::pair<std::string, std::filesystem::path>> files;  // label, path
 };
 std::string RenderHtml(const Document& document, const Drawings& drawings = {}, const Page& page = {});
-// Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max, KEY_n where one of them is known. Lines end with a
-// line feed; not finite is NaN, not measured an empty field.
+// Number columns: KEY, then KEY_low, KEY_high, KEY_sd, KEY_p95, KEY_max and KEY_n if known. Lines end with a line feed;
+// non-finite numbers are NaN, unmeasured ones empty fields.
 std::string RenderCsv(const Table& table);
 
 }  // namespace backplane

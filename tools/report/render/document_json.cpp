@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no NaN: null stands for it, and the object that holds it says so.
+// JSON has no NaN: writes null and sets `nonfinite`.
 void PutNumber(json* object, const char* key, double value) {
   (*object)[key] = std::isfinite(value) ? json(value) : json(nullptr);
   if (!std::isfinite(value)) {
@@ -92,7 +92,7 @@ json DiagnosisJson(const Diagnosis& diagnosis) {
   return {{"findings", findings}, {"silent", silent}, {"why_void", diagnosis.why_void}, {"void_trials", diagnosis.void_trials}};
 }
 
-// Pairs as objects, so that a reader of the file need not know which comes first.
+// Writes pairs as objects, so that readers need not know their order.
 json PairsJson(const std::vector<std::pair<std::string, std::string>>& pairs, const char* first, const char* second) {
   json list = json::array();
   for (const auto& [one, other] : pairs) {

@@ -11,7 +11,7 @@ void ReplaceAll(const std::string& from, const std::string& to, std::string* tex
 
 namespace {
 
-// Several drawings stand in one page: each has ids of its own.
+// A page has several drawings: make their ids unique.
 std::string WithOwnIds(std::string svg, const std::string& name) {
   const std::string prefix = HtmlId(name) + "-";
   for (const char* before : {"id=\"", "url(#", "href=\"#"}) ReplaceAll(before, before + prefix, &svg);
@@ -37,7 +37,7 @@ std::string HtmlFigure(const Figure& figure, const Drawings& drawings) {
            caption;
   }
   std::string specification = JsonText(Specification(figure));
-  ReplaceAll("<", "\\u003c", &specification);  // nothing in it ends the element
+  ReplaceAll("<", "\\u003c", &specification);  // so that it cannot close the element
   return fmt::format("<figure class=\"figure\" data-name=\"{}\"{}>\n<div class=\"drawn\" role=\"img\" aria-label=\"{}\">",
                      HtmlText(figure.name), PicksAttribute(figure.picks), HtmlText(figure.alt)) +
          (drawn != drawings.svg.end() ? WithOwnIds(drawn->second, figure.name) : "") +

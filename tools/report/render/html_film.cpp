@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-// `name` is its own in the page.
+// `name` is unique in the page.
 std::string FilmFigure(std::string svg, const std::string& name) {
   for (const char* animation : {kFilmStrip, kFilmMark}) ReplaceAll(animation, animation + HtmlId(name), &svg);
   return "<figure class=\"film\">\n" + svg + "</figure>\n";
@@ -20,7 +20,7 @@ std::string HtmlFilm(const FilmUse& film) {
   return "<p class=\"note\">" + HtmlText(film.title + ": there is no film " + film.file) + "</p>\n";
 }
 
-// It loads nothing but the pictures that stand in it, whatever a text within might ask for.
+// Loads only its embedded pictures, even if a text in it requests more.
 std::string FilmPage(const std::string& svg, const std::string& title) {
   return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kOneLine = 40;  // characters that a fact has room for beside its label
+constexpr size_t kOneLine = 40;  // characters of a fact that fit next to its label
 
 std::string Fact(const std::string& label, const std::string& html) {
   return html.empty() ? "" : "<dt>" + label + "</dt><dd>" + html + "</dd>\n";

@@ -12,7 +12,7 @@
 namespace backplane {
 namespace {
 
-// What is known of a number and not printed, shown when a person points at it.
+// The tooltip of a number: its known but unprinted parts.
 std::string Hint(const Number& number) {
   const auto part = [](const char* label, const std::optional<double>& value) {
     return value && std::isfinite(*value) ? fmt::format(", {} {}", label, FormatNumber(Number{.value = *value}, 4)) : "";
@@ -34,8 +34,8 @@ std::string NumberCell(const Number& number, const CellText& cell) {
                      interval, cell.sample.empty() ? "" : "<span class=\"sample\">" + HtmlText(cell.sample) + "</span>");
 }
 
-// A name of a setting breaks between its words first, and where a word alone is too long after an underscore, or after a path's
-// dot (never in a number): a column of them stays narrow.
+// Breaks a setting's name between words first. A word that is too long breaks after an underscore or a path's dot, but never in
+// a number. So its column stays narrow.
 std::string NameHtml(const std::string& name) {
   std::string html;
   std::istringstream words(name);
@@ -52,8 +52,7 @@ std::string NameHtml(const std::string& name) {
   return html;
 }
 
-// A column of words that are too many for a cell, such as why a setting failed: they stand in a line of their own below the
-// row.
+// Columns with long texts, such as the reason of a failure, appear in an extra line below the row.
 bool HoldsSentences(const TableText& table, size_t column) {
   constexpr size_t kLongestInCell = 40;
   return column > 0 && table.columns[column].column->in_text &&
@@ -67,8 +66,8 @@ struct Layout {
   const std::filesystem::path& page;
 };
 
-// To what has that name in the column's folder, if it is there: a trial that has not started has none. Of a folder with a page
-// to that.
+// Links to the file or folder `name` in the column's folder if it exists: an unstarted trial has none. Prefers the folder's
+// page.
 std::string LinkHtml(const std::string& name, const std::string& html, const Column& column,
                      const std::filesystem::path& page) {
   const std::filesystem::path file = std::filesystem::path(column.folder) / name;
@@ -77,7 +76,7 @@ std::string LinkHtml(const std::string& name, const std::string& html, const Col
   return fmt::format("<a href=\"{}{}\">{}</a>", HtmlLink(file, page), has_page ? std::string("/") + kPageName : "/", html);
 }
 
-// Its words as links, where they name files.
+// Turns words that name files into links.
 std::string WordsHtml(const std::string& text, const Column& column, const std::filesystem::path& page) {
   if (column.folder.empty() || page.empty()) return HtmlText(text);
   std::string html;
@@ -116,7 +115,7 @@ std::string Head(const Layout& layout) {
   std::string html;
   for (const size_t i : layout.columns) {
     const TableColumnText& column = layout.text.columns[i];
-    // The first click brings the better ones to the top.
+    // The first click sorts the best to the top.
     const char* first = column.column->direction > 0 ? "descending" : "ascending";
     html += fmt::format(
         "<th scope=\"col\" aria-sort=\"none\" data-key=\"{}\" data-first=\"{}\"{}{}{}>{}</th>", HtmlText(column.column->key),

@@ -16,7 +16,7 @@ std::string HtmlText(const std::string& text) {
       case '"': escaped += "&quot;"; break;
       case '\'': escaped += "&#39;"; break;
       default:
-        // HTML knows no other control characters.
+        // HTML allows no other control characters.
         escaped += (c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == '\x7f' ? ' ' : c;
     }
   }

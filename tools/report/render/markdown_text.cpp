@@ -21,7 +21,7 @@ size_t LongestRunOfBackticks(const std::string& text) {
   return longest;
 }
 
-// Whether it would mean something here: "_" within a word does not, "&" before a space neither.
+// True if Markdown would interpret the character here: it ignores "_" within a word and "&" before a blank.
 bool IsSpecial(const std::string& text, size_t at) {
   const char c = text[at];
   const char before = at > 0 ? text[at - 1] : ' ', after = at + 1 < text.size() ? text[at + 1] : ' ';
@@ -34,7 +34,7 @@ bool IsSpecial(const std::string& text, size_t at) {
   return std::strchr("\\`*[]<>|~$", c) != nullptr;
 }
 
-// Where a list, a heading or a quotation would begin.
+// Characters that would start a list, heading or quotation.
 bool IsSpecialAtStart(const std::string& text, size_t at) {
   const char after = at + 1 < text.size() ? text[at + 1] : ' ';
   if (at == 0) {

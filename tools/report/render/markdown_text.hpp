@@ -1,11 +1,11 @@
-// Words of a user in GitHub's Markdown: whatever they hold, they are read as words.
+// Escapes a user's text for GitHub's Markdown.
 #pragma once
 
 #include <string>
 
 namespace backplane {
 
-// On one line, and safe in a table's cell.
+// On one line, safe in a table cell.
 std::string MarkdownText(const std::string& text);
 std::string MarkdownCode(const std::string& text);  // `text`
 // A block of code that ends with a line feed. The fence is longer than any in the text.

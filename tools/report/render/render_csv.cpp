@@ -12,7 +12,7 @@ namespace {
 std::string CsvText(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
 std::string CsvText(const std::optional<double>& value) { return value ? CsvText(*value) : ""; }
 
-// What can be known of a number beside its value: a column of its own if it is known of any number of the table's column.
+// An optional part of a number. It gets its own column if any number of the table's column has it.
 struct Part {
   const char* suffix;
   std::string (*text)(const Number&);

@@ -47,7 +47,7 @@ struct BlockHtml {
   std::string operator()(const Table& block) const { return HtmlTable(block, page.folder); }
 };
 
-// Numbers of a figure are folded away below it; the main table is not.
+// The table of a figure's numbers is folded below it; the main table is not.
 std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_html) {
   std::string html;
   bool drawn = false;
@@ -62,7 +62,7 @@ std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_
   return html;
 }
 
-// The first sentence answers the question and stands before all else, the title too.
+// The first sentence answers the question, so it precedes everything, even the title.
 std::string Headline(const std::vector<std::string>& sentences) {
   return sentences.empty() ? "" : "<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n";
 }
@@ -88,7 +88,7 @@ std::string FilesHtml(const Document& document, const Page& page) {
          "</details>\n</section>\n";
 }
 
-// What the page that lists experiments says of this one: it reads the first few kilobytes of each.
+// The page's head for the list of experiments, which reads the first few kilobytes of each page.
 std::string PageMeta(const Document& document) {
   std::string html;
   for (const auto& [name, text] : {std::pair{"verdict", document.verdict.empty() ? std::string() : document.verdict[0]},
@@ -101,7 +101,7 @@ std::string PageMeta(const Document& document) {
 
 std::string LiveHtml(const LivePart& live) {
   std::string curves = live.curves;
-  for (size_t at = 0; (at = curves.find('<', at)) != std::string::npos;) curves.replace(at, 1, "\\u003c");  // ends no element
+  for (size_t at = 0; (at = curves.find('<', at)) != std::string::npos;) curves.replace(at, 1, "\\u003c");  // closes no tag
   return fmt::format("<script type=\"application/json\" id=\"live\" data-every=\"{:.0f}\">{}</script>\n", live.every_s, curves);
 }
 
@@ -122,7 +122,7 @@ std::string RenderHtml(const Document& document, const Drawings& drawings, const
   const std::string files = FilesHtml(document, page);
   links += files.empty() ? "" : "<li><a href=\"#files\">Files</a></li>\n";
   const std::string title = (document.verdict.empty() ? "" : document.verdict[0] + " · ") + document.title;
-  // The policy holds the page to what stands in it: it can load nothing, whatever a text within might ask for.
+  // The policy blocks all loading, even if a text in the page requests it.
   std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; "

@@ -51,7 +51,7 @@ std::string FindingText(const Finding& finding) {
   for (size_t i = 0; i < finding.fixes.size(); ++i) {
     const Fix& fix = finding.fixes[i];
     text += labelled(i == 0 ? "change" : "or", ChangeText(fix));
-    text += FoldCommand(ChangeCommand(fix), std::string(14, ' '), kWidth);  // to be copied: broken nowhere else
+    text += FoldCommand(ChangeCommand(fix), std::string(14, ' '), kWidth);  // to be copied: no other breaks
   }
   return text + labelled("expected", finding.effect) + labelled("confidence", finding.confidence);
 }

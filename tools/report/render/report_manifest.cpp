@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kHashDigits = 64, kSeparator = 2;  // as `sha256sum` writes it, and can check it
+constexpr size_t kHashDigits = 64, kSeparator = 2;  // format of `sha256sum`, which can check it
 
-// Nothing outside of the folder is removed, whatever somebody has written into the list.
+// Removes no file outside the folder, whatever the list contains.
 bool IsWithin(const fs::path& file) {
   return !file.empty() && file.is_relative() &&
          std::none_of(file.begin(), file.end(), [](const fs::path& part) { return part == ".."; });
@@ -42,7 +42,7 @@ void ReportManifest::RemoveOthers(const std::vector<fs::path>& files) const {
     const fs::path file = line.substr(kHashDigits + kSeparator);
     const bool is_kept = std::find(files.begin(), files.end(), file) != files.end();
     if (!is_kept && IsWithin(file) && IsAsWritten(folder_ / file, line.substr(0, kHashDigits))) {
-      std::error_code error;  // an old file that can not be removed harms nothing
+      std::error_code error;  // a leftover old file is harmless
       fs::remove(folder_ / file, error);
     }
   }

@@ -1,5 +1,5 @@
-// The files of a folder that belong to a report: a list with their hashes. The next report removes its outdated files by it,
-// and keeps files that a person has added or changed.
+// The files of a report in a folder, listed with their hashes. The next report uses the list to remove outdated files, and
+// keeps files that a person added or changed.
 #pragma once
 
 #include <filesystem>
@@ -10,10 +10,10 @@ namespace backplane {
 
 class ReportManifest {
  public:
-  // Of the report of that name in `folder`; an absent or unreadable list is an empty one.
+  // Reads the list of report `name` in `folder`. An absent or unreadable list is empty.
   ReportManifest(std::filesystem::path folder, const std::string& name);
 
-  // Removes the listed files that are not among `files` (relative to the folder) and still are as they were written.
+  // Removes listed files that are not among `files` (relative to the folder), unless they were modified.
   void RemoveOthers(const std::vector<std::filesystem::path>& files) const;
 
   // Replaces the list. Throws std::runtime_error.

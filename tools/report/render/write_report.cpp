@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Part of a file's name, which may come from the experiment file.
+// A part of a file name; it may come from the experiment file.
 void CheckName(const std::string& what, const std::string& name) {
   if (!IsFileName(name)) {
     throw std::runtime_error(
@@ -42,7 +42,7 @@ class Writer {
     WriteFileAtomic(folder_ / name, text);
     files.emplace_back(name);
   }
-  // Of files that somebody else writes.
+  // For files that another program writes.
   void AddIfThere(const fs::path& file) {
     if (fs::exists(folder_ / file)) {
       files.push_back(file);
@@ -55,7 +55,7 @@ class Writer {
   fs::path folder_;
 };
 
-// One for all where none could be drawn.
+// One note for all figures if none was drawn.
 std::vector<std::string> Notes(const Drawings& drawings) {
   std::vector<std::string> notes;
   for (const auto& [figure, why] : drawings.missing) notes.push_back(why);
@@ -88,10 +88,10 @@ WrittenReport WriteReport(const Document& document, const fs::path& folder,
 
   WrittenReport report;
   Writer writer(folder);
-  // Drawn first: text must name no picture that is not there.
+  // Draw first: the text must not mention missing pictures.
   Drawings drawings = DrawFigures(document.figures, folder);
   report.notes = Notes(drawings);
-  writer.files.emplace_back(document.name + "_report.html");  // written last, as it links to the others
+  writer.files.emplace_back(document.name + "_report.html");  // written last, because it links to the others
   writer.Write(document.name + "_report.txt", RenderText(document, drawings));
   writer.Write(document.name + "_report.md", RenderMarkdown(document, drawings));
   std::vector<fs::path> sources;

@@ -30,7 +30,7 @@ class Chooser {
       if (settings_[*usable].parallelism() != 1) out->baseline_note = "As report.baseline asks, " + Scaled(*usable);
       return;
     }
-    // Another series may have a point by that name or value.
+    // Another series may have a point with that name or value.
     std::string problem;
     if (match != matches_.end()) {
       problem = fmt::format("the baseline of report.baseline ({}) has no speed: {}", settings_[*match].name,

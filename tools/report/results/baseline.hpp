@@ -1,4 +1,4 @@
-// The setting that speedups of a series are relative to.
+// Chooses the setting to which speedups of a series are relative.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// Sets `baseline` and `baseline_note` of each series. Settings without a speed are never a baseline. `wanted` as in
+// Sets `baseline` and `baseline_note` of each series. A setting without a speed is never a baseline. `wanted` as in
 // AnalyseParallelEfficiency.
 void ChooseBaselines(const Combined& combined, const nlohmann::json& wanted, ParallelEfficiency* analysis);
 

@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-// Folders may have been moved: what is in them decides before where they lie.
+// Folders may be moved, so sort by content before path.
 std::string ContentKey(const ResultSet& set) {
   std::string text = JsonText(ToJson(set.run)) + JsonText(set.config);
   for (const TrialData& trial : set.trials) {
@@ -23,7 +23,7 @@ std::string ContentKey(const ResultSet& set) {
   return Sha256(text);
 }
 
-// A repetition that went wrong does not undo a result.
+// A failed repetition does not replace a result.
 bool CountsBefore(const TrialData& a, const TrialData& b) {
   return std::pair(a.usable(), a.ended) > std::pair(b.usable(), b.ended);
 }

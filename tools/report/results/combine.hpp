@@ -1,4 +1,4 @@
-// Several result sets as one: the same trials in any order of the folders.
+// Combines several result sets; the order of the folders does not matter.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace backplane {
 
 // Sets whose times may be compared: same host, same device, same build and library versions.
 struct Group {
-  std::string label;  // short, and only as much as tells the groups apart; empty if there is one
-  RunInfo run;        // of its first set
+  std::string label;  // the shortest text that distinguishes the groups; empty if there is one
+  RunInfo run;        // of the group's first set
 };
 
 struct CombinedTrial {
@@ -26,10 +26,10 @@ struct Combined {
   std::vector<CombinedTrial> trials;    // folder by folder, each in the order of its plan
   size_t replaced = 0;                  // the same trial in several sets: the newest counts
   std::vector<std::string> warnings;    // sentences
-  std::vector<nlohmann::json> configs;  // of each folder: ResultSet::config
+  std::vector<nlohmann::json> configs;  // ResultSet::config of each folder
 };
 
-// By the name of the experiment, then by what is in the folders: neither their order nor the spelling of their paths counts.
+// Sorts by the experiment's name, then by content, so that the order and spelling of paths have no effect.
 void SortCanonically(std::vector<ResultSet>* sets);
 
 // At least one set. The result does not depend on their order.

@@ -18,11 +18,11 @@ namespace backplane {
 namespace {
 
 constexpr double kBytesPerGib = 1024.0 * 1024.0 * 1024.0;
-constexpr size_t kHashDigits = 8;  // as many as people compare
+constexpr size_t kHashDigits = 8;  // digits that people compare
 
 std::string OrUnknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
-// The kernel of a machine takes a little more or less of its memory with each version: that is no other machine.
+// The kernel's own memory varies a little between versions, so ignore small differences.
 std::string Memory(uint64_t bytes) {
   return bytes > 0 ? fmt::format("{:.0f} GiB", static_cast<double>(bytes) / kBytesPerGib) : "unknown";
 }
@@ -38,7 +38,7 @@ Traits MachineTraits(const RunInfo& run) {
           {"torch", OrUnknown(run.versions.torch)}};
 }
 
-// The word at "learner.command.1"; empty: the place is none in a command.
+// The word at "learner.command.1"; empty: the path is not in a command.
 std::string CommandWord(const TrialData& trial, const std::string& place) {
   constexpr std::string_view kCommand = "learner.command";
   const nlohmann::json command = trial.At(std::string(kCommand));
@@ -47,8 +47,8 @@ std::string CommandWord(const TrialData& trial, const std::string& place) {
   return index < command.size() ? Text(command[index]) : "";
 }
 
-// "env.plugin NAME": two builds of it are two groups, while two plugins in one sweep are not. A file of a command goes by its
-// own name. The files that a file uses ("env.options.xml_path/references") go by its name.
+// "env.plugin NAME": two builds of a plugin form two groups, but two plugins in one sweep do not. A file of a command counts by
+// its own name. Files used by a file ("env.options.xml_path/references") count by its name.
 std::string FileName(const TrialData& trial, const std::string& place) {
   const size_t slash = place.find('/');
   if (const std::string word = CommandWord(trial, place.substr(0, slash)); !word.empty())

@@ -9,9 +9,9 @@
 namespace backplane {
 
 struct Grouping {
-  std::vector<Group> groups;            // in the order in which the sets name them
+  std::vector<Group> groups;            // in order of appearance in the sets
   std::vector<std::vector<size_t>> of;  // [set][trial] -> index into groups
-  std::string warning;                  // what differs; empty if there is one group
+  std::string warning;                  // the differences; empty if there is one group
 };
 
 Grouping GroupSets(const std::vector<ResultSet>& sets);

@@ -1,4 +1,4 @@
-// Short labels for things that are alike but for a few traits.
+// Short labels for objects that differ in a few traits.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace backplane {
 
 using Traits = std::vector<std::pair<std::string, std::string>>;  // name, value; each name once
 
-// NULL: it has no such trait.
+// NULL if the trait is missing.
 const std::string* FindTrait(const Traits& traits, const std::string& name);
 
-// Names of the traits that are not the same everywhere, in the order in which they first stand.
+// Names of traits that differ, in order of first appearance.
 std::vector<std::string> DifferingTraits(const std::vector<Traits>& all);
 
-// "name=value" of as few traits as tell all apart, earlier ones first; empty where there is one.
+// "name=value" of the fewest traits that distinguish all, earlier ones first. Empty for a single entry.
 std::vector<std::string> LabelsOf(const std::vector<Traits>& all);
 
 }  // namespace backplane

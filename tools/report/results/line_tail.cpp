@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kCompared = 64;
 
-// Open as long as this lives.
+// Stays open for the object's lifetime.
 struct Opened {
   explicit Opened(const std::filesystem::path& file) {
     std::string why_not;

@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kSeed = 1;  // of the deals that tell what chance gives
+constexpr uint64_t kSeed = 1;  // seeds the permutations that estimate the effect of chance
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Importance of the searched options for the objective.
+// Importance of searched options for the objective.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace backplane {
 
-inline constexpr size_t kLeastToRank = 10;  // complete trials: fewer say nothing of an option
+inline constexpr size_t kLeastToRank = 10;  // complete trials: with fewer, importances are noise
 
 struct OptionImportance {
   std::string path;
-  statistics::Explained explained;  // of the ranks of the objective, by this option alone
-  size_t trials = 0;                // complete ones that have the option
+  statistics::Explained explained;  // how much of the objective's ranks this option explains
+  size_t trials = 0;                // complete trials that have the option
 };
 
-// The greatest first. An option's numbers are put into about sqrt(trials) groups of equal size, its choices into one each.
-// What fewer than kLeastToRank complete trials have, or all with the same value, is left out.
+// The greatest first. Numeric values form about sqrt(trials) groups of equal size; choices form one group each. Skips options
+// with fewer than kLeastToRank complete trials or a single value.
 std::vector<OptionImportance> ImportanceOfOptions(const Study& study);
 
 }  // namespace backplane

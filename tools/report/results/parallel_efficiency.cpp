@@ -11,8 +11,8 @@
 namespace backplane {
 namespace {
 
-// Divides once and with more digits than the result has, so that a setting of exactly 80 %, and the baseline's 100 %, are not
-// rounded below their bands.
+// Divides only once, with more digits than the result shows. Otherwise rounding could move an exact 80 %, or the baseline's
+// 100 %, below its band.
 double Percent(long double sps, long double of, long double baseline_sps, long double baseline_of) {
   return static_cast<double>(100 * sps * baseline_of / (baseline_sps * of));
 }

@@ -1,8 +1,8 @@
-// Speed gained by each further row of environments; docs/reports.md has the definitions.
+// Speed gained per additional env; docs/reports.md has the definitions.
 //
 //   parallelism = runners x environments per runner;  speedup = SPS / SPS of the baseline
 //   efficiency % = 100 x speedup / parallelism;  core efficiency % = 100 x speedup / min(runners, granted cores)
-// The band is that of core efficiency where there are more rows than cores: more than all cores no setting can fill.
+// With more rows than cores, the band uses core efficiency: no setting can use more than all cores.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@ namespace backplane {
 inline constexpr double kIdealPct = 100, kExcellentPct = 80, kGoodPct = 60;
 
 enum class EfficiencyBand { kIdeal = 1, kExcellent, kGood, kBottleneck };
-// On the number as it is, not as it is printed: ideal >= 100, excellent >= 80, good >= 60.
+// Classifies the exact number, not its printed form: ideal >= 100, excellent >= 80, good >= 60.
 EfficiencyBand BandOf(double efficiency_pct);
 const char* BandName(EfficiencyBand band);
-// "excellent" where the whole interval lies in that band; else the wider word: "good or better", "good or worse", "not measured
-// well enough". An efficiency without an interval is not measured well enough.
+// "excellent" if the whole interval lies in that band; else a wider word: "good or better", "good or worse", "not measured well
+// enough". An efficiency without an interval is not measured well enough.
 std::string BandWord(const Number& efficiency_pct);
 
-// A setting that measured less than both is marked as short.
+// A setting that measured less than both is short.
 inline constexpr double kLongEnoughSeconds = 5, kEnoughIterations = 3;
 
-// One point: the trials that differ in nothing but their seed.
+// One point: trials that differ only in their seed.
 struct Setting {
   size_t series = 0;
   std::string name;  // "2 x 4": runners x environments per runner
   uint64_t num_env_runners = 1, num_envs_per_env_runner = 1;
   uint64_t cores = 0;               // granted; 0: it never started
   std::vector<size_t> trials;       // indices into Combined::trials
-  size_t usable = 0;                // how many of them have a speed
-  std::string failure;              // why there is none or not all: "2 of 3 seeds FAILED (oom): ..."; empty: all well
+  size_t usable = 0;                // number of trials with a speed
+  std::string failure;              // reason for missing speeds: "2 of 3 seeds FAILED (oom): ..."; empty: none missing
   std::vector<double> speeds;       // SPS of each usable seed
   statistics::PooledSpread spread;  // of all settings on the same machine
   std::optional<Number> sps, wall_s, episode_return;  // over its seeds; with one seed over iterations, or episodes
-  bool is_short = false;                              // it measured less than 5 s and fewer than 3 iterations after the first
+  bool is_short = false;                              // measured less than 5 s and fewer than 3 iterations after the first
   std::optional<double> speedup, efficiency_pct, core_efficiency_pct;
   std::string band;  // BandWord, or "too few seeds"; empty: no speed
 
@@ -50,19 +50,19 @@ struct Setting {
   bool judged_by_cores() const { return cores > 0 && parallelism() > cores; }
 };
 
-// Settings that differ in runners and rows only, on machines that may be compared: they share a baseline.
+// Settings that differ only in runners and rows, on comparable machines. They share a baseline.
 struct ScoredSeries {
-  std::string label;  // what tells it from the others; empty if there is one
+  std::string label;  // distinguishes it from the others; empty if there is one
   size_t group = 0;
   std::optional<size_t> baseline;  // index into settings
-  std::string baseline_note;       // said in every output if the baseline is not the row of parallelism 1
+  std::string baseline_note;       // part of every output if the baseline's parallelism is not 1
 };
 
 struct Recommendation {
   std::string goal;               // "throughput", "efficiency", "balanced"
   std::optional<size_t> setting;  // absent: nothing qualifies
-  std::optional<size_t> nearest;  // then: the one that comes closest, and
-  std::string why;                // a sentence: why this one, or which limit the nearest one broke
+  std::optional<size_t> nearest;  // then: the closest setting, and
+  std::string why;                // a sentence: the reason for this setting, or the limit that the nearest one broke
 };
 
 struct ParallelEfficiency {
@@ -71,8 +71,8 @@ struct ParallelEfficiency {
   std::vector<std::vector<Recommendation>> recommendations;  // [series][3]
 };
 
-// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1. The last as
-// FindSeries takes it.
+// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1. `outside_identity` as
+// in FindSeries.
 ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline,
                                              const BalancedLimits& balanced = {},
                                              const std::set<std::string>& outside_identity = {});

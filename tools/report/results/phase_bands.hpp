@@ -1,4 +1,4 @@
-// Where the time of a trial went, stretch by stretch: from line to line of metrics.jsonl, or over several where there are many.
+// Phase times of a trial per span: between lines of metrics.jsonl, or between several lines if there are many.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-// Its memory is bounded: where there are more lines, each stretch is the sum of as many as it takes.
+// Uses bounded memory: with more lines, each span sums several.
 class PhaseBands {
  public:
   struct Stretch {
@@ -23,21 +23,21 @@ class PhaseBands {
   };
   static constexpr size_t kMost = 40;  // stretches
 
-  // The seconds of each phase up to `end_s`. An end at or before a known one: the trial goes on from there, from a checkpoint.
-  // A phase that nobody knows, or what is not finite, is left out.
+  // The seconds of each phase up to `end_s`. An `end_s` at or before a known one resumes from a checkpoint there. Ignores
+  // unknown phases and non-finite values.
   void Add(double end_s, const std::map<std::string, double>& seconds);
   const std::vector<Stretch>& stretches() const { return stretches_; }
-  // Those that took some of the time: at least one part in 200 of a stretch.
+  // Phases with a visible share of the time: at least 1/200 of a span.
   std::array<bool, kPhaseCount> Seen() const;
 
  private:
   void Merge();
 
   std::vector<Stretch> stretches_;
-  size_t width_ = 1, in_last_ = 0;  // lines in a stretch that is full, and in the last one
+  size_t width_ = 1, in_last_ = 0;  // lines in a full span, and in the last one
 };
 
-// Of all attempts of a trial.
+// Combines all attempts of a trial.
 PhaseBands ReadPhaseBands(const TrialFolder& folder);
 
 }  // namespace backplane

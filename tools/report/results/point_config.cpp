@@ -14,7 +14,7 @@ namespace backplane {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = 16 << 20;
-// A batch of an older program calls its stages so.
+// Older programs use this name for stages.
 constexpr const char* kNamesOfStages[] = {"stages", "phases"};
 
 nlohmann::json ReadYaml(const std::filesystem::path& file) {

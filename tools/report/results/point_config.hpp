@@ -1,4 +1,4 @@
-// The complete configuration of a point that never started, from the config.yaml of its batch.
+// The complete configuration of an unstarted point, from its batch's config.yaml.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@ namespace backplane {
 
 class BatchConfig {
  public:
-  // Throws std::runtime_error naming the file and what is wrong with it.
+  // Throws std::runtime_error with the file and the error.
   explicit BatchConfig(const std::filesystem::path& file);
 
   const nlohmann::json& experiment() const { return experiment_; }  // without its sweep
-  // The experiment with the values that the sweep's list has for this point, and those that the plan has for it.
+  // The experiment with the point's values from the sweep's list and from the plan.
   nlohmann::json OfPoint(const PlanLine& line) const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 struct Limited {
   const char* name;
-  std::array<const char*, 2> measures;  // the first that was measured counts
+  std::array<const char*, 2> measures;  // uses the first measured one
   bool is_peak;
   bool is_of_gpu;
   std::optional<double> most_pct;
@@ -32,10 +32,10 @@ std::vector<Limited> LimitedBy(const BalancedLimits& limits) {
 
 constexpr double kBalancedEfficiencyPct = 80;  // if report.balanced.efficiency is absent
 
-// How far a setting is from being balanced.
+// The distance of a setting from balanced use.
 struct Distance {
-  double beyond_pct = -INFINITY;  // of the limit that is broken most; not positive: none is
-  std::string worst;              // that limit
+  double beyond_pct = -INFINITY;  // excess over the worst broken limit; 0 or less: no limit is broken
+  std::string worst;              // name of that limit
   std::string not_measured;       // "GPU, VRAM"
 };
 
@@ -122,7 +122,7 @@ class Recommender {
     return distance.beyond_pct < best.beyond_pct || (distance.beyond_pct == best.beyond_pct && Sps(a) > Sps(b));
   }
 
-  // Mean over the seeds, or the largest of their peaks; absent if no seed has it.
+  // Mean over the seeds, or the largest peak. Absent if no seed has it.
   std::optional<double> UseOf(const Setting& setting, const char* measure, bool is_peak) const {
     std::vector<double> values;
     for (const size_t i : setting.trials) {
@@ -157,7 +157,7 @@ class Recommender {
         distance.worst = fmt::format("its {} of {} in use, {}, is above {:g} %", limited.is_peak ? "peak" : "mean",
                                      limited.name, Exact(*used, *limited.most_pct), *limited.most_pct);
       }
-      // A trial without a GPU needs no limit there.
+      // Trials without a GPU need no limit there.
       if (!used && (!limited.is_of_gpu || HasGpu(setting))) {
         distance.not_measured += (distance.not_measured.empty() ? "" : ", ") + std::string(limited.name);
       }
@@ -192,7 +192,7 @@ class Recommender {
     }
   }
 
-  // Why its return is not balanced; empty: it is, or it was not measured.
+  // The reason why its return is not balanced. Empty if it is, or was not measured.
   std::string ReturnFlaw(const Setting& setting) const {
     const auto diverged = [this](size_t i) {
       const TrialData& trial = combined_.trials[i].data;
@@ -205,7 +205,7 @@ class Recommender {
     const Setting& best = settings_[*best_return_];
     const std::vector<double> own = ReturnsOf(setting), others = ReturnsOf(best);
     const statistics::Verdict verdict = statistics::Judge(own, others);
-    // Four seeds or more without a spread: the exact test has p < 0.03.
+    // Four seeds or more without a spread give p < 0.03 in the exact test.
     const bool is_below =
         verdict == statistics::Verdict::kLess || (verdict == statistics::Verdict::kUndefined && own.front() < others.front());
     return is_below ? fmt::format("its return is shown to be below the best ({})", best.name) : "";
@@ -224,7 +224,7 @@ class Recommender {
                        : ", a return not shown to be below the best");
   }
 
-  // 79.96 would print as the limit that it misses.
+  // 79.96 would print like the limit that it misses.
   static std::string Exact(double percent, double limit) {
     const std::string text = fmt::format("{:.1f} %", percent);
     return text == fmt::format("{:.1f} %", limit) ? fmt::format("{} %", percent) : text;
@@ -238,7 +238,7 @@ class Recommender {
   std::string excluded_;               // settings excluded because of a failed run: "4 x 1 (1 of 3 seeds ...)"
   std::optional<size_t> best_return_;  // the setting with the highest mean return
   std::string return_ = "return";
-  std::vector<size_t> scored_;  // of this series, sorted as they are: of equal ones the first has the lower parallelism
+  std::vector<size_t> scored_;  // settings of this series, in order: on ties, the lower parallelism wins
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Recommended settings: the fastest, the most efficient, and the fastest that leaves the machine some room.
+// Recommends settings: the fastest, the most efficient, and the fastest that leaves resources free.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Throughput, efficiency, balanced: for the series with that index, whose settings are scored.
+// Throughput, efficiency, balanced: for the series at this index, whose settings are scored.
 std::vector<Recommendation> Recommend(const ParallelEfficiency& analysis, size_t series, const Combined& combined,
                                       const BalancedLimits& balanced);
 

@@ -28,7 +28,7 @@ std::vector<double> ValuesOf(const Curve& curve) {
   return values;
 }
 
-// Without iterations that warm up; all there is where nothing else came.
+// Without warm-up iterations, unless there are no others.
 std::vector<double> SteadyValuesOf(const Curve& curve) {
   std::vector<double> values;
   for (const CurvePoint& point : curve)
@@ -53,7 +53,7 @@ double Sum(const std::vector<double>& values) {
   return sum;
 }
 
-// The ratio of sums, with the spread of the single iterations.
+// The ratio of sums, with the spread of single iterations.
 std::optional<Number> PerSecond(const TrialData& trial, const Curve& curve) {
   const Curve* seconds = CurveOf(trial, kSecondsOfIterations);
   if (seconds == nullptr) return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<Number> MaybeReading(const std::optional<double>& value) {
   return value ? std::optional(Reading(*value)) : std::nullopt;
 }
 
-// For each group the worst of the completed trials' best values: all of them came that far.
+// Per group, the worst of the completed trials' best values: all of them reached it.
 std::map<size_t, double> CommonTargets(const Combined& combined, const std::string& name, bool lowest) {
   std::map<size_t, double> targets;
   for (const CombinedTrial& trial : combined.trials) {
@@ -112,7 +112,7 @@ std::optional<Number> Until(const TrialData& trial, const Curve& curve, double t
   return Reading(sum);
 }
 
-// One trial's number of one of its curves, which has values.
+// Reduces one trial's non-empty curve.
 using Reduce = std::optional<Number> (*)(const TrialData&, const Curve&);
 
 const std::map<std::string, Reduce>& Reductions() {
@@ -148,7 +148,7 @@ bool HasDiverged(const Curve& curve) {
 
 const char* const kUntil[] = {"iterations", "steps", "seconds"};
 
-// "seconds_to_min": what is counted, and whether low values are the good ones.
+// "seconds_to_min": the counted unit, and the direction.
 struct Wait {
   std::string what;
   bool lowest;

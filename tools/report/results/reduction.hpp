@@ -1,13 +1,12 @@
-// One number of a curve, by name: "train/loss@last", "iteration_s@p95", "eval/loss@iterations_to_min".
+// Reduces a curve to one number, by name: "train/loss@last", "iteration_s@p95", "eval/loss@iterations_to_min".
 //
 //   first, last, min, max, sum    of all finite values
 //   mean, p50, p95                without the first iteration of an attempt, which warms up
-//   per_s                         what was recorded per second of its iterations, without those first ones
+//   per_s                         sum per second of its iterations, without the first ones
 //   iterations_to_min, steps_to_min, seconds_to_min (and ..._max)
-//                                 until the curve was first as good as the worst of the best values of all completed trials
-//                                 on the same machine; steps are the environment's, seconds those of iterations, without
-//                                 evaluations
-// Values that are not finite are left out. A curve without a finite value has no number. If it diverged
+//                                 until the curve reached the target: the best value of each completed trial on the same
+//                                 machine, the worst of these. Counts env steps, and seconds without evaluations
+// Non-finite values are ignored. A curve without a finite value has no number. If it diverged
 // (record/finite_tail.hpp), last, mean, sum and per_s are NaN.
 #pragma once
 
@@ -26,16 +25,16 @@ struct ReducedName {
 };
 std::optional<ReducedName> SplitReducedName(std::string_view name);
 
-// A sentence if `name` has a '@' and no reduction behind it.
+// An error sentence if `name` has a '@' without a known reduction after it.
 std::optional<std::string> WhyNoReduction(std::string_view name);
 
-// "seconds_to_min" and its like, of which less is better.
+// "seconds_to_min" and similar ones, where less is better.
 bool IsWait(const std::string& how);
 
-// What a reduction makes of the unit of its curve.
+// The unit of the reduced value.
 std::string UnitAfter(const std::string& how, const std::string& unit);
 
-// Adds to each trial's measures those of `names` that are reductions of one of its curves. The others are left alone.
+// Adds measures to each trial for those `names` that reduce one of its curves. Ignores other names.
 void AddReductions(const std::vector<std::string>& names, Combined* combined);
 
 }  // namespace backplane

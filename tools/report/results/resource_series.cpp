@@ -25,7 +25,7 @@ std::optional<double> Parse(std::string_view field) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-// The smallest value that this share of all does not exceed.
+// The smallest value not exceeded by this share of all values.
 double NearestRank(std::vector<double> values, double p) {
   const size_t rank = static_cast<size_t>(std::ceil(p * static_cast<double>(values.size())));
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::max<size_t>(rank, 1) - 1);
@@ -54,7 +54,7 @@ Samples Read(const std::filesystem::path& file) {
   return samples;
 }
 
-// False if it stayed: the file does not say what belongs to it, or holds nothing else.
+// Returns false and keeps all rows if the file does not mark the warm-up, or has no other rows.
 bool DropWarmUp(Samples* samples) {
   const std::optional<size_t> column = samples->Find(kIteration);
   if (!column) return false;
@@ -64,7 +64,7 @@ bool DropWarmUp(Samples* samples) {
   return true;
 }
 
-// Adds a column: seconds since the row before, which is what a row speaks of. 1 where the file tells no time.
+// Adds the column of durations: seconds since the previous row, or 1 if the file has no times.
 void AddDurations(Samples* samples) {
   const std::optional<size_t> time = samples->Find(kTime);
   samples->columns.push_back(kDuration);
@@ -80,7 +80,7 @@ struct Weighted {
   double value, weight;
 };
 
-// Samples that follow each other are not independent, so their mean has no interval by Student's t.
+// Consecutive samples are not independent, so their mean has no interval by Student's t.
 Number MeanOfSamples(const std::vector<Weighted>& samples, bool without_warm_up) {
   const bool weighs = std::any_of(samples.begin(), samples.end(), [](const Weighted& s) { return s.weight > 0; });
   const auto mean = [&](auto value) {
@@ -134,7 +134,7 @@ std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& fi
   for (size_t i = 0; i < duration; ++i) {
     const std::string& name = samples.columns[i];
     if (name == kTime || name == kIteration) continue;
-    // What is a share of CPU time weighs by CPU time.
+    // Shares of CPU time are weighted by CPU time.
     const bool of_cpu_time = name == kOfCpuTime && cores;
     std::vector<Weighted> column;
     for (const auto& row : samples.rows) {

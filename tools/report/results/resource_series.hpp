@@ -1,4 +1,4 @@
-// The samples of one trial's use of the machine: resources.csv, whatever columns it has.
+// Resource samples of a trial: resources.csv with any columns.
 #pragma once
 
 #include <filesystem>
@@ -12,21 +12,21 @@
 
 namespace backplane {
 
-// Number::of of a column: whether the first iteration could be left out.
+// Number::of of a column: shows if the first iteration was excluded.
 inline constexpr char kSamples[] = "samples";
 inline constexpr char kSamplesWithWarmUp[] = "samples, warm-up included";
 
-// Mean, sd, p95 and max of each column over the samples after the first iteration, over all where there are no later ones or
-// the file does not say. Means and sd weigh a sample by the seconds since the one before; run_queue_wait_pct, a share of CPU
-// time, by the CPU time in them. They have no interval. A column without a finite number is left out; so are the columns that
-// say when a sample was taken. An absent file has no columns.
+// Mean, sd, p95 and max per column over the samples after the first iteration. Uses all samples if there are no later ones or
+// the file does not mark them. Means and sd weight a sample by the seconds since the previous one. run_queue_wait_pct is a
+// share of CPU time, so the CPU time in those seconds weights it. They have no interval. Columns without a finite number and
+// the time columns are omitted. A missing file has no columns.
 std::map<std::string, Number> ReadResourceSeries(const std::filesystem::path& file);
 
-// Its lines, one by one.
+// Lines of the file.
 class ResourceRows {
  public:
   using Row = std::vector<std::optional<double>>;  // as wide as the head
-  // Absent: the head, or a line of another width, which was not written whole.
+  // Absent for the head and for incomplete lines.
   std::optional<Row> Next(std::string_view line);
   const std::vector<std::string>& columns() const { return columns_; }
 
@@ -34,7 +34,7 @@ class ResourceRows {
   std::vector<std::string> columns_;
 };
 
-// The samples themselves, the warm-up included: of each column those that have a value.
+// The samples with a value per column, including the warm-up.
 struct ResourceSample {
   double time_s = 0, value = 0;  // time since the trial's loop began
 };

@@ -46,7 +46,7 @@ void AddRecord(const TrialRecord& record, TrialData* trial) {
   }
 }
 
-// A trial that never started has no trial.json; one that is torn costs no more than that.
+// An unstarted trial has no trial.json; a damaged file is treated alike.
 json ConfigOf(const std::filesystem::path& trial_json, const PlanLine& line, const BatchConfig& batch) {
   const json trial = json::parse(ReadFile(trial_json).value_or(""), nullptr, /*allow_exceptions=*/false);
   if (At(trial, "config").is_object()) return At(trial, "config");

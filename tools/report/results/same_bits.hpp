@@ -7,8 +7,7 @@
 
 namespace backplane {
 
-// The folders of trials with the same seeds in the same order. Absent: the bits of a trial are unknown, because it has no
-// fingerprints (output.fingerprints).
+// Takes the folders of trials with equal seeds in equal order. Absent if a trial has no fingerprints (output.fingerprints).
 std::optional<bool> HaveSameBits(const std::vector<std::filesystem::path>& a, const std::vector<std::filesystem::path>& b);
 
 }  // namespace backplane

@@ -22,20 +22,20 @@ constexpr std::array kWithinSeries = {"seed", kRunnersPath, kRowsPath};
 
 bool IsAtOrBelow(const std::string& path, const std::string& top) { return path == top || path.starts_with(top + "."); }
 
-// A path that the sweep names was meant to be compared, whatever its scope.
+// The user wants to compare swept paths, whatever their scope.
 bool IsSwept(const std::string& path, const TrialData& trial) {
   return std::any_of(trial.values.begin(), trial.values.end(),
                      [&](const auto& value) { return IsAtOrBelow(path, value.first) || IsAtOrBelow(value.first, path); });
 }
 
-// On which kind of device the learner ran changes its times, and stands among the resources.
+// The learner's device changes times; the resources name it.
 std::string DeviceKind(const TrialData& trial) {
   const json gpus = trial.At("resources.gpus");
   return trial.gpus > 0 || (gpus.is_number() && gpus > 0) ? "cuda" : "cpu";
 }
 
-// What changes no number that is scored goes; the values of a preset stand at their own paths. A key that is not there has no
-// value either: a trial that never started has the batch's configuration, and an older program's lacks what came later.
+// Removes keys that do not affect scores. A preset's values appear at their own paths. Absent keys are ignored: unstarted
+// trials have the batch's configuration, and older programs lack newer keys.
 void KeepIdentity(const TrialData& trial, const Paths& outside_identity, const std::string& prefix, json* config) {
   for (auto entry = config->begin(); entry != config->end();) {
     const std::string path = prefix + entry.key();
@@ -47,7 +47,7 @@ void KeepIdentity(const TrialData& trial, const Paths& outside_identity, const s
 }
 
 using Names =
-    std::map<std::pair<std::string, std::string>, std::string>;  // of plugins, by their place and what is in their file
+    std::map<std::pair<std::string, std::string>, std::string>;  // plugins by path in the configuration and hash of their file
 
 bool IsFile(const std::string& plugin) { return plugin.find('/') != std::string::npos; }
 
@@ -62,7 +62,7 @@ Names NamesOfPlugins(const Combined& combined) {
   return names;
 }
 
-// What is called by its file in one trial and by its name in another is one plugin all the same.
+// Replaces file paths of plugins by names: the same plugin may be named either way.
 void CallPluginsByName(const TrialData& trial, const Names& names, json* config) {
   for (const auto& file : trial.files) {
     const json plugin = AtPath(*config, file.first);
@@ -93,7 +93,7 @@ void AddLeaves(const json& config, const std::string& prefix, std::vector<std::p
   }
 }
 
-// In the order in which a person would name what differs: plugins, then what the sweep names, then the rest.
+// Sorts differences by interest: plugins, swept paths, the rest.
 int Rank(const std::string& path, const std::set<std::string>& swept) {
   const bool is_swept = std::any_of(swept.begin(), swept.end(), [&](const std::string& top) { return IsAtOrBelow(path, top); });
   return path.ends_with(".plugin") ? 0 : is_swept ? 1 : 2;
@@ -121,7 +121,7 @@ std::vector<std::string> Labels(const std::vector<json>& configs, const std::set
 SeriesOfTrials FindSeries(const Combined& combined, const Paths& outside_identity) {
   SeriesOfTrials found;
   std::map<std::pair<size_t, std::string>, size_t> known;  // by group and configuration
-  std::map<std::string, size_t> number_of;                 // of a configuration, whatever its group
+  std::map<std::string, size_t> number_of;                 // series number of a configuration, in any group
   std::vector<json> configs;
   std::vector<size_t> config_of;  // [series]
   std::set<std::string> swept;

@@ -1,4 +1,4 @@
-// Series of trials that may be scored against each other: their configurations differ only in runners, rows and seed.
+// Finds series of comparable trials: configurations that differ only in runners, rows and seed.
 #pragma once
 
 #include <set>
@@ -17,7 +17,7 @@ struct SeriesOfTrials {
   std::vector<size_t> of;            // [trial] -> index into series
 };
 
-// `outside_identity`: paths whose values change no number, as ReportRequest has them.
+// `outside_identity`: paths that affect no results, as in ReportRequest.
 SeriesOfTrials FindSeries(const Combined& combined, const std::set<std::string>& outside_identity);
 
 }  // namespace backplane

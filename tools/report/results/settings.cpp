@@ -10,7 +10,7 @@
 namespace backplane {
 namespace {
 
-// A configuration that was written by hand into a folder may lack them; the file's own defaults are 1.
+// Hand-written configurations may lack them; the defaults are 1.
 uint64_t CountAt(const TrialData& trial, const char* path) {
   const nlohmann::json value = trial.At(path);
   return value.is_number_unsigned() || (value.is_number_integer() && value > 0) ? value.get<uint64_t>() : 1;
@@ -21,7 +21,7 @@ bool HasSpeed(const TrialData& trial) {
   return trial.usable() && sps != nullptr && std::isfinite(sps->value) && sps->value > 0;
 }
 
-// Where the iterations were not recorded, all of them but the first and the whole time stand for what was measured.
+// If iterations were not recorded, assumes that all but the first were measured, over the whole time.
 bool IsShort(const TrialData& trial) {
   const Number *sps = trial.Find("SPS"), *all = trial.Find("iterations"), *seconds = trial.Find("measured_s");
   double iterations = sps->of == "iterations" ? static_cast<double>(sps->n) : 0;
@@ -42,7 +42,7 @@ std::string FailureOf(const TrialData& trial) {
   return state + (trial.outcome ? fmt::format(" ({})", Word(trial.outcome)) : "") + (trial.why.empty() ? "" : ": " + trial.why);
 }
 
-// In the order in which the seeds first have them.
+// In order of first appearance over the seeds.
 std::string Failures(const std::vector<std::string>& failures, size_t trials) {
   if (trials == 1) return failures.empty() ? "" : failures.front();
   std::vector<std::pair<std::string, size_t>> counted;

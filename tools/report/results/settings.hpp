@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Sorted as ParallelEfficiency::settings wants them, without what a baseline is needed for.
+// Sorted as in ParallelEfficiency::settings, without the values that need a baseline.
 std::vector<Setting> GatherSettings(const Combined& combined, const SeriesOfTrials& series);
 
 }  // namespace backplane

@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// Of at most 16 characters, each the mean of its part; empty for fewer than two finite values.
+// At most 16 characters, each the mean of its part. Empty for fewer than two finite values.
 std::string Sparkline(const std::vector<double>& values);
 
 }  // namespace backplane

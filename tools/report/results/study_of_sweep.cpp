@@ -13,13 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kSpanOfLog = 100;  // numbers that reach so many times as far are drawn over decades
+constexpr double kSpanOfLog = 100;  // draw wider ranges on a logarithmic axis
 
-// What a metric was in one trial.
+// The values of a metric in one trial.
 struct Scored {
   std::optional<double> value;
   std::map<uint64_t, double> by_iteration;
-  std::optional<int> direction;  // as a plugin said
+  std::optional<int> direction;  // registered by a plugin
 };
 
 bool IsKnown(const std::map<std::string, Spread>& statistics, const std::string& metric) {
@@ -30,7 +30,7 @@ bool IsKnown(const std::map<std::string, Spread>& statistics, const std::string&
 Scored ScoreOf(const ResultsFolder& folder, const TrialRecord& trial, const std::string& metric) {
   Scored scored;
   if (trial.attempts.empty()) return scored;
-  // Of those that it went on from, too.
+  // Include the attempts from which the last one resumed.
   size_t first = trial.attempts.size() - 1;
   while (first > 0 && trial.attempts[first].start.resumed) --first;
   for (size_t i = first; i < trial.attempts.size(); ++i)
@@ -72,7 +72,7 @@ double MeanValue(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// The means of the iterations that all seeds have.
+// Means over the iterations common to all seeds.
 std::vector<std::pair<uint64_t, double>> StepsOf(const std::vector<Scored>& seeds) {
   std::vector<std::pair<uint64_t, double>> steps;
   for (const auto& [iteration, first] : seeds.front().by_iteration) {
@@ -85,7 +85,7 @@ std::vector<std::pair<uint64_t, double>> StepsOf(const std::vector<Scored>& seed
   return steps;
 }
 
-// As wide as the values that are there.
+// The range of the existing values.
 std::vector<SearchedOption> SpaceOf(const std::vector<StudyTrial>& trials) {
   std::map<std::string, std::vector<json>> values;
   for (const StudyTrial& trial : trials)

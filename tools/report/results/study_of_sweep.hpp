@@ -1,4 +1,4 @@
-// The points of a sweep without a search as a study, as if they had been suggested in the plan's order.
+// A sweep's points as a study, as if a search had suggested them in the plan's order.
 #pragma once
 
 #include "record/results_folder.hpp"
@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// By means over seeds. `metric` empty: eval/return where it was measured, else return.
+// Uses means over seeds. Without a `metric`: eval/return if it was measured, else return.
 Study StudyOfSweep(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record,
                    const std::string& metric, std::optional<bool> maximize);
 

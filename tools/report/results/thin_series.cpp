@@ -12,7 +12,7 @@ void ThinSeries::Add(double x, double value) {
   if (!first_) first_ = point;
   last_ = point;
   const auto is_full = [&] { return parts_.empty() || in_last_ == width_; };
-  // A part of one point is drawn once, of more twice; the first and the last point have room of their own.
+  // A part with one point is drawn once, with more points twice. The first and last points have reserved room.
   while (is_full() && parts_.size() * std::min<size_t>(width_, 2) >= kMost - 2) Merge();
   if (is_full()) {
     parts_.push_back({point, point});

@@ -1,4 +1,4 @@
-// A line with more points than a page shows, thinned while it grows.
+// Thins a growing line to the points that a page shows.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Keeps of equal stretches of the line the least and the largest value, and its first and last point. Its memory is bounded.
+// Keeps the extremes of equal parts of the line, and its first and last point. Uses bounded memory.
 class ThinSeries {
  public:
   struct Point {
@@ -16,7 +16,8 @@ class ThinSeries {
   };
   static constexpr size_t kMost = 200;  // points
 
-  // x at or before a known one: the line goes on from there, as a trial from a checkpoint. What is not finite is left out.
+  // An x at or before a known one continues the line from there: the trial resumed from a checkpoint. Ignores non-finite
+  // values.
   void Add(double x, double value);
   std::vector<Point> Points() const;
   bool empty() const { return !first_; }
@@ -30,7 +31,7 @@ class ThinSeries {
   void Merge();
 
   std::vector<Part> parts_;
-  size_t width_ = 1, in_last_ = 0;  // points of a part that is full, and of the last one
+  size_t width_ = 1, in_last_ = 0;  // points of a full part, and of the last one
   std::optional<Point> first_, last_;
 };
 

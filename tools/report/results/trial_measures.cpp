@@ -39,14 +39,14 @@ std::optional<double> Ratio(const std::optional<double>& over, const std::option
 
 void AddPhases(const std::vector<PhaseTime>& phases, TrialData* trial) {
   if (phases.empty()) return;
-  // A phase that took no time is not in the file, yet it was measured.
+  // A phase without time is missing in the file but was measured.
   for (const std::string_view name : kPhaseNames) AddReading("phase/" + std::string(name), 0, trial);
   for (const PhaseTime& phase : phases) AddReading("phase/" + phase.name, 100 * phase.share, trial);
 }
 
 bool IsByCommand(const TrialData& trial) { return !trial.At("learner.command").is_null(); }
 
-// The reports of a command follow each other and are not independent: they have a number and no interval.
+// Consecutive reports of a command are not independent: no interval.
 void AddStatistics(const std::map<std::string, Spread>& statistics, TrialData* trial) {
   const bool by_command = IsByCommand(*trial);
   for (const auto& [name, spread] : statistics) {
@@ -91,7 +91,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
   if (result.data) trial->shrinks = result.data->shrinks;
 }
 
-// After the attempt's first iteration, which warms up, be it number 0 or another.
+// Excludes the attempt's first iteration as warm-up, with any number.
 std::vector<double> Steady(const std::vector<IterationValue>& values, const std::string& name) {
   std::vector<double> steady;
   bool warmed_up = false;
@@ -103,7 +103,7 @@ std::vector<double> Steady(const std::vector<IterationValue>& values, const std:
   return steady;
 }
 
-// The value stays: the steps of all iterations over their time is not the mean of their speeds.
+// Keeps the value: total steps over total time differs from the mean of speeds.
 void AddSpread(const std::string& measure, const std::vector<double>& speeds, TrialData* trial) {
   const auto found = trial->measures.find(measure);
   if (found == trial->measures.end() || speeds.empty()) return;
@@ -121,18 +121,18 @@ void AddSpeeds(const std::vector<IterationValue>& last_attempt, TrialData* trial
 
 struct AllAttempts {
   std::vector<IterationValue> values;
-  std::set<uint64_t> first;  // iterations with which an attempt began, and what was evaluated before any
+  std::set<uint64_t> first;  // first iterations of attempts, and initial evaluations
 };
 
 void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* first) {
   for (const IterationValue& one : attempt) {
     first->insert(one.iteration);
-    // What was evaluated before any took no time of an iteration, and has the number 0 as well.
+    // Initial evaluations are also numbered 0 but take no time of an iteration.
     if (one.iteration > 0 || one.name == kSecondsOfIteration) return;
   }
 }
 
-// An attempt that went on from a checkpoint repeats none of the iterations before it.
+// A resumed attempt repeats no earlier iterations.
 AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
   AllAttempts all{std::move(values), {}};
   AddFirst(all.values, &all.first);
@@ -156,7 +156,7 @@ void AddCurves(const AllAttempts& attempts, TrialData* trial) {
     place.warms_up = attempts.first.contains(one.iteration);
     if (one.name == "t") place.time_s = one.value;
   }
-  double env_steps = 0;  // of the line: two may be of iteration 0, what was evaluated before it and itself
+  double env_steps = 0;  // per line: the initial evaluation and iteration 0 share a number
   for (const IterationValue& one : attempts.values) {
     if (one.name == "env_steps") env_steps = one.value;
     if (kOfTheHost.contains(one.name)) continue;
@@ -167,7 +167,7 @@ void AddCurves(const AllAttempts& attempts, TrialData* trial) {
   }
 }
 
-// The evaluation at the end stands in the result alone, unless the last iteration had one.
+// Only the result has the final evaluation, unless the last iteration had one.
 void AddLastEvaluation(const std::optional<uint64_t>& evaluated_at, TrialData* trial) {
   const Number *iterations = trial->Find("iterations"), *env_steps = trial->Find("env_steps"), *wall_s = trial->Find("wall_s");
   if (!iterations || !env_steps || !wall_s || evaluated_at != iterations->value) return;
@@ -179,7 +179,7 @@ void AddLastEvaluation(const std::optional<uint64_t>& evaluated_at, TrialData* t
   }
 }
 
-// Episodes and evaluations are summed up in the result, resources in a file of their own.
+// The result sums episodes and evaluations; resources have their own file.
 bool IsSummedUpElsewhere(const std::string& name) {
   return name == kSps || IsOfEpisodes(name) || name.starts_with(resource_measure::kPrefix);
 }
@@ -196,14 +196,14 @@ std::vector<double> FiniteAmongLast(const std::vector<CurvePoint>& curve) {
   return values;
 }
 
-// By its name: "device/peak_mb", "rss_peak_mb"; not "speaker/loss".
+// Matches "device/peak_mb", "rss_peak_mb", but not "speaker/loss".
 bool IsPeak(const std::string& name) {
   const auto ends = [&](size_t place) { return place >= name.size() || name[place] == '_' || name[place] == '/'; };
   const size_t at = name.find("peak");
   return at != std::string::npos && (at == 0 || ends(at - 1)) && ends(at + 4);
 }
 
-// A peak is the largest that was seen, whenever that was.
+// The maximum of all iterations.
 void AddLastTenths(TrialData* trial) {
   for (const auto& [name, curve] : trial->curves) {
     if (IsSummedUpElsewhere(name)) continue;

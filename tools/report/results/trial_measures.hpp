@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Sets measures, curves and facts. A file that is missing or broken has measured nothing.
+// Sets measures, curves and facts. A missing or broken file adds none.
 void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial);
 
 }  // namespace backplane

@@ -93,7 +93,7 @@ std::optional<uint64_t> Case::Count(const std::string& path) const {
 
 std::optional<uint64_t> Case::Cores() const {
   uint64_t cores = trials.front()->cores.size();
-  // The monitor divides by affinity and quota, which it does not write down itself.
+  // The monitor divides by affinity and quota, which it does not record.
   const std::optional<double> used = MeanOfSeeds(resource_measure::kCpuCoresUsed),
                               pct = MeanOfSeeds(resource_measure::kCpuQuotaPct);
   if (used && pct && *pct > 0) {
@@ -125,7 +125,7 @@ std::vector<Case> Case::Neighbours(const std::string& path) const {
     return values;
   };
   const auto own = all_but(*trials.front());
-  if (own.size() == trials.front()->values.size()) return {};  // it is not swept by itself
+  if (own.size() == trials.front()->values.size()) return {};  // the path is not swept on its own
   std::vector<Case> found;
   std::map<std::string, size_t> places;
   for (size_t i = 0; i < all_trials->size(); ++i) {

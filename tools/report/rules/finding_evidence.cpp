@@ -11,14 +11,14 @@
 namespace backplane {
 namespace {
 
-constexpr double kClearPct = 5;  // a difference between two numbers without intervals
+constexpr double kClearPct = 5;  // for two numbers without intervals
 
-// What the finding wants to move, over the seeds of a point.
+// The measure that the finding is to improve, over the seeds of a point.
 std::optional<Number> Moved(const Case& c, const std::string& measure) {
   if (measure == "efficiency_pct") {
     return c.setting && c.setting->efficiency_pct ? std::optional(Number{.value = *c.setting->efficiency_pct}) : std::nullopt;
   }
-  // Of two or three seeds an interval of their own says nothing; speeds have one spread for all settings (decision 27).
+  // Intervals over two or three seeds are useless; for speeds, all settings share one spread (decision 27).
   if (measure == "SPS" && c.setting) return c.setting->sps;
   std::vector<Number> seeds;
   for (const TrialData* trial : c.trials) {
@@ -35,7 +35,7 @@ bool IsBetter(const Number& a, const Number& b, int direction) {
   return direction * (a.value - b.value) > kClearPct / 100 * std::abs(b.value);
 }
 
-// How far a value lies in the direction of the change, the change itself being 1; absent: the two are no steps on one line.
+// Position of a value along the change, from 0 (before) to 1 (after). Absent if they are not on one line.
 std::optional<double> Along(const Fix& fix, const nlohmann::json& value) {
   if (value == fix.to) return 1;
   if (!fix.from.is_number() || !fix.to.is_number() || !value.is_number()) return std::nullopt;
@@ -53,7 +53,7 @@ void AddProof(const Case& tried, const Fix& fix, const std::optional<Number>& ow
 
 enum class Proof { kNone, kHasIt, kRefuted };
 
-// The nearest point in the direction of the change has tried it; one that is better in the other direction refutes it.
+// The nearest point in the direction of the change counts as a test of it; a better point in the other direction refutes it.
 Proof ProofOf(const Case& c, const Fix& fix, Finding* finding) {
   const std::optional<Number> own = Moved(c, finding->moves);
   const Case* nearest = nullptr;
@@ -85,7 +85,7 @@ bool AskTheBatch(const Case& c, Finding* finding) {
     return proof != Proof::kNone;
   });
   if (proposed == 0 || !finding->fixes.empty() || finding->severity == Severity::kSerious) return true;
-  // The batch has the answer: nothing is left to be done.
+  // The batch already contains the better setting.
   finding->severity = Severity::kInfo;
   return named;
 }

@@ -1,12 +1,12 @@
-// Evidence of the batch on a proposed change: points that differ only in that value have tried it.
+// Evidence of the batch about a proposed change: points that differ only in that value.
 #pragma once
 
 #include "rules/finding_case.hpp"
 
 namespace backplane {
 
-// Takes away the changes that the batch refutes, and those that a point which is better has already: that point is named. False
-// where nothing is left of what was proposed: there is nothing to say.
+// Removes changes that the batch refutes or that a better point already has, and names that point. Returns false if no proposed
+// change is left.
 bool AskTheBatch(const Case& c, Finding* finding);
 
 }  // namespace backplane

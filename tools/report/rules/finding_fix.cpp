@@ -13,7 +13,7 @@ struct Interval {
   bool low_open = false, high_open = false;
 };
 
-// The interval of a range such as "auto|[1,)"; words beside it do not matter here.
+// The interval of a range such as "auto|[1,)"; ignores the words.
 Interval IntervalOf(const std::string& range) {
   Interval interval;
   const size_t open = range.find_first_of("[("), comma = range.find(',', open), close = range.find_first_of("])", comma);
@@ -30,7 +30,7 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
   const bool integer = from.is_number_integer();
   const double value = from.get<double>();
   double wanted = integer ? std::floor(value * factor) : value * factor;
-  // Where a whole number may be 0, that mostly means all, none or automatic: it is nothing less than 1.
+  // If a whole number may be 0, that usually means all, none or automatic, not less than 1.
   if (integer && value >= 1) wanted = std::max(1.0, wanted);
   const std::optional<double> to = ClampToRange(range, wanted, integer);
   if (!to) return;
@@ -40,13 +40,13 @@ void AddScaled(const Case& c, const std::string& path, const std::string& range,
     AddFix(c, path, *to, fixes);
 }
 
-// What the file calls the point. Names that are made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
+// The point's name in the file. Names made of values ("lr=0.1") stand for an axis, which is replaced as a whole.
 std::string NameToType(const Case& c) {
   const std::string& name = c.trials.front()->point;
   return name.find('=') == std::string::npos ? name : "";
 }
 
-// In a sweep over plugins an option of one may be called like an option of another.
+// In a sweep over plugins, two plugins may have options with the same name.
 bool RunsPluginOf(const Case& c, const OptionHelp& option) {
   if (option.plugin.empty()) return true;
   const std::string kind = option.plugin.substr(0, option.plugin.find('.'));

@@ -9,22 +9,22 @@
 
 namespace backplane {
 
-// The nearest value that `range` allows ("[1,)", "(0,1]", "auto|[1,)"; empty: any). Bounds that are excluded are kept off by 1
-// for integers; a fraction that would reach one is absent.
+// The nearest value in `range` ("[1,)", "(0,1]", "auto|[1,)"; empty: any). Integers keep a distance of 1 from excluded bounds;
+// a fraction that would reach one is absent.
 std::optional<double> ClampToRange(const std::string& range, double value, bool integer);
 
-// Adds the change to `to`; nothing if the file has no such key or the value already. The second form is for what a trial's
-// configuration does not hold.
+// Adds a change to `to`, unless the file lacks the key or already has the value. The second form is for keys outside a trial's
+// configuration.
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& to, std::vector<Fix>* fixes);
 void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, const nlohmann::json& to,
             std::vector<Fix>* fixes);
 
-// Twice or half of the number there, clamped; `range` as above. A whole number from 1 on is never lowered to 0.
+// Doubles or halves the number, clamped to `range`, as above. Whole numbers from 1 on never drop to 0.
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 
-// What the plugins' options offer against a finding. Those to be lowered come first: they take work away, while a value that
-// is raised spreads the same work better.
+// Fixes that plugins' options offer for a finding. Options to lower come first because they save work; higher values only
+// spread it.
 void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes);
 
 // More cores for the trial, if the batch has more than it grants.

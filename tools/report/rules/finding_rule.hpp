@@ -1,4 +1,4 @@
-// One rule of the findings, and the small language in which rules are written.
+// One rule of the findings, and helpers for writing rules.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace backplane {
 
-// What a rule says of one case: nothing to say, nothing known, or a finding and how strong its case is beside others.
+// A rule's result for one case: quiet, missing data, or a finding and its strength.
 struct RuleVerdict {
-  std::string missing;  // why it can not tell; empty: it can
+  std::string missing;  // the missing data, as a sentence; empty: the rule could decide
   std::optional<Finding> finding;
   double strength = 0;
-  std::string kind = {};  // which of the rule's causes it is, where it has several: others are findings of their own
-  bool voids = false;     // the case's times are worth nothing
+  std::string kind = {};  // the cause, if the rule has several; each is a separate finding
+  bool voids = false;     // the case's times are invalid
 };
 inline RuleVerdict Quiet() { return {}; }
 inline RuleVerdict Silent(std::string why) { return {std::move(why), {}, 0}; }
@@ -24,15 +24,15 @@ inline RuleVerdict Fires(double strength, Finding finding, std::string kind = ""
 }
 
 struct Rule {
-  RuleInfo info;         // info.cause is also the cause of a finding that names none
-  std::string evidence;  // what it needs, for `--explain`
-  // Id, settings and, where empty, the cause of the finding are filled in by Diagnose.
+  RuleInfo info;         // info.cause also serves findings without their own
+  std::string evidence;  // required data, for `--explain`
+  // Diagnose fills in id, settings and, if empty, the cause.
   RuleVerdict (*test)(const Case& c);
-  bool sees_out_of_memory = false;  // also trials that ended for want of memory, which have no measures
-  bool holds_when_busy = false;     // what it says is not concluded from times, which other programs may void
+  bool sees_out_of_memory = false;  // also test trials that ran out of memory, which have no measures
+  bool holds_when_busy = false;     // does not depend on times, which other programs may disturb
 };
 
-// Groups by topic, each in a file of its own: findings_GROUP.cpp.
+// Groups by topic, each in its own file: findings_GROUP.cpp.
 std::vector<Rule> MachineRules();
 std::vector<Rule> ScalingRules();
 std::vector<Rule> SpeedRules();

@@ -1,4 +1,4 @@
-// Gain of the step from one setting to a larger one.
+// The gain from one setting to a larger one.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ namespace backplane {
 constexpr double kFlatGainPct = 10;   // SPS that a doubling must add
 constexpr double kFullCoresPct = 80;  // core efficiency from which the cores count as filled
 
-// Two settings of one series that differ in runners only, or in rows per runner only, with none between them.
+// Two settings of a series that differ only in runners, or only in rows per runner, and are neighbours.
 struct Step {
   const Setting* from = nullptr;
   const Setting* to = nullptr;
-  Number gain_pct;  // of SPS per doubling, its n the smaller of both; a step by another factor is converted
+  Number gain_pct;  // SPS gain per doubling, converted for other factors; n is the smaller one
 
   const char* path() const { return from->num_env_runners != to->num_env_runners ? kRunnersPath : kRowsPath; }
   // The value of that path in a setting.
@@ -27,11 +27,11 @@ struct Step {
   bool flat() const { return gain_pct.value < kFlatGainPct; }
 };
 
-// The steps that end at a setting: none, one along either axis, or both.
+// Steps that end at a setting: none, one, or one per axis.
 std::vector<Step> StepsTo(const ParallelEfficiency& parallel, const Setting& to);
-// The one that brought least, if it is flat.
+// The step with the least gain, if it is flat.
 std::optional<Step> FlatStepTo(const ParallelEfficiency& parallel, const Setting& to);
-// Down the axis of a flat step to the first setting whose own step was not flat.
+// Follows flat steps down the axis to the first setting whose step was not flat.
 const Setting& LastGoodPoint(const ParallelEfficiency& parallel, const Step& flat);
 
 inline bool CoresAreFull(const Setting& setting) { return setting.core_efficiency_pct.value_or(0) >= kFullCoresPct; }

@@ -28,7 +28,7 @@ bool Stronger(const RuleVerdict& a, const RuleVerdict& b) {
   return std::tuple(a.finding->severity, a.strength) > std::tuple(b.finding->severity, b.strength);
 }
 
-// How far it is beyond its threshold, in units of that; a threshold of 0 is a count.
+// The distance from the threshold in multiples of it; a threshold of 0 is a count.
 double Distance(const Finding& finding) {
   for (const Evidence& evidence : finding.evidence) {
     if (!evidence.threshold) continue;
@@ -45,7 +45,7 @@ bool ComesBefore(const Finding& a, const Finding& b) {
   return rank(a) != rank(b) ? rank(a) > rank(b) : a.id < b.id;
 }
 
-// One finding for all cases of one cause, that of the strongest. `busy` counts the cases whose times are void.
+// Merges all cases of one cause into the strongest finding. `busy` counts cases with void times.
 void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosis, size_t* busy) {
   std::vector<std::pair<RuleVerdict, std::string>> fired;
   std::string why = cases.empty() ? "no trial has a result" : "";
@@ -68,7 +68,7 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
   }
   if (!judged) return diagnosis->silent.push_back({rule.info.id, std::move(why)});
   std::stable_sort(fired.begin(), fired.end(), [](const auto& a, const auto& b) { return Stronger(a.first, b.first); });
-  std::vector<std::pair<const RuleVerdict*, size_t>> known;  // each diagnosis, and its place among the findings
+  std::vector<std::pair<const RuleVerdict*, size_t>> known;  // each diagnosis, and its index in the findings
   for (const auto& [verdict, name] : fired) {
     const auto same =
         std::find_if(known.begin(), known.end(), [&, &v = verdict](const auto& other) { return other.first->kind == v.kind; });
@@ -84,7 +84,7 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
   }
 }
 
-// Findings from times that are void get a low confidence and no longer lead.
+// Findings from void times get a low confidence and are no headline.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
   diagnosis->why_void =
       fmt::format("Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran", busy, cases,

@@ -22,25 +22,25 @@ const char* SeverityName(Severity severity);  // "info", "warning", "serious"
 struct Evidence {
   std::string measure;  // its name in result_set.hpp
   double value = 0;
-  std::optional<double> threshold = std::nullopt;  // absent: nothing is judged by it, it is shown beside what is
+  std::optional<double> threshold = std::nullopt;  // absent: shown as context, not judged
   std::string unit;
-  std::string window;  // over what: "mean after the first iteration, 12 samples"
+  std::string window;  // time window: "mean after the first iteration, 12 samples"
 };
 
 struct Finding {
   std::string id;  // stable: "cpu_saturated"
   Severity severity = Severity::kInfo;
   std::string title;                  // one line with its number
-  std::vector<std::string> settings;  // names of the points with the same diagnosis, the strongest case first
+  std::vector<std::string> settings;  // points with the same diagnosis, the strongest case first
   std::vector<Evidence> evidence;     // of the strongest case
   std::string cause;
-  std::vector<Fix> fixes;  // the best first; empty: `cause` says what can be done outside the file
+  std::vector<Fix> fixes;  // the best first; empty: `cause` names a remedy outside the file
   std::string effect;      // what should happen: "SPS rises; phase/env_step falls"
-  std::string moves;       // the measure that should change, and
-  int direction = 0;       // how: 1 rises, -1 falls
+  std::string moves;       // the measure to change, and
+  int direction = 0;       // its direction: 1 rises, -1 falls
   std::string confidence;  // "high", "medium", "low", and why
   std::string out = {};    // results folder of the strongest case
-  bool leads = true;       // false: it may as well be another program's doing, and is no headline
+  bool leads = true;       // false: another program may be the cause, so not a headline
 };
 
 struct SilentRule {
@@ -48,24 +48,24 @@ struct SilentRule {
 };
 
 struct Diagnosis {
-  // Those that may lead first, of these the gravest, and then by how far the strongest case is beyond its threshold, times the
-  // settings concerned. Of one id several where settings have different causes.
+  // Possible headlines first, then by severity, then by distance from the threshold times the number of settings. An id appears
+  // several times if settings have different causes.
   std::vector<Finding> findings;
   std::vector<SilentRule> silent;
-  std::string why_void = {};  // a sentence for the headline: the times are those of a busy machine; empty: they count
-  std::set<std::string> void_trials = {};  // ids of the trials beside which other programs wanted the cores
+  std::string why_void = {};               // headline sentence if a busy machine voids the times; else empty
+  std::set<std::string> void_trials = {};  // ids of trials disturbed by other programs
 
-  // The first that is a headline; null: there is none.
+  // The first possible headline; null: none.
   const Finding* Lead() const { return findings.empty() || !findings.front().leads ? nullptr : &findings.front(); }
 };
 
-// `parallel` is null for reports that do not speak of runners and rows.
+// `parallel` is null for reports that do not analyse parallel efficiency.
 Diagnosis Diagnose(const Combined& combined, const ParallelEfficiency* parallel, const std::vector<OptionHelp>& options);
 
-// What of a trial can tell that other programs wanted its cores.
+// Recorded data that can reveal other programs on the trial's cores.
 struct SignsOfOthers {
-  bool waits = false;    // how long its threads waited for a core
-  bool samples = false;  // of the machine, by a monitor
+  bool waits = false;    // waiting time of threads for a core
+  bool samples = false;  // samples of the machine by a monitor
 };
 SignsOfOthers SignsOfOthersIn(const TrialData& trial);
 

@@ -43,7 +43,7 @@ RuleVerdict GpuStarved(const Case& c) {
   return Fires(100 - util, f);
 }
 
-// A GPU that is always awake may still be far from full, so rows must also have been added without gain.
+// A GPU that is always active may be far from full, so adding rows must also have brought no gain.
 RuleVerdict GpuSaturated(const Case& c) {
   if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
@@ -51,7 +51,7 @@ RuleVerdict GpuSaturated(const Case& c) {
   const double util = *c.Value(kGpuUse);
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   const std::optional<double> units = c.Value(kUnits);
-  // Awake with few units in use is launch_bound.
+  // launch_bound covers active GPUs with few units in use.
   if (util < kFullPct || !flat || (units && *units < kFewUnitsPct)) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;

@@ -1,4 +1,4 @@
-// Rules about the learning itself: a return that was reached and lost, and updates or trials that did not fit into memory.
+// Rules about learning: returns that were reached and lost, and updates or trials that ran out of memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Window {
   uint64_t last_iteration = 0;
 };
 
-// The curve cut into windows of equal length, the last ones whole; those without a value left out.
+// Splits the curve into windows of equal length, full ones at the end. Skips windows without a value.
 std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
   std::vector<CurvePoint> finite;
   std::copy_if(curve.begin(), curve.end(), std::back_inserter(finite), [](const auto& p) { return std::isfinite(p.value); });
@@ -36,7 +36,7 @@ std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
   return windows;
 }
 
-// How much of what was gained, from what a policy that learned nothing reaches, to the best window is gone in the last.
+// The share of the best window's gain over an untrained policy that the last window lost.
 struct Loss {
   double share = 0;
   Window best, last;
@@ -54,7 +54,7 @@ std::optional<Loss> LossOf(const TrialData& trial, double floor) {
   return Loss{is_clear ? lost / gained : 0, best, last};
 }
 
-// How far an update moved the policy, by the names that learners give to it.
+// The size of policy updates, by common metric names of learners.
 struct Movement {
   const char* measure;
   double limit;
@@ -62,7 +62,7 @@ struct Movement {
 };
 constexpr Movement kMovements[] = {{"train/kl", 0.03, "nat"}, {"train/clip_fraction", 0.3, "of the samples"}};
 
-// The one that is furthest beyond its limit, mean over the iterations after the best window; absent: the learner tells none.
+// The measure furthest beyond its limit, as a mean after the best window. Absent if the learner records none.
 std::optional<Evidence> MovedBy(const TrialData& trial, uint64_t best) {
   std::optional<Evidence> most;
   for (const Movement& movement : kMovements) {
@@ -106,7 +106,7 @@ RuleVerdict UnstableLearning(const Case& c) {
   if (!floor) return Silent(NotMeasured(c, "floor_uniform/return"));
   const auto [long_enough, told, unstable, worst, moved] = FindLosses(c.trials, *floor);
   if (long_enough == 0) return Silent(fmt::format("a return in fewer than {} iterations", kLeastReturns));
-  // The best window may be the last one: then nothing was lost, and there is nothing to explain.
+  // If the best window is the last one, there is no loss to explain.
   if (told == 0 && !c.MeasuredAny("train/kl") && !c.MeasuredAny("train/clip_fraction"))
     return Silent("train/kl and train/clip_fraction were not measured");
   if (2 * unstable <= c.trials.size()) return Quiet();
@@ -124,8 +124,8 @@ RuleVerdict UnstableLearning(const Case& c) {
   return Fires(worst->share, f);
 }
 
-// A micro-batch that did not fit becomes what did, and the update stays the same: twice the parts for half the size. The three
-// sizes of which two give the third are words of the experiment file, whatever the learner.
+// Replaces a micro-batch that did not fit by the size that did, with the same update: twice the parts at half the size. The
+// three sizes, of which two determine the third, are keys of the experiment file for any learner.
 void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& trial, std::vector<Fix>* fixes) {
   const std::string section = option.path.substr(0, option.path.rfind('.') + 1);
   const auto count = [&](const std::string& path) {
@@ -145,7 +145,7 @@ void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& tri
   if (fixes->size() > known && !follows) fixes->back().also = {{parts_path, static_cast<int64_t>(wanted)}};
 }
 
-// Trials that ended so are what this rule is for, and so it sees them (Rule::sees_out_of_memory).
+// This rule tests trials that ended this way (Rule::sees_out_of_memory).
 RuleVerdict OutOfMemory(const Case& c) {
   size_t ended = 0;
   std::string why;

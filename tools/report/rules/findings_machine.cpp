@@ -19,8 +19,8 @@ constexpr const char *kQuota = resource_measure::kCpuQuotaPct, *kThrottled = res
                      *kMemoryLimit = resource_measure::kMemoryLimitPct, *kRam = resource_measure::kRamSystemPct,
                      *kIoPsi = resource_measure::kPsiIoSomePct, *kWaitShare = "time/waiting_for_a_core_pct";
 
-// Busy cores are normal for a well-run experiment on processors, so they are no warning by themselves. They are one if added
-// rows brought nothing although the cores do less per row than one row's core did.
+// Busy cores are normal for an efficient CPU experiment, so they are no warning by themselves. They are if added rows brought
+// no gain although each core does less work per row than before.
 RuleVerdict CpuSaturated(const Case& c) {
   const std::optional<double> used = c.Value(kQuota);
   if (!used) return Silent(NotMeasured(c, kQuota));
@@ -83,12 +83,12 @@ bool ExplainWaits(const Case& c, Finding* f) {
   return own;
 }
 
-// Both signals also rise when other programs want the same cores. Then fewer threads do not help, so the change is proposed
-// only if the trial itself has more threads than cores. The trial's threads cause the wait; its control group or the machine
-// causes the pressure, and the samples do not record which.
+// Both signals also rise if other programs use the same cores. Then fewer threads do not help, so propose the change only if
+// the trial has more threads than cores. The trial's threads cause the wait; its control group or the machine causes the
+// pressure, and the samples do not record which.
 RuleVerdict Oversubscribed(const Case& c) {
   const std::optional<double> sampled = c.Value(kWait), pressure = c.Value(kCpuPsi);
-  // A short trial may have no sample; the host counts the wait of every trial.
+  // A short trial may have no sample; the host records the wait of every trial.
   const char* const measure = sampled ? kWait : kWaitShare;
   const std::optional<double> wait = c.Value(measure);
   if (!wait && !pressure) return Silent(NotMeasured(c, kWait) + "; " + NotMeasured(c, kCpuPsi));
@@ -108,7 +108,7 @@ RuleVerdict Oversubscribed(const Case& c) {
   f.moves = f.evidence.front().measure, f.direction = -1;
   const bool own = ExplainWaits(c, &f);
   RuleVerdict verdict = Fires(waits ? *wait / kRunQueueWaitPct : *pressure / kCpuPressure, f, own ? "own threads" : "others");
-  verdict.voids = !own;  // threads of its own that wait are a property of the setting
+  verdict.voids = !own;  // waiting of its own threads is a property of the setting
   return verdict;
 }
 
@@ -142,7 +142,7 @@ RuleVerdict IoStalled(const Case& c) {
   f.effect = "The trial writes less and waits less for storage";
   f.moves = kIoPsi, f.direction = -1;
   f.confidence = "low: the pressure may come from the trial's control group or from the whole machine";
-  // 0 writes one at the end only: nothing to save there.
+  // 0 writes only a final checkpoint, which cannot be omitted.
   if (c.Count("checkpoint.every_iterations")) AddDoubled(c, "checkpoint.every_iterations", "[0,)", &f.fixes);
   return Fires(*pressure, f);
 }

@@ -1,4 +1,4 @@
-// Rules about the measurement itself: what makes a number worth less than it looks.
+// Rules about the measurement: reasons to distrust a number.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,12 +15,12 @@ namespace backplane {
 namespace {
 
 constexpr double kNoisePct = 5;
-// How sure a coefficient of variation is grows slowly: of 10 values it is good to a quarter. Seeds are dear, and one that
-// differs is worth a word.
+// The precision of a coefficient of variation improves slowly: 10 values give it to a quarter. Seeds are expensive, and a
+// single deviating one is worth a report.
 constexpr size_t kLeastSeeds = 3, kLeastIterations = 10, kLeastForOutliers = 5;
-constexpr double kLeastSeconds = 5;  // what is over sooner shows how the machine wakes up
+constexpr double kLeastSeconds = 5;  // shorter measurements show the machine waking up
 
-// How much speeds that should be one differ.
+// The spread of repeated measurements of one speed.
 struct Noise {
   double cv_pct = 0;
   size_t n = 0, outliers = 0, far = 0;  // beyond 1.5 and 3 interquartile ranges
@@ -29,7 +29,7 @@ struct Noise {
   bool fires() const { return cv_pct > kNoisePct || outliers > 0; }
 };
 
-// Absent: too few.
+// Absent with too few values.
 std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t at_least) {
   std::erase_if(values, [](double v) { return !std::isfinite(v); });
   if (values.size() < at_least) return std::nullopt;
@@ -41,8 +41,8 @@ std::optional<Noise> NoiseOf(std::vector<double> values, std::string of, size_t 
   const double q1 = Quantile(values, 0.25), q3 = Quantile(values, 0.75), median = Quantile(values, 0.5);
   for (const double v : values) {
     const double beyond = std::max(q1 - v, v - q3);
-    // Of 20 values of a normal distribution one is an outlier by Tukey's fences every sixth time or so. One that is close to
-    // the median is no reason to measure again.
+    // Tukey's fences mark an outlier in about every sixth set of 20 normal values. Outliers close to the median need no new
+    // measurement.
     if (beyond <= 1.5 * (q3 - q1) || std::abs(v - median) <= kNoisePct / 100 * median) continue;
     ++noise.outliers;
     if (beyond > 3 * (q3 - q1)) ++noise.far;
@@ -60,14 +60,14 @@ std::vector<double> WarmIterations(const TrialData& trial) {
   return values;
 }
 
-// More time for each point, where trials go on until their speed is known well.
+// Doubles the time per point if trials run until their speed is precise.
 void AddMoreTime(const Case& c, std::vector<Fix>* fixes) {
   const nlohmann::json time = c.At("report.max_time");
   const std::optional<double> seconds = time.is_string() ? ParseDuration(time.get<std::string>()) : std::nullopt;
   if (seconds) AddFix(c, "report.max_time", FormatDuration(2 * *seconds), fixes);
 }
 
-// The noisiest of: each trial's iterations, and the seeds beside each other.
+// The larger noise: within a trial's iterations, or between seeds.
 std::optional<Noise> WorstNoise(const Case& c) {
   std::vector<std::optional<Noise>> all;
   std::vector<double> seeds;
@@ -111,7 +111,7 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   return Fires(noise->cv_pct, f, noise->of);
 }
 
-// The trial whose interval is the widest relative to its goal; an unknown one is wider than any.
+// The trial with the widest interval relative to its goal; an unknown interval counts as the widest.
 const TrialData* FarthestFromPrecise(const Case& c) {
   const TrialData* farthest = nullptr;
   const auto width = [](const TrialData& trial) {

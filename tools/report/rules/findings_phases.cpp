@@ -1,4 +1,4 @@
-// Rules about where the threads' time goes.
+// Rules about the threads' time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace backplane {
 namespace {
 
 constexpr double kEnvPct = 70, kCollectionPct = 70, kActPct = 40, kUpdatePct = 50, kSyncPct = 10, kTransferPct = 15;
-constexpr uint64_t kFewRows = kMostAutoChunkRows;  // of a call
+constexpr uint64_t kFewRows = kMostAutoChunkRows;  // per call
 constexpr char kWindow[] = "share of the threads' busy time, whole trial";
 
-// Another setting of the series that already gives the cores what this one lacks.
+// Another setting of the series that already uses these cores better.
 const Setting* SettingThatFills(const Case& c, uint64_t cores) {
   if (!c.setting) return nullptr;
   for (const Setting& other : c.parallel->settings) {
@@ -24,7 +24,7 @@ const Setting* SettingThatFills(const Case& c, uint64_t cores) {
   return nullptr;
 }
 
-// More runners help only while a core has none. If all cores step envs already, the machine is the limit, which is no fault.
+// More runners only help while a core has none. If all cores already step envs, the machine is the limit, which is no fault.
 RuleVerdict EnvBound(const Case& c) {
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double share = c.BusyShare({"env_step", "env_reset"});
@@ -54,11 +54,11 @@ RuleVerdict EnvBound(const Case& c) {
     f.severity = Severity::kInfo;
     f.cause += fmt::format(" {}, in this batch, uses all cores.", fills->name);
   }
-  // Fewer threads leave more to gain.
+  // With fewer threads, more gain is possible.
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
 }
 
-// Rows that one call of act and step works on, as the host counts them.
+// Rows per call of act and step, as counted by the host.
 uint64_t PlannedRowsOfACall(const Case& c, uint64_t rows_of_a_runner) {
   return c.Count("rollout.chunk_rows").value_or(AutoChunkRows(rows_of_a_runner));
 }

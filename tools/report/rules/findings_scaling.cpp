@@ -1,4 +1,4 @@
-// Rules about what more runners and rows bring.
+// Rules about gains from more runners and rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 struct Growth {
   std::string phase;  // empty: unknown
-  double points = 0;  // of the threads' time
+  double points = 0;  // percentage points of the threads' time
 };
 
 // The phase whose share of the threads' time grew most from one case to another.
@@ -28,7 +28,7 @@ Growth GrownPhase(const Case& from, const Case& to) {
   return most;
 }
 
-// A gain that may as well be 10 % or more proves nothing, however many measurements there were.
+// If the gain may be 10 % or more, the step is not shown to be flat, whatever the number of measurements.
 std::string ConfidenceIn(const Number& gain_pct) {
   if (!gain_pct.low || !gain_pct.high) return "low: too few seeds for an interval of the gain";
   const std::string interval = fmt::format("the interval of the gain ({:.1f} to {:.1f} %)", *gain_pct.low, *gain_pct.high);
@@ -37,7 +37,7 @@ std::string ConfidenceIn(const Number& gain_pct) {
   return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
 }
 
-// The usable trials of a setting as a case of their own.
+// Makes a case from a setting's usable trials.
 Case CaseOf(const Case& like, const Setting& setting) {
   Case c = like;
   c.trials.clear();

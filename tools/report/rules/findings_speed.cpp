@@ -1,4 +1,4 @@
-// A rule about speeds that no machine has.
+// A rule about implausible speeds.
 #include <fmt/format.h>
 
 #include "results/setting_speed.hpp"
@@ -16,7 +16,7 @@ RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
   if (*core <= kMostCoreEfficiencyPct) return Quiet();
   const Setting& baseline = c.parallel->settings[*c.parallel->series[c.setting->series].baseline];
   const Number measured = SpeedRatio(*c.setting, baseline, *core * baseline.sps->value / c.setting->sps->value);
-  // With too few seeds, the next run may as well be slower.
+  // With too few seeds, the next run may be slower.
   if (!measured.low || *measured.low <= kMostCoreEfficiencyPct) return Quiet();
   Finding f;
   f.severity = Severity::kInfo;

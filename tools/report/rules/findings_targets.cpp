@@ -1,4 +1,4 @@
-// Rules about how full a granted device is. A missed target is no fault: the rest shows how much more is possible.
+// Rules about the use of a granted device. A missed target is no fault: the gap shows the possible gain.
 #include <fmt/format.h>
 
 #include "machine/resource_measures.hpp"

@@ -20,8 +20,8 @@ std::string Repeated(const char* flag, const std::vector<std::string>& values, c
   return text;
 }
 
-// Trials of a value that is not swept may be the same to the store (threads, cores), or take the place of those that there
-// are: they get a folder of their own, and the two can be compared.
+// The store may identify trials with an unswept value (threads, cores) with existing ones, or replace those. Use a separate
+// folder, so that both can be compared.
 std::string TryCommand(const ResultSet& set, const Fix& fix, const std::string& program) {
   const std::string file = set.run.config_file.string();
   const TypedArguments typed = set.run.arguments.value_or(TypedArguments());

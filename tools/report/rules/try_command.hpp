@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// Fix::command of every change; `program` as a person types it.
+// Sets Fix::command of every change. `program`: the command name as typed by the user.
 void AddTryCommands(const std::vector<ResultSet>& sets, const std::string& program, Diagnosis* diagnosis);
 
 }  // namespace backplane
