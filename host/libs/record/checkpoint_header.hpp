@@ -1,4 +1,4 @@
-// What a checkpoint says of itself before its parts: of which trial it is, how far that was, and which bytes follow.
+// The header of a checkpoint: its trial, the trial's progress, and the sizes and hashes of the parts that follow.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct CheckpointPart {
   }
 };
 
-// What iteration 0 took, where there is one that warms up: none of it counts in the budget.
+// The cost of a warm-up iteration (number 0). It does not count towards the budget.
 struct WarmUp {
   uint64_t env_steps = 0;
   double seconds = 0, epochs = 0;

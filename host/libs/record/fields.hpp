@@ -64,11 +64,11 @@ Json ToJson(const T& record);
 // Throws RecordError.
 template <Record T, class Json>
 T RecordFromJson(const Json& json);
-// Absent: it is no such record.
+// Absent if `json` is no such record.
 template <Record T, class Json>
 std::optional<T> RecordOrNothing(const Json& json);
-// Of what a plugin's code may have written: a field that is missing or does not fit is as the struct has it, an item of a list
-// or a map that does not fit is passed over.
+// For files that plugin code may have written: a missing or misfitting field keeps its default, misfitting items of lists and
+// maps are skipped.
 template <Record T>
 T ReadTolerantly(const nlohmann::json& json);
 
@@ -158,7 +158,7 @@ using Place = std::string;
 template <class Json>
 std::string Shown(const Json& json) {
   constexpr size_t kLongest = 60;
-  // What writes a value calls itself at each level, and this one may be of any depth and size.
+  // Name containers instead of dumping them, because their depth and size are unbounded.
   if (json.is_structured() && !json.empty()) return json.is_array() ? "a list" : "an object";
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");

@@ -1,4 +1,4 @@
-// `backplane-report --gate`: on which side of its limits a change lies, as far as the trials tell.
+// `backplane-report --gate`: the position of a change relative to the gate's limits, as far as the trials show.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +56,12 @@ constexpr auto WordsOf(GateVerdict) {
 struct GateJudgement {
   GateCondition condition;
   GateVerdict verdict = GateVerdict::kUndecided;
-  bool decided = false;                                 // no further look is needed, or there is none
+  bool decided = false;                                 // no further look is needed or left
   std::string sentence;                                 // "FAIL: the change of ..."
-  uint64_t looks = 0, n = 0;                            // that were taken; scores of each side in them, or blocks
-  std::optional<double> change_pct, low_pct, high_pct;  // the interval is that of both sides together
-  double level_pct = 0;                                 // which covers so much
-  std::optional<uint64_t> needed;                       // scores of each side, or blocks, for a change like the one seen
+  uint64_t looks = 0, n = 0;                            // looks so far; scores per side, or blocks
+  std::optional<double> change_pct, low_pct, high_pct;  // the interval covers both sides together
+  double level_pct = 0;                                 // coverage of the interval
+  std::optional<uint64_t> needed;                       // scores per side, or blocks, for a change like the observed one
   std::vector<std::string> notes;                       // sentences
 
   static void Fields(auto& self, auto&& visit) {

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// What the plan and the events know of the trials of one suggestion.
+// Adds the trials of a suggestion from the plan and the events.
 void AddTrials(const std::vector<PlanLine>& plan, const BatchRecord& record, StudyTrial* of) {
   if (of->point_id.empty()) return;
   for (const PlanLine& line : plan) {
