@@ -93,7 +93,7 @@ void KeepOpen(int fd) {
 
 enum class StartStep { kJoinGroup = 1, kEnterFolder, kExecute };
 
-// What a child says through a pipe that an execution closes: so nothing comes if it went well.
+// Sent by the child through a close-on-exec pipe: an empty pipe means that exec succeeded.
 struct StartFailure {
   StartStep step;
   int error;  // errno
@@ -192,7 +192,7 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   const pid_t parent = getpid();
   int fork_error = 0;
   {
-    const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
+    const AllSignalsBlocked blocked;  // inherited, so that an early stop stays pending until the child can handle it
     pid_ = fork();
     if (pid_ == 0) {
       BecomeChild(image, files, command.inherit_fds, setup, parent, failure.writer());
@@ -207,7 +207,7 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
   if (!setup.own_session) {
-    setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
+    setpgid(pid_, pid_);  // here too, so that killing the group cannot come too early; fails harmlessly after exec
   }
   const std::optional<StartFailure> failed = ReadFailure(failure.reader());
   if (failed) {

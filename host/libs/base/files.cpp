@@ -42,7 +42,7 @@ void WritePieces(const std::filesystem::path& file, const std::vector<std::strin
   const int error = errno;
   close(fd);
   if (!written) {
-    // What did not fit must not keep the disk full: others still have to write down how this ended.
+    // A partial file must not keep the disk full: other writers still have to record the failure.
     unlink(file.c_str());
     errno = error;
     Fail("cannot write", file);
@@ -134,7 +134,7 @@ std::optional<std::string> ReadFile(const std::filesystem::path& file) {
 std::ifstream OpenStream(const std::filesystem::path& file) {
   std::string why_not;
   const int fd = OpenRegularFile(file, &why_not);
-  // A stream takes no descriptor; this name leads to what the descriptor is of, whatever has become of the file's.
+  // A stream cannot adopt a descriptor; this name leads to the open file even if its path has changed.
   std::ifstream stream("/proc/self/fd/" + std::to_string(fd), std::ios::binary);
   if (fd >= 0) {
     close(fd);

@@ -127,7 +127,7 @@ std::optional<NvmlMeter::Memory> NvmlMeter::ReadMemory(Device& device) const {
 template <class Process>
 bool NvmlMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
                         std::optional<double>* own_mb) const {
-  // A list that is too short is refused, with the number that there are.
+  // If the list is too short, the call fails and returns the required length.
   std::vector<Process> processes(kSpareProcesses);
   auto count = static_cast<unsigned>(processes.size());
   bool answered = question->Ask(call, handle, &count, processes.data());
