@@ -107,7 +107,7 @@ void TakeDoubles(const Fields::Field& field, const Take& take) {
     take(std::bit_cast<double>(LittleEndian<uint64_t>(field.bytes.substr(at))));
 }
 
-// Of a tensor with one number, whichever of three places that stands in.
+// Reads a tensor with one number, which can be in any of three fields.
 std::optional<double> OnlyNumber(std::string_view tensor) {
   uint64_t type = 0;
   std::string_view content;
@@ -146,7 +146,7 @@ struct OpenFile {
   }
   OpenFile(const OpenFile&) = delete;
 
-  // 0 of what is no regular file.
+  // 0 unless it is a regular file.
   uint64_t size() const {
     struct stat info {};
     return fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
@@ -170,7 +170,7 @@ struct OpenFile {
 
 void ForEachScalar(std::string_view event, const std::function<void(const TfValue&)>& use) {
   TfValue value;
-  // Protobuf sets no order: the step may come after what is of it.
+  // Protobuf fields are unordered: the step may come after the values that it belongs to.
   Fields heads(event);
   while (const auto field = heads.Next()) {
     if (field->number == kEventWallTime && field->wire == Fields::kFixed64)
