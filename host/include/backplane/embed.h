@@ -45,9 +45,9 @@ const char* bp_embed_unknown_options(void);
 // The version of the library, "0.1.0".
 const char* bp_embed_version(void);
 
-// Envs that can be opened by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows":
-// 32, "refused": null}, ...]. "rows": a suitable number. "refused": the reason if it cannot be opened here, or null. No
-// plugin is loaded. Until the next call of the same thread; NULL: an error.
+// Envs by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows": 32, "refused":
+// null}, ...]. "rows" is a suitable number of rows; the last value is the reason why the env cannot be opened here, or null.
+// Does not load plugins. Valid until the next call in the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------
