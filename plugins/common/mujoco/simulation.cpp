@@ -64,7 +64,7 @@ DataSlot& Simulation::ToDataSlot() const {
   return slot_ && slot_->IsMine() ? *slot_ : pool_->Mine();
 }
 
-// To this thread's slot, the state alone. What other rows have derived there lies about until a step derives it anew.
+// Loads only the state into this thread's slot. Derived data of other rows remain until a step recomputes them.
 mjData* Simulation::Bring(const mjModel* model) {
   if (HasSlot()) return slot_->data.get();
   DataSlot& slot = ToDataSlot();

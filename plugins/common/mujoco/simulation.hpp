@@ -48,9 +48,9 @@ class Simulation {
     };
   }
 
-  // One env step under `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext.
-  // Allocates nothing. Throws bp::Error: BP_E_NUMERIC when MuJoCo met a number it cannot go on with and started the row over
-  // at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
+  // One env step with `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext. Does
+  // not allocate. Throws bp::Error: BP_E_NUMERIC if MuJoCo met an invalid number and reset the row to its initial pose,
+  // BP_E_INTERNAL for an error inside MuJoCo. Only Restart is valid afterwards.
   template <class Number>
   void Step(const mjModel* model, const Number* ctrl, int64_t times, bool contact_forces) {
     std::copy_n(ctrl, model->nu, Bring(model)->ctrl);
@@ -64,7 +64,7 @@ class Simulation {
   void Load(const mjModel* model, const void* in);
 
  private:
-  // What made `Now` of `Before`, and derived data.
+  // The call that produced `Now` and the derived data from `Before`.
   enum class Last { kNothing, kForward, kStep };
 
   bool HasSlot() const { return slot_ && slot_->IsMine() && slot_->row == row_; }
@@ -80,12 +80,12 @@ class Simulation {
 
   const mjModel* model_;
   std::shared_ptr<DataPool> pool_;
-  std::unique_ptr<DataSlot> own_;     // of a row whose state is not whole
-  mutable DataSlot* slot_ = nullptr;  // where the row was last; its `row` says whether it still is there
+  std::unique_ptr<DataSlot> own_;     // for a row whose state is incomplete
+  mutable DataSlot* slot_ = nullptr;  // last slot of the row, still its own if slot_->row matches
   uint64_t row_;                      // number among the rows of pool_
-  std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before the last call and after it
+  std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before and after the last call
   int size_;
-  bool second_ = false;  // which of them is now
+  bool second_ = false;  // the second one is current
   Last last_ = Last::kNothing;
   bool contact_forces_ = false;
   int64_t times_ = 0;

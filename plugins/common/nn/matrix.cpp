@@ -70,7 +70,7 @@ BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64
   }
 }
 
-// R rows by at most W vectors of columns; what is narrower goes through a buffer.
+// R rows by at most W vectors of columns; narrower tiles use a buffer.
 template <class T, Isa isa, int R, int W>
 BP_NN_INLINE void Columns(const Product<T>& p, int64_t i, int64_t j) {
   constexpr int64_t kWidth = W * kLanes<T, isa>;
@@ -153,7 +153,7 @@ struct TransposePanel {
     for (int r = 0; r < kSide; ++r) Store(rows[r], to + r * kPanel<float>);
   }
 
-  // Of rows r and r + run: what lies at odd runs of the first changes places with what lies at even runs of the second.
+  // Swaps odd runs of row r with even runs of row r + run.
   template <int run, class V>
   static BP_NN_INLINE void Exchange(V* rows) {
     Places first, second;

@@ -1,5 +1,5 @@
-// PPO's loss (Schulman et al., arXiv 1707.06347) sample by sample, with the derivatives at the networks' outputs. Derivatives
-// are those of the one sample's loss: a mean over n samples divides them by n.
+// PPO's loss (Schulman et al., arXiv 1707.06347) per sample, with the derivatives at the networks' outputs. Derivatives are per
+// sample: divide them by n for a mean over n samples.
 #pragma once
 
 #include <algorithm>

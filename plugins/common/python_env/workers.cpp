@@ -106,7 +106,7 @@ void Workers::Start(Worker* worker, const std::string& python) {
   setup.Give(source_, kSource);
   setup.Give(life_of_workers_, kLife);
   worker->pid = setup.Spawn({python, "/proc/self/fd/" + std::to_string(kSource)});
-  // Where the kernel has none, a worker's death is told by the end of its replies alone.
+  // On a kernel without pidfds, only the end of its replies reveals a worker's death.
   worker->process = File(static_cast<int>(syscall(SYS_pidfd_open, worker->pid, 0)));
   worker->commands = std::move(commands[0]);
   worker->replies = std::move(replies[0]);
@@ -217,16 +217,16 @@ void Workers::Serve(size_t w, bool any_ready, Clock::time_point end) {
   Worker& worker = workers_[w];
   const auto events = [&](size_t file) { return any_ready ? polled_[3 * w + file].revents : 0; };
   if (events(2) != 0 && !ReadOutput(&worker) && (events(2) & POLLIN) == 0)
-    worker.output.Close();  // it has closed its own, and would be polled for ever
+    worker.output.Close();  // the worker closed its end, so polling would never wait
   if (!worker.awaited) return;
-  // What it has said comes before that it has ended.
+  // Read the reply before handling the worker's death.
   const bool has_ended = events(1) != 0;
   if ((events(0) != 0 || has_ended) && !ReadReply(&worker) && worker.awaited && (has_ended || (events(0) & POLLHUP) != 0))
     RefuseDead(&worker);
   if (worker.awaited && Until(end).count() == 0) RefuseLate(&worker);
 }
 
-// Reads what is there of a reply: its length in 4 bytes, then as many bytes.
+// Reads the available part of a reply: its length in 4 bytes, then as many bytes.
 bool Workers::ReadReply(Worker* worker) {
   while (worker->awaited) {
     const bool in_length = worker->got < sizeof worker->length;
@@ -252,8 +252,8 @@ bool Workers::ReadOutput(Worker* worker) {
   return n > 0;
 }
 
-// The first lines go to the trial's log, and the last bytes stand in an error; the rest is counted, and told by tens: a trial
-// ends without taking its env down, so that nothing could be said then.
+// Logs the first lines and keeps the last bytes for errors. Counts the rest and logs the count at powers of ten, because a
+// trial ends without destroying its env and so without a last message.
 void Workers::Keep(Worker* worker, std::string_view text) {
   const std::string_view last = text.substr(text.size() - std::min(text.size(), kTailBytes));
   worker->tail += last;

@@ -1,5 +1,5 @@
-// The worker processes of an env that is written in Python: each plays some of the rows and does what it is told over a socket.
-// worker.py is the other side, and says what the messages are.
+// The env processes of an env written in Python: each runs some of the rows and receives commands over a socket. worker.py is
+// the other side and documents the messages.
 #pragma once
 
 #include <poll.h>
@@ -85,7 +85,7 @@ class Workers {
   char* shared_ = nullptr;
   uint64_t shared_bytes_ = 0;
   uint64_t logged_bytes_ = 0, unlogged_bytes_ = 0;
-  uint64_t told_bytes_ = 1'000'000;  // of unlogged ones that are said next
+  uint64_t told_bytes_ = 1'000'000;  // unlogged bytes at which the next count is logged
 };
 
 }  // namespace backplane::python_env

@@ -28,7 +28,7 @@ Id Vocabulary::Find(std::string_view word) {
   if (const auto known = ids_.find(word); known != ids_.end()) return known->second;
   const auto [entry, inserted] = ids_.emplace(word, static_cast<Id>(words_.size()));
   words_.push_back({&entry->first, std::nullopt});
-  bytes_ += word.size() + 128;  // about what an entry takes besides
+  bytes_ += word.size() + 128;  // estimate for the rest of an entry
   return entry->second;
 }
 

@@ -93,14 +93,14 @@ struct Move {
 inline constexpr int64_t kActions = 9;
 inline constexpr Move kMoves[kActions] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
 
-// Between two cells, in cells. The root of an exact integer, so the same number however it is computed.
+// Distance between two cells, in cells. The root of an exact integer, so independent of the implementation.
 inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<double>(dx * dx + dy * dy)); }
 
-// What has become of a UAV, and why one was held back or crashed; of two causes in a step the lower one counts.
+// The state of a UAV, and the reason why it was held back or crashed; of two causes in a step the lower one counts.
 enum class Status : int32_t { kActive, kArrived, kCrashed };
 enum Cause : uint8_t { kStatic, kVertex, kEdge, kNone };
 
-// Cells around a map that is kept with a border, so that every patch lies inside.
+// Cells around a map stored with a border, so that every patch is inside.
 inline int64_t Border(const Options& o) { return std::max<int64_t>(o.sensor_radius, 1); }
 
 // Numbers of OBS and STATE are quotients in float64, rounded once: k / n for k = -n .. n.
@@ -117,12 +117,12 @@ inline std::vector<float> Quotients(int64_t n) {
 //   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev)
 //   patch: -1 outside the grid, 1 obstacle, 0 free
 inline constexpr int64_t kSelf = 8, kOther = 5;
-// With Others::kPatches two patches stand in place of those blocks: 1 where a UAV seen is, and 1 where it will be if it moves
-// as it did last, 0 elsewhere.
+// Others::kPatches replaces those blocks by two patches: 1 at the visible UAVs' cells, and 1 at their next cells if they repeat
+// their last move, 0 elsewhere.
 inline int64_t OthersSize(const Options& o) {
   return o.others == Others::kPatches ? 2 * o.patch_side() * o.patch_side() : kOther * (o.n_uavs - 1);
 }
-// All patches of a UAV, which stand last.
+// The size of all patches of a UAV, which come last.
 inline int64_t PatchesSize(const Options& o) {
   return (o.others == Others::kPatches ? 3 : 1) * o.patch_side() * o.patch_side();
 }
