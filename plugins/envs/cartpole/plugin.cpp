@@ -45,7 +45,7 @@ class CartPole {
     const auto action = slot.Rows(action_);
     const auto obs = slot.Rows(obs_), reward = slot.Rows(reward_);
     const auto terminated = slot.Rows(terminated_);
-    // Where rows lie side by side, which they need not, all are stepped at once.
+    // Adjacent rows, which are common but not guaranteed, take one call.
     const auto dense = [](const auto& rows, auto n) { return rows[1].data() - rows[0].data() == n; };
     const bool all = dense(action, 1) && dense(obs, 4) && dense(reward, 1) && dense(terminated, 1);
     for (uint64_t first = begin, n = all ? end - begin : 1; first < end; first += n) {

@@ -44,7 +44,7 @@ struct World : RewardOptions {
   uint64_t fingerprint_;
 };
 
-// What an episode remembers beside the state of the simulation.
+// The state of an episode outside the simulation.
 struct Memory {
   double last_ctrl[2 * kLegs] = {};
   int64_t steps = 0, streak = 0, standing = 0, finished = 0;
@@ -157,7 +157,7 @@ class QuadrupedStand {
     std::transform(data().qvel, data().qvel + world.nv(), obs, to_float);
   }
 
-  // Says once what there is: Spec takes the names, Step the values.
+  // Single list of the metrics: Spec reads the names, Step the values.
   template <class Out>
   void Inform(const World& world, const Terms& terms, const Out& out) const {
     const auto steps = static_cast<double>(std::max<int64_t>(memory_.steps, 1));

@@ -13,14 +13,13 @@
 
 namespace backplane::summarization {
 
-// Where a row begins: its number (the header is none) and its line in the file, both from 1; and what it calls itself.
+// The start of a row: its number (without the header) and its line in the file, both from 1, and its id.
 struct Place {
   uint64_t row = 0, line = 0;
   std::string id;
 };
 
-// Which fields make a pair. Several targets are several references of one source. `id` names rows in
-// messages; may be empty.
+// The fields of a pair. Several targets are several references for one source. `id` names rows in messages; may be empty.
 struct Columns {
   std::string source;
   std::vector<std::string> targets;
@@ -33,8 +32,8 @@ struct Record {
   std::vector<std::string> targets;  // at least one
 };
 
-// A row that cannot be used. `torn`: it has too few fields, as where a line break cut a row in two; the rows beside it may then
-// be parts of it, even if they look whole.
+// An unusable row. `torn`: it has too few fields, because a line break may have split it. The adjacent rows may then be parts
+// of it, even if they look complete.
 struct BadRow : std::runtime_error {
   BadRow(Place where, const std::string& what, bool is_torn = false)
       : std::runtime_error(what), place(std::move(where)), torn(is_torn) {}
@@ -79,9 +78,8 @@ struct ReadReport {
   std::string first_left_out;  // place and reason
 };
 
-// Gives the file's records to `accept`, in their order; accept may throw BadRow. Texts are UTF-8 and not blank. The rows beside
-// a torn one are left out with it, also where bad rows lie between. Throws bp::Error (BP_E_CONFIG) that names file, row and
-// line.
+// Passes the file's records to `accept`, in order; accept may throw BadRow. Texts are UTF-8 and not blank. The rows adjacent to
+// a torn one are left out too, even if bad rows are in between. Throws bp::Error (BP_E_CONFIG) with file, row and line.
 ReadReport ReadRecords(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept);
 
 }  // namespace backplane::summarization

@@ -12,7 +12,7 @@ class Rows {
  public:
   Rows(std::string_view text, Format format) : text_(text), csv_(format == Format::kCsv) {}
 
-  // False at the end. `problem` is empty, or says why the row cannot be used though its end is known. Throws BadFile.
+  // False at the end. `problem` is the reason why the row is unusable although its end is known, or empty. Throws BadFile.
   bool Next(std::vector<std::string>* fields, std::string* problem) {
     fields->clear(), problem->clear();
     if (at_ > text_.size() || (at_ == 0 && text_.empty())) return false;
@@ -74,7 +74,7 @@ class Rows {
     }
     const size_t end = LineEnd(at_);
     if (at_ == end || text_[at_] == ',') return;
-    // Whether the quote closed the field or should have been doubled is not known, nor therefore where the row ends.
+    // The quote may have closed the field, or it should have been doubled, so the end of the row is unknown.
     throw BadFile("row at line " + std::to_string(line_) + ": expected a comma or the end of the line after field " +
                   Excerpt(*field) + ", got " + Excerpt(text_.substr(at_, end - at_)) +
                   "; the end of the row is unknown, so the rest of the file cannot be read");

@@ -14,7 +14,7 @@ struct LanesOf {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
-// N cells at once.
+// Copies N cells with one load and store.
 template <nn::Isa isa, int N>
 BP_NN_INLINE void CopyCells(const int8_t* from, int8_t* out) {
   typename LanesOf<int8_t, N>::type cells;

@@ -9,12 +9,11 @@ namespace backplane::uav_grid {
 namespace {
 
 constexpr int64_t kSide = 640;          // pixels of the grid; a grid of more cells gets one for each
-constexpr double kHead = 30;            // pixels above it
-constexpr int64_t kLinesUpTo = 80;      // cells a side: more lines would be a grey ground
+constexpr double kHead = 30;            // pixels of the header
+constexpr int64_t kLinesUpTo = 80;      // cells per side: more lines would look grey
 constexpr double kLeastForNumbers = 7;  // pixels of a cell
 
-// Ten that people with the common kinds of colour blindness tell apart: "muted" of P. Tol, "Colour Schemes"
-// (SRON/EPS/TN/09-002, 2021), and one more.
+// Ten colour-blind-safe colours: "muted" of P. Tol, "Colour Schemes" (SRON/EPS/TN/09-002, 2021), and one more.
 struct Colour {
   const char *fill, *number;
 };
@@ -34,7 +33,7 @@ class Layout {
   double Top(int64_t y) const { return kHead + cell_ * static_cast<double>(y); }
   double X(int64_t x) const { return Left(x) + cell_ / 2; }
   double Y(int64_t y) const { return Top(y) + cell_ / 2; }
-  // Half of what a UAV or a target measures: a little more than its cell, which it would not be seen in.
+  // Half the size of a UAV or a target: slightly larger than a cell, to be visible.
   double half() const { return std::max(cell_ * 0.55, 3.0); }
   bool has_numbers() const { return cell_ >= kLeastForNumbers; }
 
@@ -69,7 +68,7 @@ void AddTarget(const Layout& at, const Uav& u, size_t number, std::string* out) 
   AddNumber(at, at.X(u.tx), at.Y(u.ty), number, "#222", out);
 }
 
-// What the UAV sees, as far as it lies on the grid, and the move it just made.
+// Draws the visible area of a UAV within the grid, and its last move.
 void AddSensor(const Model& model, const Layout& at, const Uav& u, size_t number, std::string* out) {
   const int64_t r = model.options.sensor_radius, last = model.options.grid_size - 1;
   const int64_t left = std::max<int64_t>(u.x - r, 0), top = std::max<int64_t>(u.y - r, 0);
@@ -151,7 +150,7 @@ void DrawUavs(const Model& model, const Row& row, std::string* out) {
       static_cast<long long>(n - arrived - crashed), static_cast<long long>(arrived), static_cast<long long>(crashed));
   for (size_t i = 0; i < row.uavs.size(); ++i)
     if (row.uavs[i].status == Status::kActive) AddSensor(model, at, row.uavs[i], i, out);
-  // Who flies lies over who does not.
+  // Draw active UAVs over the others.
   for (const bool flying : {false, true})
     for (size_t i = 0; i < row.uavs.size(); ++i)
       if ((row.uavs[i].status == Status::kActive) == flying) AddUav(at, row.uavs[i], i, out);

@@ -142,7 +142,7 @@ uint64_t UavGrid::StateBytes() const {
   return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + maps * model_.options.cells();
 }
 
-// {tally, UAVs, obstacles, and what was explored: a byte a cell}
+// {tally, UAVs, obstacles, explored cells: one byte per cell}
 void UavGrid::Save(uint64_t r, void* out) const {
   const Row& row = rows_[r];
   auto* to = static_cast<char*>(out);

@@ -12,7 +12,7 @@
 namespace backplane::uav_grid_tensor {
 namespace {
 
-// Those of every grid, and what an env that resets itself adds.
+// The channels of every grid, plus the additions of an env that resets itself.
 struct OwnChannels : uav::Channels {
   explicit OwnChannels(const uav::Options& o)
       : Channels(o),
@@ -139,10 +139,10 @@ struct TensorGrid::Tensors {
   const bool run_ahead;
   MapQueue queue;
   Board board;
-  at::Tensor maps;         // int32 [R * ahead, record] what the queue has drawn
+  at::Tensor maps;         // int32 [R * ahead, record] from the queue
   at::Tensor used;         // int64 [R] maps used
   at::Tensor first_place;  // int64 [R]
-  int64_t left = 0;        // steps that the maps last for surely
+  int64_t left = 0;        // steps that the maps will certainly last
   std::map<void*, at::Tensor> blocks;
 };
 
