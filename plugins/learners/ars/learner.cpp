@@ -173,7 +173,7 @@ void Learner::OnScores(const bp::Scores& scores) {
   Refresh();
 }
 
-// Of every candidate, the mean over its episodes.
+// The mean over episodes of each candidate.
 std::vector<double> Learner::Returns(const bp::Scores& scores) {
   const auto candidates = static_cast<uint64_t>(2 * options_.num_dirs),
              episodes = static_cast<uint64_t>(options_.episodes_per_dir);

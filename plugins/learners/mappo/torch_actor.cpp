@@ -1,5 +1,5 @@
-// Acting by LibTorch on a device: all agents of a range in one pass, without a copy of what is observed
-// where the env is there too; the random numbers of exploring cross once a call.
+// Acts with LibTorch on a device: all agents of a range in one pass. Observations are not copied if the env is on the same
+// device; random numbers for exploration are copied once per call.
 #include <c10/core/GradMode.h>
 
 #include "backplane/rng.h"

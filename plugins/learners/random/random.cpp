@@ -88,7 +88,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
       options_.policy == Policy::kUniform ? space_->Uniform(&rng, mask, out) : space_->Zero(mask, out);
     }
   }
-  // Nothing is learned, so there is nothing to keep; offering it lets a trial go on after an interruption.
+  // The learner has no state, but a trial can only resume if its learner can save.
   void Save(const bp::Writer& writer) const { writer.Put(version()); }
   void Load(const bp::Reader& reader) { Restart(reader.Get<uint64_t>()); }
 

@@ -1,5 +1,5 @@
-// The network of bart.hpp on a processor and without gradients: in float32, its weights packed for our own products (nn/).
-// Nothing is padded, and a text's numbers are the same bits whatever else is computed beside it.
+// The network of bart.hpp on a CPU without gradients: in float32, with weights packed for the products in nn/. There is no
+// padding, and a text's results have the same bits regardless of other texts in the call.
 #pragma once
 
 #include <cstdint>
@@ -21,35 +21,34 @@ class Inference {
 
   int64_t vocabulary() const { return config_.vocab_size; }
 
-  // What the decoder needs of one text: what each of its layers and each head of that attends to.
+  // A text as the decoder's input: keys and values for each layer and head.
   struct Source {
     int64_t length = 0;
     std::vector<Head> heads;  // [decoder_layers * decoder_attention_heads]
   };
-  // Texts of any lengths, none empty. Throws bp::Error (BP_E_INVALID_ARG) where a token or a position is none of the network's.
+  // Encodes non-empty texts of any lengths. Throws bp::Error (BP_E_INVALID_ARG) for tokens or positions outside the network.
   // [any]
   std::vector<Source> Encode(const std::vector<std::span<const int32_t>>& texts) const;
 
-  // Summed cross-entropy of each source's label, in nats; 0 of an empty one. Throws likewise. [any]
+  // Summed cross-entropy of each source's label, in nats; 0 for an empty one. Throws likewise. [any]
   std::vector<double> LabelLosses(const std::vector<const Source*>& sources,
                                   const std::vector<std::span<const int32_t>>& labels) const;
 
-  // Texts that grow side by side. Keys and values of what they have so far stay where they were written: where texts go on from
-  // one, they share them.
+  // Texts that grow in parallel. Their keys and values stay where they were written, and texts that extend a common one share
+  // them.
   class Decoding {
    public:
-    // One text for each entry of `sources`, whose indices go up: those of one source stand side by side. `encoded` outlives
-    // this.
+    // One text per entry of `sources`, whose indices ascend: texts of one source are adjacent. `encoded` must outlive this.
     Decoding(const Inference& network, std::span<const Source> encoded, std::vector<int64_t> sources);
-    // The next token of each text; returns scores [texts, vocab_size], valid until the next call.
+    // Appends a token to each text; returns scores [texts, vocab_size], valid until the next call.
     float* Next(const std::vector<int64_t>& tokens);
-    // Text i goes on as what text from[i] was.
+    // Text i continues the former text from[i].
     void Reorder(const std::vector<int64_t>& from);
 
    private:
     friend class Inference;
     struct Position {
-      std::vector<float> keys, values;  // [layer][texts of then][d_model]
+      std::vector<float> keys, values;  // [layer][number of texts at that time][d_model]
     };
     const Inference& network_;
     std::span<const Source> encoded_;

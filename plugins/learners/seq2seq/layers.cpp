@@ -85,7 +85,7 @@ struct LookupFunction : Function<LookupFunction> {
   }
 };
 
-// Of all items, from the logarithms of softmax [items, vocabulary] and the labels [items, 1].
+// The loss over all items, from log-softmax values [items, vocabulary] and labels [items, 1].
 at::Tensor SumLoss(const at::Tensor& log_p, const at::Tensor& label, double smoothing) {
   at::Tensor loss = log_p.gather(1, label).sum() * (smoothing - 1);
   if (smoothing > 0) loss -= log_p.sum() * (smoothing / static_cast<double>(log_p.size(1)));

@@ -63,7 +63,7 @@ class OneHead {
     room_.resize(static_cast<size_t>(rows * a_.width));
     return room_.data();
   }
-  // Rows of the head without what lies between them, until the next call.
+  // Rows of one head, made contiguous; valid until the next call.
   const float* Copy(const float* from, int64_t stride, int64_t rows) {
     CopyOut(from, stride, rows, a_.width, Room(rows));
     return room_.data();

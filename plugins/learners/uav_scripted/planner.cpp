@@ -46,7 +46,7 @@ class Search {
   const Scene& scene_;
   double goal_radius_;
   std::vector<Way> ways_;
-  std::vector<int> steps_left_;  // [cells] with nobody in the way; kFar: none
+  std::vector<int> steps_left_;  // [cells] ignoring other UAVs; kFar: unreachable
   std::vector<Node> nodes_;
 };
 
@@ -72,8 +72,8 @@ void Search::MeasureSteps(Cell target) {
   }
 }
 
-// Whether somebody who has planned already enters `to` in the step from `step` to `step + 1`, or swaps or crosses with this
-// move, or stays there in the first step for want of a way.
+// True if a UAV that has already planned enters `to` in the step from `step` to `step + 1`, swaps or crosses with this move, or
+// stays there in the first step because it has no way.
 bool Search::IsTaken(Cell from, Cell to, int step) const {
   for (const Way& way : ways_) {
     if (step == 0 && way.size() == 1 && way[0] == to) return true;
@@ -98,7 +98,7 @@ bool Search::Find(size_t self) {
   MeasureSteps(me.target);
   const int least = steps_left_[IndexOf(me.at)];
   if (least == kFar) return false;
-  // Who has not arrived by then goes round in circles.
+  // A longer way goes in circles.
   const int last_step = least + 2 * scene_.size;
   nodes_ = {{me.at, 0, -1}};
   std::unordered_set<int64_t> seen;

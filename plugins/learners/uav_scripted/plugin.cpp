@@ -1,5 +1,4 @@
-// Policies for the multi-UAV grid that nobody trained: the baselines that a learner should be measured against, run by the same
-// host and into the same reports.
+// Untrained policies for the multi-UAV grid: baselines for learners, run by the same host and shown in the same reports.
 #include <optional>
 
 #include "backplane/actions.hpp"
