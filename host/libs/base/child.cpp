@@ -58,7 +58,7 @@ struct ExecImage {
   std::vector<char*> argv, envp;
 };
 
-// While one exists this thread takes no signal, nor does a child that it forks.
+// Blocks all signals in this thread and in the children that it forks.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -109,7 +109,7 @@ void ResetSignals(const std::vector<int>& blocked_signals) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     std::signal(signal, SIG_DFL);
   }
-  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
+  // Only now: the parent's handler would have swallowed signals since the fork.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int signal : blocked_signals) {
@@ -239,7 +239,7 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
   if (found != 0 && errno == ECHILD) {
     exit_ = ChildExit{-1};
   } else if (found == 0 && ended.si_pid == pid_) {
-    // Helpers that it left in its group end with it. Before it is reaped: afterwards the number may be another group's.
+    // Kill processes that it left in its group. Do it before reaping, because the number may belong to a different group later.
     kill(-pid_, SIGKILL);
     int status = 0;
     rusage used{};

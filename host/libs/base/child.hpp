@@ -1,4 +1,4 @@
-// A child process in a process group of its own, that does not outlive this one.
+// A child process in a separate process group, which never outlives this process.
 #pragma once
 
 #include <sys/types.h>

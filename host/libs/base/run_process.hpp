@@ -24,7 +24,7 @@ struct ProcessEnd {
   bool started = false;
   bool timed_out = false;  // killed because its time limit expired
   bool cancelled = false;  // killed because of ProcessCall::cancelled
-  int code = 0;            // exit code, if it exited by itself
+  int code = 0;            // exit code
   int signal = 0;          // signal that killed it, or 0
   std::string out, err;    // if it did not start, `err` is the system's reason
 

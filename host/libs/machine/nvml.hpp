@@ -52,14 +52,14 @@ struct GpmSupport {
 };
 struct GpmMetric {
   unsigned id;
-  int status;  // of this metric alone
+  int status;  // of this metric
   double value;
   const char *short_name, *long_name, *unit;
 };
 struct GpmRequest {
   unsigned version, count;
   GpmSample first, second;
-  GpmMetric metrics[333];  // `count` of them are read
+  GpmMetric metrics[333];  // the first `count` are valid
 };
 
 static_assert(sizeof(Utilization) == 8 && sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40 && kMemoryV2 == 0x2000028);

@@ -14,17 +14,17 @@
 
 namespace backplane {
 
-// Load of a GPU's multiprocessors by its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
-// whether any kernel ran.
+// Load of a GPU's multiprocessors from its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
+// that some kernel ran.
 class Gpm {
  public:
-  // `calls` outlives it. Does nothing on a device without such counters.
+  // `calls` must outlive it. Does nothing on a device without such counters.
   Gpm(const nvml::Calls& calls, nvml::Device device);
   ~Gpm();
   Gpm(const Gpm&) = delete;
   Gpm& operator=(const Gpm&) = delete;
 
-  // Between the last reading and this one; they must lie more than 0.1 s apart. Percent.
+  // Percent, since the last reading, which must be more than 0.1 s ago.
   std::optional<double> SmUtilPct(int64_t t_ns);
 
  private:

@@ -55,7 +55,7 @@ struct TrialMeasures {
 struct PointDiagnosis {
   std::string point;
   std::vector<Proposal> proposals;  // of its findings, the gravest first
-  bool busy = false;                // other programs wanted the cores: times say nothing
+  bool busy = false;                // other programs used the cores: times are meaningless
 
   static void Fields(auto& self, auto&& visit) {
     visit("point", self.point);

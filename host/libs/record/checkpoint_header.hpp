@@ -27,7 +27,7 @@ struct SavedEpisode {
 
 // The last episodes, of which the metrics are means.
 struct SavedWindow {
-  uint64_t total = 0;              // episodes of the trial so far
+  uint64_t total = 0;              // episodes of the trial
   std::vector<std::string> names;  // of each episode's infos
   std::vector<SavedEpisode> episodes;
 
@@ -67,7 +67,7 @@ inline constexpr uint64_t kCheckpointVersion = 2;
 struct CheckpointHeader : MetricsRecord {  // the lines before
   uint64_t version = kCheckpointVersion;
   std::string trial_id;
-  bool at_end = false;  // of the trial: what another stage may begin with
+  bool at_end = false;  // of the trial: the next stage can start from it
   uint64_t iterations = 0, env_steps = 0;
   uint64_t policy_steps = 0;      // of each row; 0: before the first rollout
   double seconds = 0;             // of all attempts, for the wall-time budget

@@ -14,7 +14,7 @@
 
 namespace backplane {
 
-// Scores of each arm: trials that differ in nothing but their seed, or, of speeds, blocks of two of them (A B B A).
+// Scores per arm: trials that differ only in their seed, or, for speeds, blocks of two of them (A B B A).
 struct CompareLooks {
   static constexpr uint64_t kDefaultScores = 5, kDefaultMost = 5;
   static constexpr uint64_t kMostOfNothing = 2;  // looks without a usable block; further looks would not have one either
@@ -28,7 +28,7 @@ struct CompareLooks {
   }
 };
 
-// One of several tasks that every arm has, and which scores there are 0 and 1 on the scale of all tasks.
+// A task of all arms, with the scores that count as 0 and 1 on the common scale of all tasks.
 struct CompareTask {
   std::string name;
   std::vector<double> reference;  // {worst, best}
@@ -87,7 +87,7 @@ inline bool IsOfSpeed(std::string_view measure) {
 }
 inline bool IsOfSpeed(const CompareTerms& terms) { return terms.metric && IsOfSpeed(*terms.metric); }
 
-// "run", or "compare": what starts the experiment of this configuration.
+// "run" or "compare": the command for an experiment with this configuration.
 inline const char* CommandOfExperiment(const nlohmann::json& config) { return config.contains("compare") ? "compare" : "run"; }
 
 }  // namespace backplane

@@ -1,6 +1,6 @@
-// events.jsonl: what happened to a batch, one event a line:
+// events.jsonl: the history of a batch, one event per line:
 //   {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1, ...what its kind has}
-// The keys of each kind follow in alphabetical order, as these structs name them.
+// The keys of each kind follow in alphabetical order, with the names in these structs.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct SearchMessage {
   }
 };
 
-// The point that an answer to `ask` became.
+// The point created from a reply to `ask`.
 struct SearchPoint {
   static constexpr char kKind[] = "search.point";
   uint64_t number = 0;

@@ -1,4 +1,4 @@
-// Records: what one process writes and another reads, each a struct that names its fields once.
+// Records: data that one process writes and another reads, each a struct that names its fields once.
 //
 //   struct Crate {
 //     uint64_t apples = 0;
@@ -152,7 +152,7 @@ struct Writer {
   }
 };
 
-// Where in the document: "files.metrics_lines", "trials[2].id".
+// Place in the document: "files.metrics_lines", "trials[2].id".
 using Place = std::string;
 
 template <class Json>
@@ -328,7 +328,7 @@ void Reader<kTolerant, Json>::Read(const char* name, T* value, bool may_be_missi
     const Place at = place.empty() ? name : place + "." + name;
     if (found == json.end() && may_be_missing) return;
     if (found == json.end()) throw RecordError("\"" + at + "\" is missing");
-    // Null is a word for NaN alone; where a field may be missing it is missing.
+    // Null only means NaN; for an optional field it means absence.
     if (found->is_null() && may_be_missing && !std::floating_point<T> && !std::same_as<T, nlohmann::json>) return;
     T read = *value;
     if (DecodeItem<kTolerant>(at, *found, &read)) *value = std::move(read);

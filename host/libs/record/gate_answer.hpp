@@ -10,12 +10,12 @@
 
 namespace backplane {
 
-// "eval/return < -5%": fails where the change from the baseline is below -5 % of it.
+// "eval/return < -5%": fails if the change from the baseline is below -5 % of it.
 struct GateCondition {
   std::string measure;  // or an expression of measures
-  bool below = true;    // fails where the change is; else where it is above
+  bool below = true;    // fails if the change is below, else if it is above
   double percent = 0;
-  bool speed = false;  // of the machine as much as of what runs on it: both sides are run in turn
+  bool speed = false;  // depends on the machine too, so both sides run in turn
 
   static void Fields(auto& self, auto&& visit) {
     visit("measure", self.measure);

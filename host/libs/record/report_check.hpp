@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// What `compare:` of the experiment judges by.
+// The measure that decides `compare:` of the experiment.
 struct ComparedMeasure {
   std::string metric;                    // empty: none, or the one that every trial has
   std::optional<std::string> direction;  // absent: the measure's own

@@ -1,4 +1,4 @@
-// What `backplane` asks of `backplane-report`, as JSON on the standard input of `backplane-report COMMAND`.
+// Requests of `backplane` to `backplane-report`, as JSON on the standard input of `backplane-report COMMAND`.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ struct ExplainRequest {
   static void Fields(auto& self, auto&& visit) { visit("id", self.id); }
 };
 
-// --export: writes the results of a folder in another form, and prints where to. Exit code 1: there is nothing to export.
+// --export: writes the results of a folder in a different format and prints the path. Exit code 1: there is nothing to export.
 struct ExportRequest {
   std::string out, format;  // format: csv, tb or optuna
   std::string to;           // empty: standard output for csv, OUT/tb, OUT/optuna.journal

@@ -95,7 +95,7 @@ struct ResultsFolder {
   std::filesystem::path run() const { return out / kRunName; }
   std::filesystem::path config() const { return out / kConfigName; }
   std::filesystem::path database() const { return out / "results.sqlite"; }
-  // `named`: output.progress_file, of which an absolute path stays as it is; empty: none is named.
+  // `named`: output.progress_file; an absolute path stays unchanged; empty: default name.
   std::filesystem::path progress(const std::string& named = "") const {
     return out / (named.empty() ? "progress.json" : named);
   }
@@ -103,8 +103,8 @@ struct ResultsFolder {
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
   std::filesystem::path check() const { return out / "check"; }    // of the options, before the first trial
-  std::filesystem::path engine() const { return out / "engine"; }  // what supervisor and nodes of a cluster say to each other
-  std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the process that a search asks
+  std::filesystem::path engine() const { return out / "engine"; }  // messages between supervisor and cluster nodes
+  std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the search process
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {
     std::filesystem::path file;

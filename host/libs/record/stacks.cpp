@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 100;
 constexpr char kIn[] = ", in ";
-constexpr std::chrono::milliseconds kTimeToName{3'000};  // the supervisor waits, whatever a library's debug information holds
+constexpr std::chrono::milliseconds kTimeToName{3'000};  // limits the supervisor's wait for large debug information
 
 struct Call {
   std::string file, address, symbol;

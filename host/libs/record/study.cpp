@@ -44,8 +44,8 @@ StudyState StateOf(const std::string& told) {
                             : StudyState::kFailed;
 }
 
-// As the experiment file has them, which is the order of a point's values, in names and live tables too: the events have them
-// sorted.
+// Sorts options like the experiment file, which determines the order of a point's values in names and live tables; the events
+// have them sorted by name.
 void OrderAsInPlan(const std::vector<PlanLine>& plan, std::vector<SearchedOption>* space) {
   std::map<std::string, size_t> place;
   for (const PlanLine& line : plan)

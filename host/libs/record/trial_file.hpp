@@ -1,4 +1,4 @@
-// trial.json: what `run-trial` is to run.
+// trial.json: the input of `run-trial`.
 #pragma once
 
 #include <cstdint>

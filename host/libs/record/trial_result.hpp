@@ -119,7 +119,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   EpisodeMeans training;  // over the last episodes
   std::optional<EpisodeMeans> evaluation, floor_zero, floor_uniform;
   std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
-  std::vector<double> evaluation_returns;  // of its episodes; empty in what older versions wrote
+  std::vector<double> evaluation_returns;  // of its episodes; empty in files of older versions
   std::optional<std::string> checkpoint;
   std::vector<LongTicks> long_ticks;
 
@@ -155,7 +155,7 @@ struct UsedVersions {
 };
 
 struct MonitorCost {
-  double cpu_s = 0, process_cpu_s = 0;  // what listening cost, and all that the process computed
+  double cpu_s = 0, process_cpu_s = 0;  // cost of the monitors, and CPU time of the whole process
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("cpu_s", self.cpu_s);
@@ -177,7 +177,7 @@ struct TrialEnd {
   std::optional<std::string> error;  // a sentence
   std::string plugin, phase;         // whose code ran last, and in which phase
   std::optional<uint64_t> threads, learner_threads;
-  std::optional<uint64_t> chunk_rows;  // rows of one call of act and step
+  std::optional<uint64_t> chunk_rows;  // rows per call of act and step
   PluginFacts facts;
   std::optional<UsedVersions> versions;
   std::vector<std::string> warnings;

@@ -27,7 +27,7 @@ constexpr auto WordsOf(TrialState) {
                                             {TrialState::kKilled, "KILLED"}});
 }
 
-// COMPLETED or PRUNED: its results count, and stay as they are.
+// COMPLETED or PRUNED: its results count and are final.
 constexpr bool IsFinished(TrialState state) { return state == TrialState::kCompleted || state == TrialState::kPruned; }
 
 // No attempt of this batch changes such a state.

@@ -9,7 +9,7 @@
 namespace backplane {
 namespace {
 
-using Sample = std::pair<uint64_t, std::string>;  // n, of what
+using Sample = std::pair<uint64_t, std::string>;  // n and its unit
 
 bool IsSample(const Number& number) { return number.n > 1 || !number.of.empty(); }
 
@@ -68,7 +68,7 @@ CellText MakeCell(const std::vector<Cell>& row, const TableColumnText& column, c
   return cell;
 }
 
-// "n = 3 seeds: steps/s, time. n in brackets: return (episodes).", or "n = 3 seeds." where there is nothing else.
+// "n = 3 seeds: steps/s, time. n in brackets: return (episodes).", or "n = 3 seeds." if all are equal.
 std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>>& samples) {
   std::vector<std::pair<Sample, std::string>> groups;  // in the order of the columns
   std::string mixed;

@@ -22,7 +22,7 @@ constexpr uint64_t kTypeFloat = 1, kTypeDouble = 2;
 
 constexpr size_t kHeaderBytes = 12, kFooterBytes = 4;
 constexpr size_t kChunkBytes = 1 << 20;
-constexpr uint64_t kMostRecordBytes = 16 << 20;  // of what may hold scalars; larger ones are pictures, and are passed over
+constexpr uint64_t kMostRecordBytes = 16 << 20;  // of records with scalars; larger ones are pictures, and are skipped
 
 template <class T>
 T LittleEndian(std::string_view bytes) {
@@ -33,7 +33,7 @@ T LittleEndian(std::string_view bytes) {
 
 uint32_t MaskedCrc(std::string_view bytes) { return std::rotr(Crc32c(bytes), 15) + 0xA282EAD8u; }
 
-// The fields of a message, one after the other.
+// Iterates over the fields of a message.
 class Fields {
  public:
   enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -194,7 +194,7 @@ void TfEventReader::Read(const std::function<void(const TfValue&)>& use) {
   while (offset_ < size && damage_.empty()) {
     const uint64_t asked = std::min(wanted, size - offset_);
     const std::string bytes = file.Read(offset_, asked);
-    if (bytes.size() < asked) return;  // it was cut off meanwhile
+    if (bytes.size() < asked) return;  // it was truncated meanwhile
     if (const auto used = TakeRecords(bytes, size, &wanted, use)) {
       offset_ += *used;
       wanted = kChunkBytes;
