@@ -103,7 +103,7 @@ std::vector<mjContact> AllPairs(const mjModel* inflated, const std::vector<mjtNu
   return pairs;
 }
 
-// Names for all geoms of the spec, none of which is left to the search; "" where one has no place in the model.
+// Excludes all geoms of the spec from the search and returns their names; "" for a geom that is not in the model.
 bool TakeOutOfSearch(mjSpec* spec, std::vector<std::string>* names) {
   for (mjsElement* e = mjs_firstElement(spec, mjOBJ_GEOM); e; e = mjs_nextElement(spec, e)) {
     const int id = mjs_getId(e);
@@ -179,7 +179,7 @@ Model WithPairs(const mjModel* plain, const std::string& name, const std::string
 Model Quickened(Model plain, const std::string& name, const std::string& xml) {
   Model paired = WithPairs(plain.get(), name, xml);
   Model model = paired ? std::move(paired) : std::move(plain);
-  // The one island that there can be holds everything.
+  // A single island would contain everything.
   if (model->ntree == 1 && model->opt.noslip_iterations == 0) model->opt.disableflags |= mjDSBL_ISLAND;
   return model;
 }

@@ -215,7 +215,7 @@ int FloorOf(const mjModel* model) {
   return std::abs(quat[1]) + std::abs(quat[2]) < 1e-6 ? plane : -1;
 }
 
-// The floor in a coordinate system of its own, in tiles from one near the camera.
+// The floor in its own coordinate system, in tiles from a tile near the camera.
 class Floor {
  public:
   Floor(const Camera& camera, const Vector& focus, double height)
@@ -243,7 +243,7 @@ class Floor {
     if (std::abs(base_.y) < kReach) bp::Print(out, "M-%d %gh%d", kReach, -base_.y, 2 * kReach);
     *out += "\"/>";
   }
-  // As the sun at the zenith casts them: one path for all lines of a width, so that they do not darken each other.
+  // Shadows of the sun at the zenith: one path for all lines of a width, so that they do not darken each other.
   void DrawShadows(const std::vector<Shape>& shapes, std::string* out) const {
     std::map<double, std::string> lines;
     for (const Shape& shape : shapes) {
@@ -262,7 +262,7 @@ class Floor {
     }
     *out += "</g>";
   }
-  // The metres of x, where its lines leave the picture.
+  // Labels of x in metres where the grid lines leave the picture.
   void DrawRuler(std::string* out) const {
     constexpr double kY = kPicture.height - 8.0;
     *out += "<g font-size=\"12\" fill=\"#5b6b7c\" text-anchor=\"middle\">";

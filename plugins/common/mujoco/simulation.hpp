@@ -12,19 +12,19 @@ namespace mj {
 
 class Simulation {
  public:
-  // The row begins in the model's initial pose, without derived data. It ends before the model does.
+  // The row starts in the model's initial pose, without derived data. It must end before the model does.
   explicit Simulation(const mjModel* model);
 
-  // As the last call left it, derived data included. Valid until this thread turns to another row of the model: then its steps
-  // work on the same mjData, and data() computes this row's last step once more, to the same bits. So within the calls of a
-  // row it costs nothing; take it once before a loop.
+  // The state after the last call, with derived data. Valid until this thread works on another row of the model: its steps use
+  // the same mjData, and data() then recomputes this row's last step, to the same bits. It is free within the calls of a row;
+  // call it once before a loop.
   const mjData& data() const {
     if (!HasSlot()) [[unlikely]]
       Lease();
     return *slot_->data;
   }
 
-  // Back to the model's initial pose at rest, time 0, without derived data: `fill` may then change qpos [nq] and qvel [nv],
+  // Resets to the model's initial pose at rest, time 0, without derived data. `fill` may then change qpos [nq] and qvel [nv],
   // and mj_forward runs.
   template <class Fill>
   void Restart(const mjModel* model, const Fill& fill) {
@@ -33,14 +33,14 @@ class Simulation {
     Forward(model);
   }
 
-  // The state by name that bp.env.inject/1 asks for: qpos [nq], then qvel [nv].
+  // The named state of bp.env.inject/1: qpos [nq], then qvel [nv].
   static std::vector<bp::StatePart> StateParts(const mjModel* model) {
     return {{"qpos", static_cast<uint64_t>(model->nq)}, {"qvel", static_cast<uint64_t>(model->nv)}};
   }
   void GetState(const mjModel* model, double* out) const {
     std::copy_n(Now() + 1, model->nq + model->nv, out);  // behind the time
   }
-  // For Restart: begins in such a state.
+  // For Restart: starts in such a state.
   static auto FillFrom(const mjModel* model, const double* values) {
     return [=](double* qpos, double* qvel) {
       std::copy_n(values, model->nq, qpos);
@@ -57,8 +57,8 @@ class Simulation {
     Step(model, times, contact_forces);
   }
 
-  // The numbers from which the simulation continues bit for bit: mjSTATE_INTEGRATION, which begins with time, qpos, qvel and
-  // holds the warm start of the solver. Derived data (cinert, cfrc_ext) are not among them.
+  // The numbers from which the simulation resumes bit for bit: mjSTATE_INTEGRATION, which starts with time, qpos, qvel and
+  // includes the warm start of the solver. Derived data (cinert, cfrc_ext) are not included.
   static uint64_t StateBytes(const mjModel* model);
   void Save(const mjModel* model, void* out) const;
   void Load(const mjModel* model, const void* in);

@@ -44,7 +44,7 @@ class CompiledModel {
   int nbody() const { return static_cast<int>(model_->nbody); }
   uint64_t Key() const { return fingerprint_; }
 
-  // Number of a body given by its name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
+  // The number of a body with this name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
   int Body(const char* option, const std::string& name) const;
   // Throws bp::Error (BP_E_CONFIG) with the file name unless `holds`.
   void Require(bool holds, const std::string& wanted, const std::string& found) const;

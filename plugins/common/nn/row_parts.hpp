@@ -97,7 +97,7 @@ BP_NN_INLINE float ErfOfRoot(float x) {
   return z * p / q;
 }
 
-// values = Body::Of(value) for each of them, by whole registers alone: an element's result does not depend on its place.
+// values = Body::Of(value) for each value, in whole registers: an element's result does not depend on its index.
 template <Isa isa, class Body>
 BP_NN_INLINE void EachInPlace(float* values, int64_t n) {
   constexpr int64_t kWidth = kLanes<float, isa>;
@@ -121,7 +121,7 @@ struct Exponentials {
   float largest, sum;
 };
 
-// x = exp(x - the largest of them).
+// x = exp(x - max(x)).
 template <Isa isa>
 BP_NN_INLINE Exponentials ExpOfRow(int64_t n, float* x) {
   constexpr int64_t kWidth = kLanes<float, isa>;

@@ -18,7 +18,7 @@ inline at::Tensor GaussianEntropy(const at::Tensor& log_std) {
   return (log_std + kHalfLog2PiE).sum(-1);
 }
 
-// mask: not 0 where allowed; undefined: all allowed.
+// mask: 0 if forbidden; undefined: all allowed.
 inline at::Tensor MaskedLogSoftmax(const at::Tensor& logits, const at::Tensor& mask) {
   // Finite, so that 0 * log 0 stays 0 in the entropy and in its gradient.
   return (mask.defined() ? logits.masked_fill(mask.logical_not(), -1e30) : logits).log_softmax(-1);

@@ -1,5 +1,5 @@
-// A multi-layer perceptron over one flat parameter buffer: where its weights lie, how they start, and passes forward and
-// backward whose result for a row does not depend on the other rows (BP_FLAG_ROW_EXACT).
+// A multi-layer perceptron over one flat parameter buffer: layout, initialisation, and forward and backward passes whose result
+// for a row does not depend on the other rows (BP_FLAG_ROW_EXACT).
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Tower {
 // Parameters start at *size, which is advanced.
 Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size);
 
-// Fills both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's head), 1
-// (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
+// Initialises both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's
+// head), 1 (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);
 
 // The layers, as "NAME.0.weight", "NAME.0.bias", ..., "NAME.head.bias".
@@ -67,9 +67,9 @@ void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* p
 template <class T>
 void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* work);
 
-// Given work->d_head, and d_latent [rows, latent] to be added at the latent or NULL, adds the gradients of all weights, and
-// returns the derivative at the input of a tower without hidden layers. With x NULL it leaves the first layer's weights out and
-// returns the derivatives at its sums. Else it returns NULL. Valid until the next call.
+// Adds the gradients of all weights, for work->d_head and d_latent [rows, latent], an additional derivative at the latent or
+// NULL. Returns the derivative at the input of a tower without hidden layers. If x is NULL, omits the first layer's weights and
+// returns the derivatives at its sums. Otherwise returns NULL. Valid until the next call.
 template <class T>
 const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
                   TowerWork<T>* work, T* gradient);

@@ -13,7 +13,7 @@ constexpr uint64_t kAlignment = 64;  // bytes
 constexpr double kUsualStep_s = 1 / 30.0;
 constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;  // of a row
 
-// A bound; one that is infinite is a text, as JSON has none.
+// Parses a bound; infinity is text, because JSON has no such number.
 double Bound(const json& said) { return said.is_string() ? std::stod(said.get<std::string>()) : said.get<double>(); }
 
 std::vector<double> Bounds(const json& said, const char* which) {
@@ -75,7 +75,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
     requests.push_back(each.dump());
   }
   const json said = Described(workers_.AskAll('C', requests).front());
-  spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // which the worker itself holds
+  spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // the worker enforces the limit
   for (const json& channel : said.at("channels")) AddChannel(channel);
   MakeMemory();
   RecordFacts(said);

@@ -24,10 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kTailBytes = 8192;               // of a worker's output that are kept for errors
-constexpr size_t kMostLastWords = 2500;           // of them in an error
+constexpr size_t kMostLastWords = 2500;           // of the output in an error
 constexpr uint64_t kMostLoggedBytes = 64 * 1024;  // of all output of an instance
-constexpr auto kGrace = milliseconds(2000);       // to come to an end by themselves, or to say where they are
-constexpr double kShortestStart_s = 120;          // packages may lie on a slow disk
+constexpr auto kGrace = milliseconds(2000);       // to end normally, or to print their stacks
+constexpr double kShortestStart_s = 120;          // packages may be on a slow disk
 
 constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an error
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
@@ -95,7 +95,7 @@ Workers::~Workers() {
 void Workers::Start(Worker* worker, const std::string& python) {
   auto commands = SocketPair();
   auto replies = Pipe(), output = Pipe();
-  worker->tail.reserve(3 * kTailBytes);  // so that steps that print allocate nothing for it
+  worker->tail.reserve(3 * kTailBytes);  // so that steps that print do not allocate
   SpawnSetup setup;
   setup.GiveNothing(STDIN_FILENO);
   setup.Give(output[1], STDOUT_FILENO);
@@ -145,7 +145,7 @@ void Workers::Run(char kind, uint64_t begin, uint64_t end, const uint8_t* mask) 
   const Clock::time_point until = Deadline();
   const uint64_t n = workers_.size();
   for (uint64_t w = 0; w < n; ++w) {
-    uint64_t row = begin + (w + n - begin % n) % n;  // the first of its own
+    uint64_t row = begin + (w + n - begin % n) % n;  // its first row
     if (mask != nullptr)
       while (row < end && mask[row] == 0) row += n;
     if (row < end) Send(&workers_[w], {message, sizeof message}, until);
@@ -278,7 +278,7 @@ void Workers::LogLine(const Worker& worker, std::string_view line) {
   host_->log(host_, BP_LOG_INFO, ("worker " + std::to_string(&worker - workers_.data()) + ": " + std::string(line)).c_str());
 }
 
-// A reply is empty, or 'V' and an answer, or 'E' and what went wrong as JSON.
+// A reply is empty, or 'V' and an answer, or 'E' and an error as JSON.
 void Workers::CheckReplies() {
   for (Worker& worker : workers_) {
     if (worker.reply.empty()) continue;
@@ -349,7 +349,7 @@ void Workers::RefuseLate(Worker* worker) {
   while (ReadOutput(worker)) {
   }
   worker->tail.clear();
-  kill(worker->pid, SIGUSR1);  // it prints where its threads are, the latest call first
+  kill(worker->pid, SIGUSR1);  // it prints its threads' stacks, latest call first
   const auto end = Clock::now() + kGrace;
   for (bool silent = false; !silent && Until(end).count() > 0;) {
     pollfd output{worker->output.fd(), POLLIN, 0};
@@ -366,7 +366,7 @@ void Workers::RefuseLate(Worker* worker) {
   throw bp::Error(BP_E_TIMEOUT, text);
 }
 
-// Each ends when its commands do; who does not is killed.
+// Each ends when its command pipe closes; otherwise it is killed.
 void Workers::End(bool at_once) noexcept {
   for (Worker& worker : workers_) {
     worker.commands.Close();

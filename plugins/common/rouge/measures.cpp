@@ -65,7 +65,7 @@ Score Measures::GoogleLines(const Text& prediction, const Text& reference) {
   return Rate({prediction.tokens.size(), reference.tokens.size(), hits});
 }
 
-// rouge's rouge_l_summary_level: distinct tokens of all common subsequences of a piece here and a piece there.
+// rouge's rouge_l_summary_level: distinct tokens of the common subsequences of all pairs of pieces.
 Score Measures::PltrdyPieces(const Text& prediction, const Text& reference) {
   const Id distinct = ngrams_.distinct();
   marked_.assign(distinct, 0);

@@ -41,7 +41,7 @@ struct Score {
   double precision = 0, recall = 0, f = 0;
 };
 
-// Under kPltrdy rougeL and rougeLsum are the same: its only LCS score is one of a summary, pieces ending at each ".".
+// With kPltrdy rougeL and rougeLsum are equal: its only LCS score is per summary, with pieces ending at each ".".
 struct Scores {
   Score rouge1, rouge2, rougeL, rougeLsum;
 };
@@ -65,13 +65,13 @@ class Scorer {
   // The options with the tokenizer resolved, for tables of results.
   const Options& options() const { return options_; }
 
-  // Throws std::invalid_argument without references, EmptyText.
-  // Time: product of the two token counts / 64, and for several lines (kGoogle) or pieces (kPltrdy) at least the product of
-  // their numbers. Memory: in bytes an eighth of the product of the tokens of two lines or pieces, else linear.
+  // Throws std::invalid_argument without references, EmptyText. Time: product of the two token counts / 64, and for several
+  // lines (kGoogle) or pieces (kPltrdy) at least the product of their numbers. Memory: an eighth of the product of the token
+  // counts of two lines or pieces in bytes, else linear.
   Scores Score(std::string_view prediction, std::span<const std::string_view> references) const;
   Scores Score(std::string_view prediction, std::string_view reference) const { return Score(prediction, {&reference, 1}); }
 
-  // ROUGE-n alone, n >= 1. Throws as Score does.
+  // Only ROUGE-n, n >= 1. Throws like Score.
   rouge::Score ScoreN(int n, std::string_view prediction, std::span<const std::string_view> references) const;
 
  private:

@@ -1,5 +1,5 @@
-// The multi-UAV grid: options, moves, and where each number stands in its channels. Shared by the scalar env, the tensor env
-// and the scripted policies, so that the three speak of one task.
+// The multi-UAV grid: options, moves, and the layout of its channels. Shared by the scalar env, the tensor env and the scripted
+// policies, so that all three implement the same task.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr auto WordsOf(PatchDtype) {
 }
 
 struct Options {
-  // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
+  // Throws bp::Error (BP_E_CONFIG) with the option's place if the options contradict each other.
   void Check(const bp::Config& config) const;
 
   int64_t cells() const { return grid_size * grid_size; }
@@ -53,7 +53,8 @@ consteval int64_t LargestOf(std::string_view range) {
   return largest;
 }
 inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
-// Where something grows with the square of their number: OBS with Others::kList, and the tensor env, which compares all pairs.
+// Limit for costs that grow with the square of the number: OBS with Others::kList, and the tensor env, which compares all
+// pairs.
 inline constexpr int64_t kMaxUavsInPairs = 256;
 
 inline constexpr bp::OptionTable kOptions{
@@ -133,7 +134,7 @@ inline int64_t ObsSize(const Options& o) {
 
 // STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
 //   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived
-//   map: 1 obstacle, 0 free, and with `explored` -1 where no UAV has looked
+//   map: 1 obstacle, 0 free, and with `explored` -1 if unseen
 inline constexpr int64_t kStatePerUav = 8;
 inline int64_t MapSize(const Options& o) { return o.state_map == StateMap::kNone ? 0 : o.cells(); }
 // With PatchDtype::kInt8 the map is the channel `map`, which is not there without one.

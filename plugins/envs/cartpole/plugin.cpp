@@ -87,7 +87,7 @@ class CartPole {
   static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
   bp::PictureSize SizeOfPicture() const { return {640, 250}; }
   double SecondsOfStep() const { return cartpole::kTau; }
-  // The track with a mark each half metre, and a post at either end of it.
+  // The track with a mark every half metre and a post at each end.
   void DrawBackdrop(uint64_t, std::string* out) const {
     const double end = kScale * cartpole::kXLimit;
     bp::Print(out, "<path d=\"M0 %gh640\" stroke=\"#9aa3ad\" stroke-width=\"2\"/><path stroke=\"#9aa3ad\" d=\"", kTrack);

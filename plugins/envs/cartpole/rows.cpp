@@ -30,7 +30,7 @@ void StepOne(const Place& at) {
   *at.fallen = state.Fallen();
 }
 
-// As many numbers as the vectors of doubles have.
+// A vector of T with as many lanes as a vector of doubles.
 template <class T, Isa isa>
 struct NarrowOf {
   typedef T type __attribute__((vector_size(sizeof(T) * kLanes<double, isa>)));

@@ -29,8 +29,8 @@ struct Terms {
   double Reward() const { return alive + stand + streak + knees + costs; }
 };
 
-constexpr double kStandingGate = 0.6;  // a step with more stands
-constexpr double kUpBest = 0.98;       // where the reward for uprightness ends
+constexpr double kStandingGate = 0.6;  // a step above it counts as standing
+constexpr double kUpBest = 0.98;       // limit of the reward for uprightness
 constexpr double kKneeSpan = 2;        // rad
 
 inline double Square(double x) { return x * x; }

@@ -43,7 +43,7 @@ struct Options {
   bool rouge_stem = false;
   rouge::MultiRef rouge_multi_ref = rouge::MultiRef::kMax;
 
-  // What Check makes of them.
+  // Derived by Check.
   ReadOptions reading;
   Caps caps;
   rouge::Options rouge;

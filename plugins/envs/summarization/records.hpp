@@ -1,5 +1,5 @@
-// Pairs of texts out of csv, tsv and JSON-lines files. A row that cannot be read whole is never half used: it is named by its
-// number and line, or left out and counted.
+// Pairs of texts from csv, tsv and JSON-lines files. An incomplete row is never used in part: it is an error with number and
+// line, or left out and counted.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct BadRow : std::runtime_error {
   bool torn;
 };
 
-// A file in which nothing more can be read, for a reason that belongs to no single row.
+// A file that cannot be read further, for a reason outside any single row.
 struct BadFile : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -59,12 +59,12 @@ enum class Format { kCsv, kTsv, kJsonLines };
 // `text` without byte order mark and without line ends after the last row. Throws BadFile for a header that does not fit.
 // kCsv: RFC 4180. kTsv: a header, no quoting.
 std::unique_ptr<RecordReader> ReadTable(std::string_view text, Format format, const Columns& columns);
-// An object a line; a target may be a list of texts. Empty lines count for nothing.
+// One object per line; a target may be a list of texts. Empty lines are ignored.
 std::unique_ptr<RecordReader> ReadJsonLines(std::string_view text, const Columns& columns);
 
 // First byte of `text` that is no UTF-8, or npos.
 size_t FindBadUtf8(std::string_view text);
-// The beginning of `text` for a message, up to 30 bytes of UTF-8 in quotes.
+// The start of `text` for a message, up to 30 bytes of UTF-8 in quotes.
 std::string Excerpt(std::string_view text);
 
 struct ReadOptions {

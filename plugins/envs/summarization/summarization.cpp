@@ -135,7 +135,7 @@ rouge::Scores Summarization::Score(const std::vector<int32_t>& generated, uint64
   try {
     return scorer_.Score(vocabulary_.Decode(generated), data_.References(item));
   } catch (const rouge::EmptyText&) {
-    return {};  // what Korean baselines count for a summary without words
+    return {};  // the score of a summary without words in Korean baselines
   }
 }
 

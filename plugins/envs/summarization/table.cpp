@@ -1,4 +1,4 @@
-// csv and tsv. A machine of our own because rows must be named by number and line and a broken quote must not be guessed at:
+// csv and tsv. A custom parser, because errors need row number and line, and a broken quote must not be guessed:
 // docs/decisions/0013-reading-tables.md.
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace backplane::summarization {
 namespace {
 
-// The fields of one row after another.
+// Returns the fields of one row after another.
 class Rows {
  public:
   Rows(std::string_view text, Format format) : text_(text), csv_(format == Format::kCsv) {}
@@ -22,10 +22,10 @@ class Rows {
     next_line_ += std::count(text_.begin() + begin, text_.begin() + std::min(at_, text_.size()), '\n');
     return true;
   }
-  uint64_t line() const { return line_; }  // where the row begins
+  uint64_t line() const { return line_; }  // of the row's start
 
  private:
-  // The end of the line that holds `from`, without its line break.
+  // The end of the line that contains `from`, without its line break.
   size_t LineEnd(size_t from) const {
     const size_t end = std::min(text_.find('\n', from), text_.size());
     return end > from && text_[end - 1] == '\r' ? end - 1 : end;

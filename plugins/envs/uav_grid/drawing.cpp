@@ -22,7 +22,7 @@ constexpr Colour kColours[] = {{"#332288", "#fff"}, {"#88ccee", "#000"}, {"#1177
                                {"#aa4499", "#fff"}, {"#d55e00", "#000"}};
 const Colour& ColourOf(size_t uav) { return kColours[uav % std::size(kColours)]; }
 
-// Where cells lie in the picture, pixels.
+// Positions of cells in the picture, in pixels.
 class Layout {
  public:
   explicit Layout(const Model& model)
@@ -55,7 +55,7 @@ void AddSquare(const Layout& at, double x, double y, const char* attributes, std
             2 * at.half(), 2 * at.half(), attributes);
 }
 
-// Where a UAV has arrived.
+// The goal area of a UAV.
 void AddGoal(const Model& model, const Layout& at, const Uav& u, size_t number, std::string* out) {
   bp::Print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"0.18\"/>", at.X(u.tx), at.Y(u.ty),
             at.cell() * model.options.goal_radius, ColourOf(number).fill);

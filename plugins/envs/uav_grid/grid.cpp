@@ -165,7 +165,7 @@ void UavGrid::Load(uint64_t r, const void* data) {
   }
 }
 
-// Two sizes of grid or patch may give channels of equal shape, where STATE holds no map.
+// Different sizes of grid or patch may have channels of equal shape if STATE has no map.
 uint64_t UavGrid::StateKey() const {
   const uav::Options& o = model_.options;
   return static_cast<uint64_t>(o.grid_size) << 32 | static_cast<uint64_t>(o.sensor_radius) << 8 |

@@ -72,7 +72,7 @@ void Board::Put(at::Tensor of, int64_t dim, const Rows& rows, const at::Tensor& 
   of.copy_(at::where(rows.mask.view(shape), value, of));
 }
 
-// Where the UAVs are in a tensor of all rows' maps, [M, N]; a map has `row_size` numbers.
+// The UAVs' indices in a tensor of all rows' maps, [M, N]; a map has `row_size` numbers.
 at::Tensor Board::Cells(const at::Tensor& uavs, const Rows& rows, int64_t row_size) const {
   return (uavs[kY] + border_) * side_ + (uavs[kX] + border_) + (Pick(row_, 0, rows) * row_size).unsqueeze(1);
 }
@@ -174,7 +174,7 @@ void Board::HoldBackConflicts(Proposals* p) const {
   }
 }
 
-// With team_share; summed UAV after UAV, as a sum over a dimension may take another order.
+// For team_share; summed UAV by UAV, because a sum over a dimension may have a different order.
 at::Tensor Board::Shared(const at::Tensor& earned) const {
   at::Tensor sum = at::zeros({rows_}, earned.options());
   for (int64_t i = 0; i < o_.n_uavs; ++i) sum = sum + earned.select(1, i);
@@ -194,7 +194,7 @@ void Board::Explore(const Rows& rows) {
 void Board::Show(const Rows& rows, const View& out) const {
   const at::Tensor uavs = Pick(uavs_, 1, rows), active = uavs[kStatus].eq(kActive);
   const at::Tensor time = Pick(tally_, 1, rows)[kTime].to(at::kDouble).div(max_steps_).to(at::kFloat);
-  // write(a tensor for each of `whole`, undefined where that is)
+  // write(a tensor for each element of `whole`, undefined if it is undefined)
   const auto show_both = [&](const at::Tensor& whole, const at::Tensor& more, const auto& write) {
     if (!rows.index.defined()) return write(whole, more);
     const auto part_of = [&](const at::Tensor& all) {

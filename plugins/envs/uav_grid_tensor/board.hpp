@@ -1,5 +1,5 @@
-// All rows of the grid as tensors on one device: R rows, N UAVs, M rows picked. Every number is made by the operations of the
-// scalar env in the same precision and order, so that both give the same bits.
+// All rows of the grid as tensors on one device: R rows, N UAVs, M selected rows. Operations have the scalar env's precision
+// and order, so that both give the same bits.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,9 +16,9 @@ struct Rows {
 // The outputs of the rows.
 struct View {
   at::Tensor obs;    // float32 [R, N, ObsSize]
-  at::Tensor patch;  // int8 [R, N, PatchesSize]; undefined: OBS holds them
+  at::Tensor patch;  // int8 [R, N, PatchesSize]; undefined: part of OBS
   at::Tensor state;  // float32 [R, StateSize]
-  at::Tensor map;    // int8 [R, MapSize]; undefined: STATE holds it, or there is none
+  at::Tensor map;    // int8 [R, MapSize]; undefined: part of STATE, or unused
   at::Tensor mask;   // uint8 [R, N, kActions]
   at::Tensor alive;  // uint8 [R, N]
 };
@@ -81,7 +81,7 @@ class Board {
   at::Tensor gone_;               // int64 [N] distinct places off the grid
   at::Tensor not_self_, after_;   // bool [N, N]: i != j; j < i
   at::Tensor pair_i_, pair_j_;    // int64 [N * (N - 1)] all i != j in order
-  at::Tensor scaled_, relative_;  // float32 k / (grid_size - 1), k / sensor_radius from the least k on
+  at::Tensor scaled_, relative_;  // float32 k / (grid_size - 1), k / sensor_radius, from the smallest k
   // Divisors as tensors: LibTorch may multiply by the reciprocal of a plain number, which rounds differently.
   at::Tensor diagonal_, n_uavs_, max_steps_;  // float64 []
 };

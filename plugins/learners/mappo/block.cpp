@@ -7,7 +7,7 @@
 namespace backplane::mappo {
 namespace {
 
-// The layer that takes sparse inputs.
+// The layer with sparse inputs.
 const nn::Layer& FirstOf(const Tower& tower) { return tower.hidden.front(); }
 
 void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, float* sums) {

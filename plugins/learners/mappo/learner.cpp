@@ -66,7 +66,7 @@ void CheckDevice(const bp_device& env_device, const Options& options) {
 
 }  // namespace
 
-// On a CPU the fused path, where no option asks for LibTorch.
+// On a CPU the fused implementation, unless an option requires LibTorch.
 void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
   CheckDevice(env->device, options_);

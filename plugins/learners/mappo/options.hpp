@@ -88,7 +88,7 @@ struct EnvShape {
   bp_channel action_channel;  // borrowed, for the constructor only
 };
 
-// Throws bp::Unsupported where the critic wants a state and the env has none.
+// Throws bp::Unsupported if the critic needs a state and the env has none.
 Net MakeNet(const Options& options, const EnvShape& shape);
 
 }  // namespace backplane::mappo

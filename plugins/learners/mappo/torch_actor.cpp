@@ -53,7 +53,7 @@ class OnDevice final : public TorchActor {
   }
 
  private:
-  // The first choice at which the sum of probabilities passes a uniform number, in double; each agent has its own stream.
+  // The first choice at which the cumulative probability exceeds a uniform number, in double; each agent has its own stream.
   at::Tensor Draw(const bp_act& act, int64_t begin, const at::Tensor& log_probs) const {
     const int64_t n = log_probs.size(0);
     std::vector<double> uniform(n);

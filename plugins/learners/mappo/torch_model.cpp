@@ -123,7 +123,7 @@ class Autograd final : public TorchModel {
     });
   }
 
-  // Last observations where final >= 0, else own rows of the entry after the last step.
+  // The final observations if final >= 0, else own rows of the entry after the last step.
   at::Tensor Following(const bp::Delivery& delivery, const std::vector<Seen>& parts, int64_t steps,
                        const std::vector<int64_t>& own, const std::vector<int64_t>& final) const {
     return Joined(parts, [&](const Seen& part) {

@@ -1,5 +1,5 @@
-// Acts at random, or not at all, and never learns: the baseline every other learner should beat, and the cheapest learner to
-// time an env with.
+// Acts at random, or always zero, without learning: the baseline that every other learner should beat, and the cheapest learner
+// for timing an env.
 #include <cstdint>
 #include <cstring>
 #include <optional>

@@ -16,7 +16,7 @@ namespace backplane::seq2seq {
 
 class Inference {
  public:
-  // `weights` [layout.size()] are packed, which takes as much memory again, and must stay as they are.
+  // Packs `weights` [layout.size()], which doubles their memory; they must not change.
   Inference(const BartConfig& config, const Layout& layout, const float* weights);
 
   int64_t vocabulary() const { return config_.vocab_size; }
@@ -53,8 +53,8 @@ class Inference {
     const Inference& network_;
     std::span<const Source> encoded_;
     std::vector<int64_t> source_of_;          // [texts]
-    std::vector<std::vector<int64_t>> past_;  // [texts][positions so far] which of the texts of then it was
-    std::vector<int64_t> texts_then_;         // [positions so far]
+    std::vector<std::vector<int64_t>> past_;  // [texts][previous positions] index among the texts at that time
+    std::vector<int64_t> texts_then_;         // [previous positions]
     std::vector<Position> positions_;
     std::vector<float> scores_;
   };
@@ -91,11 +91,11 @@ class Inference {
   // x [rows, d]: x = Norm(x + out(mixed)), and the feed-forward part after it.
   void AddAttention(const Attention& attention, const Values& mixed, int64_t rows, Values* x) const;
   void FeedForward(const Layer& layer, int64_t rows, Values* x) const;
-  // Texts of rows [begins[i], begins[i + 1]) of kvq [rows, 3 d_model]: keys, values, queries. Each attends to itself.
+  // Texts in rows [begins[i], begins[i + 1]) of kvq [rows, 3 d_model]: keys, values, queries. Each attends to itself.
   void AttendToTexts(const Stack& stack, const std::vector<int64_t>& begins, bool causal, const Values& kvq,
                      Values* mixed) const;
   void AttendToPast(const Decoding& texts, size_t layer, const Values& kvq, Values* mixed) const;
-  // Rows [begin, end) of q to one source.
+  // Rows [begin, end) of q attend to one source.
   void AttendToSource(const Source& source, size_t layer, int64_t begin, int64_t end, const Values& q, Mixer* mixer,
                       Values* mixed) const;
   // Cross-entropy of each token, from the decoder's x [tokens, d_model].

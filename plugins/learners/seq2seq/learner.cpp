@@ -115,7 +115,7 @@ MicroBatch Learner::View(const bp::Delivery& delivery) const {
     return tensor;
   };
   const MicroBatch batch{find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
-  // A probe's texts are made up, as long as they can be: their labels may end with padding.
+  // A probe's texts are artificial and of maximum length: their labels may end with padding.
   if (!(delivery.raw().flags & BP_DELIVERY_PROBE)) batch.NeedIdsOf(config_);
   return batch;
 }
@@ -141,8 +141,8 @@ void Learner::OnMicroBatch(const bp::Delivery& delivery) {
   }
 }
 
-// Where an update did not fit, the host gives it again in smaller micro-batches, which is the same update for a mean over its
-// tokens alone.
+// If an update did not fit, the host repeats it in smaller micro-batches. That is the same update only for a mean over its
+// tokens.
 void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) const {
   const auto size = static_cast<uint64_t>(batch.size());
   if (!options_.mean_of_means() || first.count == 1 || size >= options_.sizes.micro) return;

@@ -191,7 +191,7 @@ class Bart final : public Model {
     PackedWeight packed;
   };
 
-  // Where memory was short, smaller tensors shall find all that can be had.
+  // After running out of memory, empties the cache so that smaller tensors find all free memory.
   template <class Body>
   std::invoke_result_t<Body> Run(Body&& body) const {
     try {
@@ -251,7 +251,7 @@ class Bart final : public Model {
     return worker;
   }
 
-  // One for all workers; NULL where products are LibTorch's.
+  // Shared by all workers; NULL if LibTorch computes the products.
   const PackedWeight* PackedOf(const Parameter& p) {
     if (!TrainsByOwnProducts() || p.shape.size() != 2) return nullptr;
     return &for_training_.try_emplace(p.offset, Trained{p, {}}).first->second.packed;
@@ -262,7 +262,7 @@ class Bart final : public Model {
     one->packed.Set(flat_.values().data_ptr<float>() + p.offset, p.shape[0], p.shape[1]);
   }
 
-  // What Renew would do before the next micro-batch, whose threads may not share it.
+  // Done before the next micro-batch, because its threads cannot share the packing in Renew.
   void PackOnAllThreads() {
     if (!TrainsByOwnProducts()) return;
     std::vector<Trained*> all;

@@ -12,8 +12,8 @@
 
 namespace backplane::seq2seq {
 
-// Texts and their summaries as the host delivers them: int32 tokens [n, S] and [n, T] whose rows may be strided, int32 lengths
-// [n]. `label` and `label_length` may be NULL where only the text is read.
+// Texts and their summaries from the host: int32 tokens [n, S] and [n, T], whose rows may be strided, int32 lengths [n].
+// `label` and `label_length` may be NULL if only the text is needed.
 struct MicroBatch {
   const bp_tensor *source, *source_length, *label = nullptr, *label_length = nullptr;
   int64_t size() const { return source->shape[0]; }
@@ -24,9 +24,9 @@ struct MicroBatch {
   int64_t LabelTokens() const;
   int64_t RealTokens() const;
   int64_t PaddedTokens() const;
-  // Throws bp::Error (BP_E_CONFIG) where a label does not begin with the config's bos_token_id and end with its eos_token_id: a
-  // model that ends texts by another token than the env writes nothing, or without end. Where both are one token (KoBART),
-  // labels have no begin.
+  // Throws bp::Error (BP_E_CONFIG) if a label does not start with the config's bos_token_id and end with its eos_token_id: a
+  // model with a different eos token than the env writes empty or endless texts. If both ids are equal (KoBART), labels have no
+  // bos.
   void NeedIdsOf(const BartConfig& config) const;
 };
 

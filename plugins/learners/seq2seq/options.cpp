@@ -234,7 +234,7 @@ std::string InTrialFolder(const bp_host* host, const std::string& name) {
 }
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {
-  // No warnings, because files that the host writes set all of them.
+  // Not warnings, because files written by the host set all of them.
   for (const IgnoredName& each : kIgnored) {
     if (c.IsSet(each.name)) host->log(host, BP_LOG_INFO, (std::string(each.name) + ": " + each.doc()).c_str());
   }

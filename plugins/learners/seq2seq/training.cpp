@@ -267,7 +267,7 @@ TextAttention Training::ToMemory(size_t layer) const {
           NoiseOf(decoder_, layer), Site::kCrossShares};
 }
 
-// The scores become the derivatives at them, as they are the largest tensor there is.
+// Replaces the scores by their derivatives, because they are the largest tensor.
 double Training::TakeLoss(double divisor) {
   d_scores_ = Apply(weights_.output, hidden_);
   const int64_t n = config_.vocab_size;

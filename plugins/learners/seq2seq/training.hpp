@@ -14,18 +14,18 @@
 
 namespace backplane::seq2seq {
 
-// All that grows with the number of texts is in tensors, which count as the device's memory; the shares of one head of one text
-// do not.
+// Everything that grows with the number of texts is in tensors, which count as the device's memory; the shares of one head of
+// one text are not.
 class Training {
  public:
   // `weights` are packed, have gradients, and outlive this. Of `pass`: noise and recompute.
   Training(const BartConfig& config, const Weights& weights, const Pass& pass, double smoothing);
 
-  // Summed cross-entropy of the sources' labels / divisor. A label may be empty. Throws bp::Error
-  // (BP_E_INVALID_ARG) where a source is empty, or a token or a position is none of the network's.
+  // Summed cross-entropy of the sources' labels / divisor. A label may be empty. Throws bp::Error (BP_E_INVALID_ARG) if a
+  // source is empty, or if a token or a position is outside the network.
   double Forward(const std::vector<std::span<const int32_t>>& sources, const std::vector<std::span<const int32_t>>& labels,
                  double divisor);
-  // Adds the gradient of what Forward returned to the weights'. Once.
+  // Adds the gradient of Forward's result to the weights' gradients. Call it once.
   void Backward();
 
  private:

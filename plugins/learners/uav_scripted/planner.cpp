@@ -126,7 +126,7 @@ bool Search::Find(size_t self) {
   return false;
 }
 
-// The first in `order` without a way, after the ways of those before it were found; order.size() if all have one.
+// The first in `order` without a way, after planning the ones before it; order.size() if all have one.
 size_t PlanInOrder(const std::vector<size_t>& order, Search* search) {
   for (size_t i = 0; i < order.size(); ++i)
     if (!search->Find(order[i])) return i;
@@ -143,7 +143,7 @@ std::vector<Way> PlanWays(const Scene& scene, double goal_radius) {
     return Distance(scene.uavs[a].at, scene.uavs[a].target) > Distance(scene.uavs[b].at, scene.uavs[b].target);
   });
   const size_t rounds = order.size();
-  std::vector<size_t> stay;  // given up for this step; the others keep out of their cells
+  std::vector<size_t> stay;  // without a way in this step; the others avoid their cells
   for (size_t round = 0;; ++round) {
     Search search(scene, goal_radius);
     for (const size_t i : stay) search.Stay(i);

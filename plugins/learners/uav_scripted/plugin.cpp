@@ -115,7 +115,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
   bool has_map_channel_ = false;
   std::optional<SceneReader> reader_;
   std::optional<bp::ActionSpace> anything_, allowed_;
-  // Not saved: after a restart the planner plans from where the UAVs are.
+  // Not saved: after a restart the planner starts from the UAVs' positions.
   PlanCache training_plans_, evaluation_plans_;
   bp::LearnerSpec spec_;
 };

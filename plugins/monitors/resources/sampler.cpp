@@ -82,7 +82,7 @@ void Sampler::ReadPressure(int64_t t_ns, Values* values) {
   for (size_t i = 0; i < pressure_.size(); ++i) {
     if (!pressure_[i]) continue;
     const std::optional<double> stalled_s = ReadSomeStalled(*pressure_[i]);
-    // The file is read a little after the row's time, so a resource that is always short could show more than all of it.
+    // The file is read slightly after the row's time, so a permanent shortage could exceed 100 %.
     if (stalled_s && stalled_s_[i])
       (*values)[PlaceOf(kPsiCpuSomePct) + i] = std::clamp(100 * (*stalled_s - *stalled_s_[i]) / elapsed_s, 0.0, 100.0);
     stalled_s_[i] = stalled_s;
