@@ -59,8 +59,7 @@ inline ArmOnTask SplitOnTask(const std::string& name) {
 struct CompareTerms {
   std::optional<std::string> metric;     // absent: eval/return if there are evaluations, else return
   std::optional<std::string> direction;  // "up" or "down" is better; absent: the measure's own direction
-  std::optional<std::string>
-      margin;  // "5%" of the first arm's mean: smaller differences do not matter; absent: all do
+  std::optional<std::string> margin;     // "5%" of the first arm's mean: smaller differences do not matter; absent: all do
   CompareLooks looks;
   double alpha = 0.05;             // probability that any pair of equal arms on any task is declared different
   std::vector<CompareTask> tasks;  // empty: the arms share the experiment's task

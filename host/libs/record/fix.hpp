@@ -18,7 +18,7 @@ struct Fix {
   bool swept = false;      // set by the sweep: change it there, because `--set` rejects it
   std::string point = {};  // swept value: the diagnosed point, if it has a name to type; the command tries the change there
   std::map<std::string, nlohmann::json> also = {};  // values by path that must change with it
-  std::string command = {};  // to paste; empty if it is unknown how the batch was started
+  std::string command = {};                         // to paste; empty if it is unknown how the batch was started
 
   static void Fields(auto& self, auto&& visit) {
     visit("path", self.path);

@@ -75,7 +75,7 @@ struct ExportRequest {
 
 // --film: writes a film in the format of the file name's extension and prints its path.
 struct FilmRequest {
-  std::string film, title, to;  // file with a Film (record/film.hpp); caption; output file
+  std::string film, title, to;            // file with a Film (record/film.hpp); caption; output file
   std::optional<double> recorded_return;  // of the episode, from the trial's record
 
   static void Fields(auto& self, auto&& visit) {

@@ -102,8 +102,8 @@ struct ResultsFolder {
   std::filesystem::path logs() const { return out / "logs"; }
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
-  std::filesystem::path check() const { return out / "check"; }    // of the options, before the first trial
-  std::filesystem::path engine() const { return out / "engine"; }  // messages between supervisor and cluster nodes
+  std::filesystem::path check() const { return out / "check"; }               // of the options, before the first trial
+  std::filesystem::path engine() const { return out / "engine"; }             // messages between supervisor and cluster nodes
   std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the search process
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {

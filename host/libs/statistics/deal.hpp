@@ -29,8 +29,7 @@ class Deal {
 
  private:
   size_t n_;
-  std::vector<double>
-      scores_;  // centred to keep precision; the first n_ belong to the first side
+  std::vector<double> scores_;  // centred to keep precision; the first n_ belong to the first side
   double rounding_ = 0;
 };
 
