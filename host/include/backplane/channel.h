@@ -2,9 +2,9 @@
 //
 // A channel's buffer has one leading dimension: N rows for BP_SCOPE_ROW, N * max_agents for BP_SCOPE_AGENT (row r, agent a at r
 // * max_agents + a). In a rollout a time dimension precedes it; its stride is padded to 64 bytes. The first channel of a role
-// is named after it in lower case ("obs", "action", "reward", "terminated"), so that every learner finds it in every env.
-// Further channels of a role have names of their own; "final_X" has the last observations of a further OBS or STATE channel X.
-// INFO channels named "ep/..." are averaged over the episodes that end.
+// is named after it in lower case ("obs", "action", "reward", "terminated"). So every learner finds it in every env. Further
+// channels of a role have names of their own; "final_X" has the last observations of a further OBS or STATE channel X. INFO
+// channels named "ep/..." are averaged over the episodes that end.
 #ifndef BACKPLANE_CHANNEL_H_
 #define BACKPLANE_CHANNEL_H_
 

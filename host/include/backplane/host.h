@@ -95,9 +95,9 @@ typedef struct bp_host_phase_1 {
   void (*leave)(const bp_host* host, int32_t entered);
 } bp_host_phase_1;
 
-// "bp.host.part/1": a part is a library of a plugin that only some of its uses need, such as code with LibTorch, which costs
-// 0.14 s of CPU and 116 MB to load. It is next to the plugin's file, is sealed before it, and is named when the plugin is
-// sealed (`backplane plugin seal FILE --part PART`), so that the plugin's hash covers both.
+// "bp.host.part/1": a part is a library that only some uses of a plugin need. LibTorch, for example, costs 0.14 s of CPU and
+// 116 MB to load. A part is next to the plugin's file and is sealed before it. Sealing the plugin names the part (`backplane
+// plugin seal FILE --part PART`), so that the plugin's hash covers both.
 #define BP_HOST_PART_1 "bp.host.part/1"
 typedef struct bp_host_part_1 {
   uint32_t struct_size, reserved;

@@ -99,7 +99,7 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 //
 // An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY.
 // It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in time order (of all
-// agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above, over all
+// agents), and ep_length int64 of the same shape. BP_LEARNER_OBS_MOMENTS adds obs_count, obs_mean, obs_m2 as above, over all
 // states acted on in every job. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job must not
 // depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended immediately gets the next one, in any
 // row, call and thread. Calls contain only rows with a job, and results are the same bytes for any rows, threads and `chunk`.

@@ -80,8 +80,8 @@ struct ResourceConfig {
 
 struct ReportConfig : ReportSection {
   // For kind parallel_efficiency: a trial runs until the 95 % interval over its measured iterations is within this percentage
-  // of its speed, or until the time of its point, shared by all seeds, is used up. Both are set; with precision off, the time
-  // has no effect.
+  // of its speed. It also ends when the time of its point, shared by all seeds, is used up. Both are set; with precision off,
+  // the time has no effect.
   std::optional<double> precision_pct, max_time_s;
   // Properties of its kind (record/report_kinds.hpp); false without a kind.
   bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }

@@ -31,7 +31,7 @@ struct ProcessState {
   std::string name;   // at most 15 bytes, as the kernel stores it
 
   bool stopped() const { return letter == 'T' || letter == 't'; }  // by a signal or a debugger
-  bool waits_for_continue() const { return letter == 'T'; }        // SIGCONT also undoes a debugger's stop ('t')
+  bool waits_for_continue() const { return letter == 'T'; }        // not 't': SIGCONT would undo a debugger's stop
   bool waits_for_disk() const { return letter == 'D'; }            // uninterruptible: no signal ends it
   bool ended() const { return letter == 'Z' || letter == 'X'; }
 };

@@ -31,7 +31,7 @@ class Catalog {
 
   // `name` is an id with or without its kind, an alias of the plugin, or a path to a file (it then contains '/' or ends in
   // ".so"). NULL and an error, with the nearest known names and the folders, if there is none, more than one, or it was
-  // rejected. A file that was only named by its path is not found by its id, so that a kept version can be used next to the
+  // rejected. A file that was only named by its path is not found by its id. So a kept version can be used next to the
   // installed one. The pointer is valid as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason = nullptr);
 

@@ -40,8 +40,7 @@ struct TrialFolder {
   std::filesystem::path checkpoint_before(unsigned number) const {
     return folder / ("checkpoint.before-" + AttemptName(number));
   }
-  // The process that runs the trial on a cluster node holds it with flock, because the supervisor's lock on OUT does not reach
-  // that node.
+  // Held with flock by the trial's process on a cluster node, because the supervisor's lock on OUT does not reach that node.
   std::filesystem::path node_lock() const { return folder / "node.lock"; }
   AttemptFolder attempt(unsigned number) const { return folder / AttemptName(number); }
 

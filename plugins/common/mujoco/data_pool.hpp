@@ -1,5 +1,5 @@
 // The mjData of all rows, one per thread instead of one per row. A row loads its state into the slot of the thread that steps
-// it and saves it again, so the working set of a step stays in that core's caches (decision 54).
+// it, and saves it afterwards. So the working set of a step stays in that core's caches (decision 54).
 #pragma once
 
 #include <pthread.h>

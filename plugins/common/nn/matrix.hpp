@@ -1,5 +1,5 @@
 // Products of small dense matrices, with a few hundred rows and columns, for networks on a CPU. Each element adds its products
-// in ascending order of the shared index in one accumulator, so a row's result does not depend on the other rows.
+// in ascending order of the shared index in one accumulator. So a row's result does not depend on the other rows.
 #pragma once
 
 #include <cstdint>

@@ -19,9 +19,9 @@ class MapMaker {
  public:
   explicit MapMaker(const Options& options);
   // Draw n is number n of bp_rng with the episode's seed as key. A partial Fisher-Yates shuffle of all cells chooses the
-  // obstacles, then start and target of each UAV. If a start is closer to its target than goal_radius or not 8-connected to it,
-  // the attempt is repeated from the identity permutation with the next draws. Throws bp::Error (BP_E_CONFIG) with the seed
-  // after 100 attempts.
+  // obstacles, then start and target of each UAV. Every start must be 8-connected to its target and not closer to it than
+  // goal_radius. Otherwise the attempt is repeated from the identity permutation with the next draws. Throws bp::Error
+  // (BP_E_CONFIG) with the seed after 100 attempts.
   void Draw(uint64_t seed, Map* out);
 
  private:

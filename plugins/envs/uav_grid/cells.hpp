@@ -39,7 +39,7 @@ BP_NN_INLINE void CopyCells(const int8_t* from, float* out) {
 }
 
 // Writes `lines` lines of `width` > 0 cells, `stride` apart, contiguously. A memcpy call per short line would cost more than
-// the copies, so lines are copied in pieces, of which the last may overlap the one before.
+// the copies. Lines are copied in pieces instead; the last piece may overlap the one before.
 template <nn::Isa isa, int N, class T>
 BP_NN_INLINE void CopyLinesBy(const int8_t* from, int64_t stride, int64_t lines, int64_t width, T* out) {
   for (int64_t y = 0; y < lines; ++y, from += stride, out += width) {

@@ -1,5 +1,5 @@
-// Encodes texts and caches each thread's latest ones. An evaluation computes the loss of a text's label right after generation,
-// and encoding the text again would double the cost of that loss.
+// Encodes texts and caches each thread's latest ones. An evaluation computes the loss of a text's label right after generation.
+// Encoding the text again would double the cost of that loss.
 #pragma once
 
 #include <map>

@@ -72,8 +72,8 @@ void Search::MeasureSteps(Cell target) {
   }
 }
 
-// True if a UAV that has already planned enters `to` in the step from `step` to `step + 1`, swaps or crosses with this move, or
-// stays there in the first step because it has no way.
+// True if a UAV that has already planned enters `to` in the step from `step` to `step + 1`, or swaps or crosses with this move.
+// Also true if one stays there in the first step because it has no way.
 bool Search::IsTaken(Cell from, Cell to, int step) const {
   for (const Way& way : ways_) {
     if (step == 0 && way.size() == 1 && way[0] == to) return true;

@@ -1,6 +1,6 @@
 // "bp.env.autoreset/1": inputs and duties of an env with BP_FLAG_NATIVE_AUTORESET. Such an env processes all its rows in one
-// call, ends episodes at the time limit itself (it has BP_FLAG_OWNS_TIME_LIMIT too), and starts the next episode of a row in
-// the same `step` that ends one. The host then need not read flags between steps, which would wait for a device.
+// call. It ends episodes at the time limit itself (it has BP_FLAG_OWNS_TIME_LIMIT too). The `step` that ends an episode of a
+// row starts the next one. The host then need not read flags between steps, which would wait for a device.
 //
 // It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (one each per channel, in
 // their order). If a row's TERMINATED or TRUNCATED is 1, they contain the last values of the episode; otherwise they are

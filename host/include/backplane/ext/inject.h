@@ -18,9 +18,9 @@ typedef struct bp_env_inject_1 {
   const char* (*part)(const bp_env* env, uint64_t i, uint64_t* out_n);
   // All parts of a row, concatenated. [rows]
   bp_status (*get)(bp_env* env, uint64_t row, double* out);
-  // Sets a row's state, as if a reset had drawn it, and recomputes its state roles (OBS, ...), into the slot that a snapshot
-  // would use. Values outside the parts, such as a solver's warm start, are as after a reset; the row's random stream
-  // continues. The numbers must be finite. If an env rejects them, the row must be reset. [rows]
+  // Sets a row's state, as if a reset had drawn it. Recomputes its state roles (OBS, ...) into the slot that a snapshot would
+  // use. Values outside the parts, such as a solver's warm start, are as after a reset; the row's random stream continues. The
+  // numbers must be finite. If an env rejects them, the row must be reset. [rows]
   bp_status (*set)(bp_env* env, uint64_t row, const double* values);
 } bp_env_inject_1;
 
