@@ -1,5 +1,5 @@
-// Actions without learning: zero, or drawn evenly from the action space. The host measures their return as a baseline, and some
-// learners act with them.
+// Actions without learning: zero, or uniform samples of the action space. The host measures their return as a baseline, and
+// some learners act with them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace bp {
 class ActionSpace {
  public:
   // `action`: float32 BOX, or one int32 DISCRETE per row; `mask`: the env's ACTION_MASK, or NULL. Throws std::invalid_argument
-  // for other channels. nvec and bounds follow channel.h, because the host rejects other envs.
+  // for other channels. The host has validated nvec and bounds (channel.h).
   explicit ActionSpace(const bp_channel& action, const bp_channel* mask = nullptr) {
     action.space == BP_SPACE_DISCRETE ? ReadDiscrete(action, mask) : ReadBox(action);
   }
@@ -26,10 +26,10 @@ class ActionSpace {
   bool masked() const { return masked_; }  // whether `mask` below is read
 
   // Both write the action of one row or agent, float [elements] or one int32, to `out`. `mask` [choices], 1 = allowed, or NULL.
-  // Zero is moved into the bounds of a box, and to the first allowed choice.
+  // Zero is clamped to the bounds of a box and moved to the first allowed choice.
   void Zero(const uint8_t* mask, void* out) const { Write(nullptr, mask, out); }
-  // Without both bounds an element has no uniform distribution: it is standard normal, as in Gymnasium's Box.sample, and moved
-  // into the one bound it may have (where Gymnasium draws from an exponential distribution).
+  // An element without both bounds has no uniform distribution. It is standard normal, as in Gymnasium's Box.sample, and
+  // clamped to a single bound (for which Gymnasium draws from an exponential distribution).
   void Uniform(bp_rng* rng, const uint8_t* mask, void* out) const { Write(rng, mask, out); }
 
  private:
@@ -72,7 +72,7 @@ class ActionSpace {
     }
   }
 
-  // An allowed choice; 0 when the mask allows none, which envs use for rows that do not act.
+  // An allowed choice; 0 if the mask allows none, as envs write it for rows that do not act.
   int32_t Choice(bp_rng* rng, const uint8_t* mask) const {
     const int64_t allowed = mask ? std::count_if(mask, mask + choices_, [](uint8_t m) { return m != 0; }) : choices_;
     if (allowed == 0) return 0;

@@ -9,7 +9,7 @@
 
 namespace bp {
 
-// The next evaluation; as in bp_request.
+// The next evaluation; see bp_request.
 struct CandidateRequest {
   uint64_t candidates = 0, episodes_each = 1;
   uint64_t chunk = 0;           // candidates in flight; 0: all
@@ -40,8 +40,8 @@ class CandidateLearner : public Learner {
  public:
   using Learner::Learner;
 
-  // The same state has to give the same request, because a resumed trial plans again. `request` is the one filled before, so
-  // its seeds keep their memory.
+  // The same state must give the same request, because a resumed trial plans again. `request` is the previous one, so that its
+  // seeds keep their memory.
   virtual void NextCandidates(CandidateRequest* request) = 0;
   virtual void OnScores(const Scores& scores) = 0;
 
@@ -66,7 +66,7 @@ class CandidateLearner : public Learner {
   }
 
  protected:
-  // Share of the budget used, and env steps left of it, when the evaluation was planned.
+  // Used share of the budget, and remaining env steps, when the evaluation was planned.
   double progress() const { return progress_; }
   uint64_t env_steps_left() const { return env_steps_left_; }
 

@@ -1,10 +1,10 @@
 // Channels: the named arrays through which envs and learners exchange data. The host owns every buffer and binds each once.
 //
-// A channel's buffer has one leading dimension: N rows for BP_SCOPE_ROW, N * max_agents for BP_SCOPE_AGENT (row r, agent a at
-// r * max_agents + a). In a rollout a time dimension stands before it; its stride is padded to 64 bytes.
-// The only channel of a role is named after it in lower case ("obs", "action", "reward", "terminated"), so that any env meets
-// any learner; further channels of a role carry names of their own, and the last observations of a further OBS or STATE channel
-// X come as "final_X". INFO channels named "ep/..." are averaged over the episodes that end.
+// A channel's buffer has one leading dimension: N rows for BP_SCOPE_ROW, N * max_agents for BP_SCOPE_AGENT (row r, agent a at r
+// * max_agents + a). In a rollout a time dimension precedes it; its stride is padded to 64 bytes. The first channel of a role
+// is named after it in lower case ("obs", "action", "reward", "terminated"). So every learner finds it in every env. Further
+// channels of a role have names of their own; "final_X" has the last observations of a further OBS or STATE channel X. INFO
+// channels named "ep/..." are averaged over the episodes that end.
 #ifndef BACKPLANE_CHANNEL_H_
 #define BACKPLANE_CHANNEL_H_
 
@@ -46,7 +46,7 @@ typedef struct bp_channel {
   uint64_t n_bounds;         // 0 none, 1 one for all elements, or one per element
 } bp_channel;
 
-// One time slot of bound buffers, `tensors[i]` for channel i of the spec; NULL where the slot has no such entry.
+// One time slot of bound buffers, `tensors[i]` for channel i of the spec; NULL if the slot has no such entry.
 typedef struct bp_frame {
   uint32_t struct_size, slot;
   bp_tensor* const* tensors;

@@ -38,17 +38,17 @@ inline int64_t ElementCount(const bp_channel& channel) {
   return n;
 }
 
-// The channels of a spec, one after the other: function(const bp_channel&).
+// Calls function(const bp_channel&) for each channel of a spec, in order.
 template <class Function>
 void ForEachChannel(const bp_env_spec& env, Function&& function) {
   for (uint64_t i = 0; i < env.n_channels; ++i) {
-    // Walked by the writer's struct_size, which may be larger than ours.
+    // The stride is the writer's struct_size, which may be larger than ours.
     const auto* at = reinterpret_cast<const char*>(env.channels) + i * env.channels->struct_size;
     function(*reinterpret_cast<const bp_channel*>(at));
   }
 }
 
-// The first channel with a role (BP_ROLE_*), or the channel with a name; NULL: the env has none.
+// The first channel with a role (BP_ROLE_*), or the channel with a name; NULL: none.
 inline const bp_channel* FindChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* found = nullptr;
   ForEachChannel(env, [&](const bp_channel& channel) {
@@ -64,8 +64,8 @@ inline const bp_channel* FindChannel(const bp_env_spec& env, std::string_view na
   return found;
 }
 
-// Under which name the last observations of episodes come, for a channel of OBS or STATE: final_obs and final_state for the
-// first of its role, for others "final_" and their own name.
+// The name of the last observations of episodes for a channel of OBS or STATE: final_obs and final_state for the first of its
+// role, "final_" and their own name for others.
 inline std::string FinalName(const bp_env_spec& env, const bp_channel& channel) {
   const bp_channel* const first = FindChannel(env, channel.role);
   if (first != nullptr && std::string_view(first->name) != channel.name) return std::string("final_") + channel.name;
@@ -80,7 +80,7 @@ inline std::vector<const bp_channel*> FindChannels(const bp_env_spec& env, uint1
   return found;
 }
 
-// The same for readers that support one channel of a role at most: several are an error.
+// The same for readers that support at most one channel of a role: several are an error.
 inline const bp_channel* FindOnlyChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* const found = FindChannel(env, role);
   ForEachChannel(env, [&](const bp_channel& channel) {
@@ -90,7 +90,7 @@ inline const bp_channel* FindOnlyChannel(const bp_env_spec& env, uint16_t role) 
   });
   return found;
 }
-// And for who needs it.
+// The same, but a missing channel is an error.
 inline const bp_channel& NeedChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* const found = FindOnlyChannel(env, role);
   if (!found) throw Unsupported(std::string("needs one ") + RoleText(role) + " channel, the env has none");

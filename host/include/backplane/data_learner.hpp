@@ -1,5 +1,5 @@
-// C++ authoring of learners that learn from a data set (ext/source.h): a group of items is one update, and comes in
-// micro-batches. Derives from bp::Learner as OnPolicy does; see learner.hpp.
+// C++ authoring of learners on a data set (ext/source.h): each group of items is one update, delivered in micro-batches.
+// Derives from bp::Learner like OnPolicy; see learner.hpp.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 
 namespace bp {
 
-// The items of the next update; as in bp_request.
+// The items of the next update; see bp_request.
 struct DataRequest {
-  uint64_t micro_batch = 0;  // items at a time; 0: the most that fit the device
-  uint64_t group = 0;        // items of an update
+  uint64_t micro_batch = 0;  // items at a time; 0: as many as fit into the device's memory
+  uint64_t group = 0;        // items per update
   bool sort = true, drop_last = false;
 };
 
@@ -33,19 +33,19 @@ concept TellsDeviceUse = requires(P& p, const P& c) {
 };
 }  // namespace detail
 
-// The class may also have, for the extensions of the same names,
+// Optional members of the class, for the extensions of the same names:
 //   double HeldOutLoss(const Delivery& micro_batch);                  // ext/held_out.h: summed over the items
 //   bp_device_use DeviceUse() const; void ResetPeak();                // ext/device_use.h
 class DataLearner : public Learner {
  public:
   using Learner::Learner;
 
-  // Asked before OnLimits, which may count updates by it.
+  // Called before OnLimits, which may depend on the group for counts of updates.
   virtual DataRequest NextGroup() = 0;
-  // One micro-batch of the group; the last has BP_DELIVERY_LAST_IN_GROUP. The group's tensors stay valid till its call returns.
-  // Throws an Error (BP_E_OOM_DEVICE) where it does not fit, with the learner as it was before the group.
+  // One micro-batch of the group; the last has BP_DELIVERY_LAST_IN_GROUP. The group's tensors stay valid until that call
+  // returns. Throws an Error (BP_E_OOM_DEVICE) if it does not fit, after restoring the state before the group.
   virtual void OnMicroBatch(const Delivery& delivery) = 0;
-  // Called before each group with the host's present limits. device_bytes is first known here.
+  // Called before each group with the host's present limits. device_bytes is unknown before the first call.
   virtual void OnLimits(const bp_limits& /*limits*/) {}
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {

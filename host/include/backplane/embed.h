@@ -1,16 +1,15 @@
 // Backplane inside another program: envs stepped in its own process, and experiments run in a separate one. Link
-// libbackplane_embed.so (CMake: backplane::embed), which brings neither LibTorch nor Python and leaves the process as it is: it
-// handles no signal, sets no locale and has no threads except for open envs.
+// libbackplane_embed.so (CMake: backplane::embed). It loads neither LibTorch nor Python and does not change the process: it
+// handles no signals, sets no locale and has no threads except for open envs.
 //
 // (1) A function that can fail returns BP_OK (0) or an error below 0 (base.h); bp_embed_error() then returns the reason, with
 //     the expected and the found value. Nothing here throws, aborts or calls longjmp.
-// (2) A handle is used by one thread at a time. A call inside a call of the same handle (of a second thread, of a signal
-//     handler), a call after bp_embed_close, and any call in a child process after fork() is an error, and touches nothing.
+// (2) Use a handle in one thread at a time. A nested or concurrent call on the same handle (in a second thread or a signal
+//     handler), a call after bp_embed_close, and any call in a child process after fork() is an error without other effects.
 // (3) Pointers are non-NULL unless their comment gives NULL a meaning.
-// (4) Arguments are read during the call only. Results live as long as stated there.
-// (5) Plugins are looked for in the folders of BACKPLANE_PLUGIN_PATH (separated by ':'), then in lib/backplane/plugins of the
-//     installation: of the folder that BACKPLANE_HOME names, else of the one whose lib/ holds this library.
-//
+// (4) Arguments are only read during the call. Results are valid as long as their comment states.
+// (5) Plugins are searched in the folders of BACKPLANE_PLUGIN_PATH (separated by ':'), then in lib/backplane/plugins of the
+//     installation: the folder in BACKPLANE_HOME, else the one whose lib/ contains this library.
 // A loop:
 //   bp_embed* env = NULL;
 //   if (bp_embed_open(NULL, "walker", "{\"frame_skip\": 2}", 64, 1, 2, &env) < 0) return puts(bp_embed_error());
@@ -37,24 +36,24 @@ extern "C" {
 // <embed>
 typedef int32_t bp_status;
 
-// The last error of the calling thread, a sentence or several lines of them; "" if there was none. Until its next call.
+// The last error of the calling thread, one or more sentences; "" if there was none. Valid until its next call.
 const char* bp_embed_error(void);
-// The given options that the env does not have, if they were that error, as JSON: ["frame_skp"]; else []. Until its next call.
+// The unknown options behind the last error, as JSON: ["frame_skp"]; [] for other errors. Valid until its next call.
 const char* bp_embed_unknown_options(void);
 
 // The version of the library, "0.1.0".
 const char* bp_embed_version(void);
 
-// Envs that can be opened by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows":
-// 32, "refused": null}, ...]. "rows": a suitable number. "refused": the reason if it cannot be opened here, or null. No
-// plugin is loaded. Until the next call of the same thread; NULL: an error.
+// Envs by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows": 32, "refused":
+// null}, ...]. "rows" is a suitable number of rows; the last value is the reason why the env cannot be opened here, or null.
+// Does not load plugins. Valid until the next call in the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------
 
 typedef struct bp_embed bp_embed;
 
-// A tensor, laid out as DLPack's DLTensor. Contiguous in row-major order; strides in elements.
+// A tensor with the layout of DLPack's DLTensor. Contiguous in row-major order; strides in elements.
 typedef struct bp_view {
   void* data;                      // aligned to 64 bytes
   int32_t device_type, device_id;  // 1 (CPU), 0
@@ -66,28 +65,27 @@ typedef struct bp_view {
   uint64_t byte_offset;  // 0
 } bp_view;
 
-// When a row's next episode begins, where it is not the caller's bp_embed_reset that begins it.
+// The start of a row's next episode, unless the caller starts it with bp_embed_reset.
 enum {
-  // In the step that ends one: the channel `obs` (and all other state channels) belongs to the new episode, `final_obs` holds
-  // the last observation of the old one.
+  // In the step that ends an episode: `obs` (and all other state channels) belongs to the new episode, `final_obs` contains the
+  // last observation of the old one.
   BP_AUTORESET_SAME_STEP = 0,
-  // In the step after the one that ends one: that step ignores the row's action, and gives the reset's `obs`, reward 0 and
-  // flags 0.
+  // In the following step, which ignores the row's action and returns the reset's `obs`, reward 0 and flags 0.
   BP_AUTORESET_NEXT_STEP = 1,
-  // Never: bp_embed_reset with a mask, before the next step.
+  // Never: call bp_embed_reset with a mask before the next step.
   BP_AUTORESET_DISABLED = 2
 };
 
-// Makes an env of `rows` rows.
-//   so       path of a plugin file; NULL: the env is looked for by `id`
-//   id       "walker", "env.walker", or another name it goes by ("Walker-v1"); NULL: the only env of `so`
+// Creates an env of `rows` rows.
+//   so       path of a plugin file; NULL: search the env by `id`
+//   id       "walker", "env.walker", or an alias ("Walker-v1"); NULL: the only env of `so`
 //   options  JSON object, checked by the env's own table like options of an experiment file; NULL: the defaults
-//   seed     of all episodes: row r plays in its episode k the same as in a trial with this seed
-//   threads  that step rows, the caller's one of them; 0: one for each core granted. No result depends on them.
-// An env built against LibTorch, and one on a device, is BP_E_UNSUPPORTED.
+//   seed     of all episodes: row r has the same episode k as in a trial with this seed
+//   threads  that step rows, including the caller's; 0: one per granted core. They do not affect results.
+// An env that needs LibTorch or a device is BP_E_UNSUPPORTED.
 bp_status bp_embed_open(const char* so, const char* id, const char* options, uint64_t rows, uint64_t seed, uint32_t threads,
                         bp_embed** out);
-// Waits for a step under way. Views, texts and the handle are dead afterwards, but using the handle is still only an error.
+// Waits for a running step. Views, texts and the handle become invalid, but using the handle is still only an error.
 bp_status bp_embed_close(bp_embed* env);
 
 // Description as JSON, valid until close. NULL: an error.
@@ -97,47 +95,46 @@ bp_status bp_embed_close(bp_embed* env);
 //    "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "space": "box",
 //    "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"}, ...]}
 // role: obs state action action_mask reward terminated truncated final_obs final_state alive length label loss_mask weight info
-// ep_return ep_length. space: box discrete multi_discrete multi_binary tokens bytes. "shape" is of one row, or of one agent of
-// it; "tensor" is the shape of the view: [rows, ...], or [rows * agents, ...] with row r's agent a at r * agents + a. "low" and
-// "high":
-// [] without bounds, one for all numbers or one for each, null for no bound; "nvec": choices of each number, or [].
+// ep_return ep_length. space: box discrete multi_discrete multi_binary tokens bytes. "shape" is per row, or per agent; "tensor"
+// is the shape of the view: [rows, ...], or [rows * agents, ...] with row r's agent a at r * agents + a. "low" and "high": []
+// without bounds, one for all numbers or one per number, null for no bound. "nvec": choices of each number, or [].
 const char* bp_embed_spec(bp_embed* env);
 
-// The memory of a channel: it stays where it is until close, and every step writes there. Channels of the env, and of the host:
-// `truncated` (uint8), `final_obs` and `final_state` (as `obs` and `state`: the last values of the episodes that the last
-// step ended; other rows hold anything; for a further channel X of OBS or STATE `final_X`), `ep_return` (float64) and
-// `ep_length` (int64) of the row's last episode that ended. Only the actions are for the caller to write.
+// The memory of a channel, fixed until close; every step writes to it. The host adds channels to the env's: `truncated`
+// (uint8); `final_obs` and `final_state` (like `obs` and `state`, and `final_X` for a further channel X of OBS or STATE) with
+// the last values of the episodes that the last step ended, undefined for other rows; `ep_return` (float64) and `ep_length`
+// (int64) of the row's last ended episode. Callers may only write actions.
 bp_status bp_embed_tensor(bp_embed* env, const char* channel, bp_view* out);
 
-// BP_AUTORESET_*; SAME_STEP at first. Another mode than before ends all episodes: bp_embed_reset comes next. An env that resets
-// itself has SAME_STEP only.
+// BP_AUTORESET_*; initially SAME_STEP. A change ends all episodes, so bp_embed_reset must follow. An env that resets itself
+// supports only SAME_STEP.
 bp_status bp_embed_autoreset(bp_embed* env, int32_t mode);
-// Switches the check of actions before a step: 1 is the default, 0 skips it. A number that is not finite is BP_E_NUMERIC, an
+// Enables (1, the default) or disables (0) the check of actions before a step. A number that is not finite is BP_E_NUMERIC, an
 // invalid choice BP_E_INVALID_ARG, with row and index; no row is stepped then.
 bp_status bp_embed_check_actions(bp_embed* env, int32_t on);
 
-// Starts episodes in the rows with mask[r] != 0; mask [rows], NULL: all rows. seeds [rows]: row r starts from seeds[r], and
-// its later episodes follow from that alone, whatever the row's number; NULL: from the next seed of its series, which starts
-// with `seed`. Reward and flags of these rows become 0.
+// Starts episodes in the rows with mask[r] != 0; mask [rows], NULL: all rows. seeds [rows]: row r starts with seeds[r], and its
+// later episodes depend only on it, not on the row's number; NULL: continues each row's series of seeds, which starts with
+// `seed`. Reward and flags of these rows become 0.
 bp_status bp_embed_reset(bp_embed* env, const uint8_t* mask, const uint64_t* seeds);
-// As if opened with this seed: the next bp_embed_reset without seeds starts each row's first episode of it.
+// Sets the seed as if the env was opened with it: the next bp_embed_reset without seeds starts each row's first episode of it.
 bp_status bp_embed_seed(bp_embed* env, uint64_t seed);
 
-// One step of all rows with the actions that stand in their channels. An error of the env ends all episodes.
+// Steps all rows with the actions in their channels. An error of the env ends all episodes.
 bp_status bp_embed_step(bp_embed* env);
-// The same in two halves: in between the rows are stepped by other threads, and no channel may be read or written.
+// The same in two halves. In between, other threads step the rows, and no channel may be read or written.
 bp_status bp_embed_step_send(bp_embed* env);
 bp_status bp_embed_step_wait(bp_embed* env);
 
-// All rows with their episodes as bytes. bp_embed_load of an env with the same id, version, options and rows resumes from them,
-// bit for bit. *out_n: their number. buf NULL: only sets *out_n; cap < *out_n is BP_E_INVALID_ARG.
+// All rows with their episodes as bytes. bp_embed_load resumes from them, bit for bit, in an env with the same id, version,
+// options and rows. *out_n: their number. buf NULL: only sets *out_n; cap < *out_n is BP_E_INVALID_ARG.
 bp_status bp_embed_save(bp_embed* env, void* buf, uint64_t cap, uint64_t* out_n);
 bp_status bp_embed_load(bp_embed* env, const void* buf, uint64_t n);
 
-// A part of a row's state by name, as "state" of the spec lists them: *out_n numbers, of which at most cap are written.
+// A named part of a row's state, as listed by "state" of the spec: *out_n numbers, of which at most cap are written.
 bp_status bp_embed_get_state(bp_embed* env, uint64_t row, const char* name, double* out, uint64_t cap, uint64_t* out_n);
-// Sets a row's state, as if its reset had drawn it, and computes its observation again; parts that are not named keep their
-// values. n parts: names[n], values[i] of sizes[i] numbers. The episode continues: its length, its limit, its return.
+// Sets a row's state, as if its reset had drawn it, and recomputes its observation; parts that are not named keep their values.
+// n parts: names[n], values[i] of sizes[i] numbers. The episode continues with its length, limit and return.
 bp_status bp_embed_set_state(bp_embed* env, uint64_t row, uint64_t n, const char* const* names, const double* const* values,
                              const uint64_t* sizes);
 
@@ -145,29 +142,29 @@ bp_status bp_embed_set_state(bp_embed* env, uint64_t row, uint64_t n, const char
 
 enum {
   BP_RUN_STARTED = 1,  // text: the results folder
-  BP_RUN_EVENT,        // text: a line of events.jsonl; trial and attempt, if it is of one
-  BP_RUN_METRICS,      // text: a line of metrics.jsonl of a trial's attempt, one for each iteration
-  BP_RUN_PROGRESS,     // text: progress.json, whenever it has changed
-  BP_RUN_LOG,          // text: a line that the program wrote for people
+  BP_RUN_EVENT,        // text: a line of events.jsonl; trial and attempt, if it concerns one
+  BP_RUN_METRICS,      // text: a line of an attempt's metrics.jsonl, one per iteration
+  BP_RUN_PROGRESS,     // text: progress.json, after each change
+  BP_RUN_LOG,          // text: a line of the program's log
   BP_RUN_WAITING,      // nothing new; about ten times a second
-  BP_RUN_ENDED         // text: the JSON of `backplane run --json`, or ""; the last one
+  BP_RUN_ENDED         // text: the JSON of `backplane run --json`, or ""; always last
 };
 
 typedef struct bp_run_news {
   uint32_t struct_size, kind;  // BP_RUN_*
   const char* text;            // for the call
-  const char* trial;           // id, for the call; NULL: of none
-  uint32_t attempt, reserved;  // 0: of none
+  const char* trial;           // id, for the call; NULL: none
+  uint32_t attempt, reserved;  // 0: none
 } bp_run_news;
 
 // Runs `backplane run` of the installation (5) on an experiment file or a results folder, with further arguments ("--set",
-// "budget.iterations=3", "--out", ...; ends with NULL; NULL: none), and returns when it has ended. on_news (NULL: none) is
-// called on the calling thread, also while a cancelled run ends. It returns 0 to continue. Any other value cancels, as Ctrl-C
-// does: running trials save themselves, and `backplane run` of the same file resumes them. A later 2 acts like a second Ctrl-C,
-// which ends them immediately. It must return, and not by an exception or longjmp.
-// The run dies with this process, whatever ends it. *out_exit (may be NULL): its exit code, -1 if it had none.
-// BP_OK: it exited with 0. BP_E_CANCELLED: cancelled. BP_E_CONFIG: the file or the arguments are wrong (2), BP_E_IO: it could
-// not be started, else BP_E_INTERNAL; bp_embed_error() returns its messages.
+// "budget.iterations=3", "--out", ...; ends with NULL; NULL: none), and returns when it has ended. Calls on_news (NULL: none)
+// on the calling thread, also while a cancelled run ends. It returns 0 to continue; any other value cancels like Ctrl-C:
+// running trials save themselves, and `backplane run` of the same file resumes them. A later 2 acts like a second Ctrl-C, which
+// ends them immediately. It must return normally, without an exception or longjmp. The run always ends with this process.
+// *out_exit (may be NULL): its exit code, -1 if it had none. BP_OK: it exited with 0. BP_E_CANCELLED: cancelled. BP_E_CONFIG:
+// the file or the arguments are wrong (2), BP_E_IO: it could not be started, else BP_E_INTERNAL; bp_embed_error() returns its
+// messages.
 bp_status bp_run(const char* file, const char* const* arguments, int32_t (*on_news)(void* context, const bp_run_news* news),
                  void* context, int32_t* out_exit);
 // </embed>

@@ -1,8 +1,8 @@
 // The env kind. One instance holds all rows of a trial over one shared immutable model.
 //
-// Zero-copy rollout of T steps: T+1 slots. Slot t < T reads ACTION[t], writes entry t of the transition roles and entry t+1 of
-// the state roles. Slot T holds state entry 0 and serves resets at the start of a rollout only; its transition tensors are
-// NULL. An instance bound to a single slot (evaluation, embedding) reads ACTION and writes everything else there.
+// Zero-copy rollout of T steps: T+1 slots. Slot t < T contains ACTION[t], entry t of the transition roles and entry t+1 of the
+// state roles. Slot T has state entry 0 and is only for resets at the start of a rollout; its transition tensors are NULL. An
+// instance bound to a single slot (evaluation, embedding) reads ACTION and writes everything else there.
 #ifndef BACKPLANE_ENV_H_
 #define BACKPLANE_ENV_H_
 
@@ -17,7 +17,7 @@ extern "C" {
 typedef struct bp_env bp_env;  // the plugin's own
 
 typedef struct bp_env_spec {
-  uint32_t struct_size, max_agents;  // max_agents 1 when there is no AGENT scope
+  uint32_t struct_size, max_agents;  // max_agents: 1 without AGENT scope
   const bp_channel* channels;        // [n_channels]
   uint64_t n_channels;
   int64_t max_episode_steps;  // 0: no limit. The host counts and truncates.
@@ -30,7 +30,7 @@ typedef struct bp_env_api {
   bp_status (*create)(const bp_host* host, const bp_config* config, uint64_t rows, bp_env** out_env);
   void (*destroy)(bp_env* env);                   // [control]
   const bp_env_spec* (*spec)(const bp_env* env);  // owned by the env, until destroy. [any]
-  // Gives the buffers of all slots; they stay valid until the next bind or destroy. The frames array and the tensor structs
+  // Binds the buffers of all slots; they stay valid until the next bind or destroy. The frames array and the tensor structs
   // live as long as the buffers. [control]
   bp_status (*bind)(bp_env* env, const bp_frame* frames, uint64_t n_frames);
   // Starts new episodes in the rows of [begin, end) with mask[r] != 0 (mask NULL: all), row r from seeds[r]; both arrays are

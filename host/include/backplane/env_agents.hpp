@@ -1,16 +1,15 @@
 // bp::MultiEnv<T>: a batch made of single rows with several agents each. Part of env.hpp, which authors include.
 //
-// T offers the same as a T for bp::Env (env.hpp), except for
-//   static bp::EnvSpec Spec(const Model&);   // MaxAgents(n), AgentObs, an AgentAction..., and what else agents have:
-//   ActionMask,
-//                                            // Alive, State, Info; or Spec(Model&), to keep handles of its own channels there
+// T has the members of a T for bp::Env (env.hpp), except for
+//   static bp::EnvSpec Spec(const Model&);   // MaxAgents(n), AgentObs, an AgentAction..., and optionally ActionMask,
+//                                            // Alive, State, Info; or Spec(Model&), to store handles of further channels
 //   void Reset(const Model&, bp::Rng&, const bp::RowView& out);
 // and one of
 //   bool Step(const Model&, bp::Rng&, const bp::RowStep<Action>& row);             // each agent earns row.reward[a]
 //   bp::StepResult Step(const Model&, bp::Rng&, const bp::RowStep<Action>& row);   // all earn one reward, the team's
-// The first returns whether the task has ended. Rows are numbered by the host, agents 0 .. n-1 by T. The row has one episode,
-// in which an agent may be out early: its alive[a] is 0 from then on, its action means nothing, and it still sees something.
-// States by name take SetState(const Model&, const double*, const bp::RowView& out).
+// The first returns true if the task has ended. The host numbers rows, T numbers agents 0 .. n-1. A row has one episode. An
+// agent may leave it early: its alive[a] is 0 from then on, and its action is ignored, but it still gets observations. States
+// by name need SetState(const Model&, const double*, const bp::RowView& out).
 #pragma once
 
 #include <concepts>
@@ -20,14 +19,14 @@
 
 namespace bp {
 
-// Numbers of each agent of a row.
+// Numbers of each agent in a row.
 template <class T>
 class PerAgent {
  public:
-  PerAgent() = default;  // of a channel that the env does not have
+  PerAgent() = default;  // for a channel that the env does not have
   PerAgent(std::span<T> all, size_t each) : all_(all), each_(each) {}
   std::span<T> operator[](size_t agent) const { return {all_.data() + agent * each_, each_}; }
-  std::span<T> all() const { return all_; }  // agent after agent
+  std::span<T> all() const { return all_; }  // agent by agent
   bool empty() const { return all_.empty(); }
 
  private:
@@ -35,7 +34,7 @@ class PerAgent {
   size_t each_ = 0;
 };
 
-// Outputs of a row after a reset and after each step; all of them are written. Channels absent from the spec are empty.
+// Outputs of a row after a reset and after each step; write all of them. Channels absent from the spec are empty.
 struct RowView {
   PerAgent<float> obs;       // [agents][n_obs]
   PerAgent<uint8_t> mask;    // [agents][choices], 1: allowed; never all 0
@@ -63,8 +62,8 @@ template <class Action>
 struct RowStep : RowView {
   // int32_t: a choice per agent, action[a]. float: numbers per agent, action[a][i].
   std::conditional_t<std::is_same_v<Action, float>, PerAgent<const float>, std::span<const Action>> action;
-  std::span<float> reward;  // [agents]; empty where the team earns
-  std::span<float> info;    // in the order of the spec's Info(); written past these, the step fails with a sentence
+  std::span<float> reward;  // [agents]; empty for a team reward
+  std::span<float> info;    // in the order of the spec's Info(); writing beyond them fails the step
 };
 
 namespace detail {

@@ -161,7 +161,7 @@ class EnvInstance {
     batch_.Save(row, out + sizeof key);
     CopyChannels(row, last_slot_[row], out + sizeof key + batch_.StateBytes(), nullptr);
   }
-  // The observation goes to the last slot: state entry 0 of a rollout, or the only slot.
+  // Writes the observation to the last slot: state entry 0 of a rollout, or the only slot.
   void Set(uint64_t row, const char* data) {
     CheckRange(0, n_frames_, row, row + 1);
     uint64_t key;
@@ -207,7 +207,7 @@ class EnvInstance {
     for (const int64_t n : channel.shape) bytes *= n;
     return bytes;
   }
-  // Copies the row's state channels of a slot to `out`, or from `in`.
+  // Copies the row's state channels of a slot to `out` or from `in`.
   void CopyChannels(uint64_t row, uint32_t slot, char* out, const char* in) const {
     uint64_t at = 0;
     for (size_t c = 0; c < table_.spec.channels.size(); ++c) {
@@ -231,13 +231,13 @@ class EnvInstance {
   B batch_;
   SpecTable table_;
   std::vector<ChannelView> views_;
-  std::vector<uint32_t> last_slot_;  // [rows] where the row's newest observation stands
+  std::vector<uint32_t> last_slot_;  // [rows] slot of the row's newest observation
   uint32_t n_frames_ = 0;
 };
 
 }  // namespace detail
 
-// The plugin made of a batch class B: the C table over EnvInstance<B>.
+// The plugin for a batch class B: the C table over EnvInstance<B>.
 template <class B>
 struct EnvBatch : B {
   static constexpr uint32_t kKind = BP_KIND_ENV;

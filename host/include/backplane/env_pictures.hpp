@@ -19,7 +19,7 @@ struct PictureSize {
   uint32_t width, height;  // pixels
 };
 
-// Adds an element to a picture, of 511 characters at most.
+// Appends an element of at most 511 characters to a picture.
 __attribute__((format(printf, 2, 3))) inline void Print(std::string* picture, const char* format, ...) {
   char text[512];
   va_list values;

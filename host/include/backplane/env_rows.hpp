@@ -54,7 +54,7 @@ concept TakesSnapshotsOfRow = requires(T& t, const T& c, const Model& m, void* p
   T::StateBytes(m), c.Save(m, p), t.Load(m, p);
 };
 
-// Out: where a row shows itself, float* obs of one agent or const RowView& of several.
+// Out: the outputs of a row, float* obs for one agent or const RowView& for several.
 template <class T, class Model, class Out>
 concept NamesStatesOfRow = requires(T& t, const T& c, const Model& m, double* out, const double* in, Out shown) {
   std::vector<StatePart>{T::StateParts(m)}, c.GetState(m, out), t.SetState(m, in, shown);
@@ -137,7 +137,7 @@ class SingleRows : public WithOptions<T> {
   }
 
  protected:
-  // A cache line of its own, so that threads on neighbouring ranges do not slow each other.
+  // On a separate cache line, so that threads on adjacent ranges do not slow each other.
   struct alignas(64) Cell {
     explicit Cell(const Model& model) : row(Make(model)) {}
     static T Make(const Model& model) {
@@ -179,7 +179,7 @@ class SingleRows : public WithOptions<T> {
     cells_.reserve(rows);
     for (uint64_t r = 0; r < rows; ++r) cells_.emplace_back(model());
   }
-  // What Reset and Step of a batch do, row after row, with what `at` gives for each.
+  // Resets or steps the rows of a batch one by one; `at` returns the outputs of each.
   template <class At>
   void ResetRows(uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds, At&& at) {
     for (uint64_t r = begin; r < end; ++r) {
@@ -188,18 +188,18 @@ class SingleRows : public WithOptions<T> {
       cells_[r].row.Reset(model(), cells_[r].rng, at(r));
     }
   }
-  // Numbers that a row writes to INFO in a call of Step, and the ones with a buffer in the slot.
+  // Numbers that a row writes to INFO in a call of Step, with or without a buffer in the slot.
   struct Infos {
     void HandOn(uint64_t row) const {
       for (size_t i = 0; i < n_wanted; ++i) wanted[i][row][0] = values[place[i]];
     }
-    static constexpr size_t kBeyond = 8;         // places behind the spec's Info() that are looked at
-    static constexpr uint8_t kUnwritten = 0xa7;  // each byte of a number that no env computes
+    static constexpr size_t kBeyond = 8;         // checked places beyond the spec's Info()
+    static constexpr uint8_t kUnwritten = 0xa7;  // byte pattern of a number that no env computes
     float values[kMaxInfo + kBeyond];
     RowsOf<float> wanted[kMaxInfo];
     size_t place[kMaxInfo], n_wanted = 0;
   };
-  // Checks after the rows of a call that they wrote only numbers of the spec's Info(); others would be lost.
+  // Checks after the rows of a call that they wrote only numbers of the spec's Info(), because others would be lost.
   void CheckInfos(const Infos& infos) const {
     constexpr uint64_t kMark = uint64_t{0x0101010101010101} * Infos::kUnwritten;
     uint64_t beyond[4];
@@ -218,7 +218,7 @@ class SingleRows : public WithOptions<T> {
                                    "; declare one per number");
   }
   void FindInfos(const Slot& slot, Infos* infos) const {
-    std::fill_n(infos->values, info_.size(), 0.f);  // numbers that an env never writes
+    std::fill_n(infos->values, info_.size(), 0.f);  // defaults for numbers that an env never writes
     std::memset(infos->values + info_.size(), Infos::kUnwritten, Infos::kBeyond * sizeof(float));
     for (size_t i = 0; i < info_.size(); ++i)
       if (slot.Has(info_[i])) infos->place[infos->n_wanted] = i, infos->wanted[infos->n_wanted++] = slot.Rows(info_[i]);
@@ -241,13 +241,13 @@ class SingleRows : public WithOptions<T> {
     }
   }
 
-  Model model_;  // only Spec changes it; it may keep handles there
+  Model model_;  // only Spec may change it, to store handles
   EnvSpec spec_;
   std::vector<Handle<float>> info_;
   std::vector<Cell> cells_;
 };
 
-// One agent a row.
+// One agent per row.
 template <class T>
 class RowBatch : public SingleRows<T, float*> {
   using Base = SingleRows<T, float*>;

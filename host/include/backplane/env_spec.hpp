@@ -30,7 +30,7 @@ struct Channel {
   uint16_t space = BP_SPACE_BOX, scope = BP_SCOPE_ROW;
   std::vector<double> low = {}, high = {};  // empty, one for all elements, or one per element
   std::vector<int64_t> nvec = {};
-  bool is_listed = false;  // INFO of EnvSpec::Info, which a single row writes by its place in `info`
+  bool is_listed = false;  // INFO from EnvSpec::Info, which a single row writes by its index in `info`
 };
 
 inline bool IsStateRole(uint16_t role) {
@@ -51,7 +51,7 @@ inline std::string Text(const int64_t* values, int64_t n) {
   return out + "]";
 }
 
-// Hash of all properties that decide the use of a channel's handle; never 0.
+// Hash of all properties that determine the use of a channel's handle; never 0.
 inline uint64_t HandleKey(const Channel& c) {
   const std::string shape = Text(c.shape.data(), static_cast<int64_t>(c.shape.size()));
   const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape;
@@ -60,8 +60,8 @@ inline uint64_t HandleKey(const Channel& c) {
 
 }  // namespace detail
 
-// A channel of an EnvSpec, by which a Slot gives its numbers as a span of T: `const` for the only input, ACTION. With another
-// type it does not compile; with the slot of another spec, or where no spec gave it, it throws a sentence.
+// A channel of an EnvSpec; a Slot returns its numbers as a span of T, `const` for ACTION, the only input. A wrong type does not
+// compile; a slot of a different spec or an empty handle throws an Error.
 template <class T>
 class Handle {
  public:
@@ -75,7 +75,7 @@ class Handle {
   uint64_t key_ = 0;
 };
 
-// The channels of an env in the order of the calls, its time limit, its number of agents and the device they lie on.
+// The channels of an env in the order of the calls, its time limit, its number of agents and its device.
 class EnvSpec {
  public:
   // OBS float32 [n], unbounded.
@@ -95,7 +95,7 @@ class EnvSpec {
   }
   EnvSpec& Reward() { return Add({.role = BP_ROLE_REWARD, .name = "reward"}); }
   EnvSpec& Terminated() { return Add({.role = BP_ROLE_TERMINATED, .name = "terminated", .dtype = kU8}); }
-  // INFO float32, one number per row. Named "ep/...": the value at the end of an episode counts.
+  // INFO float32, one number per row. A number named "ep/..." counts with its value at the end of an episode.
   EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name, .is_listed = true}); }
 
   // For rows with several agents: their number, and the observation, action and reward of each.
@@ -110,7 +110,7 @@ class EnvSpec {
   EnvSpec& AgentActionBox(int64_t n, double low, double high) { return ActionBox(n, low, high).OfAgents(); }
   EnvSpec& AgentActionDiscrete(int64_t n) { return ActionDiscrete(n).OfAgents(); }
   EnvSpec& AgentReward() { return Reward().OfAgents(); }
-  // ALIVE: 1, and 0 once the agent is out of the episode.
+  // ALIVE: 1, and 0 once the agent has left the episode.
   EnvSpec& Alive() {
     return Add({.role = BP_ROLE_ALIVE, .name = "alive", .dtype = kU8, .space = BP_SPACE_MULTI_BINARY}).OfAgents();
   }
@@ -127,14 +127,14 @@ class EnvSpec {
                  .scope = action->scope};
     return Add(std::move(mask));
   }
-  // STATE float32 [n] of the row: the input of a critic for all agents.
+  // STATE float32 [n] of the row: the input of a central critic.
   EnvSpec& State(int64_t n) { return Add({.role = BP_ROLE_STATE, .name = "state", .shape = {n}}); }
 
   EnvSpec& Add(Channel channel) {
     channels.push_back(std::move(channel));
     return *this;
   }
-  // Adds a channel of numbers of type T, which decides its dtype, and gives the handle to it.
+  // Adds a channel of numbers of type T, which determines its dtype, and returns its handle.
   template <class T>
   Handle<T> Add(Channel channel) {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<std::remove_const_t<T>, bool>,
@@ -145,7 +145,7 @@ class EnvSpec {
     return {channels.size() - 1, detail::HandleKey(channels.back())};
   }
   // The handle to a channel that was added without one: the first with a role, or the one with a name. Throws an Error if there
-  // is none, or if its numbers have a different type.
+  // is none or if its numbers have a different type.
   template <class T>
   Handle<T> Get(uint16_t role) const {
     return HandleTo<T>(Find(role), std::string("of role ") + RoleText(role));
@@ -154,7 +154,7 @@ class EnvSpec {
   Handle<T> Get(std::string_view name) const {
     return HandleTo<T>(Find(name), "'" + std::string(name) + "'");
   }
-  // As FindChannel: NULL where there is none.
+  // Like FindChannel: NULL if there is none.
   const Channel* Find(uint16_t role) const {
     return First([&](const Channel& c) { return c.role == role; });
   }
@@ -166,7 +166,7 @@ class EnvSpec {
     max_episode_steps = steps;
     return *this;
   }
-  // Where the buffers of all channels lie; for another device than the CPU see ext/memory.h.
+  // The device of all channels' buffers; for devices other than the CPU see ext/memory.h.
   EnvSpec& Device(bp_device where) {
     device = where;
     return *this;
@@ -205,7 +205,7 @@ class EnvSpec {
   }
 };
 
-// An EnvSpec as the C table the host reads. Stays where it is built: the table points into it.
+// An EnvSpec as the C table for the host. It cannot be moved, because the table points into it.
 class SpecTable {
  public:
   explicit SpecTable(EnvSpec from) : spec(std::move(from)) {
@@ -234,7 +234,7 @@ class SpecTable {
   std::vector<bp_channel> table_;
 };
 
-// One channel in one slot. `data` is NULL where the slot has no such entry; a row spans all its agents.
+// One channel in one slot. `data` is NULL if the slot has no such entry; a row includes all its agents.
 struct ChannelView {
   const Channel* channel = nullptr;
   uint64_t key = 0;  // of its handles
@@ -242,14 +242,14 @@ struct ChannelView {
   uint64_t row_stride_bytes = 0, row_elements = 0;
 };
 
-// The rows of one channel in one time slot. Take it once before a loop over rows: the rows' output might alias the table of
-// views, so a compiler would read the table again for every row.
+// The rows of one channel in one time slot. Create it once before a loop over rows: a row's output might alias the table of
+// views, so a compiler would reload the table for every row.
 template <class T>
 class RowsOf {
  public:
-  RowsOf() = default;  // not to be used before it is assigned
+  RowsOf() = default;  // assign it before use
   RowsOf(void* data, uint64_t stride_bytes, size_t elements) : data_(data), stride_bytes_(stride_bytes), elements_(elements) {}
-  // All elements of row `row`, agent after agent.
+  // All elements of row `row`, agent by agent.
   std::span<T> operator[](uint64_t row) const {
     return {reinterpret_cast<T*>(static_cast<char*>(data_) + row * stride_bytes_), elements_};
   }
@@ -264,7 +264,7 @@ class RowsOf {
 class Slot {
  public:
   Slot(const ChannelView* views, size_t n_views, uint32_t index) : views_(views), n_views_(n_views), index_(index) {}
-  // All elements of row `row`, agent after agent.
+  // All elements of row `row`, agent by agent.
   template <class T>
   std::span<T> Row(Handle<T> channel, uint64_t row) const {
     return Rows(channel)[row];
@@ -312,7 +312,7 @@ namespace detail {
 
 inline ChannelView AbsentView(const Channel& channel) { return {&channel, HandleKey(channel)}; }
 
-// Compares a tensor with its channel, once per bind, so that the loops need no checks.
+// Compares a tensor with its channel once per bind, so that the loops need no checks.
 inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, const bp_tensor& tensor, uint64_t rows,
                                uint32_t slot) {
   const auto wrong = [&](const std::string& what, const std::string& expected, const std::string& got) {
@@ -340,7 +340,7 @@ inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, cons
           tensor.strides[0] * per_row * channel.dtype.bits / 8, elements * per_row};
 }
 
-// The views of all slots, [n_frames x n_channels]. Frames are walked by the struct_size of the first one.
+// The views of all slots, [n_frames x n_channels]. The stride of frames is the struct_size of the first one.
 inline std::vector<ChannelView> CheckedViews(const EnvSpec& spec, uint64_t rows, const bp_frame* frames, uint64_t n_frames) {
   const size_t n = spec.channels.size();
   std::vector<ChannelView> views(n_frames * n);
@@ -364,7 +364,7 @@ inline std::vector<ChannelView> CheckedViews(const EnvSpec& spec, uint64_t rows,
   return views;
 }
 
-// The views of n items; without data for channels that are no part of an item.
+// The views of n items; without data for channels outside items.
 inline std::vector<ChannelView> ItemViews(const EnvSpec& spec, uint64_t n, const bp_frame& frame) {
   std::vector<ChannelView> views(spec.channels.size());
   for (size_t c = 0; c < views.size(); ++c)

@@ -1,4 +1,4 @@
-// Errors of plugins: exceptions, which Guard turns into a status with a message. Part of plugin.hpp, which authors include.
+// Errors of plugins: exceptions, which Guard converts to a status with a message. Part of plugin.hpp, which authors include.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace bp {
 
-// Thrown inside a plugin; becomes a status and a sentence at the boundary.
+// Thrown inside a plugin; becomes a status with a message at the boundary.
 class Error : public std::runtime_error {
  public:
   Error(bp_status code, const std::string& text) : std::runtime_error(text), code_(code) {}
@@ -23,7 +23,7 @@ class Error : public std::runtime_error {
 inline Error ConfigError(const std::string& text) { return Error(BP_E_CONFIG, text); }
 inline Error Unsupported(const std::string& text) { return Error(BP_E_UNSUPPORTED, text); }
 
-// Runs `body` and turns whatever it throws into a status with a sentence: the only place where exceptions end.
+// Runs `body` and converts any exception to a status with a message: the only place that catches exceptions.
 template <class Body>
 bp_status Guard(const bp_host* host, Body&& body) noexcept {
   try {

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-// One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`,
-// config getters, "bp.host.facts/1", "bp.host.part/1" and "bp.host.trial/1".
+// One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`, config
+// getters, "bp.host.facts/1", "bp.host.part/1" and "bp.host.trial/1".
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
   void* impl;  // the host's own
@@ -17,15 +17,15 @@ typedef struct bp_host {
   const void* (*get_extension)(const struct bp_host* host, const char* id);
   // severity is BP_LOG_*; the text is copied. [any]
   void (*log)(const struct bp_host* host, int32_t severity, const char* utf8);
-  // Records one sentence with the cause and returns `code`, so that a plugin can write
-  // `return host->fail(host, BP_E_CONFIG, "...")`. The host adds plugin id, trial and position. [any]
+  // Records a sentence with the cause and returns `code`, for `return host->fail(host, BP_E_CONFIG, "...")`. The host adds
+  // plugin id, trial and position. [any]
   bp_status (*fail)(const struct bp_host* host, bp_status code, const char* utf8);
-  // Non-zero once the user asked to stop; long calls should look and return BP_E_CANCELLED. [any]
+  // Non-zero once the user requested a stop; long calls should check it and return BP_E_CANCELLED. [any]
   int32_t (*cancelled)(const struct bp_host* host);
 } bp_host;
 
-// The options of one instance: already checked against the plugin's table, defaults filled in. Lives for `create` only.
-// Getters return BP_E_INVALID_ARG for a path that the table does not declare or of another type.
+// The options of one instance: validated against the plugin's table, defaults filled in. Valid only during `create`. Getters
+// return BP_E_INVALID_ARG for a path that the table does not declare or that has a different type.
 typedef struct bp_config {
   uint32_t struct_size, reserved;
   void* impl;  // the host's own
@@ -33,11 +33,11 @@ typedef struct bp_config {
   bp_status (*i64)(const struct bp_config* config, const char* path, int64_t* out);  // also BOOL, as 0 or 1
   // STR, ENUM, PATH, and ANY as JSON text; owned by the config.
   bp_status (*str)(const struct bp_config* config, const char* path, const char** borrow_out);
-  // Numbers of a list: writes at most `cap` and always the full length to `out_n`.
+  // Numbers of a list: writes at most `cap` of them, and always the full length to `out_n`.
   bp_status (*list)(const struct bp_config* config, const char* path, uint64_t cap, double* out, uint64_t* out_n);
   // All options as one JSON object; owned by the config.
   const char* (*json)(const struct bp_config* config);
-  // Where the option was set, "walk.yaml:12:5", or "default"; owned by the config.
+  // The place that sets the option, "walk.yaml:12:5", or "default"; owned by the config.
   const char* (*where)(const struct bp_config* config, const char* path);
 } bp_config;
 
@@ -58,19 +58,18 @@ typedef struct bp_host_metrics_1 {
 #define BP_HOST_FACTS_1 "bp.host.facts/1"
 typedef struct bp_host_facts_1 {
   uint32_t struct_size, reserved;
-  // Records `value` under `key`, instead of an earlier one; both texts are copied. [control], also during create
+  // Records `value` under `key` and replaces an earlier one; copies both texts. [control], also during create
   void (*record)(const bp_host* host, const char* key, const char* value);
 } bp_host_facts_1;
 
-// "bp.host.trial/1": identity and folders of the trial. For monitors, and for learners that write files besides their
-// state; results must not depend on it. The texts live as long as the host. A folder may not exist before the first
-// event.
+// "bp.host.trial/1": identity and folders of the trial. For monitors, and for learners that write files besides their state;
+// results must not depend on it. The texts live as long as the host. A folder may not exist before the first event.
 #define BP_HOST_TRIAL_1 "bp.host.trial/1"
 typedef struct bp_host_trial_1 {
   uint32_t struct_size;
   uint32_t attempt;  // 1, 2, ...
   const char* trial_id;
-  const char* attempt_dir;  // of this attempt alone; `finish` gets it too
+  const char* attempt_dir;  // of this attempt; passed to `finish` too
   const char* trial_dir;    // shared by the attempts of the trial: for files that a resumed trial extends
 } bp_host_trial_1;
 
@@ -80,32 +79,31 @@ typedef struct bp_host_trial_1 {
 typedef struct bp_host_parallel_1 {
   uint32_t struct_size, reserved;
   // Runs piece(context, i) once for each i < n, on the caller and on threads of the host in any order, and returns when all
-  // have. A piece raises nothing and does not call `run`. [control]
+  // have ended. A piece must neither throw nor call `run`. [control]
   void (*run)(const bp_host* host, uint64_t n, void (*piece)(void* context, uint64_t i), void* context);
 } bp_host_parallel_1;
 
-// "bp.host.phase/1": work within a plugin's call that the host cannot see, such as a copy to a device inside `act`.
-// Time in between counts for the named phase of the host's closed set and not for the phase of the call; spans nest. An
-// evaluation, a checkpoint and an offer to monitors keep their time whole: spans are ignored there.
+// "bp.host.phase/1": work within a plugin's call that the host cannot see, such as a copy to a device inside `act`. The time of
+// a span counts for the named phase of the host's closed set instead of the phase of the call; spans nest. During an
+// evaluation, a checkpoint or an offer to monitors, spans are ignored.
 #define BP_HOST_PHASE_1 "bp.host.phase/1"
 typedef struct bp_host_phase_1 {
   uint32_t struct_size, reserved;
-  // Enters a phase ("obs_transfer", "act_transfer", "update_forward", ...; an unknown name changes nothing) and returns what
-  // `leave` wants to have back. On a thread that the host does not time both do nothing. [any]
+  // Enters a phase ("obs_transfer", "act_transfer", "update_forward", ...; an unknown name has no effect) and returns the
+  // argument for `leave`. Both do nothing on a thread that the host does not time. [any]
   int32_t (*enter)(const bp_host* host, const char* phase);
   void (*leave)(const bp_host* host, int32_t entered);
 } bp_host_phase_1;
 
-// "bp.host.part/1": a part is a library that belongs to a plugin and that only some of its uses need, such as code with
-// LibTorch, which takes 0.14 s of CPU and 116 MB to load. It lies next to the plugin's file, is sealed before it, and is named
-// when the plugin is sealed (`backplane plugin seal FILE --part PART`), so that the plugin's hash stands for both.
+// "bp.host.part/1": a part is a library that only some uses of a plugin need. LibTorch, for example, costs 0.14 s of CPU and
+// 116 MB to load. A part is next to the plugin's file and is sealed before it. Sealing the plugin names the part (`backplane
+// plugin seal FILE --part PART`), so that the plugin's hash covers both.
 #define BP_HOST_PART_1 "bp.host.part/1"
 typedef struct bp_host_part_1 {
   uint32_t struct_size, reserved;
-  // The function table of the part called `name` ("torch" of learner_ppo.so is learner_ppo_torch.so); its content is
-  // private to the two. The first call opens the file for good, and LibTorch before it if the part is built against it.
-  // NULL if it is not available: `borrow_why_not` is then the reason, valid until the next call with this host. [control],
-  // also in create
+  // The function table of the part called `name` ("torch" of learner_ppo.so is learner_ppo_torch.so); its content is private to
+  // the two. The first call loads the file permanently, after LibTorch if the part is built against it. NULL if it is not
+  // available: `borrow_why_not` is then the reason, valid until the next call with this host. [control], also during create
   const void* (*open)(const bp_host* host, const char* name, const char** borrow_why_not);
 } bp_host_part_1;
 

@@ -1,4 +1,4 @@
-// An iteration as a monitor gets it, gathered from the host's events. Part of monitor.hpp, which authors include.
+// An iteration for monitors, gathered from the host's events. Part of monitor.hpp, which authors include.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace bp {
 // Names live until the monitor's end.
 struct IterationMetric {
   std::string_view name;  // as in metrics.jsonl: "return", "ep/length", "eval/return", "train/policy_loss", "sps"
-  double value;           // NaN where it was not finite
-  bool of_machine;        // differs from run to run of a trial, as a speed does
+  double value;           // NaN if it was not finite
+  bool of_machine;        // differs between equal trials, like a speed
 };
 struct IterationPhase {
   uint32_t thread;        // 0: the control thread
   std::string_view name;  // phases.h
   int64_t begin_ns, duration_ns;
-  uint64_t spans;  // that were merged to this one
+  uint64_t spans;  // merged into this one
 };
 struct IterationEpisode {
   uint64_t row;  // or the candidate
@@ -35,22 +35,22 @@ struct IterationParts {
 };
 
 struct Iteration {
-  uint64_t number = 0;     // 0: one that warms up
+  uint64_t number = 0;     // 0: the warm-up
   uint64_t env_steps = 0;  // of the trial so far
   int64_t end_ns = 0;      // steady clock
   int64_t duration_ns = 0;
   double sps = 0;  // env steps per second
-  // False: none has ended. These are the metrics of the evaluation before the first one or, at the very end, phases and
-  // episodes of one that was broken off.
+  // False: no iteration has ended. Then these are the metrics of the evaluation before the first one or, at the very end,
+  // phases and episodes of an interrupted one.
   bool ended = false;
 
   std::vector<IterationMetric> metrics;
   std::vector<IterationPhase> phases;  // thread after thread, each in the order of time
   std::vector<IterationEpisode> episodes;
-  uint64_t left_out = 0;  // phases and episodes beyond the 131,072 of each that are kept
+  uint64_t left_out = 0;  // phases and episodes beyond the 131,072 kept of each
 
   double seconds() const { return static_cast<double>(duration_ns) * 1e-9; }
-  // The metric of a name; nothing where this iteration has none, as of an evaluation that was not due.
+  // A metric by name; absent if this iteration has none, like the metrics of an evaluation that was not due.
   std::optional<double> Metric(std::string_view name) const {
     for (const IterationMetric& metric : metrics)
       if (metric.name == name) return metric.value;
@@ -65,7 +65,7 @@ constexpr uint64_t EventsOf(const IterationParts& parts) {
          uint64_t{parts.episodes} << BP_EVENT_EPISODE;
 }
 
-// PHASE and EPISODE events come before the ITER they belong to, in any number of batches; METRIC events right after it, in its
+// PHASE and EPISODE events precede the ITER that they belong to, in any number of batches; METRIC events follow it in its
 // batch.
 class IterationGatherer {
  public:
@@ -94,14 +94,14 @@ class IterationGatherer {
       default: break;
     }
   }
-  // Delivers the iteration that has begun, if any.
+  // Delivers the iteration in progress, if any.
   template <class OnIteration>
   void Deliver(OnIteration&& on_iteration) {
     if (!std::exchange(begun_, false)) return;
     const Iteration whole = std::exchange(now_, {});
     on_iteration(whole);
   }
-  // Delivers also the events of an iteration that will not end.
+  // Also delivers the events of an iteration that will not end.
   template <class OnIteration>
   void DeliverAll(OnIteration&& on_iteration) {
     Deliver(on_iteration);

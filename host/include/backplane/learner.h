@@ -14,16 +14,16 @@ typedef struct bp_learner bp_learner;  // the plugin's own
 // bp_learner_spec.flags
 enum {
   BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
-  BP_LEARNER_ROW_EXACT = 2,    // BP_FLAG_ROW_EXACT of this instance, where it depends on the options: on the device, say
+  BP_LEARNER_ROW_EXACT = 2,    // BP_FLAG_ROW_EXACT of this instance, if it depends on options such as the device
   BP_LEARNER_HELD_OUT_ANY = 4  // its held-out loss (ext/held_out.h) may be requested by several threads, also during `act`
 };
 
 typedef struct bp_learner_spec {
   uint32_t struct_size;
-  uint32_t evaluation_rows;      // that one call of `act` in an evaluation is to have, at most; 0: as many as in a rollout
-  const char* const* act_in;     // channels `act` reads, NULL-terminated
-  const char* const* keep;       // channels wanted in a ROLLOUT delivery, NULL-terminated
-  const bp_channel* act_out;     // [n_act_out] channels `act` writes: the env's ACTION channels by name, and EXTRA ones
+  uint32_t evaluation_rows;      // maximum per call of `act` in an evaluation; 0: as many as in a rollout
+  const char* const* act_in;     // input channels of `act`, NULL-terminated
+  const char* const* keep;       // channels of a ROLLOUT delivery, NULL-terminated
+  const bp_channel* act_out;     // [n_act_out] output channels of `act`: the env's ACTION channels by name, and EXTRA ones
   uint64_t n_act_out, n_params;  // n_params: trainable numbers, for the record
   uint64_t flags;                // BP_LEARNER_*
 } bp_learner_spec;
@@ -32,14 +32,14 @@ typedef struct bp_learner_spec {
 typedef struct bp_limits {
   uint32_t struct_size, flags;
   uint64_t rows, chunk_max;
-  uint64_t micro_batch_max;     // of a DATA request; falls when one did not fit the device. UINT64_MAX: no limit known
-  uint64_t device_bytes;        // memory the learner may take on its device; 0: no limit
+  uint64_t micro_batch_max;     // of a DATA request; falls when one did not fit into device memory. UINT64_MAX: no known limit
+  uint64_t device_bytes;        // device memory for the learner; 0: no limit
   uint64_t env_steps_left;      // UINT64_MAX: no such budget
   int64_t deadline_ns;          // steady clock; INT64_MAX: none
-  double progress;              // share of the budget used, 0 to 1; the largest over all budgets given. For schedules.
+  double progress;              // share of the budget used, 0 to 1; the largest over all budgets. For schedules.
   uint64_t iterations, epochs;  // of the whole trial, by its budget; UINT64_MAX: no such budget
-  uint64_t items;               // of an epoch of the env's data; 0: the env is no source (ext/source.h)
-  uint64_t iterations_done;     // of this trial, with one whose ticks still run. A stage is a trial of its own: it begins at 0
+  uint64_t items;               // per epoch of the env's data; 0: the env is no source (ext/source.h)
+  uint64_t iterations_done;     // of this trial, including one whose ticks still run. A stage is a separate trial: starts at 0
 } bp_limits;
 
 enum { BP_DATA_SORT = 1, BP_DATA_DROP_LAST = 2 };  // bp_request.u.data.flags
@@ -51,15 +51,15 @@ typedef struct bp_request {
   union {
     struct {
       uint64_t horizon, policy_version;
-    } rollout;  // horizon: steps of every row
+    } rollout;  // horizon: steps per row
     struct {
       uint64_t candidates, episodes_each;
-      uint64_t chunk;         // candidates begun and not finished at a time, at most; 0: all. Changes no result (see below)
-      uint64_t max_steps;     // ends an episode after so many steps, if the env does not before; 0: the env alone does
-      const uint64_t* seeds;  // [candidates][episodes_each], of the episodes' resets; the learner's, until its `consume`
+      uint64_t chunk;         // maximum number of candidates in flight; 0: all. Does not affect results (see below)
+      uint64_t max_steps;     // ends longer episodes; 0: only the env ends episodes
+      const uint64_t* seeds;  // [candidates][episodes_each], of the episodes' resets; owned by the learner until its `consume`
     } evaluate;
     struct {
-      uint64_t micro_batch;  // items at a time, 0: the most that fit the device; the host cuts it to micro_batch_max
+      uint64_t micro_batch;  // items at a time, 0: as many as fit into device memory; the host cuts it to micro_batch_max
       uint64_t group_rows;   // items of the group, one optimiser update
       uint64_t flags;        // SORT: by LENGTH channels within the group. DROP_LAST: leave out an epoch's short last group
     } data;
@@ -83,59 +83,58 @@ typedef struct bp_act {
   uint64_t seed, step;    // noise of row r: bp_seed(seed, BP_PURPOSE_ACT, row_base + r, step)
   bp_tensor* const* in;   // spec.act_in order
   bp_tensor* const* out;  // spec.act_out order
-  // [rows], by absolute row, while candidates are evaluated: the candidate whose policy acts in the row, -1 for a row at rest,
-  // whose action is not used. NULL: the learner's own policy.
+  // [rows], by absolute row, while candidates are evaluated: the candidate that acts in the row, -1 for an idle row, whose
+  // action is ignored. NULL: the learner's own policy.
   const int32_t* candidate;
   void* stream;
 } bp_act;
 
 enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 
-// The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have
-// T+1 entries), final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending) for the rows whose episode ended, as
-// well as final_state and, of further channels X of OBS or STATE, final_X, and with BP_LEARNER_OBS_MOMENTS obs_count [1],
-// obs_mean [...], obs_m2 [...] (float64, over the T entries acted on).
-// They stay valid through the following TICKs, until the next collecting request. With an env on a device all lie there but
-// final_index; the same holds for the tensors of `act`.
+// The answer to a request: tensors by name. A ROLLOUT delivers the `keep` channels as [T or T+1, N, ...] (state roles have T+1
+// entries). For rows whose episode ended it delivers final_obs [E, ...] and final_index int64 [E] (= t * N + row, ascending),
+// final_state, and final_X for further channels X of OBS or STATE. BP_LEARNER_OBS_MOMENTS adds obs_count [1], obs_mean [...],
+// obs_m2 [...] (float64, over the T entries acted on). The tensors stay valid through the following TICKs, until the next
+// collecting request. With an env on a device, all except final_index are there; the same holds for the tensors of `act`.
 //
 // An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY.
-// It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in the order of time
-// (of all agents), ep_length int64 of the same shape, and with BP_LEARNER_OBS_MOMENTS obs_count, obs_mean, obs_m2 as above,
-// over all states acted on in every job. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job
-// must not depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended takes the next one
-// immediately, in whatever row, call and thread; only rows with a job are in a call, and results are the same bytes for any
-// rows, threads and `chunk`. If not, jobs are given to rows in waves, row after row, and `act` gets whole chunks of rows until
-// the last job of the chunk has ended; results are then the same for any threads.
+// It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in time order (of all
+// agents), and ep_length int64 of the same shape. BP_LEARNER_OBS_MOMENTS adds obs_count, obs_mean, obs_m2 as above, over all
+// states acted on in every job. Rows of one call are at different steps of their episodes: bp_act.step is 0, and a job must not
+// depend on the row that plays it. If the learner is ROW_EXACT, a row whose job has ended immediately gets the next one, in any
+// row, call and thread. Calls contain only rows with a job, and results are the same bytes for any rows, threads and `chunk`.
+// Otherwise jobs are assigned to rows in waves, row by row, and `act` gets whole chunks of rows until the last job of the chunk
+// has ended; results are then the same for any threads.
 //
 // A DATA request (ext/source.h) is answered by `count` deliveries, the micro-batches `index` 0 .. count-1 of one group, the
-// longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch, cut to the longest item of
-// the micro-batch if a LENGTH channel contains their lengths, so rows are strided. `group_weight` is the sum of WEIGHT over
-// the whole group. All tensors of a group stay valid until `consume` of its LAST_IN_GROUP has returned, so a learner may put
-// off work till then. A learner whose `consume` fails drops its data of the group and returns to the state before it; after
+// longest items first when sorted: the source's channels by name, [n, ...] with n <= micro_batch. If a LENGTH channel contains
+// their lengths, they are cut to the longest item of the micro-batch, so rows are strided. `group_weight` is the sum of WEIGHT
+// over the whole group. All tensors of a group stay valid until `consume` of its LAST_IN_GROUP has returned, so a learner may
+// defer work until then. A learner whose `consume` fails drops its data of the group and returns to the state before it. After
 // BP_E_OOM_DEVICE the same items may come again in smaller micro-batches. A trial may end within a group, so a learner saves
 // its state before the group.
 //
-// With PROBE the group is made up, to see whether it fits: the learner works as with any other and then drops it.
+// With PROBE the group is artificial, to test whether it fits: the learner processes it like any other and then drops it.
 typedef struct bp_delivery {
   uint32_t struct_size, kind, index, count, flags, reserved;
   uint64_t n_tensors;
   const char* const* names;   // [n_tensors]
   bp_tensor* const* tensors;  // [n_tensors]
   double group_weight;
-  uint64_t env_steps;  // of the trial so far; items, where they come from a source
+  uint64_t env_steps;  // of the trial so far; items if they come from a source
   void* stream;
 } bp_delivery;
 
 typedef struct bp_learner_api {
   uint32_t struct_size, reserved;
-  // Checks that it can work with the env's spaces; BP_E_UNSUPPORTED with a sentence if not. [control]
+  // Checks the env's spaces; BP_E_UNSUPPORTED with a reason if they are not supported. [control]
   bp_status (*create)(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
                       bp_learner** out_learner);
   void (*destroy)(bp_learner* learner);                       // [control]
   const bp_learner_spec* (*spec)(const bp_learner* learner);  // owned by the learner, until destroy. [any]
   bp_status (*plan)(bp_learner* learner, const bp_limits* limits, bp_request* out_request);  // [control]
   bp_status (*consume)(bp_learner* learner, const bp_delivery* delivery);                    // [control]
-  // Reads the act_in channels and immutable weights only. Never runs during plan or consume. [rows]
+  // Only reads the act_in channels and immutable weights. Never runs during plan or consume. [rows]
   bp_status (*act)(bp_learner* learner, const bp_act* act);
   const void* (*get_extension)(const bp_learner* learner, const char* id);  // NULL: unknown id. [any]
 } bp_learner_api;

@@ -1,7 +1,7 @@
-// C++ authoring of learners. An on-policy learner derives from bp::OnPolicy and bp::LearnerPlugin<itself>, describes itself
-// through its LearnerSpec, and implements Horizon, OnRollout, OnTick and Act; BP_PLUGINS ends the file. The function table,
-// the exception barrier, `plan` and the state extension are made here. Envs that keep their channels on a device are rejected,
-// unless the class has `static constexpr bool kServesDevices = true`.
+// C++ authoring of learners. An on-policy learner derives from bp::OnPolicy and bp::LearnerPlugin<itself>, declares its
+// LearnerSpec, and implements Horizon, OnRollout, OnTick and Act; BP_PLUGINS ends the file. This header supplies the function
+// table, the exception barrier, `plan` and the state extension. Envs with channels on a device are rejected unless the class
+// has `static constexpr bool kServesDevices = true`.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace bp {
 
 struct LearnerSetup {
   const bp_host* host;
-  Config config;           // valid in the constructor only
+  Config config;           // valid only in the constructor
   const bp_env_spec* env;  // likewise: copy the parts you need
   uint64_t rows, seed;
 };
@@ -52,8 +52,8 @@ class OnPolicy : public Learner {
  public:
   using Learner::Learner;
 
-  virtual uint64_t Horizon() const = 0;                      // steps of every row in the next rollout
-  virtual uint64_t OnRollout(const Delivery& delivery) = 0;  // returns how many ticks it takes to learn from it
+  virtual uint64_t Horizon() const = 0;                      // steps per row in the next rollout
+  virtual uint64_t OnRollout(const Delivery& delivery) = 0;  // returns the number of ticks for learning from it
   virtual void OnTick(uint64_t /*index*/) {}                 // one bounded piece of work
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {
@@ -97,7 +97,7 @@ class OnPolicy : public Learner {
   double progress() const { return progress_; }
   uint64_t ticks_left() const { return ticks_left_; }
   void SkipTicks() { ticks_left_ = 0; }
-  // Called after a state was loaded: earlier collected data is gone.
+  // Called after loading a state: drops data collected earlier.
   void Restart(uint64_t version) { ticks_left_ = 0, version_ = version; }
   uint64_t version() const { return version_; }
 
@@ -119,9 +119,9 @@ concept TellsTensors = requires(const P& c, NamedTensors* t) {
 };
 }  // namespace detail
 
-// The ABI side of a learner class P, which has kAbout, kOptions (may be absent) and a constructor from LearnerSetup. With
-// `void Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it also offers "bp.learner.state/1", with
-// `void Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1".
+// The ABI side of a learner class P, which has kAbout, kOptions (optional) and a constructor from LearnerSetup. With `void
+// Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", with `void
+// Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1".
 template <class P>
 class LearnerPlugin {
  public:
@@ -194,7 +194,7 @@ class LearnerPlugin {
     return nullptr;
   }
 
-  NamedTensors told_;  // since the last call of DoTensors
+  NamedTensors told_;  // valid since the last call of DoTensors
 };
 
 }  // namespace bp

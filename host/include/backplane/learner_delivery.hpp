@@ -10,7 +10,7 @@
 
 namespace bp {
 
-// A tensor of the host, its dtype checked once; rows are contiguous, leading dimensions go by their strides.
+// A tensor of the host, its dtype checked once; rows are contiguous, leading dimensions have strides.
 template <class T>
 class View {
  public:

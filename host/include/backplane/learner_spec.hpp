@@ -12,12 +12,12 @@
 
 namespace bp {
 
-// Owns everything a bp_learner_spec points to. Add first, then read raw(): the addresses then stay until the end.
+// Owns everything a bp_learner_spec points to. Add first, then read raw(): the addresses are stable from then on.
 class LearnerSpec {
  public:
   void ActIn(const std::string& name) { AddName(&act_in_, name); }
   void Keep(const std::string& name) { AddName(&keep_, name); }
-  // Output of `act` with the shape and bounds of an env's channel; copied, since the env's spec may go first.
+  // Output of `act` with the shape and bounds of an env's channel; copied, because the env's spec may be destroyed earlier.
   void ActOut(const bp_channel& like) {
     bp_channel channel = like;
     channel.struct_size = sizeof channel;
@@ -28,7 +28,7 @@ class LearnerSpec {
     if (like.nvec) channel.nvec = Copy(&ints_, like.nvec, like.space == BP_SPACE_MULTI_DISCRETE ? ElementCount(like) : 1);
     act_out_.push_back(channel);
   }
-  // Output of `act` that the env does not see, float32; also kept for the rollout. scope: BP_SCOPE_*.
+  // Output of `act` that the env does not read, float32; also kept for the rollout. scope: BP_SCOPE_*.
   void Extra(const char* name, const std::vector<int64_t>& shape = {}, uint16_t scope = BP_SCOPE_ROW) {
     bp_channel channel{};
     channel.role = BP_ROLE_EXTRA, channel.space = BP_SPACE_BOX, channel.scope = scope;

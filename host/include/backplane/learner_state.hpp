@@ -1,4 +1,4 @@
-// Writing and reading a state. Part of learner.hpp and env.hpp, which authors include.
+// Reads and writes a state. Part of learner.hpp and env.hpp, which authors include.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace bp {
 
-// A list that a learner fills: `data` stays valid until the learner's next call, and is not copied.
+// A list that a learner fills: `data` is not copied and stays valid until the learner's next call.
 class NamedTensors {
  public:
   template <class T>
@@ -36,7 +36,7 @@ class NamedTensors {
   void Add(std::string name, const std::vector<T>& values) {
     Add(std::move(name), values.data(), {static_cast<int64_t>(values.size())});
   }
-  // One number, which is copied.
+  // Adds one number, which is copied.
   template <class T>
   void AddNumber(std::string name, T value) {
     static_assert(sizeof value <= sizeof(uint64_t));
@@ -47,7 +47,7 @@ class NamedTensors {
   }
 
   void Clear() { items_.clear(); }
-  // Valid until the next call of anything here.
+  // Valid until the next call of any member.
   void Fill(bp_named_tensors* out) {
     names_.clear(), tensors_.clear();
     for (Item& item : items_) names_.push_back(item.name.c_str()), tensors_.push_back(&item.tensor);
@@ -63,7 +63,7 @@ class NamedTensors {
     bp_tensor tensor;
     uint64_t number;
   };
-  std::deque<Item> items_;  // stay where they are
+  std::deque<Item> items_;  // stable addresses
   std::vector<const char*> names_;
   std::vector<bp_tensor*> tensors_;
 };

@@ -1,4 +1,4 @@
-// The export of a plugin file, one symbol bp_module_v1 that returns its module, and the descriptions of its plugins.
+// The export of a plugin file, a symbol bp_module_v1 that returns its module, and the descriptions of its plugins.
 #ifndef BACKPLANE_MODULE_H_
 #define BACKPLANE_MODULE_H_
 
@@ -17,15 +17,15 @@ enum {
   BP_PARAM_PATH,
   BP_PARAM_F64_LIST,
   BP_PARAM_I64_LIST,
-  BP_PARAM_ANY  // a mapping or a list of any form, which `str` gives as JSON text
+  BP_PARAM_ANY  // a mapping or a list of any form, returned by `str` as JSON text
 };
 enum {
   BP_PARAM_REQUIRED = 1,  // must be given; `def` is NULL
   BP_PARAM_DATA = 2,      // a PATH, or an ANY of range "paths", whose content belongs to the trial's identity
-  BP_PARAM_LATER = 4,     // came after results of the plugin: with its default it is no part of a point's identity
-  // With DATA, the kind of file that a PATH names. The host finds the files that such a file uses, and their content belongs to
-  // the identity, too.
-  BP_PARAM_XML = 8,     // an XML file: the files that it names in attributes `file...`, and those that they name
+  BP_PARAM_LATER = 4,     // added after results of the plugin existed: with its default it is not part of a point's identity
+  // With DATA, the type of file that a PATH names. The host finds the files that such a file uses; their content belongs to the
+  // identity, too.
+  BP_PARAM_XML = 8,     // an XML file: the files in its attributes `file...`, recursively
   BP_PARAM_PYTHON = 16  // a Python file: all `*.py` below its folder, unless an option with DATA and range "paths" lists files
 };
 
@@ -38,21 +38,21 @@ typedef struct bp_param {
   const char* range;     // "(0,1]", "[1,)", "a|b" for ENUM, "mapping", "list" or "paths" (a list of paths) for ANY; NULL: any
   const char* unit;      // NULL: none
   const char* doc;       // one line: the effect and its cost
-  const char* aliases;   // other names, comma separated; one with a dot names a host path; NULL: none
-  // Findings (`backplane report --explain ID`) that this option helps, comma separated, each with the direction in which: '-'
-  // lower it, '+' raise it, neither: switch it on. "update_bound-,ram_near_limit-". A report proposes half or double the value,
-  // within `range` and, of whole numbers, not 0 instead of 1; or true. NULL: none.
+  const char* aliases;   // other names, comma-separated; a name with a dot is a host path; NULL: none
+  // Findings (`backplane report --explain ID`) that this option helps with, comma-separated, each with a direction: '-' lower
+  // it, '+' raise it, neither: enable it. "update_bound-,ram_near_limit-". A report proposes half or double the value, within
+  // `range` and for integers never 0 instead of 1; or true. NULL: none.
   const char* helps;
 } bp_param;
 
 enum {
-  BP_FLAG_ROWS_CONCURRENT = 1,    // range calls may run at the same time on disjoint ranges of one instance
+  BP_FLAG_ROWS_CONCURRENT = 1,    // range calls may run concurrently on disjoint ranges of one instance
   BP_FLAG_ROW_EXACT = 2,          // learners: a row's result is bitwise independent of the other rows in the call
   BP_FLAG_SINGLETON = 4,          // one instance per process
   BP_FLAG_OWNS_TIME_LIMIT = 8,    // envs: writes TRUNCATED itself
   BP_FLAG_NATIVE_AUTORESET = 16,  // envs: resets itself, writes dense FINAL_OBS
-  // envs: a step costs little compared with the call, so that calls of a few hundred rows are faster than calls of 16. The host
-  // makes them for a learner that is ROW_EXACT, unless the experiment sets the rows of a call.
+  // envs: a step is cheap compared with the call, so that calls of a few hundred rows are faster than calls of 16. The host
+  // uses such calls for a learner that is ROW_EXACT, unless the experiment sets the rows per call.
   BP_FLAG_MANY_ROWS = 32
 };
 
@@ -63,11 +63,11 @@ typedef struct bp_descriptor {
   const char* summary;         // one sentence
   const char* license;         // SPDX
   uint64_t flags;              // BP_FLAG_*
-  const char* const* needs;    // ids of host extensions it cannot do without, NULL-terminated; NULL: none
+  const char* const* needs;    // ids of required host extensions, NULL-terminated; NULL: none
   const bp_param* params;      // [n_params]; NULL: none
   uint64_t n_params;
-  // Further names for experiment files, comma separated, such as the name of the same task or method elsewhere:
-  // "CartPole-v1". NULL: none. Two plugins of one kind should not share a name.
+  // Further names for experiment files, comma-separated, such as the name of the same task or method elsewhere: "CartPole-v1".
+  // NULL: none. Plugins of one kind should not share a name.
   const char* aliases;
   uint64_t rows;  // envs: rows of a trial whose experiment sets none, the same on every machine; 0: 1
 } bp_descriptor;
@@ -76,7 +76,8 @@ typedef struct bp_module {
   uint32_t struct_size, abi_minor, min_minor, reserved;
   const char* meta;   // the reserved section .bp.meta (BP_META_BYTES bytes), written by `backplane plugin seal`
   const char* build;  // facts of the build, JSON (BP_BUILD_JSON)
-  // Called once after loading, and again harmlessly. `plugin_path` is the file's absolute path. NULL: nothing to do. [control]
+  // Called after loading; later calls must be harmless. `plugin_path` is the file's absolute path. NULL: nothing to do.
+  // [control]
   bp_status (*init)(const char* plugin_path);
   void (*deinit)(void);                                // NULL: nothing to do. [control]
   uint32_t (*count)(void);                             // plugins in this file. [any]
@@ -91,13 +92,13 @@ BP_EXPORT const bp_module* bp_module_v1(void);
 #define BP_META_BYTES 65536
 #define BP_META_SECTION ".bp.meta"
 
-// Reserves the metadata section. Stands at file scope in exactly one translation unit of a plugin; point bp_module.meta at
-// bp_meta_section. Rationale: `const` alone would be folded away; `used, retain` and the reference keep it through
-// --gc-sections.
+// Reserves the metadata section. Use it at file scope in exactly one translation unit of a plugin; set bp_module.meta to
+// bp_meta_section. Rationale: `const` data could be optimised away; `used, retain` and the reference keep the section, also
+// with --gc-sections.
 #define BP_META_RESERVE() \
   __attribute__((section(BP_META_SECTION), used, retain, aligned(64))) static const char bp_meta_section[BP_META_BYTES] = {1}
 
-// Facts of the build that decide whether a plugin may be loaded into a process. backplane_add_plugin defines the BP_BUILD_*
+// Facts of the build that determine whether a plugin can be loaded into a process. backplane_add_plugin defines the BP_BUILD_*
 // macros; the others come from the compiler.
 #define BP_STR_(x) #x
 #define BP_STR(x) BP_STR_(x)

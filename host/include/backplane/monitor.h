@@ -1,5 +1,5 @@
-// The monitor kind: a read-only listener on its own thread. The hot path never waits for it; PHASE, EPISODE and METRIC events
-// may be dropped under load (counted and reported), the others are not.
+// The monitor kind: a read-only listener on its own thread. The hot path never waits for it. PHASE, EPISODE and METRIC events
+// may be dropped under load (and are counted); other events are not.
 #ifndef BACKPLANE_MONITOR_H_
 #define BACKPLANE_MONITOR_H_
 
@@ -14,25 +14,23 @@ typedef struct bp_monitor bp_monitor;  // the plugin's own
 
 // This version of the host sends
 //   PHASE    the work of a thread until t_ns, for duration_ns. phase: which of the host's closed set, name: its name
-//   ("env_step"),
-//            instance: the thread, 0 the control thread. The spans of a thread follow each other without gap or overlap. Those
-//            shorter than 1 ms are merged: of a block of neighbouring short spans each phase is one event, with the time it
-//            took in sum and the number of its spans in `count`; their order within the block is lost.
-//            They come at the end of an iteration, before its ITER, thread after thread, and only while a monitor requests
-//            them.
+//            ("env_step"), instance: the thread, 0 the control thread. The spans of a thread neither overlap nor have gaps.
+//            Neighbouring spans shorter than 1 ms are merged into one event per phase, with their total time and their number
+//            in `count`, but without their order. PHASE events come at the end of an iteration, before its ITER, thread by
+//            thread, and only while a monitor requests them.
 //   ITER     an iteration ended, which took duration_ns. value: env steps per second
-//   EPISODE  value: return, instance: row, or the candidate where candidates are evaluated
-//   METRIC   a number of the iteration of the last ITER, or before any of the evaluation at the start (iteration 0),
+//   EPISODE  value: return, instance: row, or the candidate if candidates are evaluated
+//   METRIC   a number of the iteration of the last ITER, or before the first ITER of the initial evaluation (iteration 0),
 //            by its name in metrics.jsonl ("sps", "return", "ep/length", "eval/return", "train/policy_loss", ...), NaN if it
 //            was not finite. instance: BP_METRIC_*. An ITER and its METRICs come in one call of on_events.
 enum { BP_EVENT_PHASE = 2, BP_EVENT_ITER, BP_EVENT_EPISODE, BP_EVENT_METRIC };
 
-// Subject of a METRIC: the experiment (equal in every run of the trial) or the machine (differs from run to run).
+// Subject of a METRIC: the experiment (equal in every run of the trial) or the machine (differs between runs).
 enum { BP_METRIC_EXPERIMENT = 0, BP_METRIC_MACHINE = 1 };
 
 typedef struct bp_event {
   uint32_t struct_size, type;  // BP_EVENT_*
-  int64_t t_ns;                // steady clock; of what lasts, its end
+  int64_t t_ns;                // steady clock; the end of a span
   uint64_t seq, iteration, env_steps;
   uint32_t instance, phase;
   double value;
@@ -46,8 +44,8 @@ typedef struct bp_monitor_api {
   uint32_t struct_size, reserved;
   bp_status (*create)(const bp_host* host, const bp_config* config, bp_monitor** out_monitor);  // [control]
   void (*destroy)(bp_monitor* monitor);                                                         // [control]
-  // Bit (1 << type) for each event type it wants. Asked after create and again after each on_events: a monitor may have seen
-  // enough. [any]
+  // Bit (1 << type) for each requested event type. Called after create and after each on_events, so a monitor can change it.
+  // [any]
   uint64_t (*interests)(const bp_monitor* monitor);
   // `n` events of events->struct_size bytes each, which may be more than sizeof(bp_event). [monitor]
   bp_status (*on_events)(bp_monitor* monitor, const bp_event* events, uint64_t n);

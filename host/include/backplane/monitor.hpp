@@ -1,6 +1,7 @@
-// C++ authoring of monitors: derive from bp::MonitorPlugin<YourClass>, override what you need, end the file with BP_PLUGINS.
-// The function table, the exception barrier and the handles are made here, and the host's events are gathered to iterations
-// (iteration.hpp). `Metrics`, by which a plugin gives numbers back to the host, stands here too; learner.hpp uses it.
+// C++ authoring of monitors: derive from bp::MonitorPlugin<YourClass>, override the members you need, end the file with
+// BP_PLUGINS. This header supplies the function table, the exception barrier and the handles, and gathers the host's events
+// into iterations (iteration.hpp). It also contains `Metrics`, by which a plugin reports numbers to the host; learner.hpp uses
+// it.
 #pragma once
 
 #include <map>
@@ -35,7 +36,7 @@ class Metrics {
   void Declare(const MetricInfo& metric) {
     if (api_) handles_.try_emplace(metric.name, api_->add(host_, metric.name, metric.unit, metric.direction, metric.doc));
   }
-  // An undeclared name is registered now.
+  // Registers an undeclared name.
   void Record(const char* name, double value) {
     if (!api_) return;
     auto known = handles_.find(name);
@@ -51,7 +52,7 @@ class Metrics {
 
 struct MonitorSetup {
   const bp_host* host;
-  Config config;  // valid in the constructor only
+  Config config;  // valid only in the constructor
 
   // Identity and folders of the trial. Its folders may not exist before the first iteration. [control]
   const bp_host_trial_1& Trial() const {
@@ -68,8 +69,8 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  virtual void OnIteration(const Iteration&) {}           // as soon as it has ended, but for what waits in a queue. [monitor]
-  virtual IterationParts Wants() const { return {}; }     // other parts are never built; called again after iterations
+  virtual void OnIteration(const Iteration&) {}           // after its end, apart from queueing. [monitor]
+  virtual IterationParts Wants() const { return {}; }     // other parts are not built; called again after iterations
   virtual void Sample(int64_t /*t_ns*/) {}                // about once a second. [monitor]
   virtual void Finish(const std::string& /*out_dir*/) {}  // may be called twice. [monitor]
 
@@ -91,7 +92,7 @@ template <class P>
 concept LeavesFinish = std::is_same_v<decltype(&P::Finish), void (Monitor::*)(const std::string&)>;
 }  // namespace detail
 
-// The ABI side of a monitor class P, which has kAbout, kOptions (may be absent) and a constructor from MonitorSetup.
+// The ABI side of a monitor class P, which has kAbout, kOptions (optional) and a constructor from MonitorSetup.
 template <class P>
 class MonitorPlugin : public Monitor {
  public:
@@ -149,10 +150,10 @@ class MonitorPlugin : public Monitor {
     return Guard(Self(monitor)->host(), [&] {
       const auto deliver = [&](const Iteration& iteration) { Self(monitor)->OnIteration(iteration); };
       detail::IterationGatherer& gatherer = static_cast<MonitorPlugin*>(Self(monitor))->gatherer_;
-      // A newer host's events are larger than ours: walk by their own size.
+      // A newer host's events are larger: use their own size as the stride.
       const auto* at = reinterpret_cast<const char*>(events);
       for (uint64_t i = 0; i < n; ++i) gatherer.Take(*reinterpret_cast<const bp_event*>(at + i * events->struct_size), deliver);
-      gatherer.Deliver(deliver);  // its metrics come with it
+      gatherer.Deliver(deliver);  // together with its metrics
     });
   }
   static bp_status OnSample(bp_monitor* monitor, int64_t t_ns) noexcept {

@@ -1,4 +1,4 @@
-// The types of options: reads the values of the host and writes defaults. Part of options.hpp.
+// The types of options: reads values from the host and writes defaults. Part of options.hpp.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace bp {
 
-// The options of an instance as the host gives them, by path. Throws bp::Error for a path that the table does not declare or of
-// another type.
+// The options of an instance from the host, by path. Throws bp::Error for a path that the table does not declare or that has a
+// different type.
 class Config {
  public:
   explicit Config(const bp_config* config) : config_(config) {}
@@ -34,7 +34,7 @@ class Config {
     Check(config_->i64(config_, path, &value), path, "an integer or a boolean");
     return value;
   }
-  // For an option whose range also has words, such as "auto|[1,)": empty for a word.
+  // For an option whose range includes words, such as "auto|[1,)": empty for a word.
   std::optional<double> F64OrWord(const char* path) const {
     double value = 0;
     if (config_->f64(config_, path, &value) == BP_OK) return value;
@@ -57,7 +57,7 @@ class Config {
     Check(config_->list(config_, path, n, values.data(), &n), path, "a list");
     return values;
   }
-  // Where the option was set, for messages.
+  // The place that sets the option, for messages.
   std::string Where(const char* path) const { return config_->where(config_, path); }
   bool IsSet(const char* path) const { return Where(path) != "default"; }
 
@@ -68,7 +68,7 @@ class Config {
   const bp_config* config_;
 };
 
-// A word of an enum that is an option; WordsOf(E) gives all of them.
+// A word of an enum option; WordsOf(E) returns all of them.
 template <class E>
 struct Word {
   const char* word;
@@ -100,7 +100,7 @@ std::optional<E> ValueOf(const std::string& word) {
 }
 }  // namespace detail
 
-// "?" if a value has none; sealing the plugin rejects that as outside the range.
+// "?" for a value without a word; sealing the plugin rejects it as outside the range.
 template <detail::HasWords E>
 std::string WordOf(E value) {
   using detail::WordsOf;
@@ -109,7 +109,7 @@ std::string WordOf(E value) {
   return "?";
 }
 
-// A mapping or a list of any form, with "mapping" or "list" as its range: JSON text, which the plugin reads itself.
+// A mapping or a list of any form, with "mapping" or "list" as its range: JSON text for the plugin to parse.
 struct AnyValue {
   std::string json = "{}";
 };
@@ -122,7 +122,7 @@ std::string YamlText(T value) {
   if constexpr (std::same_as<T, bool>) return value ? "true" : "false";
   return std::to_string(value);
 }
-// Shortest text that gives the value again, with a dot wherever YAML 1.1 wants one for a number: "5.0e-7".
+// Shortest text that round-trips, with a dot if YAML 1.1 requires one for a number: "5.0e-7".
 inline std::string YamlText(double value) {
   if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
   char digits[32];
@@ -207,7 +207,7 @@ struct OptionKind<std::vector<T>> {
     return values;
   }
 };
-// An empty optional is the first word of the range.
+// An empty optional stands for the first word of the range.
 template <class T>
 requires std::same_as<T, double> || std::same_as<T, int64_t>
 struct OptionKind<std::optional<T>> {
@@ -234,7 +234,7 @@ struct OptionKind<E> {
     throw Error(BP_E_INTERNAL, std::string("option '") + path + "' has no word '" + word + "'");
   }
 };
-// An empty optional is the word `auto`.
+// An empty optional stands for the word `auto`.
 template <HasWords E>
 struct OptionKind<std::optional<E>> {
   static constexpr uint16_t kType = BP_PARAM_ENUM;

@@ -40,7 +40,7 @@
 
 namespace bp {
 
-// Rare properties: {.unit = "s", .aliases = "n_epochs"}.
+// Rarely used properties: {.unit = "s", .aliases = "n_epochs"}.
 struct OptionMore {
   uint16_t flags = 0;
   const char* unit = nullptr;
@@ -57,8 +57,8 @@ namespace detail {
 class ParamList {
  public:
   ParamList() = default;
-  ParamList(ParamList&&) = default;  // the texts stay where they are
-  // `def` and `range` are made here; the other texts live as long as the program.
+  ParamList(ParamList&&) = default;  // keeps the addresses of the texts
+  // Copies `def` and `range`; the other texts must live as long as the program.
   void Add(bp_param param, const std::string& def, const std::string& range = "") {
     if (!(param.flags & BP_PARAM_REQUIRED)) param.def = Keep(def);
     if (!range.empty()) param.range = Keep(range);
@@ -89,11 +89,11 @@ struct BoundOption {
   }
   void Read(const Config& config, S* out) const { out->*member = Kind::Read(config, row.path); }
 
-  bp_param row;  // without its default
+  bp_param row;  // without default
   M S::*member;
 };
 
-// A row that binds nothing.
+// A row without a member.
 template <class T>
 struct UnboundOption {
   using Struct = NoOptions;
@@ -124,8 +124,8 @@ BP_NAMED(Check)
 
 }  // namespace detail
 
-// An option bound to a member. Without `range` any value is good, or any word of an enum; one that names some of them,
-// "constant|linear", admits no others. A text with a range is one of its words.
+// An option bound to a member. Without `range` any value is valid, or any word of an enum; a range that lists some of the
+// words, "constant|linear", allows only these. A text with a range is one of its words.
 template <class S, class M>
 constexpr detail::BoundOption<S, M> Opt(const char* path, M S::*member, const char* range, const char* doc,
                                         OptionMore more = {}) {
@@ -137,8 +137,8 @@ constexpr detail::BoundOption<S, M> Opt(const char* path, M S::*member, const ch
   return Opt(path, member, nullptr, doc, more);
 }
 
-// An option that the plugin itself does not read: another name of a host key (an alias with a dot), or one that is accepted for
-// the sake of files written for others. It has the type of its default.
+// An option that the plugin does not read: another name of a host key (an alias with a dot), or a name that is accepted for
+// compatibility with other programs' files. It has the type of its default.
 template <class T>
 constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* range, const char* doc, OptionMore more = {}) {
   uint16_t type = BP_PARAM_STR;
@@ -153,7 +153,7 @@ constexpr detail::UnboundOption<T> Unread(const char* path, T def, const char* d
   return Unread(path, def, nullptr, doc, more);
 }
 
-// All options of a plugin, in the order in which they are shown.
+// All options of a plugin, in display order.
 template <class... Rows>
 class OptionTable {
  public:
@@ -162,7 +162,7 @@ class OptionTable {
 
   constexpr explicit OptionTable(Rows... rows) : rows_(rows...) {}
 
-  // Throws bp::Error, from Struct::Check also BP_E_CONFIG.
+  // Throws bp::Error, including BP_E_CONFIG from Struct::Check.
   Struct Read(const Config& config) const {
     Struct options;
     Read(config, &options);
@@ -192,7 +192,7 @@ class OptionTable {
   std::tuple<Rows...> rows_;
 };
 
-// What P::kOptions binds, and its values; of a class without a table: nothing.
+// The struct bound by P::kOptions and its values; empty for a class without a table.
 template <class P>
 auto ReadOptions([[maybe_unused]] const Config& config) {
   if constexpr (requires { P::kOptions; })

@@ -1,4 +1,4 @@
-// Work of a learner cut into pieces that run on the cores granted to the trial ("bp.host.parallel/1").
+// Divides a learner's work into pieces that run on the trial's cores ("bp.host.parallel/1").
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace bp {
 
-// Calls body(i) once for each i < n, at the same time if the host has threads for it, else one after another. Returns when all
-// have run. Then throws the exception of the piece with the lowest index, if any. [control]
+// Calls body(i) once for each i < n, in parallel if the host has threads for it, else sequentially. Returns when all have
+// ended, then throws the exception of the piece with the lowest index, if any. [control]
 template <class Body>
 void ParallelFor(const bp_host* host, uint64_t n, Body&& body) {
   struct Context {

@@ -1,5 +1,5 @@
-// C++ authoring, common to the three kinds: options, errors, and the module a plugin file exports. Header only; a plugin's
-// author fills no table by hand. env.hpp, learner.hpp and monitor.hpp build on it.
+// C++ authoring, common to all kinds: options, errors, and the module that a plugin file exports. Header only; authors fill no
+// tables. env.hpp, learner.hpp and monitor.hpp build on it.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ inline void RecordFact(const bp_host* host, const char* key, const char* value) 
   if (facts) facts->record(host, key, value);
 }
 
-// The table of a part ("bp.host.part/1"), which begins with its size and is of the same build as the plugin. Throws Error.
+// The table of a part ("bp.host.part/1"). It starts with its size, and part and plugin are built together. Throws Error.
 // [control], also in constructors
 template <class Table>
 const Table& OpenPart(const bp_host* host, const char* name) {
@@ -35,7 +35,7 @@ const Table& OpenPart(const bp_host* host, const char* name) {
   return *static_cast<const Table*>(table);
 }
 
-// While it lives, the thread's time counts for `phase` ("bp.host.phase/1"); nothing where the host has no such service. [any]
+// During its life, the thread's time counts for `phase` ("bp.host.phase/1"); no effect if the host has no such service. [any]
 class PhaseScope {
  public:
   PhaseScope(const bp_host* host, const char* phase)
@@ -61,11 +61,11 @@ struct About {
   const char* summary;
   const char* license = "Apache-2.0";
   uint64_t flags = 0;             // BP_FLAG_*
-  const char* aliases = nullptr;  // other names of it in experiment files, comma separated: "CartPole-v1"
+  const char* aliases = nullptr;  // other names in experiment files, comma-separated: "CartPole-v1"
   uint64_t rows = 0;              // envs: rows of a trial whose experiment sets none; 0: 1
 };
 
-// The descriptor of a plugin class P with P::kAbout and P::kOptions (a bp::OptionTable; may be absent).
+// The descriptor of a plugin class P with P::kAbout and P::kOptions (a bp::OptionTable; optional).
 template <class P>
 const bp_descriptor& DescriptorOf(uint32_t kind) {
   static const bp_descriptor descriptor = [kind] {
@@ -89,13 +89,13 @@ const bp_descriptor& DescriptorOf(uint32_t kind) {
   return descriptor;
 }
 
-// Base of a part's class; its Api() is a table that begins with its size.
+// Base of a part's class; its Api() is a table that starts with its size.
 struct Part {
   static constexpr uint32_t kKind = BP_KIND_PART;
 };
 
-// The module of plugins Ps..., each a type with `static constexpr uint32_t kKind`, `kAbout` and `static const void* Api()`,
-// as env.hpp, learner.hpp and monitor.hpp make them.
+// The module of plugins Ps..., each a type with `static constexpr uint32_t kKind`, `kAbout` and `static const void* Api()`, as
+// defined by env.hpp, learner.hpp and monitor.hpp.
 template <class... Ps>
 struct Module {
   static uint32_t Count() { return sizeof...(Ps); }
@@ -112,7 +112,7 @@ struct Module {
 
 }  // namespace bp
 
-// Exports the module; stands once in a plugin, at file scope: BP_PLUGINS(Walker) or BP_PLUGINS(Encoder, Decoder).
+// Exports the module; use it once per plugin, at file scope: BP_PLUGINS(Walker) or BP_PLUGINS(Encoder, Decoder).
 #define BP_PLUGINS(...)                                                                  \
   BP_META_RESERVE();                                                                     \
   extern "C" BP_EXPORT const bp_module* bp_module_v1(void) {                             \

@@ -1,5 +1,5 @@
-// The one random generator of all plugins: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11),
-// counter based, so a number depends on its purpose and never on earlier draws. Header only, no state outside bp_rng.
+// The random generator of all plugins: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11). It
+// is counter-based, so a number depends on its purpose and never on earlier draws. Header only, no state outside bp_rng.
 #ifndef BACKPLANE_RNG_H_
 #define BACKPLANE_RNG_H_
 

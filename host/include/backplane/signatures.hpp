@@ -1,10 +1,10 @@
-// Checks of signatures: a member with a known name and a different signature is a compile error, never a silently absent
-// feature. Part of plugin.hpp, which authors include.
+// Checks signatures: a member with a known name and a different signature is a compile error, not a silently missing feature.
+// Part of plugin.hpp, which authors include.
 #pragma once
 
 #include <type_traits>
 
-// A class with any member of that name, private ones and templates too: if a base has one as well, it is ambiguous.
+// A class with any member of that name, including private ones and templates: if a base has one as well, it is ambiguous.
 #define BP_NAMED(name)                                      \
   struct Has_##name {                                       \
     int name;                                               \

@@ -23,7 +23,7 @@ typedef struct bp_dtype {
   uint16_t lanes;  // 1
 } bp_dtype;
 
-// Contiguous except for the first dimension, whose stride may be padded to a multiple of 64 bytes. Always use `strides`.
+// Contiguous in each dimension except the first, whose stride may be padded to a multiple of 64 bytes: always use `strides`.
 typedef struct bp_tensor {
   void* data;  // aligned to 64 bytes (256 on a device)
   bp_device device;

@@ -24,10 +24,10 @@ class Argument {
   Argument& Required();
   Argument& ShowsDefault();                         // the member's present value, in --help
   Argument& ShowsDefault(const std::string& text);  // this
-  Argument& MayBeEmpty();                           // the name alone may be given
+  Argument& MayBeEmpty();                           // accepts the name without a value
   Argument& Excludes(const Argument& other);
   Argument& Needs(const Argument& other);
-  Argument& Hidden();  // for programs: neither --help nor completion shows it
+  Argument& Hidden();  // for programs: absent from --help and completion
 
  private:
   CLI::Option* option_;
@@ -39,21 +39,21 @@ class Arguments {
   Arguments(CLI::App* app, std::string program);
 
   const std::string& program() const { return program_; }
-  // What `Check` and readers of texts have to say, as an exception of CLI11. To be called when all is filled in.
+  // Throws the errors of `Check` and of text readers as CLI11 exceptions. Call it when all targets are filled.
   void RunChecks() const;
 
-  // By its place: a name without dashes. By its name: "--json", of which `Flag` takes no value. `type` is what --help calls the
-  // value. A vector takes one value each time the name is given, or all that stand at its place.
+  // Positional: a name without dashes. Named: "--json", for which `Flag` accepts no value. --help shows `type` as the value. A
+  // vector collects the values of repeated names, or all values at its position.
   Argument Flag(const char* name, bool* target, const char* help);
   template <class T>
   Argument Add(const char* name, const char* type, T* target, const std::string& help);
-  // A text that `read` converts if it is given; `read` returns an error, or an empty text.
+  // A text converted by `read`, which returns an error or an empty text.
   Argument Add(const char* name, const char* type, const char* help, std::function<std::string(const std::string&)> read);
 
   // A check of all arguments together once they are filled in. Returns an error, or an empty text.
   void Check(std::function<std::string()> why_not);
 
-  // Arguments that several commands take.
+  // Arguments shared by several commands.
   void PluginPath(std::vector<std::string>* target);
   void Out(std::filesystem::path* target, const char* help = "Results folder of an experiment");
 

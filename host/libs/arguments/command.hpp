@@ -20,7 +20,7 @@ enum Exit : int {
 };
 
 struct Command {
-  std::string name;  // "config check" stands below `config`
+  std::string name;  // "config check" is a subcommand of `config`
   std::string help;
   // Declares the arguments. The function that it returns is called after parsing, and returns the exit code. NULL: the command
   // has subcommands, or `tool` carries it out.

@@ -44,7 +44,7 @@ Offers OptionsOf(const CLI::App& app) {
   return offers;
 }
 
-// The value at this place among those without a name; one that may be given often takes all that follow.
+// The positional value at this index; a repeatable one matches all further positions.
 Offers ValueAt(const CLI::App& app, size_t place, const TypedLine& line, const ValueOffers& values) {
   const std::vector<const CLI::Option*> places = app.get_options([](const CLI::Option* o) { return o->get_positional(); });
   size_t first = 0;

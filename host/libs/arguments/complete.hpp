@@ -26,8 +26,7 @@ struct TypedLine {
 // Offers values of a type, such as "FILE".
 using ValueOffers = std::function<Offers(const std::string& type, const TypedLine& line)>;
 
-// Offers files in the folder that is begun if `wants` accepts them, and folders: with a '/' at the end unless `wants` accepts
-// them too.
+// Offers the files accepted by `wants` in the typed folder, and folders. A folder ends with '/' unless `wants` accepts it too.
 Offers PathOffers(const TypedLine& line, const std::function<bool(const std::filesystem::path&)>& wants);
 Offers WordOffers(const std::vector<std::string>& words);
 std::vector<std::string> SplitWords(const std::string& text, char at);

@@ -66,7 +66,7 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
       ->check(CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}))
       ->each([](const std::string& when) { ChooseColour(kWhen.at(when)); });
   app->callback([app, arguments, run, chosen] {
-    if (!app->get_subcommands().empty()) return;  // `gate save` stands below `gate`, which runs by itself, too
+    if (!app->get_subcommands().empty()) return;  // `gate save` is a subcommand of `gate`, which can also run without one
     arguments.RunChecks();
     *chosen = run;
   });
@@ -141,7 +141,7 @@ std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
       at = at->get_subcommand(word);
     } else if (!word.starts_with("-") && !commands.empty() && (at == &root || TakesNoPlace(*at))) {
       const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
-      if (at == &root) commands.push_back("help");  // TypedWords makes an option of it
+      if (at == &root) commands.push_back("help");  // TypedWords converts it to an option
       return "unknown command '" + word + "'" +
              (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands)))
                             : "; use `backplane " + meant + (meant.find('`') == meant.npos ? "`" : ""));
@@ -158,7 +158,7 @@ int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLi
   return line.usage_code;
 }
 
-// What `gate` needs, `gate save` below it does not: CLI11 would take its name for a place that `gate` has to fill.
+// `gate save` does not need the required arguments of `gate`, but CLI11 would parse its name as one of them.
 void NeedOnlyWhatWasTyped(CLI::App* root, const std::vector<std::string>& words) {
   if (words.size() < 2) return;
   const auto below = [](CLI::App* app, const std::string& name) {
@@ -184,7 +184,7 @@ std::vector<Command> NeededCommands(const CommandLine& line) {
   return needed;
 }
 
-// From where the person stands, if that is shorter.
+// Relative to the working directory, if that is shorter.
 std::string TypedProgram(const std::filesystem::path& program) {
   if (!program.is_absolute()) return program.string();
   std::error_code error;
@@ -222,7 +222,7 @@ int RunCommandLine(const CommandLine& line) {
   Run chosen = WhatThereIs(root);
   const std::vector<std::string>& words = line.words;
   for (const Command& command : NeededCommands(line)) AddCommand(&root, command, program, &chosen);
-  root.footer(line.examples);  // of the program alone: commands made later would take it over
+  root.footer(line.examples);  // only for the program: later commands would inherit it
   NeedOnlyWhatWasTyped(&root, words);
   try {
     if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words
@@ -230,7 +230,7 @@ int RunCommandLine(const CommandLine& line) {
       return kOk;
     }
     try {
-      root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 takes them
+      root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
     } catch (const CLI::ParseError& error) {
       return Complain(root, error, line);
     }

@@ -13,11 +13,11 @@ namespace backplane {
 
 // The functions may be empty.
 struct CommandLine {
-  std::string program;             // as it was typed
+  std::string program;             // as typed
   std::vector<std::string> words;  // TypedWords
   std::string about, examples, version;
   std::vector<Command> commands;                        // in the order of --help
-  std::function<std::vector<Command>()> more_commands;  // called only if none of `commands` was typed
+  std::function<std::vector<Command>()> more_commands;  // only called if `commands` does not contain the typed command
   // Returns "run FILE" for "train"; empty: the word is unknown.
   std::function<std::string(const std::string& word)> meant_by_command;
   // Returns the names that `--set` accepts with these words, for an unknown option that may mean one.
@@ -29,8 +29,7 @@ struct CommandLine {
 // The arguments, with `help COMMAND` and `-v` as options.
 std::vector<std::string> TypedWords(int argc, char** argv);
 
-// The program `backplane` of a tool as it was typed, for commands to type next. A tool that was started directly lies next to
-// it.
+// The path of `backplane` as the user typed it, for printed commands. A tool that was started directly is next to it.
 std::string TypedHost(int argc, char** argv);
 
 // "config" of "config check".

@@ -1,4 +1,4 @@
-// Time by the clock of a loop that looks at it. While the process is stopped, or its machine is suspended, time stands still.
+// Time measured by a polling loop. It stops while the process is stopped or the machine is suspended.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class AwakeClock {
     if (counts) seconds_ += passed_s;
     return seconds_;
   }
-  // Returns the time since the last look and adds nothing.
+  // Returns the time since the last call without adding it.
   double Passed(Clock::time_point now = Clock::now()) {
     return std::clamp(std::chrono::duration<double>(now - std::exchange(last_, now)).count(), 0.0, most_s_);
   }

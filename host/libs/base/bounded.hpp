@@ -1,4 +1,4 @@
-// Words of a plugin where they are kept: a sentence is enough of them.
+// Limits the length of stored texts from plugins.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace backplane {
 
 inline constexpr size_t kMaxSentence = 4096;  // bytes
 
-// The first `most` bytes, cut between two characters of UTF-8, and how many more there were.
+// The first `most` bytes, cut between UTF-8 characters, and the number of omitted bytes.
 inline std::string Bounded(std::string_view text, size_t most = kMaxSentence) {
   if (text.size() <= most) return std::string(text);
   size_t end = most;

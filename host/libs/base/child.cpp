@@ -58,7 +58,7 @@ struct ExecImage {
   std::vector<char*> argv, envp;
 };
 
-// While one exists this thread takes no signal, nor does a child that it forks.
+// Blocks all signals in this thread and in the children that it forks.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -93,7 +93,7 @@ void KeepOpen(int fd) {
 
 enum class StartStep { kJoinGroup = 1, kEnterFolder, kExecute };
 
-// What a child says through a pipe that an execution closes: so nothing comes if it went well.
+// Sent by the child through a close-on-exec pipe: an empty pipe means that exec succeeded.
 struct StartFailure {
   StartStep step;
   int error;  // errno
@@ -109,7 +109,7 @@ void ResetSignals(const std::vector<int>& blocked_signals) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     std::signal(signal, SIG_DFL);
   }
-  // Only now: what came since the fork met no handler of the parent's, which would have swallowed it.
+  // Only now: the parent's handler would have swallowed signals since the fork.
   sigset_t blocked;
   sigemptyset(&blocked);
   for (const int signal : blocked_signals) {
@@ -192,7 +192,7 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
   const pid_t parent = getpid();
   int fork_error = 0;
   {
-    const AllSignalsBlocked blocked;  // the child is born so: a stop that comes at once waits until it can be obeyed
+    const AllSignalsBlocked blocked;  // inherited, so that an early stop stays pending until the child can handle it
     pid_ = fork();
     if (pid_ == 0) {
       BecomeChild(image, files, command.inherit_fds, setup, parent, failure.writer());
@@ -207,7 +207,7 @@ Child::Child(const ChildCommand& command, const ChildSetup& setup) {
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(fork_error));
   }
   if (!setup.own_session) {
-    setpgid(pid_, pid_);  // also here, so that a kill of the group can not come too early; fails harmlessly after exec
+    setpgid(pid_, pid_);  // here too, so that killing the group cannot come too early; fails harmlessly after exec
   }
   const std::optional<StartFailure> failed = ReadFailure(failure.reader());
   if (failed) {
@@ -239,7 +239,7 @@ std::optional<ChildExit> Child::Wait(int timeout_ms) {
   if (found != 0 && errno == ECHILD) {
     exit_ = ChildExit{-1};
   } else if (found == 0 && ended.si_pid == pid_) {
-    // Helpers that it left in its group end with it. Before it is reaped: afterwards the number may be another group's.
+    // Kill processes that it left in its group. Do it before reaping, because the number may belong to a different group later.
     kill(-pid_, SIGKILL);
     int status = 0;
     rusage used{};

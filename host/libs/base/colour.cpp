@@ -42,7 +42,7 @@ std::string WithSeverity(const std::string& line) {
   for (const auto& [word, tone] :
        {std::pair("error:", Tone::kBad), std::pair("warning:", Tone::kWarning), std::pair("note:", Tone::kFaint)}) {
     const size_t at = line.find(word);
-    // At the beginning, or behind the place that it is about.
+    // At the start, or after the place that it refers to.
     const bool leads = at == 0 || (at != std::string::npos && at >= 2 && line.compare(at - 2, 2, ": ") == 0);
     if (leads) return line.substr(0, at) + Toned(word, tone) + line.substr(at + std::strlen(word));
   }

@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// nlohmann's exceptions begin with the name of their class, "[json.exception.parse_error.101] ", which is left out.
+// nlohmann's messages start with the name of the class, "[json.exception.parse_error.101] ", which is removed.
 inline std::string WordsOf(const std::exception& error) {
   std::string words = error.what();
   for (size_t at = 0; (at = words.find("[json.exception.", at)) != std::string::npos;) {

@@ -1,4 +1,4 @@
-// Names that people give to files which the host then writes.
+// Validates file names that users choose for output.
 #pragma once
 
 #include <filesystem>
@@ -6,12 +6,12 @@
 
 namespace backplane {
 
-// Whether a file can have that name in any folder, and every listing shows it: valid UTF-8 that is not empty, without slashes,
-// backslashes and control characters, and not hidden by a leading dot.
+// True if a file can have that name in any folder and is visible in listings: non-empty valid UTF-8 without slashes,
+// backslashes, control characters or a leading dot.
 bool IsFileName(const std::string& text);
 
-// A folder as it was typed, without dots and the slash that a shell's completion leaves: "./results/" is "results", so that
-// names beside it can be made by adding to it.
+// Normalizes a typed folder, without dots and the trailing slash of shell completion: "./results/" becomes "results", so that a
+// suffix makes the name of a sibling.
 std::filesystem::path FolderName(const std::filesystem::path& typed);
 
 }  // namespace backplane

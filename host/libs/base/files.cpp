@@ -42,7 +42,7 @@ void WritePieces(const std::filesystem::path& file, const std::vector<std::strin
   const int error = errno;
   close(fd);
   if (!written) {
-    // What did not fit must not keep the disk full: others still have to write down how this ended.
+    // A partial file must not keep the disk full: other writers still have to record the failure.
     unlink(file.c_str());
     errno = error;
     Fail("cannot write", file);
@@ -62,7 +62,7 @@ void Replace(const std::filesystem::path& file, const std::string& text, bool du
 void SyncFolder(const std::filesystem::path& folder) {
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno == EACCES) {
-    return;  // one may write in it and not look: its files are safe, and only their names could be lost with the power
+    return;  // the folder may be writable but not readable: its files are safe, but a power failure could lose their names
   }
   if (fd < 0) {
     Fail("cannot open", folder);
@@ -92,7 +92,7 @@ int OpenRegularFile(const std::filesystem::path& file, std::string* why_not) {
     *why_not = why;
     return -1;
   };
-  // Before it is opened, as opening a device may do something; and after, as another file may have come in its place.
+  // Check before opening, because opening a device can have effects, and after, because the file may have been replaced.
   if (stat(file.c_str(), &info) != 0) return fail(std::strerror(errno));
   if (!S_ISREG(info.st_mode)) return fail(std::string("is ") + KindOf(info.st_mode) + ", not a regular file");
   const int fd = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -134,7 +134,7 @@ std::optional<std::string> ReadFile(const std::filesystem::path& file) {
 std::ifstream OpenStream(const std::filesystem::path& file) {
   std::string why_not;
   const int fd = OpenRegularFile(file, &why_not);
-  // A stream takes no descriptor; this name leads to what the descriptor is of, whatever has become of the file's.
+  // A stream cannot adopt a descriptor; this name leads to the open file even if its path has changed.
   std::ifstream stream("/proc/self/fd/" + std::to_string(fd), std::ios::binary);
   if (fd >= 0) {
     close(fd);

@@ -1,4 +1,4 @@
-// Numbers that were measured as float32, as a person would write them.
+// Converts float32 measurements to readable doubles.
 #pragma once
 
 #include <charconv>
@@ -6,8 +6,8 @@
 
 namespace backplane {
 
-// The double of the shortest decimal number that is this float32: 0.892f is 0.892 and not 0.8920000195503235, and stays so in
-// every file. No further from what was measured than half a step of float32.
+// The double closest to the shortest decimal number that is this float32: 0.892f becomes 0.892 instead of 0.8920000195503235 in
+// every file. The error is at most half a float32 step.
 inline double AsWritten(float value) {
   if (!std::isfinite(value)) return static_cast<double>(value);
   char text[32];

@@ -1,6 +1,6 @@
 #include "base/hash64.hpp"
 
-#define XXH_INLINE_ALL  // nothing to link
+#define XXH_INLINE_ALL  // header-only
 #include <xxhash.h>
 
 namespace backplane {

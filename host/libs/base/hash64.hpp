@@ -1,4 +1,4 @@
-// XXH3 in 64 bits (github.com/Cyan4973/xxHash): of bytes that nobody forges, as fast as memory is read.
+// 64-bit XXH3 (github.com/Cyan4973/xxHash) at memory speed. It does not protect against forgery.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace backplane {
 
-// Of bytes that come in pieces: however they are cut, the hash is that of the whole.
+// A streaming hash; the partition into pieces does not affect the value.
 class Hash64 {
  public:
   Hash64();
   ~Hash64();
   void Add(const void* data, size_t size);
-  uint64_t Value() const;  // of all that was added so far
+  uint64_t Value() const;  // of all bytes added so far
 
  private:
   struct State;

@@ -1,4 +1,4 @@
-// A file that is kept by a descriptor, so that its loss is noticed and its content can still be read.
+// Holds a file by descriptor, to detect its loss and still read its content.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A folder that is kept by a descriptor, so that it is found again after somebody has moved it.
+// Holds a folder by descriptor, to find it again after it was moved.
 #pragma once
 
 #include <filesystem>
@@ -8,23 +8,23 @@ namespace backplane {
 
 class HeldFolder {
  public:
-  // Where it is not there, or cannot be opened, nothing is held: fd() is -1 and the name is all there is.
+  // If the folder is missing or cannot be opened, fd() is -1 and only the name is known.
   explicit HeldFolder(const std::filesystem::path& folder);
   ~HeldFolder();
   HeldFolder(const HeldFolder&) = delete;
 
-  // For callers that are lost without it. Throws std::runtime_error with the reason if nothing is held.
+  // Throws std::runtime_error with the reason if the folder could not be opened.
   void Require() const;
 
   int fd() const { return fd_; }
   const std::filesystem::path& name() const { return name_; }
-  // The name still leads to this very folder, through whatever links. True where nothing is held.
+  // True if the name still leads to this folder, through any links, or if no folder is held.
   bool InPlace() const;
   bool Deleted() const;
-  // The name while it leads here, afterwards a way through the descriptor, good in this process: what is opened below it is in
-  // this folder, and in no other that has taken the name.
+  // The name while it leads here, later a path through the descriptor that is valid in this process. Files opened below it are
+  // in this folder, not in another one that has replaced it.
   std::filesystem::path Now() const;
-  // Where it lies now, for people. Empty: it was deleted, or this process cannot see it.
+  // Its present location for messages. Empty if it was deleted or is invisible to this process.
   std::filesystem::path Where() const;
 
  private:
@@ -32,7 +32,7 @@ class HeldFolder {
   int fd_ = -1, error_ = 0;
 };
 
-// The descriptor is of what lies at `file`.
+// True if the descriptor refers to the file at `file`.
 bool IsAt(int fd, const std::filesystem::path& file);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// Infinity as YAML writes it. JSON has no such number, so an option's value stays this text until a plugin asks for it.
+// Infinity in YAML notation. JSON has no such number, so an option's value stays text until a plugin reads it.
 #pragma once
 
 #include <limits>

@@ -87,7 +87,7 @@ void SetTimer(suseconds_t us) {
   setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-// A pipe whose reader does not read would hold up the handler, and with it the process.
+// A pipe without an active reader would block the handler, and so the process.
 template <size_t N>
 void Print(const char (&text)[N]) {
   if (!TakesOutput(STDERR_FILENO, 0)) return;

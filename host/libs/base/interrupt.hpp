@@ -5,10 +5,10 @@
 
 namespace backplane {
 
-// While one exists, SIGINT, SIGTERM and SIGHUP are counted instead of ending the process, and waits return early; SIGPIPE is
-// ignored: a reader of our output that has gone ends no batch. One at a time.
+// During its life, SIGINT, SIGTERM and SIGHUP are counted instead of ending the process, and waits return early. SIGPIPE is
+// ignored, so that a batch outlives the reader of its output. Only one scope may exist.
 //
-// Each signal has to be answered within a second. If the loop of the process does not do that, a timer's handler does:
+// Each signal must be answered within a second. If the loop of the process does not do that, a timer's handler does:
 //   the first one:  it prints that the process is stopping, unless Acknowledge() was called
 //   the next one:   it kills the child processes (a shim kills its trial) and ends this one with exit code 130, unless
 //                   Count() was called since, which means that the loop ends them itself
@@ -18,7 +18,7 @@ class InterruptScope {
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
 
-  static int Count();  // 0 if there is no scope
+  static int Count();  // 0 without a scope
   // Whether a signal was counted by this scope or an earlier one. An engine outlives the scope of its batch.
   static bool AnyCame();
   // The loop has printed its answer.

@@ -1,11 +1,11 @@
-// Whether JSON may be parsed without harm: whatever copies, compares or writes a value calls itself at each level.
+// Guards against JSON nested so deeply that recursive code overflows the stack.
 #pragma once
 
 #include <string_view>
 
 namespace backplane {
 
-// Nested deeper than any file of ours. Brackets within texts do not count.
+// True above the depth of any valid file. Ignores brackets within strings.
 inline bool IsNestedTooDeeply(std::string_view json) {
   constexpr int kMaxDepth = 64;
   int depth = 0;

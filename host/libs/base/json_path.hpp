@@ -1,4 +1,4 @@
-// A place within a JSON document, named as people name it: "learner.options.lr".
+// Access to JSON values by dotted path: "learner.options.lr".
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// null if there is no such place. A key that itself holds dots is found too.
+// Returns null if the path does not exist. A key that contains dots is found too.
 inline const nlohmann::json& AtPath(const nlohmann::json& object, const std::string& path) {
   static const nlohmann::json kNothing;
   if (!object.is_object()) return kNothing;
@@ -16,7 +16,7 @@ inline const nlohmann::json& AtPath(const nlohmann::json& object, const std::str
   return found != object.end() ? AtPath(*found, path.substr(dot + 1)) : kNothing;
 }
 
-// Makes the objects on the way; what stands there and is none is replaced.
+// Creates missing objects on the path and replaces other values on it.
 inline void SetAtPath(nlohmann::json* object, const std::string& path, nlohmann::json value) {
   if (!object->is_object()) *object = nlohmann::json::object();
   const size_t dot = path.find('.');
@@ -27,7 +27,7 @@ inline void SetAtPath(nlohmann::json* object, const std::string& path, nlohmann:
   }
 }
 
-// Nothing happens if there is no such place.
+// Does nothing if the path does not exist.
 inline void RemoveAtPath(nlohmann::json* object, const std::string& path) {
   const size_t dot = path.find('.');
   if (!object->is_object() || object->erase(path) > 0 || dot == std::string::npos) return;

@@ -58,7 +58,7 @@ LineFile::LineFile(std::filesystem::path file, const std::function<uint64_t(int 
 LineFile::~LineFile() { close(fd_); }
 
 void LineFile::Append(std::string_view lines) {
-  // A file takes all of a write, or as much as there is room for: then the rest says why.
+  // After a short write, the next attempt sets errno to the reason.
   if (WriteWhole(fd_, lines) < lines.size()) {
     const int error = errno;
     CutTo(size_bytes_);

@@ -1,4 +1,4 @@
-// A file that only grows, by whole lines: a write that fails leaves what stood there before.
+// An append-only file of whole lines; a failed write leaves the previous content.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace backplane {
 // on device").
 class LineFile {
  public:
-  // Opens it for appending, or makes it; a last line without its end is cut off.
+  // Opens the file for appending or creates it; cuts off an incomplete last line.
   explicit LineFile(std::filesystem::path file);
-  // The same of a file of something else than lines, of which the first bytes are whole.
+  // The same for a file that does not consist of lines; its first `whole_bytes` bytes are valid.
   LineFile(std::filesystem::path file, uint64_t whole_bytes);
   ~LineFile();
   LineFile(const LineFile&) = delete;
 
-  // With one write(). If it does not fit, the file is afterwards what it was: half a line followed by a whole one could not be
-  // read again, and cutting a file back needs no room.
+  // Appends with one write(). After a failure the file is cut back, which needs no space, because a partial line would corrupt
+  // the next one.
   void Append(std::string_view lines);
-  // What was appended is on the disk when this returns. Costs nothing if nothing was appended since the last time.
+  // Makes appended lines durable. Free if there are none since the last call.
   void Sync();
-  // Both, and the file is what it was if either fails.
+  // Does both; cuts the file back if either fails.
   void AppendAndSync(std::string_view lines);
 
  private:
@@ -36,7 +36,7 @@ class LineFile {
   int fd_ = -1;
   uint64_t size_bytes_ = 0;
   bool unsynced_ = false;
-  // A failed fdatasync has dropped what it could not write, and the next one would say that all is well.
+  // A failed fdatasync drops its dirty pages, so the next call would falsely succeed.
   int sync_error_ = 0;
 };
 

@@ -15,14 +15,14 @@ class LinePeer {
   int theirs() const { return sockets_.theirs(); }  // for the program to inherit
   void CloseTheirs() { sockets_.CloseTheirs(); }
 
-  // Sends what fits now; the rest is sent by later calls. False: the program has closed its end.
+  // Sends as much as fits now and the rest in later calls. False: the program has closed its end.
   bool Send(std::string_view text);
   enum class Heard { kNothing = 1, kSome, kEnd };
   // Waits at most this long for bytes. kEnd: the program has closed its end.
   Heard Listen(int timeout_ms);
   // The next whole line, without its end.
   std::optional<std::string> Next();
-  const std::string& unread() const { return unread_; }  // after Next: the beginning of a line
+  const std::string& unread() const { return unread_; }  // after Next: an incomplete line
   // The program reads the end of its input.
   void EndInput();
 

@@ -1,4 +1,4 @@
-// What a child process reads and writes, without a pipe.
+// Input and output of child processes in memory, without pipes.
 #pragma once
 
 #include <sys/mman.h>
@@ -14,8 +14,8 @@
 
 namespace backplane {
 
-// A file in memory: unlike a pipe it holds all that is written, so nobody waits for a reader, and a child that does not read
-// what it was given costs this process no SIGPIPE.
+// A file in memory. Unlike a pipe it has unlimited room, so writers never wait, and a child that ignores its input causes no
+// SIGPIPE here.
 class MemoryFile {
  public:
   explicit MemoryFile(const std::string& content = "") : fd_(memfd_create("output", MFD_CLOEXEC)) {
@@ -28,7 +28,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
 
   int fd() const { return fd_; }
-  std::string Content(size_t from = 0) const {  // what has been written so far
+  std::string Content(size_t from = 0) const {  // the content written so far
     std::string text;
     std::array<char, 4096> part;
     for (ssize_t n = 0; (n = pread(fd_, part.data(), part.size(), static_cast<off_t>(from + text.size()))) > 0;)

@@ -32,7 +32,7 @@ class Deadline {
   const Clock::time_point end_;
 };
 
-// A descriptor of its own for the same terminal or pipe: O_NONBLOCK on `fd` itself would hold for other processes as well.
+// A separate descriptor for the same terminal or pipe, because O_NONBLOCK on `fd` itself would affect other processes.
 class Writer {
  public:
   explicit Writer(int fd) : fd_(fd) {
@@ -54,12 +54,12 @@ class Writer {
 
 struct Patience {
   int fd, limit_ms;
-  bool blocked = false;  // the last write was given up
-  bool lost = false;     // one of them was
+  bool blocked = false;  // the last write timed out
+  bool lost = false;     // a write timed out
 };
 Patience g_stdout{STDOUT_FILENO, kTerminalPatience_ms}, g_stderr{STDERR_FILENO, kNotePatience_ms};
 
-// Text that is given up counts as written, because fmt throws after a short write, even out of a destructor.
+// Reports abandoned text as written, because fmt throws after a short write, even from a destructor.
 ssize_t WritePatiently(void* patience, const char* text, size_t size) {
   Patience& to = *static_cast<Patience*>(patience);
   const bool written = WriteWithin(to.fd, {text, size}, to.blocked ? 0 : to.limit_ms);
@@ -93,7 +93,7 @@ bool WriteWithin(int fd, std::string_view text, int limit_ms) {
       errno = ETIME;
       return false;
     }
-    // A pipe with room takes this many bytes without a wait.
+    // A pipe with room accepts this many bytes without blocking.
     const ssize_t written = write(writer.fd(), text.data(), std::min<size_t>(text.size(), PIPE_BUF));
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));

@@ -25,7 +25,7 @@ size_t WriteWhole(int fd, std::string_view bytes) {
 
 Pipe::Pipe(Read read, int bytes) {
   if (pipe2(ends_, O_CLOEXEC) != 0) Fail("cannot make a pipe");
-  // Only of this end: the writing program waits, as it expects.
+  // Only for this end: the writing program expects to block.
   if (read == Read::kReturns) fcntl(reader(), F_SETFL, O_NONBLOCK);
   if (bytes > 0) fcntl(reader(), F_SETPIPE_SZ, bytes);
 }

@@ -12,7 +12,7 @@
 
 namespace backplane {
 
-// Writes all of it, also if signals come. Returns the number of bytes written: fewer than given if it failed (errno).
+// Writes everything, resuming after signals. Returns the number of bytes written: fewer than given if it failed (errno).
 size_t WriteWhole(int fd, std::string_view bytes);
 
 class Pipe {

@@ -14,7 +14,7 @@ struct Character {
 
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Of the first bytes of `text`, which is not empty. Neither overlong forms nor surrogates are UTF-8.
+// Decodes the first character of `text`, which is not empty. Rejects overlong forms and surrogates.
 Character FirstOf(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {lead, 1};
@@ -28,7 +28,7 @@ Character FirstOf(std::string_view text) {
   return code < kLeast[bytes] || surrogate || code > 0x10FFFF ? Character{} : Character{code, bytes};
 }
 
-// Control characters, separators of lines, and what turns or hides the direction of text.
+// Control characters, line separators and marks that change the direction of text.
 bool Moves(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

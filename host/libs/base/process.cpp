@@ -24,7 +24,7 @@ std::string BootId() {
 
 std::optional<uint64_t> ProcessStart(pid_t pid) {
   const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  // The second field is the program's name in brackets and may itself hold spaces and brackets.
+  // The second field is the program's name in brackets, which may contain spaces and brackets.
   const size_t bracket = stat.rfind(')');
   if (bracket == std::string::npos) {
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Which process wrote something: a pid alone is soon given to another one.
+// Identifies a process beyond its lifetime, because the system reuses pids.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@ namespace backplane {
 
 struct ProcessId {
   pid_t pid = 0;
-  uint64_t pid_start = 0;  // field 22 of /proc/PID/stat: clock ticks from the start of the machine to that of the process
+  uint64_t pid_start = 0;  // field 22 of /proc/PID/stat: clock ticks from boot to the start of the process
   std::string boot_id, hostname;
 
   static constexpr void Fields(auto& self, auto&& visit) {  // record/fields.hpp
@@ -22,12 +22,12 @@ struct ProcessId {
   }
 };
 
-std::string BootId();                             // changes with every start of the machine; empty if the kernel does not tell
+std::string BootId();                             // changes with every boot; empty if the kernel does not report it
 std::optional<uint64_t> ProcessStart(pid_t pid);  // absent: no such process
 ProcessId ThisProcess();
 
-// False if this machine has been started anew since. A process of another machine counts as alive: nobody here can know. Where
-// one holds a lock, ask the lock as well.
+// False if this machine has rebooted since. A process of another machine counts as alive, because its state is unknown here. If
+// the process holds a lock, check that too.
 bool IsAlive(const ProcessId& process);
 
 }  // namespace backplane

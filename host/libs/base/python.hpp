@@ -6,11 +6,11 @@
 
 namespace backplane {
 
-// BACKPLANE_PYTHON, else of the nearest folder above this program its .venv/bin/python or the Python whose packages it holds,
-// else python3 of PATH.
+// BACKPLANE_PYTHON; else, from the nearest folder above this program, .venv/bin/python or the Python whose packages contain it;
+// else python3 on PATH.
 std::string FindPython();
 
-// In the folder of this program, or in `bin` next to it; empty: in neither.
+// In the folder of this program, or in `bin` next to it; empty: not found.
 std::filesystem::path BesideProgram(const std::string& name);
 
 inline constexpr char kInstallFigures[] =

@@ -1,4 +1,4 @@
-// A folder that is gone, with all that lies in it, when the object is.
+// A temporary folder, removed with its content by the destructor.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ class ScratchFolder {
  public:
   // Makes `path`. Throws std::filesystem::filesystem_error.
   explicit ScratchFolder(std::filesystem::path path);
-  // Makes one of its own among the system's temporary files. Throws std::runtime_error.
+  // Creates a new folder among the system's temporary files. Throws std::runtime_error.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// POSIX: the first of these variables that is set decides.
+// POSIX: the first of these variables that is set determines the locale.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);

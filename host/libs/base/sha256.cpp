@@ -1,7 +1,7 @@
 #include "base/sha256.hpp"
 
-// The functions below EVP, which OpenSSL 3 would rather not have called: the first digest of a process through EVP loads the
-// library's configuration and all its names, 5 million instructions, and every process of a batch makes one.
+// Uses the functions below EVP, which OpenSSL 3 discourages. The first digest through EVP loads the library's configuration and
+// all its names, 5 million instructions, in every process of a batch.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 #include <unistd.h>

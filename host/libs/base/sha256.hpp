@@ -1,4 +1,4 @@
-// SHA-256, which names trials and tells whether a file is the one that it was.
+// SHA-256, for names of trials and identity of files.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@ struct SHA256state_st;  // of libcrypto
 
 namespace backplane {
 
-// A hash of what comes piece by piece.
+// A streaming hash.
 class Sha256Digest {
  public:
   Sha256Digest();
   ~Sha256Digest();
   void Add(const void* data, size_t size);
-  // Of all that was added; each ends the digest.
+  // Return the hash of all added bytes and end the digest.
   std::array<unsigned char, 32> Bytes();
   std::string Hex();
 

@@ -1,11 +1,11 @@
-// One word of a command that a person is told to type.
+// A word of a command that is printed for pasting.
 #pragma once
 
 #include <string>
 
 namespace backplane {
 
-// Quoted for a POSIX shell if it must be.
+// Quotes the word for a POSIX shell if necessary.
 std::string ShellArgument(const std::string& text);
 
 }  // namespace backplane

@@ -9,8 +9,8 @@ namespace backplane {
 
 void OpenStandardDescriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // open takes the lowest number that is free, and all below this one are taken by now. Without /dev/null, as in a bare
-    // chroot, the root folder keeps the number: what is printed is lost then, and no file is hurt.
+    // open returns the lowest free number; all below this one are in use. Without /dev/null, as in a bare chroot, the root
+    // folder occupies the number: output is lost, but no file is damaged.
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDWR) < 0) {
       [[maybe_unused]] const int folder = open("/", O_RDONLY | O_DIRECTORY);
     }

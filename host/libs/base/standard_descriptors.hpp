@@ -1,10 +1,10 @@
-// Descriptors 0, 1 and 2 belong to stdin, stdout and stderr, whatever a parent has closed.
+// Keeps descriptors 0, 1 and 2 for stdin, stdout and stderr even if the parent closed them.
 #pragma once
 
 namespace backplane {
 
-// Opens /dev/null where one of them is closed. Without it the next file that is opened gets the number, and what is printed
-// lands in it. The first thing that main does, before anything else is opened.
+// Opens /dev/null for each closed one. Otherwise the next opened file would get its number and receive the output. Call it
+// first in main, before opening any file.
 void OpenStandardDescriptors();
 
 }  // namespace backplane

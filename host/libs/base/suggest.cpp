@@ -42,7 +42,7 @@ size_t DistanceWithin(std::string_view a, std::string_view b, size_t most) {
   return row[b.size()];
 }
 
-// "entropy" -> "ent", "entrpy", "etpy": its first letter, and others of it in their order.
+// "entropy" -> "ent", "entrpy", "etpy": its first letter and a subsequence of the others.
 bool IsCutFrom(std::string_view part, std::string_view word) {
   if (part.empty() || word.empty() || part[0] != word[0]) return false;
   size_t taken = 0;
@@ -50,10 +50,10 @@ bool IsCutFrom(std::string_view part, std::string_view word) {
   return taken == part.size();
 }
 
-// For texts in small letters: true for the beginning of `word`, or for each of its words cut short ("ent_coef" of
-// "entropy_coeff") to half of the length or more.
+// For lower-case texts: true for a prefix of `word`, or if each of its words is cut short ("ent_coef" for "entropy_coeff") to
+// at least half its length.
 bool IsAbbreviation(std::string_view name, std::string_view word) {
-  constexpr size_t kLeast = 3;  // fewer letters begin too much
+  constexpr size_t kLeast = 3;  // shorter ones match too many words
   if (name.size() < kLeast || name.size() >= word.size()) return false;
   if (word.starts_with(name)) return true;
   if (2 * name.size() < word.size()) return false;

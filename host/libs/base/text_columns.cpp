@@ -12,7 +12,7 @@ struct Glyph {
   size_t bytes, cells;
 };
 
-// A byte that is no UTF-8 is a character of one cell; an accent that is added to the one before takes none.
+// An invalid byte is a character of one cell; a combining accent has none.
 Glyph GlyphAt(const std::string& text, size_t at) {
   utf8proc_int32_t code = -1;
   const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
@@ -22,7 +22,7 @@ Glyph GlyphAt(const std::string& text, size_t at) {
   return {static_cast<size_t>(bytes), static_cast<size_t>(std::max(cells, 0))};
 }
 
-// The first `head` and the last `tail` columns around the mark; half of a character is none of it.
+// The first `head` and the last `tail` columns around the mark; a wide character that does not fit is left out.
 std::string Cut(const std::string& text, size_t head, size_t tail, const std::string& mark) {
   size_t rest = BytesWithin(text, Columns(text) - tail);
   while (Columns(text.substr(rest)) > tail) rest += GlyphAt(text, rest).bytes;

@@ -1,5 +1,5 @@
-// One experiment, checked and complete: every default filled in. It exists as JSON (hashed, saved and sent to the
-// trial process) and as this struct (for code); the two convert without loss.
+// One experiment, validated and complete, with all defaults filled in. It exists as JSON (hashed, saved and sent to the trial
+// process) and as this struct (for code); the two convert without loss.
 #pragma once
 
 #include <algorithm>
@@ -37,13 +37,13 @@ struct RolloutConfig {
   uint64_t num_env_runners = 1;
   uint64_t num_envs_per_env_runner = 1;
   std::optional<uint64_t> threads;     // absent: auto, by TrialThreads
-  bool pin_threads = false;            // each thread keeps to a core of its own
+  bool pin_threads = false;            // binds each thread to a core
   uint64_t workers = 0;                // processes that play candidates; 0: none
   std::optional<uint64_t> chunk_rows;  // absent: auto, by AutoChunkRows
   uint64_t rows() const { return num_env_runners * num_envs_per_env_runner; }
   uint64_t ChunkRows() const { return chunk_rows.value_or(AutoChunkRows(num_envs_per_env_runner)); }
 
-  // Blocks of up to 8 rows: enough of them for the cores of a usual machine, and rows enough for one call of a learner.
+  // Blocks of up to 8 rows: enough blocks for the cores of common machines, and enough rows for one call of a learner.
   static RolloutConfig OfRows(uint64_t rows) {
     const uint64_t rows_of_a_runner = std::gcd(rows, uint64_t{8});
     return {.num_env_runners = rows / rows_of_a_runner, .num_envs_per_env_runner = rows_of_a_runner};
@@ -80,8 +80,8 @@ struct ResourceConfig {
 
 struct ReportConfig : ReportSection {
   // For kind parallel_efficiency: a trial runs until the 95 % interval over its measured iterations is within this percentage
-  // of its speed, or the time of its point, all seeds together, is used up. Both are set; with precision off, the time has no
-  // effect.
+  // of its speed. It also ends when the time of its point, shared by all seeds, is used up. Both are set; with precision off,
+  // the time has no effect.
   std::optional<double> precision_pct, max_time_s;
   // Properties of its kind (record/report_kinds.hpp); false without a kind.
   bool ComparesTimes() const { return MeasuresSpeed() || (timing && Kind().takes_timing); }
@@ -122,7 +122,7 @@ struct StopSweep {
   double max_failed_fraction = 1.0;
 };
 
-// Where trials run (module cluster); changes no number, and so no trial's identity.
+// The engine that runs trials (module cluster). It does not affect results, so it is not part of a trial's identity.
 struct EngineConfig {
   std::string kind = "local";
   uint64_t nodes = 1;                                      // slurm: jobs of the array, each on one node
@@ -157,9 +157,9 @@ struct Experiment {
   bool HasCommand() const { return !command.words.empty(); }
 };
 
-// The JSON stands as the experiment file does (a duration is "1800s", a size "16GiB"), so it can be read as one too.
+// The JSON has the form of the experiment file (a duration is "1800s", a size "16GiB"), so it can be read as one too.
 nlohmann::json ToJson(const Experiment& experiment);
-// A key that has a default, or need not be given, may be missing. Throws std::runtime_error on a document of another shape.
+// Keys with a default, or optional ones, may be missing. Throws std::runtime_error on a document of a different shape.
 Experiment ExperimentFromJson(const nlohmann::json& json);
 
 }  // namespace backplane

@@ -15,7 +15,7 @@ namespace backplane {
 
 struct PatternError {
   std::string sentence;
-  size_t at = 0;  // byte of the pattern at which it begins
+  size_t at = 0;  // byte of the pattern at which it starts
 };
 
 // RE2's syntax. Its matcher takes time in proportion to the line, whatever the pattern. It lacks backreferences and
@@ -33,7 +33,7 @@ class LinePattern {
   // All matches, from left to right. Only the first kMostLine bytes of a line are searched, and no further match after about a
   // second of work.
   std::vector<Match> MatchesIn(std::string_view line) const;
-  // The numbers of these.
+  // The numbers in the matches.
   std::vector<double> NumbersIn(std::string_view line) const;
 
   static constexpr size_t kMostLine = 4096;
@@ -42,7 +42,7 @@ class LinePattern {
   LinePattern(std::shared_ptr<const re2::RE2> regex, std::string begin);
 
   std::shared_ptr<const re2::RE2> regex_;
-  std::string begin_;  // each match begins with it: lines without it need not be matched
+  std::string begin_;  // every match starts with it, so lines without it are skipped
 };
 
 }  // namespace backplane

@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-// A piece of a word: text as it stands, or a placeholder's name.
+// A piece of a word: literal text, or a placeholder's name.
 struct Piece {
   bool placeholder = false;
   std::string text;

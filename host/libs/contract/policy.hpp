@@ -1,4 +1,4 @@
-// What to do about failures, as it is written: "infeasible", {"retry": 3}, "3 in 60s".
+// Policies for failures in their written form: "infeasible", {"retry": 3}, "3 in 60s".
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,11 +8,11 @@
 
 namespace backplane {
 
-// A word or {"retry": N} with N >= 1; nothing for anything else.
+// A word or {"retry": N} with N >= 1; absent for anything else.
 std::optional<FailureRule> ParseFailurePolicy(const nlohmann::json& written);
 nlohmann::json FormatFailurePolicy(const FailureRule& policy);
 
-// "COUNT in DURATION", or the number 0; nothing for anything else.
+// "COUNT in DURATION", or the number 0; absent for anything else.
 std::optional<FlappingLimit> ParseFlapping(const nlohmann::json& written);
 nlohmann::json FormatFlapping(const FlappingLimit& limit);
 

@@ -1,5 +1,4 @@
-// The host's own keys, each declared once: place in the file, whom it concerns, type, range, default, other names, and the
-// member it fills.
+// The host's own keys, each declared once: path, scope, type, range, default, other names, and the member it sets.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +16,7 @@ namespace backplane {
 enum class Scope {
   kIdentity = 1,  // numbers: another value makes another trial
   kSpeed,         // speed and resources of a trial, but no number
-  kBatch,         // settings around the trials: one value for all of them
+  kBatch,         // settings around the trials: one value for all trials
 };
 
 struct HostKey {
@@ -27,14 +26,14 @@ struct HostKey {
   std::string range;
   const char* def;  // YAML text; NULL: none. "<experiment>" stands for the experiment's name
   bool required;
-  // Names in other tools, comma separated. "=NAME" is a synonym: it is read as the key at the top level of a file, in the key's
-  // section and among the learner's options, with a note. Any other is used in hints only.
+  // Names in other tools, comma-separated. "=NAME" is a synonym: it is accepted as the key at the top level of a file, in the
+  // key's section and among the learner's options, with a note. Other names only appear in hints.
   std::string other_names;
   std::string doc;
   // Its place in the text whose hash is a point's id, and its value there, if any. Empty: no place. A key outside the identity
   // has the part that matters for it, such as the kind of device.
   std::string canonical;
-  std::optional<nlohmann::json> (*identity)(const Experiment&) = nullptr;  // NULL: as `get`
+  std::optional<nlohmann::json> (*identity)(const Experiment&) = nullptr;  // NULL: like `get`
   // The member as it stands in a saved configuration, and back. NULL for keys that are gone once the file is read.
   // Set throws std::runtime_error when the JSON does not fit.
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
@@ -43,18 +42,18 @@ struct HostKey {
   bool of_command = false;  // only valid next to learner.command, or that key itself
 
   ValueRule rule() const { return {type, range}; }
-  bool recorded() const { return get != nullptr; }  // stands in a saved configuration
+  bool recorded() const { return get != nullptr; }  // part of a saved configuration
 };
 
 std::span<const HostKey> HostKeys();
 const HostKey* FindHostKey(const std::string& path);
 // By another name of the very same meaning.
 const HostKey* FindHostKeyByAlias(const std::string& name);
-std::vector<std::string> OtherNames(const HostKey& key);  // both sorts, as they are written in files
+std::vector<std::string> OtherNames(const HostKey& key);  // both kinds, as written in files
 // "rollout", "evaluation.env": some keys stand below it.
 bool IsSection(const std::string& path);
-// The scope of the key at the path or above it, or of the section there if all its keys agree. Absent: no such path, or they
-// differ.
+// The scope of the key at the path or above it, or of the section there if all its keys agree. Absent: unknown path, or the
+// keys differ.
 std::optional<Scope> ScopeAt(std::string path);
 // Keys and sections of another scope than kIdentity.
 std::vector<std::string> PathsOutsideIdentity();

@@ -27,19 +27,19 @@ struct IterationSize {
   }
 };
 
-// The result of one trial. The supervisor reads a line per trial from the standard output of the process, and skips what
-// plugins print there.
+// The result of one trial. The supervisor reads a line per trial from the standard output of the process, and skips output of
+// plugins.
 struct TrialCheck {
   std::string trial_id;
   Outcome outcome = Outcome::kOk;
   std::string plugin;       // whose fault
   std::string error;        // a sentence
-  std::string path, place;  // the option that it names first, and where that was set; empty: none, or a default
+  std::string path, place;  // the first option in the error, and the place that sets it; empty: none, or a default
   IterationSize iteration = {};
-  RecordedMeasures records = {};           // of one that is ok: RecordedNames
+  RecordedMeasures records = {};           // if ok: RecordedNames
   bool saves_state = true;                 // its learner does
-  std::vector<std::string> warnings = {};  // sentences for the user, of one that is ok
-  std::string not_taken;  // why it does not take the state of StartFrom::may_be_broken_off; empty: it does, or there is none
+  std::vector<std::string> warnings = {};  // sentences for the user, if ok
+  std::string not_taken;  // why it rejects the state of StartFrom::may_be_broken_off; empty: it accepts it, or there is none
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("checked", self.trial_id);
@@ -62,8 +62,8 @@ std::string CheckBegins(const std::string& trial_id);
 // The status file next to the first trial.json. After a crash it names the plugin; an orderly end removes it.
 inline constexpr char kCheckStatus[] = "check_status";
 
-// If a checked trial starts from another one, that trial's trial.json. The check tries whether their states fit, using the
-// untrained state of the other learner.
+// If a checked trial starts from another one, that trial's trial.json. The check tests with the untrained state of the other
+// learner whether their states fit.
 std::filesystem::path CheckedBefore(const std::filesystem::path& folder, const std::string& trial_id);
 
 }  // namespace backplane

@@ -1,11 +1,11 @@
-// The contract between the supervisor and a trial process: they share nothing but these files and the exit code.
+// The contract between the supervisor and a trial process: they share only these files and the exit code.
 //
-//   trial.json           in   what to run
-//   attempt-N/metrics.jsonl   one object per iteration, appended; 0: that warms up, or evaluated before any
+//   trial.json           in   the trial to run
+//   attempt-N/metrics.jsonl   one object per iteration, appended; 0: the warm-up, or the evaluation before training
 //   attempt-N/fingerprints.bin  hashes of each iteration, appended (record/fingerprint_file.hpp)
 //   attempt-N/status     a small mapped file: phase, iteration, steps; also readable after a crash
-//   attempt-N/result.json     by rename, before monitors finish; exit 0 without it is a failure
-//   checkpoint/          the last two, each whole or not there (checkpoint_folder.hpp)
+//   attempt-N/result.json     renamed into place before monitors finish; exit 0 without it is a failure
+//   checkpoint/          the last two, each whole or absent (checkpoint_folder.hpp)
 #pragma once
 
 #include <filesystem>

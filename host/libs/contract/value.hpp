@@ -1,4 +1,4 @@
-// A value of one type: parses all of it and checks its range. Errors contain the expected and the found value.
+// A value of one type: parses the whole text and checks its range. Errors contain the expected and the found value.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -31,8 +31,8 @@ enum class ValueType {
   kPathList,
   kTextList,
   kMeasureList,  // names of measures, each once, at most kMaxLive
-  kScalar,       // a number, a flag or text, as it is
-  kWords,        // of a command: a list of one or more, each with its placeholders (placeholders.hpp); JSON: texts
+  kScalar,       // a number, a flag or text, unchanged
+  kWords,        // of a command: a non-empty list of words, each with its placeholders (placeholders.hpp); JSON: texts
   kPatterns,     // a mapping of measures to patterns (line_pattern.hpp)
   kPluginName,
   kPluginOptions,
@@ -55,13 +55,13 @@ struct ValueRule {
 bool InRange(const std::string& range, double value);
 bool IsRangeWord(const std::string& range, const std::string& text);
 
-// The value as in a saved configuration, or nothing after an error. `name` is its path.
+// The value as in a saved configuration; absent after an error. `name` is its path.
 std::optional<nlohmann::json> ReadValue(const Node& node, const ValueRule& rule, const std::string& name, Errors* errors);
 
-// The value of a default written as YAML text. Nothing, and a sentence in `why_not`, if the default does not fit its own rule.
+// The value of a default written as YAML text. Absent, with a sentence in `why_not`, if the default does not fit its own rule.
 std::optional<nlohmann::json> ReadDefault(const std::string& text, const ValueRule& rule, std::string* why_not);
 
-// Accepts letters, digits, '_', '-' and '.'; neither "." nor "..".
+// Accepts letters, digits, '_', '-' and '.', but not "." and "..".
 bool IsNameText(std::string_view text);
 
 // "a list", "nothing", "'abc'": the found value in an error.

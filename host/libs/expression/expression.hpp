@@ -1,6 +1,6 @@
-// Expressions of a sweep: "64 / learner.options.micro_batch", "env.plugin in ['a', 'b'] and rollout.num_env_runners <= 4".
-// Numbers, text in quotes, lists, true, false, null, paths of the file, + - * / // % ( ), comparisons, and or not in,
-// min max abs floor ceil log2. Nothing is executed.
+// Expressions of a sweep: "64 / learner.options.micro_batch", "env.plugin in ['a', 'b'] and rollout.num_env_runners <= 4". They
+// consist of numbers, quoted text, lists, true, false, null, paths of the file, + - * / // % ( ), comparisons, and or not in,
+// min max abs floor ceil log2. They cannot execute code.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,22 @@
 
 namespace backplane {
 
-// Why an expression has no value at one point.
+// The reason why an expression has no value at a point.
 struct NoValue {
   size_t offset = 0;  // bytes into the text
   std::string why;
-  bool of_numbers = false;  // the numbers of this point have no result, such as 1 / 0; at another point they may
+  bool of_numbers = false;  // an arithmetic failure such as 1 / 0 at this point; others may have a value
 };
 
 class Expression {
  public:
-  // The value at a path; nothing, and a sentence in `why_not`, if there is none.
+  // Returns the value at a path, or nothing and a sentence in `why_not`.
   using Lookup = std::function<std::optional<nlohmann::json>(const std::string& path, std::string* why_not)>;
 
-  // Absent after an error at the column where the text stops making sense.
+  // Absent after a syntax error, which has the column.
   static std::optional<Expression> Parse(const Node& text, Errors* errors);
-  // An expression of measures, not of the file's paths: "100 * eval/score / minutes". A '/' with a name on both sides and no
-  // blank is part of the name, and so is '@' ("train/loss@last"). Throws NoValue.
+  // An expression of measures instead of paths: "100 * eval/score / minutes". A '/' between names without blanks is part of the
+  // name, and so is '@' ("train/loss@last"). Throws NoValue.
   static Expression OfMeasures(const std::string& text);
 
   // Throws NoValue.
@@ -38,12 +38,12 @@ class Expression {
   // Throws NoValue also if the result is neither true nor false.
   bool Test(const Lookup& lookup) const;
 
-  // Each path in it, once.
+  // The distinct paths in the expression.
   const std::vector<std::string>& paths() const { return paths_; }
   const std::string& text() const { return text_; }
-  // The text with the value of each path in its place: "64 / 3".
+  // The text with values substituted for the paths: "64 / 3".
   std::string Filled(const Lookup& lookup) const;
-  // The place in the file of an offset into the text.
+  // Converts an offset into the text to a place in the file.
   Mark At(size_t offset) const;
 
   struct Term;

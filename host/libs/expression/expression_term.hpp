@@ -25,9 +25,9 @@ nlohmann::json Evaluate(const Expression::Term& term, const Expression::Lookup& 
 
 class ExpressionParser {
  public:
-  // `of_measures`: names may hold '/' and '@', see Expression::OfMeasures.
+  // `of_measures`: names may contain '/' and '@', see Expression::OfMeasures.
   ExpressionParser(std::string_view text, bool of_measures) : text_(text), joins_(of_measures ? "./@" : ".") {}
-  // Throws NoValue at the place where the text stops making sense.
+  // Throws NoValue at the place of a syntax error.
   std::shared_ptr<const Expression::Term> Parse();
   const std::vector<std::pair<size_t, std::string>>& references() const { return references_; }
 
@@ -50,7 +50,7 @@ class ExpressionParser {
   bool TakeSymbol(std::string_view symbol);
   bool TakeWord(std::string_view word);
   std::string TakeOneOf(std::initializer_list<std::string_view> symbols);
-  // `operand` as the last one of `term`. Throws NoValue where the tree becomes too deep for those that walk through it.
+  // Makes `operand` the last one of `term`. Throws NoValue if the tree becomes too deep for recursive functions.
   Term Within(Term term, Term operand) const;
   Term WithList(Term term, char close);
   Term Binary(std::string name, size_t offset, Term left, Term right) const;
@@ -58,7 +58,7 @@ class ExpressionParser {
   [[noreturn]] void Fail(size_t offset, const std::string& why) const;
   std::string Rest() const;
 
-  std::string_view text_, joins_;  // joins_: what may stand between two parts of a name
+  std::string_view text_, joins_;  // joins_: characters allowed between two parts of a name
   size_t at_ = 0;
   int depth_ = 0;
   std::vector<std::pair<size_t, std::string>> references_;

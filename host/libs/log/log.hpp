@@ -1,5 +1,4 @@
-// Messages in addition to the results: to stderr, in the caller's words only, and to the file of a session, if any, with the
-// time of day and the level.
+// Messages in addition to the results: to stderr without decoration, and to the file of a session, if any, with time and level.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,8 +36,8 @@ void LogError(fmt::format_string<Args...> format, Args&&... args) {
 void ShowDebug();  // --verbose [before threads are started]
 bool ShowsDebug();
 
-// The file of one session. If it cannot be written, a warning appears once, and the session continues without it.
-// [one at a time, made and destroyed while nothing else logs]
+// The file of one session. If it cannot be written, a warning appears once, and the session continues without it. [one at a
+// time; create and destroy it while nothing else logs]
 class SessionLog {
  public:
   explicit SessionLog(const std::filesystem::path& file);

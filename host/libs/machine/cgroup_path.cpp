@@ -11,7 +11,7 @@ bool HasWord(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-// The path of the process's group, from the root of the whole hierarchy.
+// The path of the process's group from the root of the hierarchy.
 std::optional<std::string> PathInHierarchy(const std::string& controller, const std::filesystem::path& proc) {
   std::istringstream groups(ReadKernelFile(proc / "cgroup").value_or(""));
   for (std::string line; std::getline(groups, line);) {
@@ -23,14 +23,14 @@ std::optional<std::string> PathInHierarchy(const std::string& controller, const 
   return std::nullopt;
 }
 
-// What is left of `path` below `root`; absent if it lies elsewhere.
+// `path` relative to `root`; absent if it is outside.
 std::optional<std::string> Below(const std::string& root, const std::string& path) {
   if (root == "/") return path.starts_with("/..") ? std::nullopt : std::optional(path);
   const bool inside = path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
   return inside ? std::optional(path.substr(root.size())) : std::nullopt;
 }
 
-// In a hybrid layout v1 has all controllers, and the hierarchy of v2 only groups processes.
+// In a hybrid layout v1 has all controllers, and v2 only groups processes.
 bool HasNoControllers(const std::filesystem::path& v2_mount) {
   const std::optional<std::string> controllers = ReadKernelFile(v2_mount / "cgroup.controllers");
   return controllers && controllers->find_first_not_of(" \n") == std::string::npos;

@@ -1,5 +1,5 @@
-// Where this process stands in the control groups of v1 and v2, as folders that can be read here. In a container a mount may
-// show only a part of a hierarchy: its root is then taken off the path that the kernel tells.
+// Finds the folders of this process's control groups, v1 and v2. In a container a mount may show only part of a hierarchy; its
+// root is then removed from the kernel's path.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@
 namespace backplane {
 
 struct CgroupFolder {
-  std::filesystem::path mount;  // of the hierarchy, or of the part that is shown
-  std::filesystem::path own;    // the process's group: `mount` or below it
+  std::filesystem::path mount;  // of the hierarchy, or of its visible part
+  std::filesystem::path own;    // the process's group: `mount` or a folder below it
 };
 
-// In the v1 hierarchy of a controller ("cpu", "memory"), or in that of v2 (""). Absent where it is not mounted, where no mount
-// shows the group, or where the hierarchy of v2 has no controllers. `proc` is the process's folder.
+// Searches the v1 hierarchy of a controller ("cpu", "memory") or the v2 hierarchy (""). Absent if it is not mounted, if no
+// mount shows the group, or if the v2 hierarchy has no controllers. `proc` is the process's folder.
 std::optional<CgroupFolder> FindCgroup(const std::string& controller, const std::filesystem::path& proc = "/proc/self");
 
-// Where a limit on the controller's resource may stand: the process's groups in v1 and v2 and all above them that can be seen.
+// Folders that can limit the controller's resource: the process's groups in v1 and v2 and their visible ancestors.
 std::vector<std::filesystem::path> LimitingCgroups(const std::string& controller,
                                                    const std::filesystem::path& proc = "/proc/self");
 

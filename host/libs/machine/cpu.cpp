@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kIdle = 3, kIoWait = 4;
 
-// v2 writes "max 100000" and v1 -1 where there is no quota: neither is a number above 0.
+// Without a quota, v2 writes "max 100000" and v1 -1: neither is a positive number.
 double QuotaOf(const std::filesystem::path& group) {
   double quota = -1, period = -1;
   if (const auto v2 = ReadKernelFile(group / "cpu.max")) {

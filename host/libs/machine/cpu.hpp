@@ -1,4 +1,4 @@
-// How many CPUs there are for this process, how busy the machine is, and how often a quota stopped us.
+// CPUs available to this process, the machine's load, and throttling by a quota.
 #pragma once
 
 #include <array>
@@ -12,12 +12,12 @@ namespace backplane {
 
 struct CpuQuota {
   double cpus = std::numeric_limits<double>::infinity();  // quota / period
-  std::filesystem::path group;                            // that has it; empty without a quota
+  std::filesystem::path group;                            // that sets the quota; empty if there is none
 };
-// The smallest of the control groups (v1 and v2) that hold this process. `self` is the process's folder.
+// The smallest quota of the control groups (v1 and v2) that contain this process. `self` is the process's folder.
 CpuQuota SmallestCpuQuota(const std::filesystem::path& self = "/proc/self");
 
-// min(affinity mask, smallest quota), rounded up: how many cores this process may really use, at least 1.
+// min(affinity mask, smallest quota), rounded up: the number of usable cores, at least 1.
 unsigned GrantedCores();
 // The cores of the affinity mask, by number.
 std::vector<int> GrantedCpus();
@@ -26,17 +26,17 @@ std::vector<int> GrantedCpus();
 double EffectiveCpus(const std::filesystem::path& self = "/proc/self");
 
 struct Throttling {
-  uint64_t periods = 0, throttled = 0;  // throttled: of those in which the group had used up its quota
+  uint64_t periods = 0, throttled = 0;  // throttled: periods in which the group exhausted its quota
 };
-// Since the group was made. Only the group that has the quota counts them, the groups below it do not.
+// Counts since the group's creation. Only the group with the quota counts them, not its descendants.
 std::optional<Throttling> ReadThrottling(const std::filesystem::path& group);
 
-// Of all CPUs since the machine started, in clock ticks: user, nice, system, idle, iowait, irq, softirq, steal. The kernel's
-// two times of guests are left out, as they stand in user and nice already.
+// Clock ticks of all CPUs since boot: user, nice, system, idle, iowait, irq, softirq, steal. The kernel's two guest times are
+// omitted, because user and nice include them.
 using CpuTimes = std::array<uint64_t, 8>;
 std::optional<CpuTimes> ReadCpuTimes(const std::filesystem::path& proc = "/proc");
 
-// Time that was neither idle nor waited for a disk, percent. Absent if no time has passed.
+// Percent of time that was neither idle nor waiting for a disk. Absent if no time has passed.
 std::optional<double> BusyPct(const CpuTimes& before, const CpuTimes& after);
 
 }  // namespace backplane

@@ -21,10 +21,9 @@ struct Gpu {
 std::vector<Gpu> FindGpus(const std::string& nvml_library = nvml::kLibrary);
 std::vector<Gpu> FindGpus(const nvml::Library& library);
 
-// Those that this process may use by the value of its own CUDA_VISIBLE_DEVICES, in its order; without one, all. Read as CUDA
-// reads it: numbers, UUIDs or beginnings that only one UUID has; the list ends before the first entry that names no device, so
-// that "" and "-1" leave none. Numbers count in the order of the PCI bus, as under CUDA_DEVICE_ORDER=PCI_BUS_ID; a part of a
-// device (MIG) is named by none of them.
+// The GPUs that this process may use according to its CUDA_VISIBLE_DEVICES, in its order; without it, all. Parsed like in CUDA:
+// numbers, UUIDs or unambiguous prefixes of them. The list ends before the first invalid entry, so "" and "-1" leave none.
+// Numbers are in PCI bus order, as with CUDA_DEVICE_ORDER=PCI_BUS_ID; MIG partitions are not supported.
 std::vector<Gpu> VisibleGpus(const std::vector<Gpu>& gpus, const std::optional<std::string>& visible_devices);
 // The GPUs that this process may use.
 std::vector<Gpu> OwnGpus();

@@ -1,4 +1,4 @@
-// Files in which the kernel answers: /proc, /sys, control groups.
+// Readers for kernel files: /proc, /sys, control groups.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace backplane {
 
-// The whole text. Absent if the file cannot be opened or read: files of pressure stand there and refuse to be read where the
-// kernel was started without it. A stream would ask three times as many system calls for it.
+// The whole text. Absent if the file cannot be opened or read; pressure files exist but are unreadable if the kernel started
+// without PSI. Avoids streams, which need three times as many system calls.
 std::optional<std::string> ReadKernelFile(const std::filesystem::path& file);
 
-// The number a text begins with: "1024\n"; absent for "max\n".
+// The number at the start of a text: "1024\n"; absent for "max\n".
 std::optional<uint64_t> NumberIn(std::string_view text);
 
-// The number behind `key` at the beginning of a line, as in "MemTotal:   1024 kB" (key "MemTotal:") and "nr_periods 7".
+// The number after `key` at the start of a line: "MemTotal:   1024 kB" (key "MemTotal:"), "nr_periods 7".
 std::optional<uint64_t> NumberAfter(std::string_view text, std::string_view key);
 
-// The entries of a folder whose names are numbers: processes or threads. Empty if it is gone.
+// The numeric names in a folder: processes or threads. Empty if the folder is gone.
 std::vector<int> NumberedEntries(const std::filesystem::path& folder);
 
 }  // namespace backplane

@@ -14,7 +14,7 @@ std::optional<uint64_t> TotalBytes(const std::filesystem::path& proc) {
   return total_kib ? std::optional(*total_kib * 1024) : std::nullopt;
 }
 
-// v2 writes "max" where there is no limit, v1 a number that no machine has.
+// Without a limit, v2 writes "max" and v1 a huge number.
 std::optional<uint64_t> LimitOf(const std::filesystem::path& group) {
   for (const char* file : {"memory.max", "memory.limit_in_bytes"}) {
     const auto text = ReadKernelFile(group / file);

@@ -1,4 +1,4 @@
-// How much memory there is, who limits it, and how much of it is taken.
+// Memory of the machine and its control groups: size, limits and use.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,23 @@
 
 namespace backplane {
 
-// Bytes: the machine's memory, or the smallest limit of the control groups (v1 and v2) that hold this process if that is less.
-// Absent if the kernel does not tell.
+// Bytes: the machine's memory, or the smallest limit of the control groups (v1 and v2) that contain this process. Absent if the
+// kernel does not report it.
 std::optional<uint64_t> MachineMemory(const std::filesystem::path& proc = "/proc");
 
-// Bytes that can be had without swapping and within every control group's limit. Absent if the kernel does not report them.
+// Bytes available without swapping and within all control groups' limits. Absent if the kernel does not report them.
 std::optional<uint64_t> AvailableMemory(const std::filesystem::path& proc = "/proc");
 
-// Memory of the machine that cannot be had without swapping, percent. Absent if the kernel does not tell.
+// Percent of the machine's memory that is unavailable without swapping. Absent if the kernel does not report it.
 std::optional<double> MachineMemoryUsedPct(const std::filesystem::path& proc = "/proc");
 
-// The memory of the control group that holds this process, against the smallest limit of that group and those above it.
+// Memory use of this process's control group relative to the smallest limit of the group and its ancestors.
 class LimitedMemory {
  public:
-  // Absent where no group limits it to less than the machine has, or where the group does not tell what it uses.
+  // Absent if no group limits memory below the machine's size, or if the group does not report its use.
   static std::optional<LimitedMemory> Find(const std::filesystem::path& proc = "/proc");
 
-  // Without the files' pages that nobody has used of late: the kernel drops them before it fails. Percent of the limit.
+  // Percent of the limit, without inactive file pages, which the kernel reclaims before an allocation fails.
   std::optional<double> UsedPct() const;
   uint64_t limit_bytes() const { return limit_bytes_; }
 

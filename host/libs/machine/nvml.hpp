@@ -1,5 +1,5 @@
-// The NVIDIA driver's management library, opened at run time: it is there only where the driver is. Types and numbers are those
-// of nvml.h 13.3, declared here because that header is not there either. The library is thread-safe.
+// NVIDIA's management library, loaded at run time because only machines with the driver have it. Types and constants are copied
+// from nvml.h 13.3, which other machines lack too. The library is thread-safe.
 #pragma once
 
 #include <memory>
@@ -52,14 +52,14 @@ struct GpmSupport {
 };
 struct GpmMetric {
   unsigned id;
-  int status;  // of this metric alone
+  int status;  // of this metric
   double value;
   const char *short_name, *long_name, *unit;
 };
 struct GpmRequest {
   unsigned version, count;
   GpmSample first, second;
-  GpmMetric metrics[333];  // `count` of them are read
+  GpmMetric metrics[333];  // the first `count` are valid
 };
 
 static_assert(sizeof(Utilization) == 8 && sizeof(MemoryV1) == 24 && sizeof(MemoryV2) == 40 && kMemoryV2 == 0x2000028);
@@ -106,11 +106,11 @@ class Library {
   bool ready_ = false;
 };
 
-// One thing asked of one device again and again. What it refuses for good (not supported, no permission, unknown function or
-// version, device lost) is not asked again; any other failure may pass.
+// A repeated query of a device. After a permanent failure (not supported, no permission, unknown function or version, device
+// lost) it is not repeated; other failures may be temporary.
 class Question {
  public:
-  // True if it was answered. `call` may be null.
+  // True on success. `call` may be null.
   template <class... Parameters, class... Arguments>
   bool Ask(int (*call)(Parameters...), Arguments... arguments) {
     if (call == nullptr || refused_) return false;

@@ -50,7 +50,7 @@ std::optional<double> Gpm::SmUtilPct(int64_t t_ns) {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-constexpr unsigned kSpareProcesses = 8;  // that may start between asking how many there are and asking for them
+constexpr unsigned kSpareProcesses = 8;  // for processes that start between the two queries
 
 class Mean {
  public:
@@ -116,7 +116,7 @@ void NvmlMeter::AddMemory(GpuReading* reading) {
 
 std::optional<NvmlMeter::Memory> NvmlMeter::ReadMemory(Device& device) const {
   const nvml::Calls& calls = library_.calls();
-  // Not `used`: whether it holds the driver's own share depends on the version, and nvml.h contradicts itself about it.
+  // Not `used`: it may include the driver's share, depending on the version, and nvml.h contradicts itself about it.
   nvml::MemoryV2 v2{.version = nvml::kMemoryV2};
   if (device.memory_v2.Ask(calls.memory_v2, device.handle, &v2)) return Memory{v2.total / kMiB, (v2.total - v2.free) / kMiB};
   nvml::MemoryV1 v1{};
@@ -127,7 +127,7 @@ std::optional<NvmlMeter::Memory> NvmlMeter::ReadMemory(Device& device) const {
 template <class Process>
 bool NvmlMeter::FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
                         std::optional<double>* own_mb) const {
-  // A list that is too short is refused, with the number that there are.
+  // If the list is too short, the call fails and returns the required length.
   std::vector<Process> processes(kSpareProcesses);
   auto count = static_cast<unsigned>(processes.size());
   bool answered = question->Ask(call, handle, &count, processes.data());

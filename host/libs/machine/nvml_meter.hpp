@@ -1,4 +1,4 @@
-// What the GPUs of a process are doing, read again and again.
+// Samples the GPUs of a process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +14,17 @@
 
 namespace backplane {
 
-// Load of a GPU's multiprocessors by its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
-// whether any kernel ran.
+// Load of a GPU's multiprocessors from its performance counters (GPM, Hopper and newer). The driver's utilisation only shows
+// that some kernel ran.
 class Gpm {
  public:
-  // `calls` outlives it. Does nothing on a device without such counters.
+  // `calls` must outlive it. Does nothing on a device without such counters.
   Gpm(const nvml::Calls& calls, nvml::Device device);
   ~Gpm();
   Gpm(const Gpm&) = delete;
   Gpm& operator=(const Gpm&) = delete;
 
-  // Between the last reading and this one; they must lie more than 0.1 s apart. Percent.
+  // Percent, since the last reading, which must be more than 0.1 s ago.
   std::optional<double> SmUtilPct(int64_t t_ns);
 
  private:
@@ -38,21 +38,21 @@ class Gpm {
   std::unique_ptr<nvml::GpmRequest> request_;
 };
 
-// Of all devices together; absent where none of them tells.
+// Totals over all devices; absent if no device reports the value.
 struct GpuReading {
-  std::optional<double> util_pct;        // mean over devices: time in which some kernel ran
-  std::optional<double> memory_pct;      // of the devices' memory, what is not free
-  std::optional<double> vram_used_mb;    // MiB, sum: our process's, or all that is not free where whole_device says so
+  std::optional<double> util_pct;        // mean over devices: time in which a kernel ran
+  std::optional<double> memory_pct;      // used memory of all devices
+  std::optional<double> vram_used_mb;    // MiB, sum: this process's memory, or all used memory if whole_device
   std::optional<double> power_w;         // sum
   std::optional<double> temperature_c;   // the hottest
-  std::optional<uint64_t> clock_events;  // any: why clocks are lower than they could be, bits of the driver
+  std::optional<uint64_t> clock_events;  // any device: reasons for reduced clocks, as bits of the driver
   std::optional<double> sm_util_pct;     // mean
-  std::optional<bool> whole_device;      // on one of them our process was not found, as in a container
+  std::optional<bool> whole_device;      // a device does not list this process, as in a container
 };
 
 class NvmlMeter {
  public:
-  // Of the devices that `visible_devices` leaves (VisibleGpus).
+  // Measures the devices allowed by `visible_devices` (VisibleGpus).
   NvmlMeter(const std::string& library, const std::optional<std::string>& visible_devices, pid_t own);
   GpuReading Read(int64_t t_ns);
 
@@ -68,9 +68,9 @@ class NvmlMeter {
   };
   void AddMemory(GpuReading* reading);
   std::optional<Memory> ReadMemory(Device& device) const;
-  // MiB of our process; absent if it is not among the device's, or if the driver does not tell.
+  // MiB of this process; absent if the device does not list it or the driver does not report it.
   std::optional<double> ReadOwn(Device& device) const;
-  // False if the device does not list its processes by this call.
+  // False if the device does not support this call.
   template <class Process>
   bool FindOwn(nvml::Device handle, int (*call)(nvml::Device, unsigned*, Process*), nvml::Question* question,
                std::optional<double>* own_mb) const;

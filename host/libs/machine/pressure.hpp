@@ -1,4 +1,4 @@
-// Pressure (PSI): the share of time in which some process stood still because a resource was short.
+// Pressure stall information (PSI): the share of time in which some process waited for a resource.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace backplane {
 
-// The file that tells of `resource` ("cpu", "memory", "io"): that of the process's own group (v2), else the whole machine's.
-// Absent where neither can be read.
+// The pressure file of `resource` ("cpu", "memory", "io"): the process's own group's (v2), else the machine's. Absent if
+// neither can be read.
 std::optional<std::filesystem::path> FindPressure(const std::string& resource, const std::filesystem::path& proc = "/proc");
 
-// Seconds in which some process stood still, since the file's group or machine began. The kernel's own means (avg10 and longer)
-// would remember what was before the trial.
+// Seconds in which some process stalled, since the group's creation or boot. The kernel's averages (avg10 and longer) would
+// include time before the trial.
 std::optional<double> ReadSomeStalled(const std::filesystem::path& pressure);
 
 }  // namespace backplane

@@ -77,7 +77,7 @@ uint64_t ResidentBytes(pid_t pid) {
 }
 
 std::optional<ProcessState> ParseProcessState(std::string_view text) {
-  // The name may hold spaces and brackets, so it ends at the last one.
+  // The name may contain spaces and brackets, so it ends at the last one.
   const size_t open = text.find('('), close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open || close + 2 >= text.size())
     return std::nullopt;

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// Asking every process of the machine may take 1/500 of the time; meanwhile those found before are read.
+// A scan of all processes may use 1/500 of the time; in between, the known processes are read.
 constexpr int kScanRest = 500;
 
 double OwnCpuSeconds() {

@@ -1,4 +1,4 @@
-// What a process and all below it take from the machine. Files that are absent or vanish while they are read count as zero.
+// Resource use of a process and its descendants. Files that are missing or vanish during reading count as zero.
 #pragma once
 
 #include <sys/types.h>
@@ -17,17 +17,17 @@ struct ProcStat {
   double own_ticks = 0;       // user and system
   double children_ticks = 0;  // of children already waited for
 };
-// The text of /proc/PID/stat. The name may hold spaces and ')', so the fields start after the last ')'. False if malformed.
+// Parses /proc/PID/stat. The name may contain spaces and ')', so the fields start after the last ')'. False if malformed.
 bool ParseStat(const std::string& text, ProcStat* out);
 
 struct TreeUsage {
-  double cpu_s = 0;                        // with that of children that were waited for
-  std::optional<double> run_queue_wait_s;  // threads were ready and had no CPU; of the living threads. Absent: not counted
-  double rss_mb = 0, rss_peak_mb = 0;      // MiB; the sum of each process's own, so that shared pages count in each
+  double cpu_s = 0;                        // including children that were waited for
+  std::optional<double> run_queue_wait_s;  // time that living threads waited for a CPU. Absent: not counted
+  double rss_mb = 0, rss_peak_mb = 0;      // MiB; sums over processes, so shared pages count in each
   int processes = 0, threads = 0;
 };
 
-// Reads the tree again and again.
+// Reads the tree repeatedly.
 class TreeReader {
  public:
   explicit TreeReader(pid_t root, std::filesystem::path proc = "/proc");
@@ -43,8 +43,8 @@ class TreeReader {
   std::chrono::steady_clock::time_point look_again_{};
 };
 
-// Time since the thread began in which it was ready to run and no core was free. Absent: the thread is gone, or the kernel does
-// not count. Takes a few us. [any]
+// Time since the thread's start in which it was ready but no core was free. Absent if the thread is gone or the kernel does not
+// count it. A call needs a few us. [any]
 std::optional<int64_t> RunQueueWaitNs(pid_t thread, const std::filesystem::path& process = "/proc/self");
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
-// Names of what is sampled of the machine's use. Whoever samples it (monitor `resources` unless a file says otherwise) and the
-// reports and findings that look for it take them from here.
+// Names of the sampled resource measures, shared by their source (the monitor `resources` by default) and the reports and
+// findings that use them.
 #pragma once
 
 #include <algorithm>
@@ -65,18 +65,17 @@ constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);
 }
 
-// What a granted GPU is to reach, in percent: targets of this project. The whole of its memory is never needed, so a peak
-// counts.
+// Target use of a granted GPU in percent, set by this project. Memory is never needed in full, so its peak counts.
 inline constexpr double kGpuUseTargetPct = 90, kGpuMemoryTargetPct = 80;
 constexpr std::optional<double> TargetOf(std::string_view measure) {
   if (measure == kGpuUtilPct) return kGpuUseTargetPct;
   if (measure == kGpuMemoryPct) return kGpuMemoryTargetPct;
   return std::nullopt;
 }
-// Shown live where a GPU is granted: power beside the targets, as a device that is awake and draws little has little to do.
+// Shown live if a GPU is granted. Power is included because a busy device that draws little does little work.
 inline constexpr std::string_view kLiveOfGpu[] = {kGpuUtilPct, kGpuMemoryPct, kGpuPowerW};
 
-// Whether it takes a GPU to have a value; of the host's own measures too ("vram_peak_mb").
+// True if the measure needs a GPU, including the host's own measures ("vram_peak_mb").
 inline bool IsOfGpu(std::string_view measure) {
   return measure.find("gpu_") != measure.npos || measure.find("vram_") != measure.npos ||
          measure.find("_gpu") != measure.npos || measure == kSmUtilPct;

@@ -25,14 +25,14 @@ class Catalog {
   // `adds`: the option or variable that adds a folder, for messages.
   explicit Catalog(std::string adds = "--plugin-path") : adds_(std::move(adds)) {}
 
-  // Adds every *.so of a folder (not recursive, in name order); a folder that does not exist adds nothing.
+  // Adds every *.so of a folder (not recursive, in name order); ignores a missing folder.
   void AddFolder(const std::filesystem::path& folder);
   void AddFile(const std::filesystem::path& file);
 
-  // `name` is an id with or without its kind, another name of the plugin, or a path to a file (it then contains '/' or ends in
+  // `name` is an id with or without its kind, an alias of the plugin, or a path to a file (it then contains '/' or ends in
   // ".so"). NULL and an error, with the nearest known names and the folders, if there is none, more than one, or it was
-  // rejected. A file that was only named by its path, in a folder that was not added, is not found by its id: so a kept version
-  // can be used next to the installed one. The pointer lives as long as the catalog.
+  // rejected. A file that was only named by its path is not found by its id. So a kept version can be used next to the
+  // installed one. The pointer is valid as long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason = nullptr);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"

@@ -41,10 +41,10 @@ std::vector<Entry> Entries(const std::string& bytes) {
   return entries;
 }
 
-// A section is read whole. No plugin has a table of symbols or of names that is nearly as large; a damaged one may say so.
+// Sections are read whole. Real symbol and string tables are much smaller, but a damaged size field may be larger.
 constexpr uint64_t kMaxSectionBytes = 64 << 20;
 
-// The text at `offset` of a string table, cut where it is longer than any name we look for; empty if it lies outside.
+// The text at `offset` of a string table, cut beyond the length of any relevant name; empty if out of range.
 std::string NameAt(const std::string& names, uint64_t offset) {
   constexpr size_t kMaxNameBytes = 256;
   return offset < names.size() ? std::string(names.c_str() + offset, strnlen(names.c_str() + offset, kMaxNameBytes))

@@ -1,4 +1,4 @@
-// The little of an ELF64 file that must be known before it may be loaded: its sections, exports and needed libraries.
+// The parts of an ELF64 file that are needed before loading it: sections, exports and needed libraries.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace backplane {
 
 struct ElfSection {
   std::string name;
-  uint32_t type = 0, link = 0;  // SHT_*; index of the section that holds its names
+  uint32_t type = 0, link = 0;  // SHT_*; index of the section with its names
   uint64_t offset = 0, size = 0;
 };
 
-// Nothing in the file is trusted: every offset is checked against the file's size before it is read.
+// The file is untrusted: every offset is checked against the file's size before use.
 class ElfFile {
  public:
   // Throws PluginError unless it is a 64-bit shared library for the machine this host runs on.
@@ -26,7 +26,7 @@ class ElfFile {
 
   const ElfSection* Find(std::string_view name) const;  // NULL: no such section
   std::string Read(const ElfSection& section) const;
-  std::vector<std::string> Exports() const;      // defined names of .dynsym, which `strip` leaves alone
+  std::vector<std::string> Exports() const;      // defined names in .dynsym, which `strip` keeps
   std::vector<std::string> Imports() const;      // the names that it wants from others
   std::vector<std::string> Needed() const;       // DT_NEEDED names
   std::vector<std::string> SearchPaths() const;  // of DT_RPATH and DT_RUNPATH, one by one

@@ -6,8 +6,7 @@
 
 namespace backplane {
 
-// The cost of a case, which decides before it starts whether there is time for it. A turn: a step of one row of an env, or a
-// call of a learner's act.
+// The estimated cost of a case, to skip it if time is short. A turn: a step of one row of an env, or a call of a learner's act.
 struct FastCost {
   uint32_t instances = 0, turns = 0;
 };

@@ -10,16 +10,15 @@ namespace backplane {
 
 struct HostKey;
 
-// The host key that this option is another name of; NULL: it is an option of its own.
+// The host key that this option aliases; NULL: none.
 const HostKey* HostKeyOf(const OptionInfo& option);
 
 bool IsMeasured(const HostKey& key);  // its value is a size or a duration
 
-// The host key's value as the plugin is to see it, in the option's type and unit; nothing if the key has no such value.
+// The host key's value in the option's type and unit; absent if the key has no such value.
 std::optional<nlohmann::json> FromHostKey(const nlohmann::json& value, const OptionInfo& option);
 
-// Options that are another name of a host key, as the plugin is to see them: the key's value in `experiment` (ToJson), else the
-// option's default.
+// Sets the options that alias a host key: the key's value in `experiment` (ToJson), else the option's default.
 void AddHostNamed(const PluginInfo& info, const nlohmann::json& experiment, nlohmann::json* options);
 
 }  // namespace backplane

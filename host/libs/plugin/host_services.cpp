@@ -100,7 +100,7 @@ bp_status HostServices::Fail(const bp_host* host, bp_status code, const char* ut
     const std::lock_guard lock(self.mutex_);
     self.error_ = utf8 ? utf8 : "";
   } catch (...) {
-    // Out of memory: the code still gives the class of the failure.
+    // Out of memory: the code still identifies the class of the failure.
   }
   return code;
 }

@@ -14,26 +14,26 @@
 
 namespace backplane {
 
-// Where the services of all instances of a process end.
+// The receivers of all instances' service calls in a process.
 struct HostSinks {
   std::function<void(const std::string& plugin_id, int severity, const std::string& text)> log;  // [any]
   const std::atomic<bool>* cancelled = nullptr;
   const bp_host_metrics_1* metrics = nullptr;  // NULL: the extension is absent
-  void* metrics_impl = nullptr;                // given back by MetricsImpl(host)
+  void* metrics_impl = nullptr;                // returned by MetricsImpl(host)
   std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
   const bp_host_trial_1* trial = nullptr;  // NULL: the extension is absent
   std::shared_ptr<const void> owner;       // of metrics_impl and `trial`, for users that may outlive them; NULL: none
   const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
-  // bp_host_part_1.open, throwing what `why_not` is to say; empty: the extension is absent
+  // bp_host_part_1.open; throws the text of `why_not`. Empty: the extension is absent
   std::function<const void*(const std::string& plugin_id, const std::string& name)> part;
 };
 
 // The services of this host by id, each once: for instances, and for the needs of plugins.
 struct HostService {
   const char* id;
-  const void* (*of)(const HostSinks& sinks);  // NULL: absent where these sinks end
+  const void* (*of)(const HostSinks& sinks);  // NULL: absent with these sinks
 };
 std::span<const HostService> HostServiceTable();
 
@@ -45,7 +45,7 @@ class HostServices {
 
   const bp_host* get() const { return &host_; }
   const std::string& plugin_id() const { return plugin_id_; }
-  // The sentence of the last `fail`, and forgets it; "no reason given" if there was none. [any]
+  // Returns and clears the sentence of the last `fail`; "no reason given" if there was none. [any]
   std::string TakeError();
   bool HasError();  // a call of TakeError would return a sentence of the plugin. [any]
   const HostSinks& sinks() const { return *sinks_; }

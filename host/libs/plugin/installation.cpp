@@ -10,7 +10,7 @@
 namespace backplane {
 
 std::filesystem::path OwnProgram() {
-  // Read once, as main begins: after a new build the link names a deleted file, and no trial could be started any more.
+  // Read once, early in main: after a new build the link names a deleted file, and starting trials would fail.
   static const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
   return program;
 }

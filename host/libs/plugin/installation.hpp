@@ -10,9 +10,9 @@ namespace backplane {
 std::filesystem::path OwnProgram();  // the file this process runs
 inline constexpr char kTrialProgram[] = "backplane-trial";
 std::filesystem::path TrialProgram();     // in the folder of this program
-std::filesystem::path OwnPrefix();        // the installation, or build tree, in whose bin/ that lies
-std::filesystem::path OwnPluginFolder();  // lib/backplane/plugins of it
-std::filesystem::path OwnShare();         // share/backplane of it: presets/, configs/ and templates/
+std::filesystem::path OwnPrefix();        // the installation or build tree with that bin/
+std::filesystem::path OwnPluginFolder();  // its lib/backplane/plugins
+std::filesystem::path OwnShare();         // its share/backplane: presets/, configs/ and templates/
 
 // Returns "`COMMAND` builds it" or "... installs it" for a program that is missing next to this one.
 std::string InstallHint(const std::string& program);

@@ -25,7 +25,7 @@ std::string LoaderText(const std::string& what) {
   return what.substr(begin + kBefore.size(), end - begin - kBefore.size());
 }
 
-// Never closed, not even at exit: tensors, autograd nodes and static objects of a plugin may outlive any moment we could pick.
+// Never closed, not even at exit: tensors, autograd nodes and static objects of a plugin may be used at any time.
 boost::dll::shared_library& OpenForEver(const std::filesystem::path& file) {
   auto* library = new boost::dll::shared_library;
   static auto* const all = new std::vector<boost::dll::shared_library*>;
@@ -35,7 +35,7 @@ boost::dll::shared_library& OpenForEver(const std::filesystem::path& file) {
   return *library;
 }
 
-// "2.13.0" of "2.13.0+cpu". Builds of one release for processors and for GPUs have the same interface.
+// "2.13.0" for "2.13.0+cpu". CPU and GPU builds of a release have the same interface.
 std::string_view Release(std::string_view torch_version) { return torch_version.substr(0, torch_version.find('+')); }
 
 void CheckTorch(const BuildFacts& build, const std::string& torch_version, const std::filesystem::path& file) {
@@ -81,7 +81,7 @@ size_t TableBytes(uint32_t kind) {
     case BP_KIND_ENV: return sizeof(bp_env_api);
     case BP_KIND_LEARNER: return sizeof(bp_learner_api);
     case BP_KIND_MONITOR: return sizeof(bp_monitor_api);
-    case BP_KIND_PART: return sizeof(uint32_t);  // what follows its size is between the plugin and its part
+    case BP_KIND_PART: return sizeof(uint32_t);  // the rest is private to the plugin and its part
     default: return SIZE_MAX;
   }
 }
@@ -137,7 +137,7 @@ const void* LoadedModule::RawApi(const std::string& id) const {
   const bp_descriptor& about = descriptor(id);
   const void* table = CallModule(file_, "api", [&] { return module_->api(id.c_str()); });
   if (!table) throw PluginError(file_.string() + ": describes '" + id + "' but provides no function table for it");
-  const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size stands first in every struct
+  const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size is the first member of every struct
   if (size < TableBytes(about.kind)) {
     throw PluginError(file_.string() + ": the function table of '" + id + "' is too short: expected " +
                       std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", got " +

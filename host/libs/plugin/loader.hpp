@@ -22,13 +22,13 @@ inline constexpr char kInstallTorch[] =
     "run scripts/bootstrap, or for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB selects the folder of a "
     "different libtorch.so";
 
-// Opens the file with RTLD_NOW | RTLD_LOCAL, for ever, and returns its module. Checks nothing before. Throws PluginError.
+// Opens the file permanently with RTLD_NOW | RTLD_LOCAL and returns its module, without prior checks. Throws PluginError.
 const bp_module& OpenModule(const std::filesystem::path& file);
 
 class LoadedModule {
  public:
   // Checks the metadata section, then opens the file with RTLD_NOW | RTLD_LOCAL. `torch_version`: of the preloaded LibTorch,
-  // empty if none. Throws PluginError with a sentence of its own for each cause.
+  // empty if none. Throws PluginError with a separate message for each cause.
   static std::unique_ptr<LoadedModule> Load(const std::filesystem::path& file, const std::string& torch_version);
 
   // Plugins that are linked into the program itself (embedding, tests), or a table in front of a file's. The module must live

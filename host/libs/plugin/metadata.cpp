@@ -18,7 +18,7 @@ std::string Text(const char* text) { return text ? text : ""; }
 
 std::optional<std::string> TextIfAny(const char* text) { return text ? std::optional<std::string>(text) : std::nullopt; }
 
-// The section as it stands in the file.
+// The layout of the section in the file.
 struct SealedOption {
   std::string path;
   uint16_t type = 0, flags = 0;

@@ -1,4 +1,4 @@
-// A plugin's options, prepared for being read many times: defaults parsed, names indexed.
+// A plugin's options, prepared for repeated reading: defaults parsed, names indexed.
 #pragma once
 
 #include <nlohmann/json.hpp>

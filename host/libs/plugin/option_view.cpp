@@ -8,7 +8,7 @@ namespace {
 
 const OptionView& Self(const bp_config* config) { return *static_cast<const OptionView*>(config->impl); }
 
-// Nothing may be thrown into a plugin; what cannot be answered is an unknown path.
+// Exceptions must not enter a plugin; failed calls are reported as an unknown path.
 template <class Body>
 bp_status Answer(const bp_config* config, const char* path, Body&& body) noexcept {
   try {
@@ -42,7 +42,7 @@ const nlohmann::json* OptionView::Find(const std::string& path) const {
   for (size_t begin = 0; begin <= path.size();) {
     if (!at->is_object()) return nullptr;
     const size_t end = std::min(path.find('.', begin), path.size());
-    // A key that itself holds dots goes before nested keys.
+    // A key that contains dots takes precedence over nested keys.
     auto found = at->find(path.substr(begin));
     const bool whole = found != at->end();
     if (!whole) found = at->find(path.substr(begin, end - begin));

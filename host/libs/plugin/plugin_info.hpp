@@ -29,7 +29,7 @@ inline const char* OptionTypeName(uint16_t type) {
   return type < std::size(kNames) ? kNames[type] : kNames[0];
 }
 
-// A library that a plugin asks its host for, as it was when the plugin was sealed.
+// A library that a plugin requests from its host, as sealed with the plugin.
 struct PartInfo {
   std::string name, file;  // "torch", "learner_ppo_torch.so" next to the plugin
   std::string sha256;      // of the file
@@ -48,7 +48,7 @@ struct PluginInfo {
   uint64_t flags = 0;  // BP_FLAG_*
   std::vector<std::string> needs;
   std::vector<OptionInfo> options;
-  std::vector<std::string> aliases;  // other names of it in experiment files
+  std::vector<std::string> aliases;  // other names in experiment files
   uint64_t rows = 0;                 // envs: of a trial whose experiment sets none; 0: 1
   std::vector<PartInfo> parts;       // of the plugin's file
   uint32_t abi_major = 0, abi_minor = 0, abi_min_minor = 0;

@@ -84,7 +84,7 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
     throw PluginError(absolute.string() + ": expected a section " BP_META_SECTION " of " + std::to_string(BP_META_BYTES) +
                       " bytes, got " + (section ? std::to_string(section->size) + " bytes" : "none"));
   }
-  elf.Read(*section);  // throws if the section does not lie within the file, before anything is written there
+  elf.Read(*section);  // throws if the section is outside the file, before anything is written
   std::vector<PartInfo> described;
   for (const std::filesystem::path& part : parts) described.push_back(DescribePart(absolute, part));
   PreloadWhatItNeeds(elf, absolute);

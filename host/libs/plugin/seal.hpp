@@ -12,8 +12,8 @@ namespace backplane {
 // A further check of each plugin of a file before sealing; throws PluginError. Runs in the process that loads the plugin.
 using SealCheck = std::function<void(const PluginInfo&)>;
 
-// Seals a plugin file with its parts (plugin/part.hpp), in a child process, so that a plugin that crashes, exits or hangs while
-// it is loaded is a sentence. Sealing twice gives the same bytes. Throws PluginError.
+// Seals a plugin file with its parts (plugin/part.hpp). It loads the file in a child process, to turn a plugin's crash, exit or
+// hang into an error. Sealing twice gives the same bytes. Throws PluginError.
 void Seal(const std::filesystem::path& file, const SealCheck& check = nullptr,
           const std::vector<std::filesystem::path>& parts = {});
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostEntries = 4096;  // beyond it the older half goes
+constexpr size_t kMostEntries = 4096;  // above this number, the older half is deleted
 
 fs::path CacheFolder() {
   // By the XDG rules a relative path is none.
@@ -42,7 +42,7 @@ const std::string& RulesText() {
   return text;
 }
 
-// By a plain hash: libcrypto takes 3 ms before it gives its first one, and most trials need no other.
+// Uses a plain hash: libcrypto needs 3 ms for its first one, and most trials do not need it otherwise.
 std::string EntryName(const std::string& what, const std::string& id) {
   const std::string text = "\n" + id + "\n" + RulesText();
   const auto hash = [](const std::string& of) { return Hash64Of(of.data(), of.size()); };

@@ -12,13 +12,13 @@ inline constexpr char kValidateVariable[] = "BACKPLANE_VALIDATE";
 
 class ValidatedFiles {
  public:
-  // In $XDG_CACHE_HOME/backplane, or ~/.cache/backplane; without records if neither is known.
+  // In $XDG_CACHE_HOME/backplane, or ~/.cache/backplane; keeps no records if neither is known.
   ValidatedFiles();
   explicit ValidatedFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // The plugin `id` of this file. Reads the file only where it has changed, or lies elsewhere, since it was asked for last.
+  // True if the plugin `id` of this file has passed. Reads the file only if it has changed or moved since the last call.
   bool Has(const std::filesystem::path& file, const std::string& id) const;
-  // What Add takes once the plugin has kept the rules: of the file's content now. Empty: it cannot be read.
+  // The argument for Add once the plugin has passed, for the file's present content. Empty: it cannot be read.
   std::string EntryOf(const std::filesystem::path& file, const std::string& id) const;
   // Any number of processes may do so at the same time: an entry is an empty file.
   void Add(const std::string& entry) const;

@@ -1,4 +1,4 @@
-// What a trial left on the disk, written down beside it: so that what is missing, short or altered later is found.
+// Records the files of a trial with size and checksum, to detect missing, truncated or altered ones later.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace backplane {
 
-// The first lines of an attempt's metrics.jsonl, those that count: an attempt that was killed may have written more, which the
-// next one, from the last checkpoint on, wrote again.
+// The valid prefix of an attempt's metrics.jsonl. A killed attempt may have written more lines; the next attempt wrote those
+// again, starting at its checkpoint.
 struct MetricsPart {
   uint64_t attempt = 0;
   uint64_t lines = 0, bytes = 0;
-  uint32_t crc32c = 0;  // of these bytes
+  uint32_t crc32c = 0;  // checksum of these bytes
 
   static void Fields(auto& self, auto&& visit) {
     visit("attempt", self.attempt);
@@ -26,8 +26,7 @@ struct MetricsPart {
   }
 };
 
-// In result.json, and in the checkpoint of a trial that goes on later: all of its metrics up to there, attempt by attempt.
-// Absent in what older versions wrote.
+// Part of result.json and of a checkpoint: all metrics of the trial so far, per attempt. Absent in files of older versions.
 struct MetricsRecord {
   std::optional<std::vector<MetricsPart>> metrics_parts;
 
@@ -46,8 +45,8 @@ struct FileHash {
 
 // In the event attempt.end, as "files".
 struct AttemptFiles {
-  uint64_t metrics_lines = 0;      // whole lines of its metrics.jsonl
-  std::optional<FileHash> result;  // of its result.json; absent: it has none
+  uint64_t metrics_lines = 0;      // whole lines in its metrics.jsonl
+  std::optional<FileHash> result;  // of result.json; absent if there is none
 
   static void Fields(auto& self, auto&& visit) {
     visit("metrics_lines", self.metrics_lines);
@@ -57,15 +56,16 @@ struct AttemptFiles {
 
 FileHash HashOf(const std::string& text);
 
-// As result.json tells them, the attempt's own last; absent in one of an older version, or one that the supervisor wrote.
+// Reads the parts from result.json; the last one belongs to the attempt itself. Absent if an older version or the supervisor
+// wrote it.
 std::optional<std::vector<MetricsPart>> MetricsPartsOf(const nlohmann::json& result);
 
 inline constexpr uint64_t kWholeFile = UINT64_MAX;
-// The first `bytes` of metrics.jsonl in `attempt`, or as many as there are: lines, bytes and checksum of these.
+// Counts and checksums the first `bytes` of metrics.jsonl in `attempt`, or the whole file if it is shorter.
 MetricsPart ReadMetricsPart(const AttemptFolder& attempt, uint64_t bytes);
 
-// `text`: of its result.json; absent: it has none. `result` is the same, parsed: the lines are as many as the trial wrote, if
-// it could say so, and else those that are there.
+// `text` is result.json, absent if there is none; `result` is the same text parsed. The line count comes from `result` if it
+// contains one, else from the file.
 AttemptFiles FilesOf(const AttemptFolder& attempt, const std::optional<std::string>& text, const nlohmann::json& result);
 
 }  // namespace backplane

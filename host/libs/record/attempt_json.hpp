@@ -1,5 +1,5 @@
-// What an attempt wrote as JSON: result.json and metrics.jsonl. Nothing of it is believed, as a plugin's code may have written
-// there too: neither the kind of the file nor its size, nor how deep it is nested.
+// Reads an attempt's result.json and metrics.jsonl. Both are untrusted, because plugin code can write to them: type, size and
+// nesting depth are checked.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,21 @@
 
 namespace backplane {
 
-inline constexpr uint64_t kMaxResultBytes = uint64_t{64} << 20;  // thousands of times what a result of ours has
+inline constexpr uint64_t kMaxResultBytes = uint64_t{64} << 20;  // far above the size of any real result
 
-// Discarded if it is no JSON, or nested too deeply.
+// Discarded if the text is not JSON or nested too deeply.
 nlohmann::json ParseAttemptJson(std::string_view text);
 
 FileText ReadResultText(const std::filesystem::path& file);
-// Absent if it is not an object with a "state".
+// Absent unless the text is an object with a "state".
 std::optional<nlohmann::json> ParseResultJson(std::string_view text);
-// Absent also if there is no file, or one that is too large.
+// Absent also if the file is missing or too large.
 std::optional<nlohmann::json> ReadResultJson(const std::filesystem::path& file);
 
-// Of nothing that is known where there is no such file, or it is broken.
+// All fields are unknown if the file is missing or broken.
 TrialResult ReadResult(const AttemptFolder& attempt);
 
-// Calls `use` with each line of metrics.jsonl that is an object, in their order. A last line without its end is torn, and
-// passed over.
+// Calls `use` with each line of metrics.jsonl that is an object, in order. Skips a torn last line.
 void ForEachIteration(const std::filesystem::path& file, const std::function<void(const Iteration&)>& use);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// `backplane-report --measures`: what the trials of a results folder measured, for a command that goes on with it.
+// `backplane-report --measures`: the metrics of all trials in a results folder, for commands that process them further.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace backplane {
 
 struct MeasuresRequest {
   std::string out;
-  std::string measure;    // whose direction is asked for; empty: none
-  bool diagnose = false;  // each point alone, as if nobody had swept anything: what limits it, not what its neighbour shows
+  std::string measure;    // whose direction to return; empty: none
+  bool diagnose = false;  // diagnose each point separately, as if there were no sweep
 
   static void Fields(auto& self, auto&& visit) {
     visit("out", self.out);
@@ -25,8 +25,8 @@ struct MeasuresRequest {
 };
 
 struct TrialMeasures {
-  std::string point;  // its name, as it can be typed; empty: the only one
-  std::string name;   // what a person calls the point
+  std::string point;  // name to type; empty if it is the only point
+  std::string name;   // display name of the point
   uint64_t seed = 0;
   TrialState state = TrialState::kPlanned;
   std::optional<Outcome> outcome;  // absent: it has not run
@@ -55,7 +55,7 @@ struct TrialMeasures {
 struct PointDiagnosis {
   std::string point;
   std::vector<Proposal> proposals;  // of its findings, the gravest first
-  bool busy = false;                // other programs wanted the cores: times say nothing
+  bool busy = false;                // other programs used the cores: times are meaningless
 
   static void Fields(auto& self, auto&& visit) {
     visit("point", self.point);
@@ -65,9 +65,9 @@ struct PointDiagnosis {
 };
 
 struct BatchMeasures {
-  std::vector<TrialMeasures> trials;  // of the plan, in its order
-  int64_t direction = 0;              // of the measure: 1 up is better, -1 down, 0 nobody says
-  bool is_of_host = false;            // whether the host itself measures it
+  std::vector<TrialMeasures> trials;  // in the plan's order
+  int64_t direction = 0;              // of the measure: 1 up is better, -1 down, 0 unknown
+  bool is_of_host = false;            // the host itself measures it
   std::vector<PointDiagnosis> points;
 
   static void Fields(auto& self, auto&& visit) {

@@ -12,9 +12,9 @@
 namespace backplane {
 namespace {
 
-// Throws nlohmann's exceptions and std::runtime_error; the caller knows the place.
+// Throws nlohmann's exceptions and std::runtime_error; the caller adds the place.
 Event ParseEvent(const std::string& line, FlatJsonReader* flat) {
-  // What does not fit is read once more, by the one who can say what is wrong with it.
+  // Parse misfits again with nlohmann::json, which has better error messages.
   if (flat->Read(line)) {
     if (auto event = RecordOrNothing<Event>(flat->root())) return *std::move(event);
   }
@@ -41,7 +41,7 @@ std::optional<StateReason> ReasonOf(const StateChange& change) {
   return change.code;
 }
 
-// What an event does to the record, by its kind.
+// Applies an event to the record, with one overload per kind.
 struct Applied {
   BatchRecord& record;
   const Event& event;

@@ -1,4 +1,4 @@
-// What is known of a batch: the events of its folder, folded in order. Read by everyone, written by nobody: the events are.
+// The state of a batch, folded from the events of its results folder. It is never written itself.
 #pragma once
 
 #include <cstdint>
@@ -50,16 +50,16 @@ struct BatchRecord {
 
   void Apply(const Event& event);
   const TrialRecord* Find(const std::string& trial_id) const;
-  // For who has taken what they need of it and stays at work for long: the file still has it all.
+  // Frees memory in long-running readers; the file keeps everything.
   void Forget(const std::string& trial_id) { trials.erase(trial_id); }
 };
 
-// Reads on where it stopped: for those who look again and again at a batch that runs.
+// Reads incrementally, for callers that poll a running batch.
 class EventReader {
  public:
   explicit EventReader(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // What was added since the last call. A torn last line is left for the next one. Throws as ReadBatchRecord.
+  // Reads the events added since the last call, without a torn last line. Throws like ReadBatchRecord.
   void Read();
   const BatchRecord& record() const { return record_; }
   void Forget(const std::string& trial_id) { record_.Forget(trial_id); }

@@ -1,4 +1,4 @@
-// What a checkpoint says of itself before its parts: of which trial it is, how far that was, and which bytes follow.
+// The header of a checkpoint: its trial, the trial's progress, and the sizes and hashes of the parts that follow.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct SavedEpisode {
 
 // The last episodes, of which the metrics are means.
 struct SavedWindow {
-  uint64_t total = 0;              // episodes of the trial so far
+  uint64_t total = 0;              // episodes of the trial
   std::vector<std::string> names;  // of each episode's infos
   std::vector<SavedEpisode> episodes;
 
@@ -50,7 +50,7 @@ struct CheckpointPart {
   }
 };
 
-// What iteration 0 took, where there is one that warms up: none of it counts in the budget.
+// The cost of a warm-up iteration (number 0). It does not count towards the budget.
 struct WarmUp {
   uint64_t env_steps = 0;
   double seconds = 0, epochs = 0;
@@ -67,7 +67,7 @@ inline constexpr uint64_t kCheckpointVersion = 2;
 struct CheckpointHeader : MetricsRecord {  // the lines before
   uint64_t version = kCheckpointVersion;
   std::string trial_id;
-  bool at_end = false;  // of the trial: what another stage may begin with
+  bool at_end = false;  // of the trial: the next stage can start from it
   uint64_t iterations = 0, env_steps = 0;
   uint64_t policy_steps = 0;      // of each row; 0: before the first rollout
   double seconds = 0;             // of all attempts, for the wall-time budget

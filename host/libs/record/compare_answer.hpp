@@ -1,4 +1,4 @@
-// `backplane-report --judge`: what the trials of a comparison say so far.
+// `backplane-report --judge`: the interim verdict of a comparison.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace backplane {
 
 struct JudgeRequest {
-  std::vector<std::string> folders;     // of results, at least one
-  std::optional<CompareTerms> compare;  // of all scores that there are; absent: as the experiment says
+  std::vector<std::string> folders;     // results folders, at least one
+  std::optional<CompareTerms> compare;  // to analyse all scores together; absent: the experiment's own terms
 
   static void Fields(auto& self, auto&& visit) {
     visit("folders", self.folders);
@@ -21,10 +21,10 @@ struct JudgeRequest {
 };
 
 struct CompareAnswer {
-  bool decided = false;  // no further look is needed, or there is none
-  bool invalid = false;  // the trials are no comparison, whatever their scores are
-  uint64_t looks = 0;    // that were taken
-  std::string sentence;  // for a person who waits: the verdict, or where it stands
+  bool decided = false;  // no further look is needed or left
+  bool invalid = false;  // the trials are not comparable, whatever their scores are
+  uint64_t looks = 0;    // looks so far
+  std::string sentence;  // the verdict, or the state of the comparison, for a person who waits
 
   static void Fields(auto& self, auto&& visit) {
     visit("decided", self.decided);

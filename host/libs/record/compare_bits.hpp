@@ -1,5 +1,5 @@
-// Where two runs that should be equal part: the first iteration, phase and tensor whose hash differs (record/fingerprint_file).
-// Reads nothing but the folders, so they may come from other machines.
+// Finds the first iteration, phase and tensor in which two supposedly equal trials differ (record/fingerprint_file). Reads only
+// results folders, so they may come from different machines.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace backplane {
 
 struct BitsDifference {
   uint64_t iteration = 0;
-  std::string phase, tensor;      // the first that differs
-  std::vector<std::string> also;  // further ones of that iteration, "phase tensor"
+  std::string phase, tensor;      // the first difference
+  std::vector<std::string> also;  // further differences in that iteration, as "phase tensor"
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("iteration", self.iteration);
@@ -26,13 +26,13 @@ struct BitsDifference {
   }
 };
 
-// Of one trial, or of the same in two folders.
+// Compares one trial with itself or with the same trial in another folder.
 struct ComparedBits {
   std::string name, a, b;
   uint64_t iterations = 0, hashes = 0;             // equal, up to the difference
   uint64_t only_a = 0, only_b = 0;                 // iterations that only one has
-  std::optional<BitsDifference> first_difference;  // absent: none in what both have
-  bool damaged = false;                            // a file ends before its end: more may differ
+  std::optional<BitsDifference> first_difference;  // absent: none in the common iterations
+  bool damaged = false;                            // a file is truncated, so more may differ
   std::vector<std::string> notes;
 
   bool equal() const { return hashes > 0 && !first_difference && !damaged; }
@@ -52,11 +52,12 @@ struct ComparedBits {
   }
 };
 
-// Of an attempt's folder (a replay's, too) or of a trial's, whose attempts went on from each other.
+// Fingerprints of an attempt's folder (or a replay's), or of all attempts in a trial's folder, each resumed from the one
+// before.
 struct RecordedBits : Fingerprints {
   explicit RecordedBits(const std::filesystem::path& folder);
   bool damaged = false;
-  std::vector<std::string> notes;  // of files that are damaged
+  std::vector<std::string> notes;  // about damaged files
 };
 
 ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b);

@@ -1,4 +1,4 @@
-// How many trials a comparison takes: what planning and judging must agree on.
+// The number of trials in a comparison, shared by planning and judging.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 
 namespace backplane {
 
-// `points`: arms, on each of the tasks where there are several.
+// `points`: arms, multiplied by tasks if there are several.
 
-// Of each arm in a look: what `looks.n` says, else 5, or the least with which a first look can tell arms apart. Blocks of a
-// speed.
+// Scores (for a speed: blocks) per arm and look. `looks.n` if set, else 5, or the smallest number with which a first look can
+// separate two arms.
 size_t ScoresOfALook(const CompareTerms& terms, size_t points);
-// Of each arm in a look: two for each block of a speed.
+// Seeds per arm and look: two per block for a speed.
 size_t SeedsOfALook(const CompareTerms& terms, size_t points);
-// The least for which the first look can tell two arms apart, if they are far enough.
+// The smallest number with which the first look can separate two arms that are far enough apart.
 size_t LeastScoresOfALook(const CompareTerms& terms, size_t points);
-// Whether these looks can ever tell two arms apart at that alpha.
+// True if these looks can ever separate two arms at that alpha.
 bool CanTellApart(const CompareTerms& terms, size_t points);
 
-// Pairs of arms on all tasks: how many tests share the error.
+// The number of tests that share the error rate: pairs of arms on all tasks.
 size_t TestsOf(const CompareTerms& terms, size_t points);
 
 }  // namespace backplane

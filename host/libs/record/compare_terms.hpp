@@ -1,4 +1,4 @@
-// `compare:` of an experiment file but for its arms: what is compared, and when it is known.
+// The terms in `compare:` of an experiment file, without its arms: the metric, its margin and the stopping rule.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace backplane {
 
-// Scores of each arm: trials that differ in nothing but their seed, or, of speeds, blocks of two of them (A B B A).
+// Scores per arm: trials that differ only in their seed, or, for speeds, blocks of two of them (A B B A).
 struct CompareLooks {
   static constexpr uint64_t kDefaultScores = 5, kDefaultMost = 5;
-  static constexpr uint64_t kMostOfNothing = 2;  // looks all of whose blocks were set aside: the next ones would be, too
+  static constexpr uint64_t kMostOfNothing = 2;  // looks without a usable block; further looks would not have one either
 
-  std::optional<uint64_t> n;    // in a look; absent: 5, or as many as the first look needs to tell arms apart
-  uint64_t max = kDefaultMost;  // looks at most
+  std::optional<uint64_t> n;    // per look; absent: 5, or as many as a first look needs to separate arms
+  uint64_t max = kDefaultMost;  // maximum number of looks
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("n", self.n);
@@ -28,7 +28,7 @@ struct CompareLooks {
   }
 };
 
-// One of several tasks that every arm has, and which scores there are 0 and 1 on the scale of all tasks.
+// A task of all arms, with the scores that count as 0 and 1 on the common scale of all tasks.
 struct CompareTask {
   std::string name;
   std::vector<double> reference;  // {worst, best}
@@ -57,13 +57,12 @@ inline ArmOnTask SplitOnTask(const std::string& name) {
 }
 
 struct CompareTerms {
-  std::optional<std::string> metric;     // absent: eval/return where there are evaluations, else return
-  std::optional<std::string> direction;  // "up" or "down": what is better; absent: the measure's own
-  std::optional<std::string>
-      margin;  // "5%" of the first arm's mean: a smaller difference does not matter; absent: every one does
+  std::optional<std::string> metric;     // absent: eval/return if there are evaluations, else return
+  std::optional<std::string> direction;  // "up" or "down" is better; absent: the measure's own direction
+  std::optional<std::string> margin;     // "5%" of the first arm's mean: smaller differences do not matter; absent: all do
   CompareLooks looks;
-  double alpha = 0.05;             // how often equal arms may be told apart, all pairs on all tasks together
-  std::vector<CompareTask> tasks;  // empty: the arms have the one of the experiment
+  double alpha = 0.05;             // probability that any pair of equal arms on any task is declared different
+  std::vector<CompareTask> tasks;  // empty: the arms share the experiment's task
 
   std::optional<double> margin_pct() const {
     return margin ? std::optional(std::strtod(margin->c_str(), nullptr)) : std::nullopt;
@@ -79,7 +78,7 @@ struct CompareTerms {
   }
 };
 
-// Whether a measure is of the machine as much as of the arms: then these take turns in blocks.
+// True if a measure depends on the machine as much as on the arms, so that arms must alternate in blocks.
 inline bool IsOfSpeed(std::string_view measure) {
   constexpr std::array kOfSpeed = {"SPS",       "sampling_sps",        "wall_s", "minutes", "iteration_s",
                                    "attempt_s", "seconds_per_episode", "cpu_s"};
@@ -87,7 +86,7 @@ inline bool IsOfSpeed(std::string_view measure) {
 }
 inline bool IsOfSpeed(const CompareTerms& terms) { return terms.metric && IsOfSpeed(*terms.metric); }
 
-// "run", or "compare": what starts the experiment of this configuration.
+// "run" or "compare": the command for an experiment with this configuration.
 inline const char* CommandOfExperiment(const nlohmann::json& config) { return config.contains("compare") ? "compare" : "run"; }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// Where a trial is in a data set, and what it learned of the device that it learns on.
+// The position of a trial in a data set, and the micro-batch sizes that its device has supported.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace backplane {
 
-// A group that did not fit, and what was done about it.
+// A group that did not fit into memory, and the smaller micro-batch chosen for it.
 struct Shrink {
   uint64_t iteration = 0, micro_batch_before = 0, micro_batch_after = 0;
-  uint64_t live_bytes = 0, peak_bytes = 0;  // when it was dropped and at most; 0 where the learner does not tell
+  uint64_t live_bytes = 0, peak_bytes = 0;  // when it was dropped, and peak; 0 if the learner does not report them
 
   static void Fields(auto& self, auto&& visit) {
     visit("iteration", self.iteration);

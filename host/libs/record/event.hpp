@@ -1,6 +1,6 @@
-// events.jsonl: what happened to a batch, one event a line:
+// events.jsonl: the history of a batch, one event per line:
 //   {"v":1,"seq":7,"t":1732219200.25,"boot_id":"...","kind":"attempt.end","trial_id":"...","attempt":1, ...what its kind has}
-// The keys of each kind follow in alphabetical order, as these structs name them.
+// The keys of each kind follow in alphabetical order, with the names in these structs.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct SweepPaused {
   static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
 };
 
-// Messages to the search and its replies, in order. A new process that gets them has the same state. `request.op` is
+// Messages to the search and its replies, in order. Replaying them into a new process restores its state. `request.op` is
 //   open    {name, method, seed, direction, metric, space, pruner} -> {version, ...}
 //   ask     {} -> {number, params: {path: value}}
 //   report  {number, step, value} -> {prune}
@@ -62,7 +62,7 @@ struct SearchMessage {
   }
 };
 
-// The point that an answer to `ask` became.
+// The point created from a reply to `ask`.
 struct SearchPoint {
   static constexpr char kKind[] = "search.point";
   uint64_t number = 0;
@@ -76,7 +76,7 @@ struct SearchPoint {
   }
 };
 
-// A job of this session in a cluster's queue, by the cluster's own name: a later session ends what is left of it.
+// A job of this session in a cluster's queue, by the cluster's own name. A later session cancels jobs that remain.
 struct EngineJob {
   static constexpr char kKind[] = "engine.job";
   std::string engine, job;  // "slurm", "4711"
@@ -91,7 +91,7 @@ struct AttemptStart {
   static constexpr char kKind[] = "attempt.start";
   std::vector<int> cores;
   std::vector<std::string> gpus;  // UUIDs
-  bool resumed = false;           // goes on from a checkpoint
+  bool resumed = false;           // from a checkpoint
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("cores", DefaultIfMissing(self.cores));
@@ -103,13 +103,13 @@ struct AttemptStart {
 struct AttemptEnd {
   static constexpr char kKind[] = "attempt.end";
   bool adopted = false;     // a later session found its result
-  std::optional<int> exit;  // absent, as what else the engine tells: it never ran, or nobody saw its end
+  std::optional<int> exit;  // absent, like the engine's other reports, if it never ran or its end was not observed
   std::optional<AttemptFiles> files;
-  std::optional<std::string> host;  // where it ran, if on another machine or as a job of a cluster
+  std::optional<std::string> host;  // node, if it ran on another machine or as a cluster job
   std::optional<std::string> memory_enforced_by;
   std::optional<Outcome> outcome;
   std::optional<uint64_t> peak_memory_bytes, peak_rss_bytes;
-  std::optional<std::string> signal;        // empty: of none
+  std::optional<std::string> signal;        // empty: it did not end by a signal
   TrialState state = TrialState::kPlanned;  // of the trial from now on
   std::optional<double> wall_s;
   std::string why;
@@ -161,7 +161,7 @@ struct StateChange {
   }
 };
 
-// Of a later version: what it says of a trial cannot be guessed.
+// An event kind of a later version. It is skipped, because its meaning is unknown.
 struct UnknownEvent {
   static constexpr char kKind[] = "";
 

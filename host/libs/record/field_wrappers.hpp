@@ -1,5 +1,4 @@
-// How a record writes and reads a field, where that differs from the rules in record/fields.hpp: visit("name",
-// NullIfAbsent(x)).
+// Wrappers for fields that are read or written differently from the rules in record/fields.hpp: visit("name", NullIfAbsent(x)).
 #pragma once
 
 namespace backplane {
@@ -10,25 +9,25 @@ struct NullIfAbsent {
   explicit constexpr NullIfAbsent(T& optional) : value(optional) {}
   T& value;
 };
-// An optional number; null is a value of it, NaN, and not its absence.
+// An optional number whose null means NaN, not absence.
 template <class T>
 struct NaNIfNull {
   explicit constexpr NaNIfNull(T& optional) : value(optional) {}
   T& value;
 };
-// An optional that is absent where what stands there does not fit: of a field that another version may write otherwise.
+// An optional that is absent if the value does not fit, for fields that another version may write differently.
 template <class T>
 struct AbsentIfMisfit {
   explicit constexpr AbsentIfMisfit(T& optional) : value(optional) {}
   T& value;
 };
-// Always written; where it is missing or null, the struct's own value stays.
+// Always written; keeps the struct's default if it is missing or null.
 template <class T>
 struct DefaultIfMissing {
   explicit constexpr DefaultIfMissing(T& field) : value(field) {}
   T& value;
 };
-// The same, and not written as long as it is T{}.
+// The same, but left out while it equals T{}.
 template <class T>
 struct LeftOutIfEmpty {
   explicit constexpr LeftOutIfEmpty(T& field) : value(field) {}

@@ -1,4 +1,4 @@
-// Records: what one process writes and another reads, each a struct that names its fields once.
+// Records: data that one process writes and another reads, each a struct that names its fields once.
 //
 //   struct Crate {
 //     uint64_t apples = 0;
@@ -64,11 +64,11 @@ Json ToJson(const T& record);
 // Throws RecordError.
 template <Record T, class Json>
 T RecordFromJson(const Json& json);
-// Absent: it is no such record.
+// Absent if `json` is no such record.
 template <Record T, class Json>
 std::optional<T> RecordOrNothing(const Json& json);
-// Of what a plugin's code may have written: a field that is missing or does not fit is as the struct has it, an item of a list
-// or a map that does not fit is passed over.
+// For files that plugin code may have written: a missing or misfitting field keeps its default, misfitting items of lists and
+// maps are skipped.
 template <Record T>
 T ReadTolerantly(const nlohmann::json& json);
 
@@ -152,13 +152,13 @@ struct Writer {
   }
 };
 
-// Where in the document: "files.metrics_lines", "trials[2].id".
+// Place in the document: "files.metrics_lines", "trials[2].id".
 using Place = std::string;
 
 template <class Json>
 std::string Shown(const Json& json) {
   constexpr size_t kLongest = 60;
-  // What writes a value calls itself at each level, and this one may be of any depth and size.
+  // Name containers instead of dumping them, because their depth and size are unbounded.
   if (json.is_structured() && !json.empty()) return json.is_array() ? "a list" : "an object";
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
@@ -328,7 +328,7 @@ void Reader<kTolerant, Json>::Read(const char* name, T* value, bool may_be_missi
     const Place at = place.empty() ? name : place + "." + name;
     if (found == json.end() && may_be_missing) return;
     if (found == json.end()) throw RecordError("\"" + at + "\" is missing");
-    // Null is a word for NaN alone; where a field may be missing it is missing.
+    // Null only means NaN; for an optional field it means absence.
     if (found->is_null() && may_be_missing && !std::floating_point<T> && !std::same_as<T, nlohmann::json>) return;
     T read = *value;
     if (DecodeItem<kTolerant>(at, *found, &read)) *value = std::move(read);

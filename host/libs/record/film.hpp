@@ -1,5 +1,4 @@
-// One evaluation episode of a trial as pictures: made by the trial's process, which alone runs plugins; all of one size and
-// form.
+// An evaluation episode as pictures of the same size and format. The trial's process makes them, because only it runs plugins.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +9,19 @@
 
 namespace backplane {
 
-// What a file with a film can be, by the ending of its name: a picture that moves by itself, a page with controls, videos.
+// File types of a film, by extension: an animated picture, a page with controls, two kinds of video.
 inline constexpr const char* kFilmEndings[] = {".svg", ".html", ".gif", ".webm"};
 
 struct Film {
   uint32_t width = 0, height = 0;   // pixels
-  bool png = false;                 // files in base64; else the inside of an <svg>, in units of pixels
+  bool png = false;                 // files in base64; else the content of an <svg>, in pixel units
   std::string backdrop;             // behind every frame; may be empty
-  std::vector<std::string> frames;  // of every `every`-th state, the first and the last included
+  std::vector<std::string> frames;  // each `every`-th state, including the first and the last
   uint64_t every = 1;
-  double frame_s = 0.2;            // a frame is shown for so long
-  uint64_t slower = 1;             // times, than the world that the env simulates; 0: it has no time
+  double frame_s = 0.2;            // display time of a frame
+  uint64_t slower = 1;             // slow-motion factor compared with the env's own time; 0: the env has no time
   std::vector<double> returns;     // after each step: the episode's return so far
-  std::vector<std::string> notes;  // what the episode came to: "return 579.8", "success rate 0.8"
+  std::vector<std::string> notes;  // results of the episode: "return 579.8", "success rate 0.8"
 
   uint64_t steps() const { return returns.size(); }
   uint64_t StepOf(size_t frame) const { return frame + 1 == frames.size() ? steps() : frame * every; }

@@ -1,4 +1,4 @@
-// The ids of all findings of a report: the rules have them, and an option's `helps` names one of them.
+// The ids of all findings of a report: the rules use them, and an option's `helps` refers to them.
 #pragma once
 
 #include <algorithm>

@@ -63,7 +63,7 @@ class Entries {
     return word;
   }
 
-  // False: it is not whole, or not as it was written.
+  // False: it is incomplete or damaged.
   bool ReadOne() {
     const bool table = Word(0) == kTable;
     if (!table && !columns_) return Refuse("is not a file of fingerprints");

@@ -1,12 +1,12 @@
-// fingerprints.bin of an attempt: for each iteration the hashes of what was seen, done, earned and learned in it. Two runs that
-// should be equal are, or part where the first of these differs.
+// fingerprints.bin of an attempt: per iteration, hashes of observations, actions, rewards and weights. Two supposedly equal
+// trials first differ where one of these does.
 //
-// The file is a row of entries of 64-bit little-endian words:
+// The file is a sequence of entries of 64-bit little-endian words:
 //   a table   2^64-1, n, n bytes of JSON {"version", "hash", "columns": [{"phase", "tensor"}]}, n a multiple of 8, check
 //   a record  the iteration's number, a hash for each column of the table before it, check
-// It begins with a table, and another one stands where the columns change. `check` is the hash of the entry's bytes before it.
-// Hashes are XXH3 in 64 bits, of a tensor's bytes in row-major order without padding. Of an iteration that stands there twice
-// the later record counts, and what came after the earlier one is void: the trial went back to it.
+// It begins with a table; another one follows when the columns change. `check` is the hash of the preceding bytes of the entry.
+// Hashes are 64-bit XXH3 of a tensor's bytes in row-major order without padding. If an iteration occurs twice, the trial went
+// back to it: the later record replaces the earlier one and everything after that.
 #pragma once
 
 #include <cstdint>
@@ -43,18 +43,18 @@ struct Fingerprint {  // of an iteration
 struct Fingerprints {
   std::map<uint64_t, Fingerprint> iterations;
 
-  // Of one more iteration; what was known of it and of those behind it is void.
+  // Adds an iteration and drops an earlier record of it with all later iterations.
   void Add(uint64_t iteration, Fingerprint fingerprint);
-  // Of an attempt that went on from these.
+  // Appends an attempt that resumed from these.
   void Continue(Fingerprints later);
 };
 
 struct FingerprintFile : Fingerprints {
-  uint64_t whole_bytes = 0;            // entries that are whole; what follows them was torn by a kill, or is damaged
-  std::optional<std::string> problem;  // a sentence, where more than a torn end is not as it was written
+  uint64_t whole_bytes = 0;            // size of the whole entries; a kill tore what follows, or it is damaged
+  std::optional<std::string> problem;  // a sentence if more than a torn end is damaged
 };
 
-// Nothing where there is no such file.
+// Absent if there is no such file.
 std::optional<FingerprintFile> ReadFingerprints(const std::filesystem::path& file);
 
 std::string TableEntry(const FingerprintColumns& columns);

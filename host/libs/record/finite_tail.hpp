@@ -1,4 +1,4 @@
-// Follows the values of one metric: whether the last ones are still finite. Decides which runs have diverged.
+// Follows the values of one metric and detects divergence: the last values are not finite.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace backplane {
 
 class FiniteTail {
  public:
-  // The last tenth of so many values, at least 3. There may be fewer values.
+  // The last tenth of this many values, at least 3. There may be fewer values.
   static constexpr uint64_t Window(uint64_t values) { return std::max<uint64_t>(3, values / 10); }
 
   void Add(double value) {

@@ -15,10 +15,10 @@ inline constexpr int kDocumentSchema = 1;
 struct Fix {
   std::string path;
   nlohmann::json from, to;
-  bool swept = false;      // the batch's sweep gives the value: it is changed there, `--set` is refused
-  std::string point = {};  // of a swept value: the point that was found, if it has a name to type; the change is tried there
-  std::map<std::string, nlohmann::json> also = {};  // values by path that have to change with it
-  std::string command = {};  // what tries it, as it is typed; empty: how the batch was started is not known
+  bool swept = false;      // set by the sweep: change it there, because `--set` rejects it
+  std::string point = {};  // swept value: the diagnosed point, if it has a name to type; the command tries the change there
+  std::map<std::string, nlohmann::json> also = {};  // values by path that must change with it
+  std::string command = {};                         // to paste; empty if it is unknown how the batch was started
 
   static void Fields(auto& self, auto&& visit) {
     visit("path", self.path);
@@ -31,10 +31,10 @@ struct Fix {
   }
 };
 
-// What a finding proposes; the rest of it is for people.
+// The machine-readable part of a finding.
 struct Proposal {
   std::string id, title, cause;
-  std::vector<Fix> fixes;  // the best first
+  std::vector<Fix> fixes;  // best first
 
   static void Fields(auto& self, auto&& visit) {
     visit("id", self.id);

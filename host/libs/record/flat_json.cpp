@@ -79,7 +79,7 @@ bool FlatJsonReader::SkipExponent() {
   return SkipDigits();
 }
 
-// As JSON has them. One that does not fit its type, or a whole one that only a float could hold, is left to nlohmann.
+// JSON's number syntax. A number out of range, or an integer that only a float could represent, is left to nlohmann.
 bool FlatJsonReader::ReadNumber() {
   const char* const begin = at_;
   const bool negative = Take('-');

@@ -1,4 +1,4 @@
-// JSON read without an allocation per value, for files of many small records: what stands in it is looked at where it stands.
+// Reads JSON without an allocation per value, for files of many small records. Values refer to the text.
 #pragma once
 
 #include <charconv>
@@ -12,16 +12,16 @@
 
 namespace backplane {
 
-// A value of a document, with those of nlohmann::json's functions that record/fields.hpp asks for.
+// A value of a document, with the functions of nlohmann::json that record/fields.hpp uses.
 class FlatJson {
  public:
   enum class Kind : uint8_t { kNull = 1, kBoolean, kUnsigned, kInteger, kFloat, kString, kList, kObject };
-  // All of them stand in one list, each followed by what is in it.
+  // One list holds all values; a container is followed by its content.
   struct Value {
     Kind kind = Kind::kNull;
-    uint32_t end = 0;         // one past the last that is in it
+    uint32_t end = 0;         // index after its content
     std::string_view key;     // in an object
-    std::string_view source;  // as it stands there; of a string without its quotes
+    std::string_view source;  // the text of the value, without the quotes of a string
   };
 
   FlatJson(const std::vector<Value>* values, size_t at) : values_(values), at_(at) {}
@@ -36,7 +36,7 @@ class FlatJson {
   bool is_number_integer() const { return is_number_unsigned() || value().kind == Kind::kInteger; }
   bool is_number() const { return is_number_integer() || value().kind == Kind::kFloat; }
 
-  // Of a value that is one.
+  // Requires a scalar of a matching kind.
   template <class T>
   T get() const {
     const std::string_view text = value().source;
@@ -55,7 +55,7 @@ class FlatJson {
     return is_string() ? nlohmann::json(get<std::string>()) : nlohmann::json::parse(value().source);
   }
 
-  // What is in a list or an object, in its order.
+  // Iterates over the content of a list or an object, in order.
   class Iterator;
   Iterator begin() const;
   Iterator end() const;
@@ -98,12 +98,12 @@ inline FlatJson::Iterator FlatJson::find(std::string_view key) const {
   return found;
 }
 
-// Reads one document after the other, with the memory of those before.
+// Reads one document after another and reuses the memory.
 class FlatJsonReader {
  public:
-  // False: it is no JSON or more than this reader knows: deeper than a record is, with a key given twice, an escape or a byte
-  // above 127 in a text, or a number that does not fit. nlohmann::json reads all that, or says what is wrong. The text has to
-  // outlive what is made of it.
+  // Returns false for invalid JSON and for anything beyond this reader: nesting deeper than a record, duplicate keys, escapes
+  // or bytes above 127 in strings, numbers out of range. nlohmann::json reads these, or reports the error. The text must
+  // outlive the values.
   bool Read(std::string_view text);
   FlatJson root() const { return {&values_, 0}; }
 

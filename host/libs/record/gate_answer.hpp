@@ -1,4 +1,4 @@
-// `backplane-report --gate`: on which side of its limits a change lies, as far as the trials tell.
+// `backplane-report --gate`: the position of a change relative to the gate's limits, as far as the trials show.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace backplane {
 
-// "eval/return < -5%": fails where the change from the baseline is below -5 % of it.
+// "eval/return < -5%": fails if the change from the baseline is below -5 % of it.
 struct GateCondition {
   std::string measure;  // or an expression of measures
-  bool below = true;    // fails where the change is; else where it is above
+  bool below = true;    // fails if the change is below, else if it is above
   double percent = 0;
-  bool speed = false;  // of the machine as much as of what runs on it: both sides are run in turn
+  bool speed = false;  // depends on the machine too, so both sides run in turn
 
   static void Fields(auto& self, auto&& visit) {
     visit("measure", self.measure);
@@ -56,12 +56,12 @@ constexpr auto WordsOf(GateVerdict) {
 struct GateJudgement {
   GateCondition condition;
   GateVerdict verdict = GateVerdict::kUndecided;
-  bool decided = false;                                 // no further look is needed, or there is none
+  bool decided = false;                                 // no further look is needed or left
   std::string sentence;                                 // "FAIL: the change of ..."
-  uint64_t looks = 0, n = 0;                            // that were taken; scores of each side in them, or blocks
-  std::optional<double> change_pct, low_pct, high_pct;  // the interval is that of both sides together
-  double level_pct = 0;                                 // which covers so much
-  std::optional<uint64_t> needed;                       // scores of each side, or blocks, for a change like the one seen
+  uint64_t looks = 0, n = 0;                            // looks so far; scores per side, or blocks
+  std::optional<double> change_pct, low_pct, high_pct;  // the interval covers both sides together
+  double level_pct = 0;                                 // coverage of the interval
+  std::optional<uint64_t> needed;                       // scores per side, or blocks, for a change like the observed one
   std::vector<std::string> notes;                       // sentences
 
   static void Fields(auto& self, auto&& visit) {

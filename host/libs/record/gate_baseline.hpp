@@ -1,5 +1,5 @@
-// What `gate save` keeps of a batch, so that later states can be held against it: a file of its own, and beside it, in a folder
-// of its name, the plugin files that were run.
+// The results that `gate save` keeps of a batch, to compare later states with them. A folder of the same name next to the file
+// contains the plugin files.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,20 @@
 namespace backplane {
 
 inline constexpr int kGateSchema = 1;
-// Fewer say little, and of so many all looks are there.
+// A baseline below the minimum shows little; the full number allows all looks.
 inline constexpr size_t kLeastSeedsOfGate = 10, kFullSeedsOfGate = 25;
 
 struct GateBaseline {
   int schema = kGateSchema;
   std::string experiment;
-  std::filesystem::path config_file;         // that was run
-  nlohmann::json config;                     // of a trial, complete; its seed stands with the trials
+  std::filesystem::path config_file;         // the experiment file
+  nlohmann::json config;                     // of a trial, complete; the seeds are part of the trials
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
-  std::vector<std::string> facts;            // what plugins decided by themselves
+  std::vector<std::string> facts;            // decisions of the plugins
   HostInfo host;
   std::vector<DeviceInfo> devices;
   RunVersions versions;
-  std::vector<TrialMeasures> trials;  // one of each seed
+  std::vector<TrialMeasures> trials;  // one per seed
 
   static void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);
@@ -51,10 +51,10 @@ struct GateBaseline {
   }
 };
 
-// Throws std::runtime_error: what the file lacks.
+// Throws std::runtime_error with the missing field.
 GateBaseline ReadGateBaseline(const std::filesystem::path& file);
 
-// How often a gate looks, by the seeds that a baseline has: scores in a look, or blocks of a speed.
+// The number of looks for a baseline with this many seeds, and the scores (for a speed: blocks) per look.
 inline CompareLooks LooksOfGate(size_t seeds) {
   const size_t most = std::clamp<size_t>(seeds / CompareLooks::kDefaultScores, 1, CompareLooks::kDefaultMost);
   return {seeds / most, most};

@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-// Of the first processor; empty if there is no such line.
+// Returns the first processor's value; empty if the key is missing.
 std::string CpuInfo(std::string_view key) {
   std::istringstream info(ReadFile("/proc/cpuinfo").value_or(""));
   for (std::string line; std::getline(info, line);) {
@@ -26,7 +26,7 @@ std::string CpuInfo(std::string_view key) {
   return "";
 }
 
-// Of the processor's flags those that libraries of numerics choose their code by.
+// Returns the CPU flags by which numeric libraries choose their kernels.
 std::string NumericFlags() {
   static const std::set<std::string> kKnown = {"sse4_2",      "fma",         "avx",      "avx2",     "avx512f", "avx512_vnni",
                                                "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "asimd",   "sve"};

@@ -1,5 +1,5 @@
-// What the host records of an iteration beside what plugins do. One more: its row, and MetricsHub::Record where it is measured;
-// its unit, its direction and that it is known follow from the row.
+// Metrics that the host records per iteration in addition to the plugins' metrics. To add one, add its row here and call
+// MetricsHub::Record; unit, direction and validation follow from the row.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace backplane {
 struct HostMetric {
   std::string_view name, unit, doc;
   int direction;    // 1 up is better, -1 down, 0 neither
-  bool of_machine;  // another value in every run
+  bool of_machine;  // differs between equal trials
 };
 
 inline constexpr HostMetric kHostMetrics[] = {
@@ -26,7 +26,7 @@ inline constexpr HostMetric kHostMetrics[] = {
     {"device/reserved_mb", "MiB", "peak memory reserved on the device, caches included", -1, true},
 };
 
-// The row of a name. A name without one does not compile.
+// Looks up the row of a name; an unknown name does not compile.
 struct HostMetricRow {
   size_t index = 0;
 

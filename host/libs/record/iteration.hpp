@@ -1,4 +1,4 @@
-// A line of metrics.jsonl: what an iteration measured.
+// A line of metrics.jsonl: the measures of an iteration.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace backplane {
 
-// Everything that differs from run to run, so that the rest of two runs can be compared byte for byte.
+// Everything that differs between equal trials, so that the rest can be compared byte for byte.
 struct IterationTime {
-  std::optional<double> t;  // seconds of the trial at the end of the iteration, with its evaluation
+  std::optional<double> t;  // trial time in seconds at the end of the iteration, including its evaluation
   std::optional<double> iteration_s, sps, sampling_sps;
-  std::map<std::string, double> machine;  // what monitors recorded, and the host of its threads
-  std::map<std::string, double> phases;   // seconds of each, of all threads together, since the line before; none: left out
+  std::map<std::string, double> machine;  // from monitors and, for its threads, from the host
+  std::map<std::string, double> phases;   // seconds per phase, summed over threads, since the previous line; zeros left out
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("t", NaNIfNull(self.t));
@@ -28,15 +28,15 @@ struct IterationTime {
   }
 };
 
-// The same in every run of a trial.
+// Equal in every run of a trial.
 struct IterationMeasures {
-  std::optional<uint64_t> iteration;  // 0: the one that warms up, or the evaluation before any
+  std::optional<uint64_t> iteration;  // 0: the warm-up iteration, or the evaluation before training
   std::optional<uint64_t> step;       // env steps so far
   std::optional<uint64_t> episodes;   // so far
-  // Means over the last episodes; absent in the line of an evaluation before the first.
+  // Means over the last episodes; absent in the line of an evaluation before training.
   std::optional<Spread> episode_return;
   std::optional<std::map<std::string, Spread>> ep;
-  std::map<std::string, double> metrics;  // what plugins recorded
+  std::map<std::string, double> metrics;  // recorded by plugins
   std::optional<EpisodeMeans> eval;
 
   static constexpr void Fields(auto& self, auto&& visit) {

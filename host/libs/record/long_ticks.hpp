@@ -1,5 +1,5 @@
-// Ticks of a learner that took more than a second each: "long_ticks" of result.json, one entry for each phase that had some.
-// Between two ticks a trial sees that it is to stop, so these are how late it may do so.
+// Ticks of a learner longer than a second: "long_ticks" of result.json, one entry per phase that had some. A trial can only
+// stop between ticks, so these bound the delay.
 #pragma once
 
 #include <cstdint>

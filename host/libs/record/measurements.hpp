@@ -1,4 +1,4 @@
-// The numbers of an attempt, as its files give them: what the tables of the store hold.
+// The numbers in an attempt's files, as the tables of the store contain them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace backplane {
 
 struct Measurements {
   TrialResult result;
-  std::vector<std::pair<std::string, double>> time;  // where the time went: "time/GROUP_pct", "_s", "_cpu_pct", "_gpu_pct"
-  std::vector<std::string> facts;                    // what plugins decided by themselves: "learner.x update_path fused"
+  std::vector<std::pair<std::string, double>> time;  // time breakdown: "time/GROUP_pct", "_s", "_cpu_pct", "_gpu_pct"
+  std::vector<std::string> facts;                    // decisions of the plugins: "learner.x update_path fused"
   // "return", "ep/length", "eval/return", "eval/length", "floor_zero/return", ...
   std::map<std::string, Spread> statistics;
 };
@@ -23,13 +23,13 @@ struct Measurements {
 struct IterationValue {
   uint64_t iteration = 0;
   std::string name;
-  double value = 0;  // NaN: it was not finite
+  double value = 0;  // NaN if it was not finite
 };
 
-// Of result.json in `attempt`; a missing or broken file has measured nothing, a key of another type counts as absent.
+// Reads result.json in `attempt`. A missing or broken file yields no measurements; a key of the wrong type counts as absent.
 Measurements ReadMeasurements(const AttemptFolder& attempt);
 
-// Of metrics.jsonl in `attempt`, line by line; lines that are no objects with an "iteration" are left out.
+// Reads metrics.jsonl in `attempt`; skips lines that are not objects with an "iteration".
 std::vector<IterationValue> ReadIterations(const AttemptFolder& attempt);
 
 }  // namespace backplane

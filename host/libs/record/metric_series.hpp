@@ -1,4 +1,4 @@
-// What one line of metrics.jsonl says, as names and numbers: the same names in every file that is made from it.
+// Names the numbers of a line of metrics.jsonl the same way in every file derived from it.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace backplane {
 // "sps", "return", "ep/length", "eval/return", "eval/length", "train/policy_loss", "resources/rss_mb", ...
 struct MetricValue {
   enum class Of {
-    kAxis,        // "env_steps" and "t" (seconds of the trial): what others are drawn over
-    kExperiment,  // the same in every run of the trial
-    kMachine,     // differs from run to run
+    kAxis,        // "env_steps" and "t" (trial time in seconds): the x axes of plots
+    kExperiment,  // equal in every run of the trial
+    kMachine,     // differs between equal trials
   };
   std::string name;
-  double value = 0;  // NaN: it was not finite
+  double value = 0;  // NaN if it was not finite
   Of of = Of::kExperiment;
 };
 
-// A mean over no episodes is no value and is left out, as is what is no number.
+// Leaves out means over no episodes and values that are not numbers.
 std::vector<MetricValue> MetricSeries(const Iteration& line);
 
-// The result sums up such a metric by itself: it belongs to training's episodes or to an evaluation.
+// True for metrics of training episodes or evaluations, which the result summarizes separately.
 bool IsOfEpisodes(std::string_view name);
 
 // An evaluation repeats "ep/length" under its own name: NameUnder("eval/", "ep/length") is "eval/length".

@@ -1,4 +1,4 @@
-// The phases in groups, for people: where a trial's time goes.
+// Groups of phases for reports of a trial's time.
 #pragma once
 
 #include <array>

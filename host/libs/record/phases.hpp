@@ -40,7 +40,7 @@ inline std::optional<Phase> FindPhase(std::string_view name) {
   return std::nullopt;
 }
 
-// A learner's tick says which phase it is; one outside the set counts as update_backward.
+// The phase that a learner's tick names; names outside the set count as update_backward.
 inline Phase PhaseFromName(std::string_view name) { return FindPhase(name).value_or(Phase::kUpdateBackward); }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// plan.jsonl (record/plan_line.hpp), written and read.
+// Reads and writes plan.jsonl (record/plan_line.hpp).
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace backplane {
 
-// Whole or not at all. Throws std::runtime_error.
+// Writes the whole file or nothing. Throws std::runtime_error.
 void WritePlanFile(const std::filesystem::path& file, const std::vector<PlanLine>& lines);
 
-// Throws std::runtime_error naming file and line. An absent file is an error too.
+// Throws std::runtime_error with file and line; a missing file is an error too.
 std::vector<PlanLine> ReadPlanFile(const std::filesystem::path& file);
 
-// What a person calls a trial: its point's name, and the seed where the plan has several seeds or the point has no name.
+// The name shown for a trial: its point's name, plus the seed if the plan has several seeds or the point has no name.
 std::string DisplayName(const PlanLine& trial, bool several_seeds);
 bool HasSeveralSeeds(const std::vector<PlanLine>& plan);
 

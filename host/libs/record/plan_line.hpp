@@ -1,5 +1,5 @@
-// plan.jsonl: what the experiment file stands for, as a batch was started with it. One object per line: the trials in the order
-// in which they should run, then the points that were dropped.
+// plan.jsonl: the trials of a batch, fixed when it starts. One object per line: the trials in their planned order, then the
+// points that were dropped.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ namespace backplane {
 inline std::string NameWithStage(const std::string& name, const std::string& stage) {
   return name + (name.empty() || stage.empty() ? "" : " ") + stage;
 }
-// What the points of one chain have in common.
+// The name shared by all points of one chain.
 inline std::string NameWithoutStage(const std::string& name, const std::string& stage) {
   const size_t own = stage.empty() ? name.size() : name.size() - stage.size();
   return name.substr(0, own > 0 && !stage.empty() ? own - 1 : own);
 }
 
 struct PlanLine {
-  std::vector<std::pair<std::string, nlohmann::json>> values;  // of each path that sweep and stages name, in the file's order
-  // Of a trial; empty if dropped.
+  std::vector<std::pair<std::string, nlohmann::json>> values;  // by path that sweep or stages name, in the file's order
+  // Trials only; empty if dropped.
   std::string trial_id, point_id, name;  // name: of the point
-  std::string stage, after;              // after: the trial whose learner it starts from; empty: none
+  std::string stage, after;              // after: the trial whose learner state it starts from; empty: none
   uint64_t seed = 0;
-  std::optional<uint64_t> number;            // of the answer of the search that the point is; absent: it is none
-  bool confirms = false;                     // with a seed that the search did not see
+  std::optional<uint64_t> number;            // of the search's suggestion; absent: not suggested by a search
+  bool confirms = false;                     // with a seed that the search did not use
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
-  // Of a point that was dropped.
+  // Dropped points only.
   bool dropped = false;
   std::string rule, why;
 
@@ -50,7 +50,7 @@ struct PlanLine {
     visit("seed", self.seed);
     visit("values", self.values);
     visit("files", self.files);
-    visit("phase", LeftOutIfEmpty(self.stage));  // its name in files since 0.1
+    visit("phase", LeftOutIfEmpty(self.stage));  // key kept from version 0.1
     visit("after", LeftOutIfEmpty(self.after));
     visit("number", self.number);
     visit("confirms", LeftOutIfEmpty(self.confirms));

@@ -1,4 +1,4 @@
-// What `backplane run --plan FILE` reads: one part of a study, such as the first two looks of a comparison. The program that
+// The input of `backplane run --plan FILE`: one part of a study, such as the first two looks of a comparison. The program that
 // conducts the study writes it.
 #pragma once
 
@@ -22,9 +22,9 @@ struct PlannedRun {
   std::string preset;            // empty: the preset in the file
   std::vector<std::string> plugin_path;
   std::vector<uint64_t> seeds;               // instead of the file's; empty: the file's
-  uint64_t looks = 0;                        // of a comparison, from the first one on; 0: all of them
-  std::filesystem::path out;                 // results folder, which may hold the trials of an earlier part
-  std::filesystem::path typed_out;           // as it was typed for the study; empty: it was not
+  uint64_t looks = 0;                        // of a comparison, starting with the first; 0: all
+  std::filesystem::path out;                 // results folder, which may contain the trials of an earlier part
+  std::filesystem::path typed_out;           // as typed for the study; empty: not typed
   bool only_by_same = false;                 // `run OUT` names the command of the study instead of resuming
   std::optional<std::filesystem::path> end;  // gets a PlannedRunEnd, and the terminal no results; absent: the other way round
 

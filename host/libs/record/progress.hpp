@@ -1,4 +1,4 @@
-// progress.json: how far a batch has come, for programs that look at it from outside.
+// progress.json: the progress of a batch, for external programs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TrialProgress {
   std::string id, name;
   uint64_t seed = 0;
   TrialState state = TrialState::kPlanned;
-  unsigned attempt = 0;                                 // the last one; 0: none yet
+  unsigned attempt = 0;                                 // the latest; 0: none yet
   std::optional<double> progress, sps, episode_return;  // progress: 0 to 1
   std::string why;
 
@@ -37,16 +37,16 @@ struct TrialProgress {
 
 inline constexpr int kProgressSchema = 1;
 
-// What stands before the list of trials.
+// Everything before the list of trials.
 struct ProgressHead {
   int schema = kProgressSchema;
   std::string experiment;
   double started = 0, updated = 0;         // seconds since 1970
   std::string state;                       // running, done, interrupted, paused, refused
-  std::map<std::string, uint64_t> counts;  // state of trials -> how many
+  std::map<std::string, uint64_t> counts;  // trial state -> count
   uint64_t done = 0, total = 0;
   double elapsed_s = 0;
-  std::optional<double> eta_s;  // seconds still to go; absent until there is evidence
+  std::optional<double> eta_s;  // remaining seconds; absent until there is evidence
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);

@@ -1,4 +1,4 @@
-// How well a trial's speed is known that was measured until it is known so well: "precision" of result.json.
+// The precision of a trial's speed if the trial measures until a given precision: "precision" of result.json.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace backplane {
 
 struct ReachedPrecision {
   double wanted_pct = 0;
-  std::optional<double> reached_pct;  // absent: of fewer than three iterations nothing is known
-  uint64_t iterations = 0;            // that were measured, by the last attempt
-  double seconds = 0;                 // which that attempt took, its warm-up included
+  std::optional<double> reached_pct;  // absent for fewer than three iterations
+  uint64_t iterations = 0;            // measured by the last attempt
+  double seconds = 0;                 // of that attempt, including its warm-up
   bool reached = false;
 
   static void Fields(auto& self, auto&& visit) {

@@ -1,4 +1,4 @@
-// What trials will record, as their plugins tell before they run.
+// Metrics that trials will record, as declared by their plugins.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace backplane {
 
-// By name: 1 up is better, -1 down, 0 nobody says.
+// By name: 1 up is better, -1 down, 0 unknown.
 using RecordedMeasures = std::map<std::string, int>;
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// `backplane-report --check`: what is wrong with `report:` of an experiment file, before anything is started.
+// `backplane-report --check`: validates `report:` of an experiment file before a trial starts.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// What `compare:` of the experiment judges by.
+// The measure that decides `compare:` of the experiment.
 struct ComparedMeasure {
   std::string metric;                    // empty: none, or the one that every trial has
   std::optional<std::string> direction;  // absent: the measure's own
@@ -37,7 +37,7 @@ struct ReportCheckRequest {
   }
 };
 
-// What is wrong with a key, or with an entry of its list: {"report.columns.1", "report.columns: entry 2: unknown key 'x'"}.
+// An error in a key or in an entry of its list: {"report.columns.1", "report.columns: entry 2: unknown key 'x'"}.
 struct ReportError {
   std::string path;
   std::string message;
@@ -48,12 +48,12 @@ struct ReportError {
   }
 };
 
-// A name under which nothing is recorded, unless it is a path of a point's configuration.
+// A metric name that no plugin records and that is not a path of a point's configuration.
 struct Misnamed {
   std::string path;               // "report.columns.1", "output.live.0", kComparedMetric
   std::string name;               // "train/los"
   std::string message;            // "report.columns: nothing records 'train/los'"
-  std::vector<std::string> near;  // names that it may have been meant for; empty: a plugin that does not tell may record it
+  std::vector<std::string> near;  // similar names; empty if a plugin that declares no metrics may record it
 
   static void Fields(auto& self, auto&& visit) {
     visit("path", self.path);
@@ -66,8 +66,8 @@ struct Misnamed {
 struct ReportCheckAnswer {
   std::vector<ReportError> errors;
   std::vector<Misnamed> misnamed;
-  bool undirected = false;  // nobody says whether up or down is better of what is compared
-  int direction = 0;        // what those who record it say: 1 up is better, -1 down, 0 neither
+  bool undirected = false;  // the direction of the compared metric is unknown
+  int direction = 0;        // declared by the plugins that record it: 1 up is better, -1 down, 0 neither
 
   static void Fields(auto& self, auto&& visit) {
     visit("errors", self.errors);

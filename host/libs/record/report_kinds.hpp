@@ -1,4 +1,4 @@
-// The kinds of reports: what the host has to know of each. How one is built, the module of reports knows.
+// The kinds of reports, with the properties that the host needs. The report module builds them.
 #pragma once
 
 #include <array>
@@ -10,20 +10,19 @@
 namespace backplane {
 
 struct ReportKind {
-  std::string_view name;  // the word in `report.kind`
-  // Its trials begin with an iteration that warms up and does not count, and without a budget they go on until their speed is
-  // known.
+  std::string_view name;  // the value of `report.kind`
+  // Its trials start with an uncounted warm-up iteration; without a budget they run until their speed is known.
   bool measures_speed = false;
-  bool takes_timing = false;                          // compares times where `report.timing` says so
-  bool takes_columns = false;                         // and report.figures, select and notes
-  bool in_turn = false;                               // all points run once for each seed, every second time backwards
-  uint64_t seeds = 1;                                 // of each point, where the sweep does not say
-  std::array<std::string_view, 2> keys_of_its_own{};  // that no other kind takes
+  bool takes_timing = false;                          // compares times according to `report.timing`
+  bool takes_columns = false;                         // accepts report.columns, figures, select and notes
+  bool in_turn = false;                               // runs all points once per seed, in reverse order every second time
+  uint64_t seeds = 1;                                 // per point, unless the sweep sets them
+  std::array<std::string_view, 2> keys_of_its_own{};  // keys that no other kind accepts
 };
 
-// A new one: its row here, and a file in tools/report/kinds with the function that builds it, called by the row's first word
-// (ComparisonReport). One speed says nothing of the next run, so parallel_efficiency has two seeds. ab is
-// of `compare:` alone, which sets it; search what a sweep with `search` has by itself.
+// To add one, add its row here and a file in tools/report/kinds with the function named by the row's first word
+// (ComparisonReport). parallel_efficiency has two seeds, because a single speed does not predict the next. Only `compare:` sets
+// ab, and a sweep with `search` implies search.
 #define BACKPLANE_REPORT_KINDS(ROW)                                                          \
   ROW(ParallelEfficiency, .name = "parallel_efficiency", .measures_speed = true, .seeds = 2, \
       .keys_of_its_own = {"report.precision", "report.max_time"})                            \
@@ -35,7 +34,7 @@ struct ReportKind {
 inline constexpr ReportKind kReportKinds[] = {BACKPLANE_REPORT_KINDS(BACKPLANE_ROW)};
 #undef BACKPLANE_ROW
 
-// NULL: there is none of this name.
+// NULL if there is none of this name.
 constexpr const ReportKind* FindReportKind(std::string_view name) {
   for (const ReportKind& kind : kReportKinds) {
     if (kind.name == name) return &kind;
@@ -43,7 +42,7 @@ constexpr const ReportKind* FindReportKind(std::string_view name) {
   return nullptr;
 }
 
-// Whether a report of that kind, if any, shows measures that the experiment names.
+// True if reports of that kind show metrics that the experiment selects.
 inline bool TakesColumns(const std::optional<std::string>& kind) {
   const ReportKind* known = kind ? FindReportKind(*kind) : nullptr;
   return known && known->takes_columns;

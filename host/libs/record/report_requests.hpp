@@ -1,4 +1,4 @@
-// What `backplane` asks of `backplane-report`, as JSON on the standard input of `backplane-report COMMAND`.
+// Requests of `backplane` to `backplane-report`, as JSON on the standard input of `backplane-report COMMAND`.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace backplane {
 
-// --make: a report of results folders. On its standard output stands what a person reads of it.
+// --make: builds a report of results folders and prints its readable form on standard output.
 struct ReportRequest {
-  std::vector<std::string> folders;  // of results, at least one
-  std::string to;                    // where it is written; empty: the folder that belongs to them
-  std::string kind;                  // empty: as the experiment says, else as its sweep suggests
-  std::string program;               // as a person types it
-  std::string form = "text";         // or "line", or "json": the report as a document; "page": of OUT/index.html alone
-  std::string below;                 // of the text: a line below the headline; empty: the report's title
-  uint64_t width = 80;               // columns of the screen
-  bool colour = false;               // of the text
-  // Keys and sections of an experiment file whose values change no number of a trial: trials that differ in them alone may be
-  // scored against each other.
+  std::vector<std::string> folders;  // results folders, at least one
+  std::string to;                    // output file; empty: the folder that they belong to
+  std::string kind;                  // empty: the experiment's own, else derived from its sweep
+  std::string program;               // the command name to show
+  std::string form = "text";         // or "line"; "json": the report as a document; "page": only OUT/index.html
+  std::string below;                 // text form: a line below the headline; empty: the report's title
+  uint64_t width = 80;               // screen width in columns
+  bool colour = false;               // for the text form
+  // Keys and sections of an experiment file that do not affect the results of a trial. Trials that differ only in these are
+  // comparable.
   std::vector<std::string> outside_identity;
-  std::optional<CompareTerms> compare;  // of kind ab: of all scores that there are; absent: as the experiment says
+  std::optional<CompareTerms> compare;  // kind ab: analyses all scores together; absent: the experiment's own terms
 
   static void Fields(auto& self, auto&& visit) {
     visit("folders", self.folders);
@@ -54,14 +54,14 @@ struct TableRequest {
   }
 };
 
-// --explain: what a finding means; "list": which there are. Exit code 2: there is none of that name.
+// --explain: explains a finding; "list" lists all. Exit code 2 if the name is unknown.
 struct ExplainRequest {
   std::string id;
 
   static void Fields(auto& self, auto&& visit) { visit("id", self.id); }
 };
 
-// --export: writes the results of a folder in another form, and prints where to. Exit code 1: there is nothing to export.
+// --export: writes the results of a folder in a different format and prints the path. Exit code 1: there is nothing to export.
 struct ExportRequest {
   std::string out, format;  // format: csv, tb or optuna
   std::string to;           // empty: standard output for csv, OUT/tb, OUT/optuna.journal
@@ -73,10 +73,10 @@ struct ExportRequest {
   }
 };
 
-// --film: writes a film in the form that the name's ending says, and says so.
+// --film: writes a film in the format of the file name's extension and prints its path.
 struct FilmRequest {
-  std::string film, title, to;  // a file that holds a Film (record/film.hpp); what stands below it; the file to be written
-  std::optional<double> recorded_return;  // of the episode, in the trial's record
+  std::string film, title, to;            // file with a Film (record/film.hpp); caption; output file
+  std::optional<double> recorded_return;  // of the episode, from the trial's record
 
   static void Fields(auto& self, auto&& visit) {
     visit("film", self.film);

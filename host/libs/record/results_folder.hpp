@@ -1,4 +1,4 @@
-// Where the results of a batch lie in its folder OUT, and those of a trial in its own. The one place that knows their names.
+// Paths in a results folder OUT and in its trial folders. Only this file defines these names.
 #pragma once
 
 #include <algorithm>
@@ -36,15 +36,15 @@ struct TrialFolder {
 
   std::filesystem::path trial_json() const { return folder / "trial.json"; }
   std::filesystem::path checkpoint() const { return folder / "checkpoint"; }
-  // Where attempt `number` leaves the checkpoint from which it does not go on.
+  // The unused checkpoint from before attempt `number` restarted without it.
   std::filesystem::path checkpoint_before(unsigned number) const {
     return folder / ("checkpoint.before-" + AttemptName(number));
   }
-  // Held with flock by whoever runs it on a node of a cluster, where the supervisor's own lock of the folder does not reach.
+  // Held with flock by the trial's process on a cluster node, because the supervisor's lock on OUT does not reach that node.
   std::filesystem::path node_lock() const { return folder / "node.lock"; }
   AttemptFolder attempt(unsigned number) const { return folder / AttemptName(number); }
 
-  // Where the trial is run again beside its record: a trial's folder and its only attempt's in one.
+  // Replays of the trial, kept next to its record. Each is a trial folder that also serves as the folder of its only attempt.
   TrialFolder replay(unsigned number) const { return {folder / ("replay-" + std::to_string(number))}; }
 
   unsigned LastAttempt() const {  // 0: none
@@ -55,11 +55,11 @@ struct TrialFolder {
     return last;
   }
 
-  // Of an evaluation's episode.
+  // Film of an evaluation episode.
   std::filesystem::path film(uint64_t episode) const {
     return folder / (std::string(kFilm) + std::to_string(episode) + ".svg");
   }
-  std::map<uint64_t, std::filesystem::path> Films() const {  // those that are there, by episode
+  std::map<uint64_t, std::filesystem::path> Films() const {  // existing films by episode
     std::map<uint64_t, std::filesystem::path> films;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -94,16 +94,16 @@ struct ResultsFolder {
   std::filesystem::path run() const { return out / kRunName; }
   std::filesystem::path config() const { return out / kConfigName; }
   std::filesystem::path database() const { return out / "results.sqlite"; }
-  // `named`: output.progress_file, of which an absolute path stays as it is; empty: none is named.
+  // `named`: output.progress_file; an absolute path stays unchanged; empty: default name.
   std::filesystem::path progress(const std::string& named = "") const {
     return out / (named.empty() ? "progress.json" : named);
   }
   std::filesystem::path logs() const { return out / "logs"; }
   std::filesystem::path page() const { return out / kPageName; }
   std::filesystem::path lock() const { return out / "lock"; }
-  std::filesystem::path check() const { return out / "check"; }    // of the options, before the first trial
-  std::filesystem::path engine() const { return out / "engine"; }  // what supervisor and nodes of a cluster say to each other
-  std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the process that a search asks
+  std::filesystem::path check() const { return out / "check"; }               // of the options, before the first trial
+  std::filesystem::path engine() const { return out / "engine"; }             // messages between supervisor and cluster nodes
+  std::filesystem::path search_log() const { return logs() / "search.log"; }  // of the search process
   // Of the run of `run` that is to begin: the first number that is free.
   std::filesystem::path next_session_log() const {
     std::filesystem::path file;

@@ -55,9 +55,9 @@ struct RunVersions {
 struct OptionHelp {
   std::string finding;      // id
   std::string path;         // "learner.options.minibatch_size"
-  int direction = 0;        // 1 raise it, -1 lower it, 0 neither: switch it on
-  std::string type, range;  // as `plugin describe` says
-  std::string plugin = "";  // kind and name as the configuration has it: "learner.NAME"; empty: not known, any
+  int direction = 0;        // 1 raise it, -1 lower it, 0 switch it on
+  std::string type, range;  // as printed by `plugin describe`
+  std::string plugin = "";  // kind and name in the configuration: "learner.NAME"; empty: unknown or any
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("finding", self.finding);
@@ -69,12 +69,12 @@ struct OptionHelp {
   }
 };
 
-// What was typed beside the file and its overrides.
+// Command-line options other than overrides.
 struct TypedArguments {
   std::string preset;
   std::vector<std::string> plugin_path;
   std::string out, skip_invalid, jobs, gpus;  // as text; skip_invalid: "yes"
-  std::string command;                        // the whole of it, where the folder alone does not say how to go on: a gate's
+  std::string command;                        // the full command if the folder is not enough to resume, as for a gate
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("preset", DefaultIfMissing(self.preset));

@@ -1,5 +1,5 @@
-// What `backplane run` tells the process that started it and follows its records (bp_run), through a descriptor that the
-// variable names: three lines, once.
+// The startup message of `backplane run` to a parent process that follows its records (bp_run): three lines, written once to
+// the descriptor in the environment variable.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ inline constexpr char kTellVariable[] = "BACKPLANE_TELL_FD";
 
 struct RunTold {
   std::filesystem::path out, progress;  // absolute
-  uint64_t old_event_bytes = 0;         // of events.jsonl: of earlier sessions
+  uint64_t old_event_bytes = 0;         // size of events.jsonl, written by earlier sessions
 };
 
-// Closes the descriptor. Nobody may listen any more.
+// Closes the descriptor. Ignores errors, because the reader may be gone.
 void TellRun(int fd, const RunTold& told);
-// Of all that came; nothing: not all of it yet.
+// Parses the bytes received so far; absent while the message is incomplete.
 std::optional<RunTold> ReadTold(const std::string& text);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// What a search may choose from, as its `open` message says (record/event.hpp): {path: {log_uniform: [1e-5, 1e-2]}}.
+// The search space in the search's `open` message (record/event.hpp): {path: {log_uniform: [1e-5, 1e-2]}}.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,23 +10,23 @@ namespace backplane {
 
 struct SearchedOption {
   std::string path;
-  bool whole = false;  // whole numbers alone
-  bool log = false;    // as likely in each decade
+  bool whole = false;  // integers only
+  bool log = false;    // each decade is equally likely
   double low = 0, high = 0;
   int64_t lowest = 0;  // `low` exactly, if `whole`
   std::optional<double> step;
-  std::vector<nlohmann::json> choices = {};  // instead of numbers, where there are any
+  std::vector<nlohmann::json> choices = {};  // instead of numbers, if not empty
 
   bool is_choice() const { return !choices.empty(); }
-  // How far between both ends, in the scale that it is drawn in: 0 to 1. Of a choice its place among all. Absent: it is no
-  // value of this option.
+  // The position of a value in the sampling scale, 0 to 1; for a choice, its position in the list. Absent if the option does
+  // not have this value.
   std::optional<double> PlaceOf(const nlohmann::json& value) const;
 };
 
-// By path. What is no distribution is left out.
+// Sorted by path. Skips entries that are not distributions.
 std::vector<SearchedOption> ReadSearchSpace(const nlohmann::json& space);
 
-// For people: "NAME" of {"plugin": "NAME"}, other values as they are written.
+// Readable form: "NAME" for {"plugin": "NAME"}, other values as written.
 std::string ChoiceWords(const nlohmann::json& value);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// A mean with its spread, as all files write it: {"mean", "sd", "se", "n"}.
+// A mean with its spread; every file writes it as {"mean", "sd", "se", "n"}.
 #pragma once
 
 #include <cmath>
@@ -12,11 +12,11 @@
 
 namespace backplane {
 
-// Of nothing there is no mean, of one sample no spread; a number that was measured and is not finite is NaN.
+// A mean needs one sample, a spread two. NaN is a measured value that is not finite.
 struct Spread {
   std::optional<double> mean;
   std::optional<double> sd, se;  // sample standard deviation; standard error of the mean
-  std::optional<uint64_t> n;     // absent: the mean alone was written down
+  std::optional<uint64_t> n;     // absent: only the mean was recorded
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("mean", NullIfAbsent(self.mean));
@@ -25,7 +25,7 @@ struct Spread {
     visit("n", self.n);
   }
   void ReadNumber(double number) { mean = number; }
-  // JSON has no word for NaN: a null where samples were taken stands for it.
+  // JSON has no NaN, so null stands for it if samples exist.
   void AfterReading() {
     const auto nan_from = [this](uint64_t at_least, std::optional<double>* value) {
       if (!*value && n.value_or(0) >= at_least) *value = std::numeric_limits<double>::quiet_NaN();
@@ -36,10 +36,10 @@ struct Spread {
   }
 };
 
-// Over episodes: of training, of an evaluation, of a policy that learns nothing.
+// Means over episodes of training, an evaluation or a baseline policy.
 struct EpisodeMeans {
   std::optional<Spread> episode_return;
-  std::map<std::string, Spread> metrics;  // "ep/length" and what the env tells of its episodes
+  std::map<std::string, Spread> metrics;  // "ep/length" and the env's episode metrics
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("return", self.episode_return);

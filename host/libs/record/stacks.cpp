@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxText = 1 << 20, kMaxNameColumns = 100;
 constexpr char kIn[] = ", in ";
-constexpr std::chrono::milliseconds kTimeToName{3'000};  // the supervisor waits, whatever a library's debug information holds
+constexpr std::chrono::milliseconds kTimeToName{3'000};  // limits the supervisor's wait for large debug information
 
 struct Call {
   std::string file, address, symbol;
@@ -35,8 +35,8 @@ std::string Demangled(const std::string& symbol) {
 
 std::string Short(const std::string& name) { return Printable(name, kMaxNameColumns); }
 
-// What a file's debug information says of addresses in it: "Walker::Step (walker.cpp:40)"; where that was inlined, the function
-// it ended up in stands behind, ", in Loop (...)", without those between.
+// Resolves addresses with a file's debug information: "Walker::Step (walker.cpp:40)". For an inlined call, ", in Loop (...)"
+// names the enclosing function and omits the frames between.
 std::map<std::string, std::string> NamesIn(const std::string& file, const std::set<std::string>& asked) {
   const std::vector<std::string> addresses(asked.begin(), asked.end());
   std::map<std::string, std::string> names;
@@ -59,7 +59,7 @@ std::map<std::string, std::string> NamesIn(const std::string& file, const std::s
   return names;
 }
 
-// All libraries at once, so that the largest holds up no other and all of them together take no longer than one.
+// Resolves the libraries in parallel, so that the total time is the slowest library's.
 std::map<std::string, std::map<std::string, std::string>> NamesInAll(
     const std::map<std::string, std::set<std::string>>& asked) {
   std::vector<std::pair<std::string, std::future<std::map<std::string, std::string>>>> answers;

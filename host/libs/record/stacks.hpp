@@ -1,4 +1,4 @@
-// Where the threads of a trial were when it crashed or hung: read from what they wrote down themselves (trial/crash.hpp).
+// Reads the stacks that a trial's threads dumped when it crashed or hung (trial/crash.hpp).
 #pragma once
 
 #include <filesystem>
@@ -7,12 +7,12 @@
 
 namespace backplane {
 
-// A line for each thread, and below it, indented, one for each call, the innermost first: function, source line and file.
-// Functions that no library exports are named by addr2line, where that is installed. Empty: nothing was written down.
+// One line per thread, then one indented line per call, innermost first: function, source line and file. addr2line, if
+// installed, resolves functions that are not exported. Empty if there is no dump.
 std::vector<std::string> ReadStacks(const std::filesystem::path& file);
 
-// Returns the thread to show for a failure of `plugin`: one in its code, else one in any plugin, else the first. A thread
-// inside a call goes before one that only has the plugin's name.
+// Returns the thread to show for a failure of `plugin`: one in its code, else one in any plugin, else the first. Threads inside
+// a call take precedence over threads that only bear the plugin's name.
 std::vector<std::string> StackOf(const std::vector<std::string>& stacks, const std::string& plugin);
 
 }  // namespace backplane

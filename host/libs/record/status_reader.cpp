@@ -21,12 +21,12 @@ std::optional<StatusFile> StatusReader::Read() {
     std::string being_made;
     fd_ = OpenRegularFile(file_, &being_made);
   }
-  // Read and not mapped: a trial that cuts its file short must not take the reader down with SIGBUS.
+  // Read instead of mapping the file: if the trial truncates it, a mapping would kill the reader with SIGBUS.
   StatusFile copy{};
-  // What was added at the end is not in files of earlier versions.
+  // Files of earlier versions end before the fields that were added last.
   if (fd_ < 0 || pread(fd_, &copy, sizeof copy, 0) < static_cast<ssize_t>(offsetof(StatusFile, own_s)) ||
       std::strncmp(copy.magic, kStatusMagic, sizeof copy.magic) != 0) {
-    return std::nullopt;  // being made
+    return std::nullopt;  // not written yet
   }
   for (StatusFile::Live& live : copy.live) live.name[sizeof live.name - 1] = '\0';
   copy.phase[sizeof copy.phase - 1] = copy.plugin[sizeof copy.plugin - 1] = copy.line[sizeof copy.line - 1] = '\0';

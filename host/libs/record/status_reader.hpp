@@ -1,4 +1,4 @@
-// The status file of a trial, read while it is written.
+// Reads a trial's status file while the trial writes it.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ class StatusReader {
   ~StatusReader();
   StatusReader(const StatusReader&) = delete;
 
-  // A copy of what the file says now, texts terminated; absent as long as the trial has not made it.
+  // Returns a copy with terminated texts; absent until the trial has written the file.
   std::optional<StatusFile> Read();
 
  private:

@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// What the plan and the events know of the trials of one suggestion.
+// Adds the trials of a suggestion from the plan and the events.
 void AddTrials(const std::vector<PlanLine>& plan, const BatchRecord& record, StudyTrial* of) {
   if (of->point_id.empty()) return;
   for (const PlanLine& line : plan) {
@@ -44,8 +44,8 @@ StudyState StateOf(const std::string& told) {
                             : StudyState::kFailed;
 }
 
-// As the experiment file has them, which is the order of a point's values, in names and live tables too: the events have them
-// sorted.
+// Sorts options like the experiment file, which determines the order of a point's values in names and live tables; the events
+// have them sorted by name.
 void OrderAsInPlan(const std::vector<PlanLine>& plan, std::vector<SearchedOption>* space) {
   std::map<std::string, size_t> place;
   for (const PlanLine& line : plan)

@@ -29,28 +29,28 @@ struct StudyTrial {
   std::string point_id, point;  // empty: the experiment file drops it; `point`: its name
   nlohmann::json params;        // {path: value}
   StudyState state = StudyState::kWaiting;
-  std::optional<double> value;                     // of the objective, finite: where it is complete
-  std::vector<std::pair<uint64_t, double>> steps;  // the objective while it ran, finite alone: iteration, value
-  std::vector<std::string> trials, confirming;     // ids: those that the search saw, and with fresh seeds
+  std::optional<double> value;                     // final objective, finite; only if complete
+  std::vector<std::pair<uint64_t, double>> steps;  // intermediate objective, finite values only: iteration, value
+  std::vector<std::string> trials, confirming;     // ids: trials that the search saw, and trials with new seeds
   std::vector<uint64_t> seeds;                     // of `trials`
-  double started = 0;                              // seconds since 1970; 0: it has not
+  double started = 0;                              // seconds since 1970; 0: not started
   std::optional<double> ended;
-  // Pruned, and its trial is COMPLETED: it ended before it could be stopped, or was let go on afterwards.
+  // Pruned but COMPLETED: the trial ended before it was stopped, or was resumed later.
   bool came_to_end = false;
-  std::string why;  // of what failed
+  std::string why;  // reason of a failure
 
-  // The last that is known of it.
+  // The latest known objective.
   std::optional<double> Latest() const { return value || steps.empty() ? value : std::optional(steps.back().second); }
 };
 
 struct Study {
-  std::string name, method, metric;  // method: tpe, ...; empty: it is no search
+  std::string name, method, metric;  // method: tpe, ...; empty: no search
   bool maximize = true;
   std::vector<SearchedOption> space;
   std::vector<StudyTrial> trials;  // by number
 
   bool IsBetter(double a, double b) const { return maximize ? a > b : a < b; }
-  // Of the complete ones the best, of equals the first; NULL: none is.
+  // The best complete trial, the first of equals; NULL if there is none.
   const StudyTrial* Best() const;
   size_t Count(StudyState state) const;
   size_t CountPrunedAtEnd() const;
@@ -59,7 +59,7 @@ struct Study {
 // "26 pruned, of which 8 came to their end", "26 pruned".
 std::string PrunedText(const Study& study);
 
-// Absent: nothing was searched.
+// Absent if the batch has no search.
 std::optional<Study> StudyOfSearch(const std::vector<PlanLine>& plan, const BatchRecord& record);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// trial.json: what `run-trial` is to run.
+// trial.json: the input of `run-trial`.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ struct TrialPlugins {
   }
 };
 
-// Another trial, ended, whose learner this one goes on with as its own beginning: counters and budget start anew.
+// A finished trial whose learner state initializes this one. Counters and budget start at 0.
 struct StartFrom {
   std::string trial_id;
   std::filesystem::path checkpoint_dir;
-  bool may_be_broken_off = false;  // it need not have come to its end, and the check tells apart whether its state is taken
+  bool may_be_broken_off = false;  // the trial need not have ended; the check decides whether its state is used
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("trial_id", self.trial_id);
@@ -53,11 +53,11 @@ struct TrialFile : TrialPlugins {
   nlohmann::json config;                      // of the experiment, resolved: options complete
   std::map<std::string, std::string> origin;  // path of a key -> "file:line:col", for messages
   std::filesystem::path attempt_dir, checkpoint_dir;
-  std::filesystem::path experiment_dir;  // of the file in which its command stands; empty: it has none
+  std::filesystem::path experiment_dir;  // folder of the file that contains its command; empty: no command
   std::filesystem::path torch_lib;       // directory with libtorch.so; empty: none known
-  bool resume = false;                   // go on from checkpoint_dir
+  bool resume = false;                   // from checkpoint_dir
   std::optional<StartFrom> start_from;
-  uint64_t seeds = 1;  // trials of its point, this one among them: they share report.max_time
+  uint64_t seeds = 1;  // trials of its point, including this one: they share report.max_time
 
   static constexpr void Fields(auto& self, auto&& visit) {
     int schema = kTrialSchema;

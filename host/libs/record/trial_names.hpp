@@ -1,4 +1,4 @@
-// What the trials of a plan are called beside each other, on a screen and in messages.
+// Short names for the trials of a plan, for screens and messages.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace backplane {
 
-// In the plan's order, without the dropped points; no two are alike. Without what all names share, each value with its axis:
-// "before lr=0.1 num_epochs=3 seed=1". A point's own name stands first, and a seed last if there are several.
+// Unique names in the plan's order, without dropped points and without what all names share. Each value has its axis: "before
+// lr=0.1 num_epochs=3 seed=1". The point's own name is first; the seed is last if there are several.
 std::vector<std::string> ShortTrialNames(const std::vector<PlanLine>& plan);
 
 }  // namespace backplane

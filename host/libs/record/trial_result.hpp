@@ -1,5 +1,5 @@
-// result.json: how an attempt ended and what it measured. Three write it, each its part: the loop what it measured, the trial
-// how it came to its end, the supervisor what only it can know of a failure.
+// result.json: the end and the measures of an attempt. It has three writers: the loop writes the measures, the trial its end,
+// the supervisor what only it observes of a failure.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace backplane {
 
 inline constexpr int kTrialSchema = 1;  // of trial.json, result.json and run.json
 
-// Of a phase, in seconds of all threads together.
+// Time of a phase in seconds, summed over threads.
 struct PhaseTime {
   std::string name;
   double seconds = 0, share = 0;  // share: of (threads x time)
@@ -33,8 +33,8 @@ struct PhaseTime {
 };
 
 struct PhaseTimes {
-  std::vector<PhaseTime> phases;  // one that took no time may be left out
-  // What the control thread spent in no phase: of all threads' time, and of its own.
+  std::vector<PhaseTime> phases;  // phases without time may be left out
+  // Time of the control thread outside any phase: as a share of all threads' time, and of its own.
   std::optional<double> unnamed_share, control_unnamed_share;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -44,11 +44,11 @@ struct PhaseTimes {
   }
 };
 
-// Of a group of phases; "waiting_for_a_core" and "unnamed" have seconds and a share alone.
+// Time of a group of phases; "waiting_for_a_core" and "unnamed" have only seconds and a share.
 struct GroupTime {
   double seconds = 0, share = 0;
-  std::optional<double> cpu_use;                         // of those seconds, on a processor; NaN: not known
-  std::optional<std::map<std::string, double>> machine;  // means of what monitors recorded in it
+  std::optional<double> cpu_use;                         // fraction of the seconds on a CPU; NaN: unknown
+  std::optional<std::map<std::string, double>> machine;  // means of the monitors' metrics during the group
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("seconds", self.seconds);
@@ -58,7 +58,7 @@ struct GroupTime {
   }
 };
 
-// What a plugin said of a measure when it registered it.
+// A plugin's registration of a measure.
 struct RegisteredMeasure {
   std::string unit;
   int direction = 0;  // 1 up is better, -1 down, 0 neither
@@ -72,7 +72,7 @@ struct RegisteredMeasure {
   void AfterReading() { direction = direction > 0 ? 1 : direction < 0 ? -1 : 0; }
 };
 
-// What may still grow while monitors finish.
+// Measures that can still grow while monitors finish.
 struct MeasuredTimes {
   std::map<std::string, GroupTime> time;
   std::map<std::string, RegisteredMeasure> measures;
@@ -83,7 +83,7 @@ struct MeasuredTimes {
   }
 };
 
-// How evenly the runner threads worked, means over the collecting requests.
+// Load balance of the runner threads, averaged over the collecting requests.
 struct ThreadUse {
   double balance = 0, wall_eff = 0;
 
@@ -93,7 +93,7 @@ struct ThreadUse {
   }
 };
 
-// Of a data set.
+// Data set of the trial.
 struct DataResult {
   uint64_t items = 0;
   double epochs = 0;
@@ -108,18 +108,18 @@ struct DataResult {
   }
 };
 
-// What the loop tells, after a failure too.
+// The loop's part, written after a failure too.
 struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<uint64_t> iterations, env_steps, episodes;
-  std::optional<double> wall_s, trial_s;    // of the loop; with earlier attempts
-  std::optional<double> sps, sampling_sps;  // without the iteration that warms up; while collecting
+  std::optional<double> wall_s, trial_s;    // of the loop; including earlier attempts
+  std::optional<double> sps, sampling_sps;  // without the warm-up iteration; while collecting
   std::optional<ReachedPrecision> precision;
   std::optional<ThreadUse> rollout;
   std::optional<DataResult> data;
   EpisodeMeans training;  // over the last episodes
   std::optional<EpisodeMeans> evaluation, floor_zero, floor_uniform;
   std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
-  std::vector<double> evaluation_returns;  // of its episodes; empty in what older versions wrote
+  std::vector<double> evaluation_returns;  // of its episodes; empty in files of older versions
   std::optional<std::string> checkpoint;
   std::vector<LongTicks> long_ticks;
 
@@ -155,7 +155,7 @@ struct UsedVersions {
 };
 
 struct MonitorCost {
-  double cpu_s = 0, process_cpu_s = 0;  // what listening cost, and all that the process computed
+  double cpu_s = 0, process_cpu_s = 0;  // cost of the monitors, and CPU time of the whole process
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("cpu_s", self.cpu_s);
@@ -163,10 +163,10 @@ struct MonitorCost {
   }
 };
 
-// By plugin id, what it decided by itself.
+// By plugin id, the decisions of the plugin.
 using PluginFacts = std::map<std::string, std::map<std::string, nlohmann::json>>;
 
-// What the trial tells of its end.
+// The trial's part: how it ended.
 struct TrialEnd {
   int schema = kTrialSchema;
   std::string trial_id;
@@ -177,7 +177,7 @@ struct TrialEnd {
   std::optional<std::string> error;  // a sentence
   std::string plugin, phase;         // whose code ran last, and in which phase
   std::optional<uint64_t> threads, learner_threads;
-  std::optional<uint64_t> chunk_rows;  // rows of one call of act and step
+  std::optional<uint64_t> chunk_rows;  // rows per call of act and step
   PluginFacts facts;
   std::optional<UsedVersions> versions;
   std::vector<std::string> warnings;
@@ -205,13 +205,13 @@ struct TrialEnd {
   }
 };
 
-// What the supervisor adds where an attempt did not come to its end.
+// The supervisor's part, written if an attempt did not reach its end.
 struct FailureNote {
   std::optional<uint64_t> peak_rss_bytes;
   bool hang = false;
   std::optional<std::string> signal;
   std::vector<std::string> log_tail;
-  std::vector<std::string> stacks;  // of a crash or a hang: a line for each thread and, indented, for each of its calls
+  std::vector<std::string> stacks;  // after a crash or a hang: a line per thread, then an indented line per call
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("peak_rss_bytes", self.peak_rss_bytes);
@@ -222,7 +222,7 @@ struct FailureNote {
   }
 };
 
-// All of it, as it is read: tolerantly, as a plugin's code may have written there too.
+// The complete file, read tolerantly because plugin code may have written to it.
 struct TrialResult : LoopResult, TrialEnd, FailureNote {
   static constexpr void Fields(auto& self, auto&& visit) {
     LoopResult::Fields(self, visit);

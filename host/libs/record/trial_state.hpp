@@ -1,4 +1,4 @@
-// What has become of a trial, and how an attempt at it ended.
+// States of trials and outcomes of attempts.
 #pragma once
 
 #include "record/words.hpp"
@@ -6,14 +6,14 @@
 namespace backplane {
 
 enum class TrialState {
-  kPlanned = 1,  // to be run, also again
+  kPlanned = 1,  // waiting to run, also again
   kRunning,
   kCompleted,
   kPruned,
   kInfeasible,  // out of memory, or it needs at least as much as one that was
   kFailed,
   kSkipped,
-  kKilled,  // of an attempt alone, in its result: it ended early and goes on later
+  kKilled,  // attempts only, in the result: stopped early, to be resumed
 };
 
 constexpr auto WordsOf(TrialState) {
@@ -27,10 +27,10 @@ constexpr auto WordsOf(TrialState) {
                                             {TrialState::kKilled, "KILLED"}});
 }
 
-// COMPLETED or PRUNED: its results count, and stay as they are.
+// COMPLETED or PRUNED: its results count and are final.
 constexpr bool IsFinished(TrialState state) { return state == TrialState::kCompleted || state == TrialState::kPruned; }
 
-// A state that no attempt of this batch will change any more.
+// No attempt of this batch changes such a state.
 constexpr bool IsFinal(TrialState state) {
   return IsFinished(state) || state == TrialState::kInfeasible || state == TrialState::kFailed || state == TrialState::kSkipped;
 }
@@ -42,11 +42,11 @@ enum class Outcome {
   kNan,
   kTimeout,
   kSignal,
-  kPlugin,  // it broke its contract, or could not be loaded
-  kConfig,  // a plugin refused its options
-  kTemp,    // another try may go through
+  kPlugin,  // broken contract or failed to load
+  kConfig,  // a plugin rejected its options
+  kTemp,    // temporary; a retry may succeed
   kKilled,  // on request
-  kStale,   // its supervisor ended before it did
+  kStale,   // its supervisor died first
 };
 
 constexpr auto WordsOf(Outcome) {
@@ -63,7 +63,7 @@ constexpr auto WordsOf(Outcome) {
                                          {Outcome::kStale, "stale"}});
 }
 
-// With which a trial fails: the classes of --only-failed.
+// Outcomes that fail a trial: the classes of --only-failed.
 inline constexpr Outcome kFailures[] = {Outcome::kOom,    Outcome::kNan,    Outcome::kTimeout, Outcome::kSignal,
                                         Outcome::kPlugin, Outcome::kConfig, Outcome::kTemp};
 

@@ -1,4 +1,4 @@
-// Enums that stand as words in files and on screens. Each has its words once, in a function beside it:
+// Enums that files and screens show as words. A function next to each enum defines its words:
 //
 //   enum class Fruit { kApple = 1, kPear };
 //   constexpr auto WordsOf(Fruit) { return std::to_array<WordOf<Fruit>>({{Fruit::kApple, "apple"}, {Fruit::kPear, "pear"}}); }
@@ -29,7 +29,7 @@ constexpr const char* Word(E value) {
   return "";
 }
 
-// Without a value: the empty text.
+// Empty without a value.
 template <HasWords E>
 constexpr const char* Word(std::optional<E> value) {
   return value ? Word(*value) : "";

@@ -1,5 +1,4 @@
-// Which of two is faster, on a machine that drifts: timings in blocks A B B A, so that a drift in a straight line cancels in
-// each.
+// Compares two speeds on a drifting machine: timings in blocks A B B A, in each of which linear drift cancels.
 #pragma once
 
 #include <array>
@@ -10,13 +9,13 @@
 
 namespace backplane::statistics {
 
-// Rates or durations above zero, in the order in which they were measured: A, B, B, A.
+// Positive rates or durations in the order of measurement: A, B, B, A.
 using Block = std::array<double, 4>;
 
-// ln of B over A in this block.
+// ln(B / A) in this block.
 double LogRatio(const Block& block);
 
-// Student's interval of the mean LogRatio; exp of its parts are ratios of B to A. Absent for fewer than two blocks or without a
+// Student's interval of the mean LogRatio; exp of its bounds are ratios of B to A. Absent for fewer than two blocks or zero
 // spread.
 std::optional<Difference> BlockDifference(const std::vector<Block>& blocks);
 

@@ -10,7 +10,7 @@
 namespace backplane::statistics {
 namespace {
 
-// Calls `each` with every redrawn set of strata; false: there is nothing to draw from.
+// Calls `each` with every resampled set of strata; false: no stratum has two scores.
 template <class Each>
 bool Redraw(const Tasks& strata, uint64_t seed, int repeats, const Each& each) {
   if (std::ranges::none_of(strata, [](const auto& scores) { return scores.size() > 1; })) return false;

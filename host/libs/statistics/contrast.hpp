@@ -19,7 +19,7 @@ struct Term {
 std::optional<Difference> WelchContrast(const std::vector<Term>& terms);
 
 // Two one-sided tests that the means of `a` and `b` differ by less than `share` of the mean of `of`, which is `a` itself or a
-// third sample. The error of the measured margin is part of both tests. low, high: as in TwoOneSided.
+// third sample. Both tests include the error of the measured margin. low, high: as in TwoOneSided.
 std::optional<Equivalence> EquivalenceWithinShare(const std::vector<double>& a, const std::vector<double>& b,
                                                   const std::vector<double>& of, double share);
 

@@ -1,4 +1,4 @@
-// How two samples differ, and what is known of it.
+// The difference between two samples, with its uncertainty.
 #pragma once
 
 #include <optional>
@@ -7,24 +7,24 @@
 namespace backplane::statistics {
 
 struct Difference {
-  double value = 0;  // mean of a less mean of b
+  double value = 0;  // mean of a minus mean of b
   double standard_error = 0;
-  double degrees_of_freedom = 0;  // of what follows
+  double degrees_of_freedom = 0;  // of the t statistic
   double t = 0, p = 1;            // two-sided
   double low = 0, high = 0;       // 95 % interval of the difference
 };
 
-// Welch's, for samples that need not have the same spread. Absent: one of them has fewer than two values, or neither has a
-// spread, so that nothing says how far chance moves them.
+// Welch's test, for samples of unequal variance. Absent if one sample has fewer than two values or both have zero spread,
+// because the size of random variation is unknown then.
 std::optional<Difference> WelchDifference(const std::vector<double>& a, const std::vector<double>& b);
 
-// Of pairs in order, such as the same seed on both sides. Absent as above, and where the sizes differ.
+// For ordered pairs, such as equal seeds on both sides. Absent under the same conditions and for unequal sizes.
 std::optional<Difference> PairedDifference(const std::vector<double>& a, const std::vector<double>& b);
 
-// Of differences, one of each pair. Absent for fewer than two, and without a spread.
+// `differences` has one value per pair. Absent for fewer than two or zero spread.
 std::optional<Difference> MeanDifference(const std::vector<double>& differences);
 
-// The share of pairs (one of a, one of b) in which a is larger; equal ones count half. Of at least one value each.
+// The share of pairs (one from a, one from b) in which a is larger; ties count half. Both need at least one value.
 double ProbabilityGreater(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace backplane::statistics

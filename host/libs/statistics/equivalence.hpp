@@ -1,4 +1,4 @@
-// Whether two means are as good as equal: that no difference was shown does not say so.
+// Tests whether two means are practically equal; a non-significant difference does not show that.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 namespace backplane::statistics {
 
 struct Equivalence {
-  double p = 1;              // the larger of both one-sided tests
-  double low = 0, high = 0;  // 90 % interval of the difference; inside of the margin where p < 0.05
+  double p = 1;              // the larger p of the two one-sided tests
+  double low = 0, high = 0;  // 90 % interval of the difference; within the margin if p < 0.05
   bool shown() const;
 };
 
-// Two one-sided t tests (Schuirmann, 1987) of a difference (Welch's, paired, or of blocks) against -margin and +margin, margin
-// > 0.
+// Two one-sided t tests (Schuirmann, 1987) of a difference (Welch's, paired, or between blocks) against -margin and +margin,
+// margin > 0.
 Equivalence TwoOneSided(const Difference& difference, double margin);
 
 }  // namespace backplane::statistics

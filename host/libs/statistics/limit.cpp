@@ -13,7 +13,7 @@ using Values = std::vector<double>;
 
 Side SideOf(double difference) { return difference > 0 ? Side::kAbove : Side::kBelow; }
 
-// By Student's distribution; `alpha` of one side.
+// By Student's distribution; one-sided `alpha`.
 Side SideOf(const Difference& difference, double alpha) {
   return difference.p < 2 * alpha ? SideOf(difference.value) : Side::kNotShown;
 }
@@ -29,8 +29,8 @@ LimitTest OneLook(const Values& a, const Values& b, const LimitPlan& plan) {
   return out;
 }
 
-// Both sides are as likely to leave where the change is the limit: the sides of a deal can be swapped. Welch's test may confirm
-// at any later look, so its error is shared among them, too.
+// If the change equals the limit, both sides are equally likely, because the sides of a deal can be swapped. Welch's test may
+// confirm at any later look, so its error is divided among them, too.
 LimitTest ManyLooks(const Values& a, const Values& b, const LimitPlan& plan) {
   const LooksTaken taken =
       TakeLooks(b, a, plan.n, {.looks = plan.looks, .alpha = 2 * plan.alpha, .deals = plan.deals, .seed = plan.seed},

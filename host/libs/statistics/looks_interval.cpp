@@ -16,8 +16,8 @@ double Density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numb
 
 double Weight(size_t i, double step) { return step / 3 * (i == 0 || i == kGrid - 1 ? 1 : i % 2 == 1 ? 4 : 2); }
 
-// Share of cases in which a sum of `looks` normal numbers leaves +-bound * sqrt(look) at any look (Armitage, McPherson and
-// Rowe, 1969).
+// The probability that a sum of `looks` normal numbers exceeds +-bound * sqrt(look) at any look (Armitage, McPherson and Rowe,
+// 1969).
 double EverBeyond(size_t looks, double bound) {
   std::vector<double> at, density;
   double stays = 1;

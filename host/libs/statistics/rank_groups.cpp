@@ -75,7 +75,7 @@ std::vector<size_t> GroupsInOrder(const std::vector<double>& values, size_t most
   size_t group = 0, in_group = 0;
   for (size_t i = 0; i < order.size(); ++i, ++in_group) {
     const bool differs = i > 0 && values[order[i]] != values[order[i - 1]];
-    // Where the next of the equal parts begins.
+    // Start of the next of the equal parts.
     const bool full = (few && in_group > 0) || (group + 1) * values.size() <= i * most;
     if (differs && full) ++group, in_group = 0;
     groups[order[i]] = group;

@@ -1,4 +1,4 @@
-// How much of what a figure differs by goes with the group that it is in, whatever the scale of the figure.
+// The share of a metric's variation that a grouping explains, independent of the metric's scale.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace backplane::statistics {
 
-// Places in order from 1 on; equal values share the mean of theirs.
+// Ranks from 1; ties have their mean rank.
 std::vector<double> Ranks(const std::vector<double>& values);
 
 struct Explained {
-  double share = 0;      // of the variance of the ranks, 0 to 1
-  double by_chance = 0;  // what groups that say nothing reach in one case of twenty
+  double share = 0;      // fraction of the variance of the ranks, 0 to 1
+  double by_chance = 0;  // exceeded by unrelated groups in 1 of 20 cases
 };
 
-// The share of the variance of the values' ranks that lies between groups: Kruskal and Wallis (1952), as epsilon squared
-// (Kelley, 1935), which is 0 on average where groups say nothing, and cut at 0. `group` of each value: 0, 1, ... Absent: fewer
-// than two groups have values, no group has two, or all values are equal. The same seed gives the same `by_chance`.
+// The share of the ranks' variance that lies between groups: Kruskal and Wallis (1952) as epsilon squared (Kelley, 1935), which
+// averages 0 for unrelated groups and is clamped at 0. `group` of each value: 0, 1, ... Absent if fewer than two groups have
+// values, no group has two, or all values are equal. Deterministic for a given seed.
 std::optional<Explained> ExplainedByGroups(const std::vector<double>& values, const std::vector<size_t>& group, uint64_t seed);
 
-// Groups of about equal size, in order: at most `most` of them. Equal values are in the same group.
+// Splits the values in order into at most `most` groups of similar size. Equal values share a group.
 std::vector<size_t> GroupsInOrder(const std::vector<double>& values, size_t most);
 
 }  // namespace backplane::statistics

@@ -8,7 +8,7 @@ Sample Summarise(const std::vector<double>& values) {
   Sample sample;
   sample.n = values.size();
   const double size = static_cast<double>(sample.n);
-  // The mean of equal values is that value: rounding would give a handful of them a variance, and a verdict.
+  // The mean of equal values is exactly that value: rounding would give some of them a variance, and so a verdict.
   if (std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); })) {
     sample.mean = values.front();
     return sample;

@@ -1,4 +1,4 @@
-// Independent values of one thing, and what is kept of them.
+// Summary of independent values.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@ namespace backplane::statistics {
 struct Sample {
   size_t n = 0;
   double mean = 0;
-  double variance = 0;  // of n - 1; 0 for fewer than two values
+  double variance = 0;  // with n - 1; 0 for fewer than two values
 };
 
-// Of at least one value, all finite.
+// Requires at least one value, all finite.
 Sample Summarise(const std::vector<double>& values);
 
 }  // namespace backplane::statistics

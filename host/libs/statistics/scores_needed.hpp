@@ -1,4 +1,4 @@
-// How many scores an effect of the size seen would take.
+// The number of scores needed to detect an effect of the observed size.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace backplane::statistics {
 
-// Share of all cases in which the difference is to be found.
+// Probability of detecting the effect.
 inline constexpr double kPower = 0.8;
 
-// Size of each sample at which a two-sided test at `alpha` finds a difference like this one of two samples of `n` in kPower of
-// all cases (normal approximation; one more for Student's heavier tails). The same for blocks. Absent: no difference was seen,
-// or it needs a million.
+// The size per sample with which a two-sided test at `alpha` has power kPower for the observed difference between two samples
+// of `n` (normal approximation, plus one for Student's heavier tails). The same for blocks. Absent if the difference is zero or
+// a million scores are not enough.
 std::optional<size_t> ScoresNeeded(const Difference& seen, size_t n, double alpha);
 
 }  // namespace backplane::statistics

@@ -40,7 +40,7 @@ void GroupSequentialTest::Leave() {
   const auto bound = sizes.begin() + static_cast<std::ptrdiff_t>(may_leave);
   std::ranges::nth_element(sizes, bound, std::ranges::greater{});
   const double largest_that_stays = *bound;
-  // Those as large as the bound stay, in spite of the rounding of sums.
+  // Keep sums equal to the bound, up to rounding.
   const size_t before = alive_.size();
   std::erase_if(alive_, [&](size_t deal) { return !Deal::AtLeast(largest_that_stays, sums_[deal], rounding_); });
   left_ += before - alive_.size();
@@ -49,7 +49,7 @@ void GroupSequentialTest::Leave() {
 
 double GroupSequentialTest::difference() const { return looks_ == 0 ? 0 : sums_[0] / static_cast<double>(looks_); }
 
-// After k looks a way to deal is one of C(2n, n)^k, and it has a mirror image that is as large.
+// After k looks there are C(2n, n)^k assignments, each with a mirror image of equal size.
 bool GroupSequentialTest::CanTellApart(size_t scores, size_t looks, double alpha) {
   for (size_t k = 1; k <= looks; ++k) {
     const double least = 2 * std::pow(LeastUnpairedP(scores, scores) / 2, static_cast<double>(k));

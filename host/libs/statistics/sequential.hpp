@@ -11,32 +11,31 @@
 
 namespace backplane::statistics {
 
-// At each look both arms bring new scores, which are dealt out anew among themselves only. D is the sum over looks of the
-// difference of means; of `deals` ways to deal (the first: as it was), the share alpha * k / looks with the largest |D| has
-// left by look k. The arms differ once the way it was has left.
+// At each look both arms contribute new scores, which are permuted within the look. D is the sum over looks of the mean
+// differences. Of `deals` permutations (the first is the observed assignment), the share alpha * k / looks with the largest |D|
+// is removed by look k. The arms differ once the observed assignment is removed.
 class GroupSequentialTest {
  public:
   struct Plan {
-    size_t looks = 5;           // at most
-    double alpha = 1 - kLevel;  // of all looks together
+    size_t looks = 5;           // maximum
+    double alpha = 1 - kLevel;  // for all looks together
     int deals = 10'000;
     uint64_t seed = 0;
   };
 
   explicit GroupSequentialTest(const Plan& plan);
 
-  // The scores of the next look, at least one each; false: the arms were told apart before or there was the last look, and it
-  // was not taken.
+  // Adds a look with at least one score per arm. Returns false and ignores it after a detected difference or the last look.
   bool Look(const std::vector<double>& a, const std::vector<double>& b);
 
   size_t looks() const { return looks_; }
   bool different() const { return different_; }
-  // The difference seen, a less b: of the mean over looks.
+  // The observed difference, a minus b: the mean over looks.
   double difference() const;
 
-  // The least number of scores of each arm in a look with which the first one can already stop: 2 / C(2n, n) <= alpha / looks.
+  // The smallest number of scores per arm and look that can stop at the first look: 2 / C(2n, n) <= alpha / looks.
   static size_t LeastScores(size_t looks, double alpha);
-  // Whether so many scores in each look can tell arms apart at any of them.
+  // True if any look with this many scores can detect a difference.
   static bool CanTellApart(size_t scores, size_t looks, double alpha);
 
  private:
@@ -46,8 +45,8 @@ class GroupSequentialTest {
   size_t looks_ = 0, left_ = 0;
   bool different_ = false;
   double rounding_ = 0;
-  std::vector<double> sums_;   // D of each way to deal
-  std::vector<size_t> alive_;  // ways that have not left
+  std::vector<double> sums_;   // D of each permutation
+  std::vector<size_t> alive_;  // permutations not removed
 };
 
 }  // namespace backplane::statistics

@@ -43,15 +43,15 @@ double DrawSpread(bp_rng* rng, double degrees_of_freedom) {
   return std::sqrt(std::max(root * root * root, 1e-3));
 }
 
-// p of `leads`, the largest first, if all points are equal. p[0]: a point is as far below the best of all as the last lead.
-// p[m]: so is the worst of m + 1 points below the best of all as leads[size - m].
+// p of `leads`, the largest first, if all points are equal. p[0]: probability that a point is as far below the best as the last
+// lead. p[m]: that the worst of m + 1 points is as far below the best as leads[size - m].
 std::vector<double> ChanceOf(const std::vector<double>& leads, double degrees_of_freedom, uint64_t seed) {
   const size_t points = leads.size() + 1, draws = std::clamp(kMostNumbers / points, kLeastDraws, kMostDraws);
   std::vector<double> means(points), p(points, 1);
   bp_rng rng{seed, 0};
   size_t draw = 0;
   for (; draw < draws; ++draw) {
-    // Neither rule can show anything any more.
+    // Neither rule can reach significance any more.
     if (draw == kLeastDraws && std::min(p.front(), p.back()) > 2 * kAlpha * static_cast<double>(draw)) break;
     for (double& mean : means) mean = bp_rng_normal(&rng);
     const double scale = DrawSpread(&rng, degrees_of_freedom) * std::sqrt(2.0), best = std::ranges::max(means);

@@ -1,4 +1,4 @@
-// Whether one side is more than another, by Welch's interval of independent scores of each: for reports of what has been run.
+// Decides whether one side exceeds the other by Welch's interval of independent scores, for reports.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +6,20 @@
 
 namespace backplane::statistics {
 
-// Welch's interval of fewer is so wide that it says little, and its coverage is off where scores are skewed.
+// With fewer scores Welch's interval is too wide to be useful, and its coverage is wrong for skewed scores.
 inline constexpr size_t kLeastToJudge = 4;
 
 enum class Verdict {
-  kOne = 1,    // a side has one score, or none: nothing is known of how another would differ
+  kOne = 1,    // a side has at most one score, so its spread is unknown
   kTooFew,     // fewer than kLeastToJudge on a side
   kUndefined,  // no side has a spread
-  kNotShown,   // the interval of the difference holds 0
-  kMore,       // a is more than b
+  kNotShown,   // the interval of the difference contains 0
+  kMore,       // a exceeds b
   kLess,
 };
 
-// By Welch's unpaired 95 % interval. The paired one is for the reader: whoever may choose between two tests after looking finds
-// too much.
+// Uses Welch's unpaired 95 % interval. The paired interval is only displayed: choosing between two tests after seeing the data
+// finds too many differences.
 Verdict Judge(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace backplane::statistics

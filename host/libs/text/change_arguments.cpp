@@ -28,7 +28,7 @@ std::string ChangeText(const Fix& fix) {
 
 ChangeArguments ArgumentsOf(const Fix& fix) {
   ChangeArguments arguments;
-  // The value that was stays an axis' value, so that there is something to compare with; a point that is named stays anyway.
+  // Keeps the old value in the axis as a reference; a named point keeps it anyway.
   const std::string to = fix.path + "=" + (fix.swept && fix.point.empty() ? JsonText(fix.from) + "," : "") + JsonText(fix.to);
   if (fix.swept) {
     arguments.sweep.push_back(fix.point.empty() ? to : fix.point + ":" + to);

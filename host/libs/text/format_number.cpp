@@ -19,7 +19,7 @@ int DecimalsFor(double magnitude, int digits) {
   return magnitude > 0 ? std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(magnitude)))) : 0;
 }
 
-// How many decimals the number itself has, as far as it is not longer than `most`.
+// The number of decimals in the shortest representation, at most `most`.
 int OwnDecimals(double value, int most) {
   const std::string shortest = fmt::format("{}", value);
   const size_t point = shortest.find('.');
@@ -56,7 +56,7 @@ std::string Scientific(double value, int digits) {
 
 bool IsInFull(double magnitude) { return magnitude == 0 || (magnitude >= kSmallestInFull && magnitude < kLargestInFull); }
 
-// Of an interval by logarithm that is wide: half of its width would reach to where the interval does not, below zero even.
+// True for a wide log-scale interval: a symmetric one would extend beyond it, even below zero.
 bool IsUneven(const Number& number) {
   if (!number.low || !number.high || !std::isfinite(*number.low) || !std::isfinite(*number.high)) return false;
   const double above = *number.high - number.value, below = number.value - *number.low;

@@ -1,4 +1,4 @@
-// A number for people, in its two parts: HTML sets the second one apart.
+// Formats a number in two parts, because HTML styles the second differently.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@ namespace backplane {
 
 struct FormattedNumber {
   std::string value;
-  std::string interval;  // "± 213", or "(0.67 to 6.0)" of one that is far from even; empty: there is none
+  std::string interval;  // "± 213", or "(0.67 to 6.0)" if it is asymmetric; empty: none
 };
 
-// `digits` significant ones, but no digit before the point is ever rounded away below 1e9: an exact count stays exact. Zeros at
-// the end stand where a number was rounded to ("80.0"), not where it is that short ("0.003"). Thousands are set apart by
-// commas, whatever the locale. What is not finite is "NaN".
+// Formats `digits` significant digits, but never rounds digits before the point below 1e9: counts stay exact. Trailing zeros
+// indicate rounding ("80.0"); a short number has none ("0.003"). Thousands are separated by commas in every locale. Values that
+// are not finite are "NaN".
 FormattedNumber FormatParts(const Number& number, int digits);
 
 // "9,562 ± 213": both parts.

@@ -1,4 +1,4 @@
-// What columns are called that stand for paths of a configuration.
+// Short column titles for paths of a configuration.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace backplane {
 
-// For each path the last part of its name; the whole path where that would name two columns. `taken` are names of other
-// columns.
+// The last part of each path, or the whole path if two columns would have the same name. `taken` are names of other columns.
 std::vector<std::string> ShortNames(const std::vector<std::string>& paths, const std::vector<std::string>& taken);
 
 }  // namespace backplane

@@ -9,11 +9,11 @@
 namespace backplane {
 namespace {
 
-using Sample = std::pair<uint64_t, std::string>;  // n, of what
+using Sample = std::pair<uint64_t, std::string>;  // n and its unit
 
 bool IsSample(const Number& number) { return number.n > 1 || !number.of.empty(); }
 
-// Of which samples the numbers of a column are the means.
+// The sample sizes and units of the numbers in a column.
 std::set<Sample> SamplesOf(const Table& table, size_t index) {
   std::set<Sample> samples;
   for (const std::vector<Cell>& row : table.rows) {
@@ -49,7 +49,7 @@ TableColumnText MakeColumn(const Table& table, size_t index) {
   return made;
 }
 
-// Of what they all are samples; empty if that differs.
+// The common unit of the samples; empty if they differ.
 std::string CommonKind(const std::set<Sample>& samples) {
   const std::string& kind = samples.begin()->second;
   return std::all_of(samples.begin(), samples.end(), [&](const Sample& one) { return one.second == kind; }) ? kind : "";
@@ -68,7 +68,7 @@ CellText MakeCell(const std::vector<Cell>& row, const TableColumnText& column, c
   return cell;
 }
 
-// "n = 3 seeds: steps/s, time. n in brackets: return (episodes).", or "n = 3 seeds." where there is nothing else.
+// "n = 3 seeds: steps/s, time. n in brackets: return (episodes).", or "n = 3 seeds." if all are equal.
 std::string SampleNote(const TableText& text, const std::vector<std::set<Sample>>& samples) {
   std::vector<std::pair<Sample, std::string>> groups;  // in the order of the columns
   std::string mixed;

@@ -1,5 +1,4 @@
-// A table with its cells as text, and with what is said once below it and not in every cell: all renderings for reading show
-// the same.
+// A table with text cells, shared by all readable renderings. Facts common to all cells are notes below it.
 #pragma once
 
 #include <string>
@@ -11,29 +10,29 @@
 namespace backplane {
 
 struct CellText {
-  FormattedNumber number;  // empty if the cell holds none
-  std::string text;        // of a cell that holds no number
-  std::string sample;      // " (n 57)" where the numbers of the column do not all have the same n
+  FormattedNumber number;  // empty if the cell has none
+  std::string text;        // for a cell without a number
+  std::string sample;      // " (n 57)" if n differs within the column
 
   std::string Whole() const;  // "9,562 ± 213 (n 57)"
 };
 
 struct TableColumnText {
-  const Column* column = nullptr;  // of the table
+  const Column* column = nullptr;  // in the table
   size_t index = 0;                // in the table
   std::string heading;             // title and unit
-  bool is_numeric = false;         // holds numbers only: stands right-aligned
+  bool is_numeric = false;         // contains only numbers: right-aligned
 };
 
 struct TableText {
   std::vector<TableColumnText> columns;
   std::vector<std::vector<CellText>> rows;
   std::vector<bool> emphasised;    // by row
-  std::vector<std::string> notes;  // what ± means and n, then the table's own
-  size_t keys = 1;                 // as Table::key_columns, of those in `columns`
+  std::vector<std::string> notes;  // the meaning of ± and n, then the table's own
+  size_t keys = 1;                 // like Table::key_columns, for `columns`
 };
 
-// `narrow`: without the columns that only HTML, CSV and JSON show. Refers to `table`, which must outlive it.
+// `narrow`: without columns that only HTML, CSV and JSON show. The result refers to `table`, which must outlive it.
 TableText TextOf(const Table& table, bool narrow);
 
 }  // namespace backplane

@@ -16,12 +16,12 @@ constexpr size_t kColumnGap = 2, kGutter = 2;  // between columns; before the fi
 constexpr size_t kNarrowestWords = 16;         // to which a column of words is folded
 constexpr size_t kWidestWord = 30;             // for whose sake the first column stays wider
 constexpr size_t kWidestWords = 24;            // of a further column that stays in a table that does not fit
-constexpr size_t kWidestHeading = 14;          // of a column of numbers; a longer heading takes more lines
+constexpr size_t kWidestHeading = 14;          // of a numeric column; a longer heading has more lines
 
 struct Layout {
   const TableText& table;
   std::vector<size_t> widths;   // by column of the table
-  std::vector<size_t> columns;  // those that stand side by side, in order
+  std::vector<size_t> columns;  // adjacent columns, in order
 };
 
 std::string CellAt(const TableText& table, size_t row, size_t column) { return OneLine(table.rows[row][column].Whole()); }
@@ -54,7 +54,7 @@ void TakeOutSentences(Layout* layout) {
   });
 }
 
-// The first column gives way, but not within a word.
+// Narrows the first column, but only between words.
 void FoldNames(Layout* layout, size_t width) {
   size_t narrowest = kNarrowestWords;
   for (size_t row = 0; row < layout->table.rows.size(); ++row) {
@@ -67,7 +67,7 @@ void FoldNames(Layout* layout, size_t width) {
   }
 }
 
-// One row of the table, on as many lines as its tallest cell has.
+// One row of the table, with as many lines as its tallest cell.
 std::string RowLines(const Layout& layout, const std::vector<size_t>& columns, const std::vector<std::string>& texts,
                      const char* gutter) {
   std::vector<std::vector<std::string>> cells;
@@ -126,7 +126,7 @@ std::vector<std::vector<size_t>> Parts(const Layout& layout, size_t width) {
   return parts;
 }
 
-// "NAME: words" for each row, column by column, of those that were taken out.
+// "NAME: words" for each row and each column that was moved out of the table.
 std::string Sentences(const Layout& layout, size_t width) {
   std::string text;
   for (size_t column = 0; column < layout.widths.size(); ++column) {

@@ -7,12 +7,12 @@
 
 namespace backplane {
 
-// Lines that end with a line feed, none wider than `width` columns. Where it is too wide, the first column is folded and
-// columns of sentences follow below, row by row; columns that still do not fit follow too, with the first one again. "*" stands
-// before emphasised rows. Notes come last.
+// Lines that end with a line feed, none wider than `width` columns. If the table is too wide, the first column is folded and
+// columns of sentences follow below, row by row; columns that still do not fit follow with the first one repeated. "*" marks
+// emphasised rows. Notes come last.
 std::string FormatTextTable(const Table& table, size_t width);
 
-// For a screen, in one piece: where the table is too wide the last columns are left out, and named in a note.
+// For a screen, without splitting: if the table is too wide, the last columns are left out and named in a note.
 std::string FormatScreenTable(Table table, size_t width);
 
 }  // namespace backplane

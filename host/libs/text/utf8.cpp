@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-// How many bytes follow this first byte of a character; -1: it is none.
+// The number of bytes after this first byte of a character; -1: invalid.
 int Following(unsigned char first) {
   if (first < 0x80) return 0;
   if (first >= 0xC2 && first < 0xE0) return 1;

@@ -15,7 +15,7 @@ constexpr char kSummaryValue = 0x0A, kTag = 0x0A, kSimpleValue = 0x15;
 constexpr char kStatus = 0x08, kStart = 0x01;  // of a SessionLog
 constexpr size_t kFlushBytes = 1 << 16;
 
-// A checksum over data that holds checksums is weak, so stored ones are altered.
+// A checksum over data with embedded checksums is weak, so stored ones are masked.
 uint32_t Masked(uint32_t crc) { return std::rotr(crc, 15) + 0xA282EAD8u; }
 
 template <class T>
@@ -38,7 +38,7 @@ void AddBytes(char key, std::string_view bytes, std::string* out) {
   out->append(bytes);
 }
 
-// A step of 0 is left out, as protobuf does with defaults; a negative one takes ten bytes.
+// A step of 0 is left out, like defaults in protobuf; a negative one needs ten bytes.
 std::string Event(double wall_time, int64_t step) {
   std::string event(1, kWallTime);
   AddLittleEndian(std::bit_cast<uint64_t>(wall_time), &event);

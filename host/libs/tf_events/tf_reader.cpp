@@ -22,7 +22,7 @@ constexpr uint64_t kTypeFloat = 1, kTypeDouble = 2;
 
 constexpr size_t kHeaderBytes = 12, kFooterBytes = 4;
 constexpr size_t kChunkBytes = 1 << 20;
-constexpr uint64_t kMostRecordBytes = 16 << 20;  // of what may hold scalars; larger ones are pictures, and are passed over
+constexpr uint64_t kMostRecordBytes = 16 << 20;  // of records with scalars; larger ones are pictures, and are skipped
 
 template <class T>
 T LittleEndian(std::string_view bytes) {
@@ -33,7 +33,7 @@ T LittleEndian(std::string_view bytes) {
 
 uint32_t MaskedCrc(std::string_view bytes) { return std::rotr(Crc32c(bytes), 15) + 0xA282EAD8u; }
 
-// The fields of a message, one after the other.
+// Iterates over the fields of a message.
 class Fields {
  public:
   enum Wire : uint64_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -107,7 +107,7 @@ void TakeDoubles(const Fields::Field& field, const Take& take) {
     take(std::bit_cast<double>(LittleEndian<uint64_t>(field.bytes.substr(at))));
 }
 
-// Of a tensor with one number, whichever of three places that stands in.
+// Reads a tensor with one number, which can be in any of three fields.
 std::optional<double> OnlyNumber(std::string_view tensor) {
   uint64_t type = 0;
   std::string_view content;
@@ -146,7 +146,7 @@ struct OpenFile {
   }
   OpenFile(const OpenFile&) = delete;
 
-  // 0 of what is no regular file.
+  // 0 unless it is a regular file.
   uint64_t size() const {
     struct stat info {};
     return fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0;
@@ -170,7 +170,7 @@ struct OpenFile {
 
 void ForEachScalar(std::string_view event, const std::function<void(const TfValue&)>& use) {
   TfValue value;
-  // Protobuf sets no order: the step may come after what is of it.
+  // Protobuf fields are unordered: the step may come after the values that it belongs to.
   Fields heads(event);
   while (const auto field = heads.Next()) {
     if (field->number == kEventWallTime && field->wire == Fields::kFixed64)
@@ -194,7 +194,7 @@ void TfEventReader::Read(const std::function<void(const TfValue&)>& use) {
   while (offset_ < size && damage_.empty()) {
     const uint64_t asked = std::min(wanted, size - offset_);
     const std::string bytes = file.Read(offset_, asked);
-    if (bytes.size() < asked) return;  // it was cut off meanwhile
+    if (bytes.size() < asked) return;  // it was truncated meanwhile
     if (const auto used = TakeRecords(bytes, size, &wanted, use)) {
       offset_ += *used;
       wanted = kChunkBytes;

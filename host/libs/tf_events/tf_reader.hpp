@@ -1,5 +1,5 @@
-// Scalars of TensorBoard's event files, read without protobuf while another program still writes them: as PyTorch, tensorboardX
-// (simple_value) and TensorFlow 2 (a tensor of one number) do.
+// Reads scalars from TensorBoard event files without protobuf, even while another program writes them. Supports the forms of
+// PyTorch, tensorboardX (simple_value) and TensorFlow 2 (a tensor of one number).
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@ struct TfValue {
   double value = 0;
 };
 
-// Calls `use` with each scalar of an event, the content of one record. Images, texts and histograms are passed over, and so is
-// what is no event.
+// Calls `use` with each scalar of an event (the content of one record). Skips images, texts, histograms and invalid events.
 void ForEachScalar(std::string_view event, const std::function<void(const TfValue&)>& use);
 
-// One file, from its beginning on. Not thread-safe.
+// Reads one file from its start. Not thread-safe.
 class TfEventReader {
  public:
   explicit TfEventReader(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // The scalars of all records that have become whole since the last call; a record that is still being written comes with a
-  // later one. A file that is not there, or not any more, has none.
+  // Returns the scalars of records completed since the last call; a partial record waits for a later one. A missing or deleted
+  // file has none.
   void Read(const std::function<void(const TfValue&)>& use);
-  // Where a checksum is wrong: nothing after it is read. Empty: all is well.
+  // The place of a wrong checksum; reading stops there. Empty if there is none.
   const std::string& damage() const { return damage_; }
 
  private:
-  // Of the bytes at offset_; how many records' bytes were used. Absent: the first record needs more, `wanted_bytes` in all.
+  // Parses the bytes at offset_ and returns the bytes of whole records. Absent if the first record needs more bytes,
+  // `wanted_bytes`.
   std::optional<uint64_t> TakeRecords(std::string_view bytes, uint64_t file_bytes, uint64_t* wanted_bytes,
                                       const std::function<void(const TfValue&)>& use);
 
   std::filesystem::path file_;
-  uint64_t offset_ = 0;  // of the first record that was not read yet
+  uint64_t offset_ = 0;  // of the first unread record
   std::string damage_;
 };
 

@@ -23,7 +23,7 @@ constexpr size_t kMaxLineBytes = 1 << 20;
 
 // A tab counts as one column here and as eight elsewhere, so it never separates anything.
 size_t FindTab(const std::string& line) {
-  char before = ':';  // the last character that is no blank; at the beginning of a line a tab would be indentation
+  char before = ':';  // the last non-blank character; at the start of a line a tab would be indentation
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\t' && (before == ':' || before == '-')) return i;
     if (line[i] != '\t' && line[i] != ' ') before = line[i];
@@ -69,7 +69,7 @@ Mark MarkAt(const std::shared_ptr<const Source>& source, std::string_view text, 
           static_cast<int>(position - line_begin) + 1};
 }
 
-// A character that may stand for '#' while a text is parsed: one that no escape in it can mean.
+// A character that can replace '#' during parsing, because no escape in the text produces it.
 char StandIn(const std::string& text) {
   for (char c = 1; c < 4; ++c)
     if (text.find(fmt::format("{:02x}", static_cast<int>(c))) == std::string::npos) return c;

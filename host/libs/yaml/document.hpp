@@ -1,5 +1,5 @@
-// A YAML text as a tree in which every key and value knows its place. Stricter than YAML: whatever is likely to be read
-// differently from what its writer meant is an error.
+// A YAML text as a tree in which every key and value has its source position. Stricter than YAML: values that are easily
+// misread are errors.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace backplane {
 
 class Errors;
 
-// Where text came from.
+// The source of a text.
 struct Source {
   std::string name;              // as the user named the file; "--set" for an override
   std::filesystem::path folder;  // relative paths in the text start here
@@ -25,7 +25,7 @@ struct Mark {
   std::shared_ptr<const Source> source;
   int line = 0, column = 0;  // 1-based
 };
-// "run.yaml:12:5", or the name alone when the source is no file.
+// "run.yaml:12:5", or only the name if the source is no file.
 std::string Place(const Mark& mark);
 
 struct Entry;
@@ -57,14 +57,14 @@ std::shared_ptr<Source> MakeSource(std::string name, std::filesystem::path folde
 // A source on the command line: `option` is "--set" or similar, `text` its argument.
 std::shared_ptr<Source> MakeArgumentSource(std::string option, const std::string& text, int order);
 
-// The tree of `text`, or empty if it is not YAML, is nested more than 64 levels deep, has more than 500,000 values (aliases
-// expanded) or a line above 1 MiB. An empty text is an empty map. `source` must hold the same lines.
-// A quote, a bracket or a block scalar without an end is an error at its first character.
+// The tree of `text`; empty if it is not YAML, is nested more than 64 levels deep, has more than 500,000 values (aliases
+// expanded) or a line above 1 MiB. An empty text is an empty map. `source` must have the same lines. An unterminated quote,
+// bracket or block scalar is an error at its first character.
 std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
-// Parses an argument of the command line in the same way, except that '#' begins no comment.
+// Parses an argument of the command line in the same way, except that '#' does not start a comment.
 std::optional<Node> ParseArgument(const std::string& text, const std::shared_ptr<const Source>& source, Errors* errors);
 
-// True for a path with more parts than a document has levels. Functions that follow a path call themselves at each part.
+// True for a path with more parts than a document has levels. Functions that follow a path recurse for each part.
 bool IsTooDeep(const std::string& path);
 
 // Access by path: "rollout.threads", "monitors.0.options". NULL: not there.

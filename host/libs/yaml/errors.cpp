@@ -37,7 +37,7 @@ std::string ShownLine(const std::string& line, int column) {
   std::string before = Printable(std::string_view(line).substr(0, at)), mark;
   if (const size_t columns = Columns(before); columns > kShownColumns / 2) {
     mark = "...";
-    // A byte may stand as several columns, and a line of many columns have few bytes.
+    // A byte may be shown as several columns, and a line of many columns may have few bytes.
     size_t from = at - std::min(at, kShownColumns / 4);
     do {
       before = Printable(std::string_view(line).substr(from, at - from));

@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kFewEntries = 32;  // comparing so many keys costs less than a table of them
+constexpr size_t kFewEntries = 32;  // below this number, comparing all keys is faster than a table
 
 }  // namespace
 

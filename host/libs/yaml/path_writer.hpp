@@ -1,4 +1,4 @@
-// Finds and writes many paths of one tree. FindPath and SetPath compare a key with every entry of its mapping. If tens of
+// Finds and writes many paths in one tree. FindPath and SetPath compare a key with every entry of its mapping. If tens of
 // thousands of paths end in one mapping, that takes minutes.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace backplane {
 
-// Nothing else may change the tree while it is in use.
+// The tree must not change otherwise while this is in use.
 class PathWriter {
  public:
   explicit PathWriter(Node* root) : root_(root) {}
@@ -24,15 +24,15 @@ class PathWriter {
  private:
   using Places = std::unordered_map<std::string, size_t>;  // of a mapping's keys among its entries
 
-  // The node that holds the last part of `path`, or the first one on the way that is no mapping. NULL: there is none. `make`
-  // creates missing ones.
+  // The node that contains the last part of `path`, or the first non-mapping on the path. NULL: missing. `make` creates missing
+  // ones.
   Node* NodeAbove(const std::string& path, bool make, const Mark& mark);
   // NULL: no such key. `at` is the path of `map`.
   Entry* FindIn(Node* map, std::string_view at, const std::string& key);
   Entry& AddTo(Node* map, std::string_view at, Entry entry);
 
   Node* root_;
-  std::map<std::string, Places, std::less<>> places_;  // of the mappings with many entries, by path
+  std::map<std::string, Places, std::less<>> places_;  // of large mappings, by path
 };
 
 }  // namespace backplane

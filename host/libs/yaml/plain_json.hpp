@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-// The value as it is written: a plain number or flag as such, everything else as text.
+// The value as written: a plain number or flag becomes that type, everything else text.
 nlohmann::json PlainJson(const Node& node);
 
 // Returns true if plain text is a word for this value.

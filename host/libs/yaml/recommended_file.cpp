@@ -12,7 +12,7 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
   SetAtPath(&config, "experiment", name);
   SetAtPath(&config, "output.dir", "outputs/" + name);
   SetAtPath(&config, "resources.exclusive", false);
-  // Files of the batch; its preset, whose values stand here, some of them replaced; and its question.
+  // Settings of the batch's files; its preset, whose values are written out and partly replaced; and its report.
   for (const char* path : {"output.report_dir", "output.progress_file", "preset", "report"}) RemoveAtPath(&config, path);
   if (budget == OfBudget::kLeftOut) RemoveAtPath(&config, "budget");
   std::string text;
@@ -24,7 +24,7 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
     text += "# " + comment + "\n";
   }
   if (budget == OfBudget::kKept) return text + YamlText(config, {});
-  // A command ends by itself; a budget counts its reports.
+  // A command ends by itself; a budget limits its reports.
   const bool is_command = At(config, "learner").contains("command");
   text += is_command ? "# The setting without a budget: its command decides when to end.\n"
                      : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";

@@ -1,4 +1,4 @@
-// An experiment file with the setting of one point of a finished experiment, to be trained with.
+// An experiment file for training with the setting of one point of a finished experiment.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +14,8 @@ inline constexpr char kSomeBudget[] = "--set budget.iterations=100";
 // trials fits.
 enum class OfBudget { kLeftOut, kKept };
 
-// `config` as in trial.json; the experiment's name gets the suffix and its results a folder of their own. The comments stand on
-// top, a line each, and empty ones not.
+// `config` as in trial.json; the experiment's name gets the suffix, and its results a separate folder. Non-empty comments
+// precede it, one per line.
 std::string RecommendedFile(nlohmann::json config, const std::string& suffix, const std::vector<std::string>& comments,
                             OfBudget budget = OfBudget::kLeftOut);
 

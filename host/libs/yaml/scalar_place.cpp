@@ -17,7 +17,7 @@ size_t Utf8Bytes(std::string_view hex) {
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-// An escape of a double-quoted scalar; `rest` begins with its backslash.
+// An escape of a double-quoted scalar; `rest` starts with its backslash.
 Piece Escape(std::string_view rest) {
   if (rest.size() < 2) return {};
   const auto coded = [&](size_t digits) { return Piece{2 + digits, Utf8Bytes(rest.substr(2, digits))}; };
@@ -27,7 +27,7 @@ Piece Escape(std::string_view rest) {
     case 'U': return coded(8);
     case 'L':
     case 'P': return {2, 3};
-    default: return {2, 1};  // \N and \_ too: the parser makes one byte of them
+    default: return {2, 1};  // \N and \_ too: the parser converts them to one byte
   }
 }
 

@@ -102,7 +102,7 @@ void TreeBuilder::CheckScalar(const std::string& tag, Node* node) {
   if (LooksOctal(node->text)) {
     Reject(node,
            fmt::format("'{}' looks like an octal number; remove the leading zero, or quote it if it is text", node->text));
-  } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // who reads the value may take that one
+  } else if (LooksNotFinite(node->text) && !ParseInfinity(node->text)) {  // the reader of the value may accept it
     Reject(node, fmt::format("expected a finite number, got '{}'", node->text));
   }
 }

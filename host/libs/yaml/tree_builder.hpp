@@ -16,7 +16,7 @@
 
 namespace backplane {
 
-// More than any experiment has, and few enough to be read within seconds and within the memory of a small machine.
+// More than experiments need, but few enough to parse in seconds and within a small machine's memory.
 inline constexpr size_t kMaxYamlDepth = 64;
 inline constexpr size_t kMaxYamlValues = 500000;
 
@@ -29,7 +29,7 @@ struct Unreadable {
 // Thrown at a document after one that has been read whole.
 struct SecondDocument {};
 
-// Rationale: the parser's own tree holds a document whole before its depth and its size are known, and an alias in it may
+// Rationale: the parser's own tree loads a document completely before its depth and its size are known, and an alias in it may
 // contain itself.
 class TreeBuilder : public YAML::EventHandler {
  public:

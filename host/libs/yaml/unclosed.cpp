@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-// The value of a node begins behind its anchor and its tag.
+// Skips a node's anchor and tag; its value follows.
 size_t SkipProperties(std::string_view text, size_t at) {
   while (at < text.size() && (text[at] == '&' || text[at] == '!')) {
     at = std::min(text.find_first_of(" \r\n", at), text.size());
@@ -43,7 +43,7 @@ bool IsBlockWithoutLines(std::string_view text, size_t at) {
     end = text.find_first_not_of(" \r\n", end);
     if (end == text.npos) return true;
     const size_t column = end - (text.rfind('\n', end) + 1);
-    if (text[end] != '#' || column > indent) return false;  // an indented '#' begins a line of the scalar
+    if (text[end] != '#' || column > indent) return false;  // an indented '#' is part of the scalar
   }
   return true;
 }
@@ -75,11 +75,11 @@ Opened ReadOpened(const std::string& text, const std::shared_ptr<const Source>& 
   return {builder.last_scalar(), builder.OpenBrackets()};
 }
 
-// The innermost one of `brackets`, which are positions, that the parser cannot close; `error` is where it gave up.
+// The innermost of `brackets` (positions) that the parser cannot close; `error` is the position of its failure.
 std::optional<Opening> FindOpenBracket(std::string_view text, size_t error, std::vector<size_t> brackets) {
   for (; !brackets.empty(); brackets.pop_back()) {
     const size_t at = SkipProperties(text, brackets.back());
-    if (at >= text.size() || (text[at] != '[' && text[at] != '{')) continue;  // a pair without brackets of its own
+    if (at >= text.size() || (text[at] != '[' && text[at] != '{')) continue;  // a pair without brackets
     const char close = text[at] == '[' ? ']' : '}';
     if (EndsAt(text, error)) return Opening{at, fmt::format("expected a closing '{}', got the end of the text", close)};
     const std::string_view before = text.substr(0, error);

@@ -18,7 +18,7 @@ struct Opening {
   std::string why;
 };
 
-// Throws what yaml-cpp and the builder throw.
+// Throws the exceptions of yaml-cpp and the builder.
 void Parse(const std::string& text, TreeBuilder* builder);
 
 // Rationale: the parser accepts a quote that the end of the file closes. The last scalar is the only one that can be open.

@@ -10,9 +10,9 @@
 namespace mj {
 namespace {
 
-// So far apart geoms still count as touching when all pairs are asked for.
+// A margin at which geoms always count as touching, to list all pairs.
 constexpr mjtNum kEverywhere = 1e3;
-// More pairs than these are slower to go through than to search.
+// Above this number, testing all pairs is slower than MuJoCo's search.
 constexpr size_t kMostPairs = 256;
 
 struct SpecDeleter {
@@ -40,7 +40,7 @@ bool AllZero(const mjtNum* values, int64_t n) {
   return std::all_of(values, values + n, [](mjtNum value) { return value == 0; });
 }
 
-// Whether a contact has nothing but what a pair can say.
+// True if explicit pairs can express all contact properties of the model.
 bool IsSimple(const mjModel* m) {
   const bool shapes = std::all_of(m->geom_type, m->geom_type + m->ngeom, [](int type) {
     return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_BOX;
@@ -50,7 +50,7 @@ bool IsSimple(const mjModel* m) {
          AllZero(m->geom_surfacevel, 6 * static_cast<int64_t>(m->ngeom));
 }
 
-// How many pairs of geoms may touch, by MuJoCo's documented rules.
+// Counts the pairs of geoms that may touch by MuJoCo's documented rules.
 size_t CountPairs(const mjModel* m) {
   size_t count = 0;
   for (int a = 0; a < m->ngeom; ++a)
@@ -103,7 +103,7 @@ std::vector<mjContact> AllPairs(const mjModel* inflated, const std::vector<mjtNu
   return pairs;
 }
 
-// Names for all geoms of the spec, none of which is left to the search; "" where one has no place in the model.
+// Excludes all geoms of the spec from the search and returns their names; "" for a geom that is not in the model.
 bool TakeOutOfSearch(mjSpec* spec, std::vector<std::string>* names) {
   for (mjsElement* e = mjs_firstElement(spec, mjOBJ_GEOM); e; e = mjs_nextElement(spec, e)) {
     const int id = mjs_getId(e);
@@ -137,7 +137,7 @@ bool HasSameState(const mjModel* a, const mjModel* b) {
   return a->nq == b->nq && a->ngeom == b->ngeom && mj_stateSize(a, mjSTATE_INTEGRATION) == mj_stateSize(b, mjSTATE_INTEGRATION);
 }
 
-// Compares the contacts of a model of pairs with those of `plain` and, with its margins, with those of `inflated`.
+// True if a model of explicit pairs has the same contacts as `plain` and, with its margins, the same as `inflated`.
 bool FindsSameContacts(const mjModel* model, const mjModel* plain, const mjModel* inflated, mjtNum margin,
                        const std::vector<mjtNum>& start) {
   const Model asked = Copy(model);
@@ -148,8 +148,8 @@ bool FindsSameContacts(const mjModel* model, const mjModel* plain, const mjModel
          SameContacts(plain, model, start) && SameContacts(plain, model, other);
 }
 
-// A model whose contacts are those of `plain` in every number and in their order, or null where that is not sure or would not
-// pay: MuJoCo itself is asked for all pairs, their order and what it mixes for them, and whether the new model answers alike.
+// Returns a model whose contacts equal the contacts of `plain` in every number and in order, or null if that is uncertain or
+// brings no gain. MuJoCo itself lists the pairs with their order and parameters, and verifies the new model.
 Model WithPairs(const mjModel* plain, const std::string& name, const std::string& xml) {
   if (!IsSimple(plain)) return nullptr;
   const std::vector<mjtNum> start(plain->qpos0, plain->qpos0 + plain->nq);
@@ -179,7 +179,7 @@ Model WithPairs(const mjModel* plain, const std::string& name, const std::string
 Model Quickened(Model plain, const std::string& name, const std::string& xml) {
   Model paired = WithPairs(plain.get(), name, xml);
   Model model = paired ? std::move(paired) : std::move(plain);
-  // The one island that there can be holds everything.
+  // A single island would contain everything.
   if (model->ntree == 1 && model->opt.noslip_iterations == 0) model->opt.disableflags |= mjDSBL_ISLAND;
   return model;
 }

@@ -1,4 +1,4 @@
-// A model made quicker without changing a bit of what is simulated (decision 54).
+// Speeds up a model without changing a bit of the simulation (decision 54).
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace mj {
 
-// `plain` with less to do, in two ways, each where it holds: the pairs of geoms that may touch are written out, so that a step
-// does not search for them; and islands are not looked for where all joints hang together. `name` and `xml` are what `plain`
-// was compiled from: a file if `xml` is empty. Snapshots go by the fingerprint of `plain`.
+// Applies two optimizations to `plain`, each only if it is valid. Explicit pairs of geoms that may touch replace the search in
+// every step. Island discovery is disabled if all joints are connected. `name` and `xml` are the source of `plain`: a file if
+// `xml` is empty. Snapshots use the fingerprint of `plain`.
 Model Quickened(Model plain, const std::string& name, const std::string& xml);
 
 }  // namespace mj

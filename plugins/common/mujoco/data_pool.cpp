@@ -5,10 +5,10 @@
 namespace mj {
 namespace {
 
-// A thread's pool of all models. Models end while threads go on, hence weak.
+// A thread's pools for all models; weak, because models can end before threads.
 struct Leases {
   struct Lease {
-    const DataPool* pool;  // only compared
+    const DataPool* pool;  // only compared, never dereferenced
     std::weak_ptr<DataPool> alive;
     DataSlot* slot;
   };

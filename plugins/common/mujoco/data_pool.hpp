@@ -1,5 +1,5 @@
-// Where rows are simulated: one mjData for each thread, in place of one for each row. A row brings its state to the slot of the
-// thread that steps it and takes it away again, so that what a step works on stays in that core's caches (decision 54).
+// The mjData of all rows, one per thread instead of one per row. A row loads its state into the slot of the thread that steps
+// it, and saves it afterwards. So the working set of a step stays in that core's caches (decision 54).
 #pragma once
 
 #include <pthread.h>
@@ -15,36 +15,36 @@ namespace mj {
 
 struct DataSlot {
   Data data;
-  std::atomic<pthread_t> owner{};  // the only thread that may use the rest; {} : none
-  uint64_t row = 0;                // whose simulation `data` holds; 0: nobody's
+  std::atomic<pthread_t> owner{};  // the only thread that may use the other members; {}: none
+  uint64_t row = 0;                // the row whose simulation `data` holds; 0: none
 
   bool IsMine() const { return pthread_equal(owner.load(std::memory_order_relaxed), pthread_self()); }
 };
 
-// The pool of all rows of one model. A thread gets one when it first needs it, and leaves it to another when it ends.
+// The pool for all rows of a model. A thread acquires a slot on first use and frees it when it ends.
 class DataPool : public std::enable_shared_from_this<DataPool> {
  public:
-  // Those that the model's rows share, made with the first row and gone with the last one, which ends before the model does.
+  // The pool shared by the model's rows. The first row creates it, the last one destroys it before the model ends.
   static std::shared_ptr<DataPool> Of(const mjModel* model);
   explicit DataPool(const mjModel* model) : model_(model) {}
 
-  // This thread's. Neither locks nor allocates but for the first time. Throws bp::Error when there is no memory.
+  // This thread's slot. Locks and allocates only on first use. Throws bp::Error if there is no memory.
   DataSlot& Mine();
   uint64_t NewRow() { return ++rows_; }
-  // For a thread that ends.
+  // Called when a thread ends.
   static void Leave(DataSlot& slot) { slot.owner.store({}, std::memory_order_release); }
 
  private:
   DataSlot& Take();
 
   const mjModel* const model_;
-  std::atomic<uint64_t> rows_{0};  // so many were made
+  std::atomic<uint64_t> rows_{0};  // number created
   std::mutex mutex_;
-  std::vector<std::unique_ptr<DataSlot>> pool_;  // by mutex_
+  std::vector<std::unique_ptr<DataSlot>> pool_;  // guarded by mutex_
 };
 
-// Whether all that a step carries over to the next one is in mjSTATE_INTEGRATION. MuJoCo's plugins keep data of their own,
-// flexes the history of their contacts, and who sleeps is no state either: such a row has an mjData for itself.
+// True if mjSTATE_INTEGRATION contains everything that a step passes to the next. MuJoCo's plugins keep their own data, flexes
+// a history of contacts, and sleep is not part of the state; such rows have an mjData each.
 bool StateIsWhole(const mjModel* model);
 
 }  // namespace mj

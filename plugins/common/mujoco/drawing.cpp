@@ -10,13 +10,13 @@
 namespace mj {
 namespace {
 
-constexpr double kTurn = 0.30, kTilt = 0.33;  // rad: the camera looks along y, so much to the right and down
-constexpr double kBodyPixels = 250;           // what the body's extent measures
-constexpr double kFocus = 0.56;               // of the height, from the top: where the first body stands at the start
-constexpr int kReach = 12;                    // tiles of the floor from the camera's focus
-constexpr int kSides = 16;                    // of a round shape that has no simple outline
+constexpr double kTurn = 0.30, kTilt = 0.33;  // rad: the camera looks along y, turned right and down
+constexpr double kBodyPixels = 250;           // size of the body's extent
+constexpr double kFocus = 0.56;               // fraction of the height, from the top: initial position of the first body
+constexpr int kReach = 12;                    // drawn floor around the camera's focus, in tiles
+constexpr int kSides = 16;                    // polygon sides of a round shape without a simple outline
 
-// Okabe and Ito's colours, which people with the common kinds of colour blindness tell apart: one for each limb.
+// Okabe and Ito's colour-blind-safe palette: one colour per limb.
 constexpr const char* kLimbs[] = {"#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9"};
 
 struct Vector {
@@ -71,7 +71,7 @@ std::vector<Dot2> Hull(std::vector<Dot2> points) {
   return hull;
 }
 
-// A geom: what is within `radius` of the hull of `corners`.
+// A geom: all points within `radius` of the hull of `corners`.
 struct Shape {
   std::vector<Vector> corners;
   double radius = 0;
@@ -82,7 +82,7 @@ Vector Axis(const mjData& data, int geom, int i) {
   return {turn[i], turn[3 + i], turn[6 + i]};
 }
 
-// The surface of what lies within half-sizes, as points; of an ellipsoid rings along z, of a cylinder its two ends.
+// Points on the surface of a shape with half-sizes 1: rings along z for an ellipsoid, two ends for a cylinder.
 std::vector<Vector> Round(bool ellipsoid) {
   std::vector<Vector> points;
   for (int ring = 0; ring <= (ellipsoid ? kSides / 2 : 1); ++ring) {
@@ -133,7 +133,7 @@ std::string Polygon(const std::vector<Dot2>& corners, int digits) {
   return d + "z";
 }
 
-// Of a line of width 2r with round ends.
+// The outline of a line of width 2r with round ends.
 std::string Rounded(const Dot2& a, const Dot2& b, double r) {
   const double length = std::hypot(b.x - a.x, b.y - a.y);
   const double nx = length > 0 ? -(b.y - a.y) / length * r : 0, ny = length > 0 ? (b.x - a.x) / length * r : r;
@@ -150,7 +150,7 @@ bool IsDrawn(const mjModel* model, int geom) {
          model->geom_rgba[4 * geom + 3] > 0;
 }
 
-// The longest side of a box around what is drawn in the initial pose. (MuJoCo's own extent counts the floor.)
+// The longest side of the bounding box of all drawn geoms in the initial pose. (MuJoCo's own extent includes the floor.)
 double Extent(const mjModel* model) {
   std::vector<mjtNum> place(3 * static_cast<size_t>(model->nbody)), turn(4 * static_cast<size_t>(model->nbody));
   turn[0] = 1;
@@ -179,11 +179,11 @@ int Children(const mjModel* model, int body) {
   return static_cast<int>(std::count(model->body_parentid + 1, model->body_parentid + model->nbody, body));
 }
 
-// Which limb a body belongs to, a chain that ends without branching; -1: what limbs hang on.
+// The limb of each body, a chain that ends without branching; -1: the trunk.
 std::vector<int> LimbsOf(const mjModel* model) {
   std::vector<int> limb(static_cast<size_t>(model->nbody), -1), children(limb.size());
   for (int b = 0; b < model->nbody; ++b) children[b] = Children(model, b);
-  std::vector<bool> branches(limb.size(), false);  // below it
+  std::vector<bool> branches(limb.size(), false);  // branches below it
   for (int b = static_cast<int>(model->nbody) - 1; b > 0; --b) {
     branches[b] = branches[b] || children[b] > 1;
     if (branches[b]) branches[model->body_parentid[b]] = true;
@@ -215,7 +215,7 @@ int FloorOf(const mjModel* model) {
   return std::abs(quat[1]) + std::abs(quat[2]) < 1e-6 ? plane : -1;
 }
 
-// The floor in a coordinate system of its own, in tiles from one near the camera.
+// The floor in its own coordinate system, in tiles from a tile near the camera.
 class Floor {
  public:
   Floor(const Camera& camera, const Vector& focus, double height)
@@ -243,7 +243,7 @@ class Floor {
     if (std::abs(base_.y) < kReach) bp::Print(out, "M-%d %gh%d", kReach, -base_.y, 2 * kReach);
     *out += "\"/>";
   }
-  // As the sun at the zenith casts them: one path for all lines of a width, so that they do not darken each other.
+  // Shadows of the sun at the zenith: one path for all lines of a width, so that they do not darken each other.
   void DrawShadows(const std::vector<Shape>& shapes, std::string* out) const {
     std::map<double, std::string> lines;
     for (const Shape& shape : shapes) {
@@ -262,7 +262,7 @@ class Floor {
     }
     *out += "</g>";
   }
-  // The metres of x, where its lines leave the picture.
+  // Labels of x in metres where the grid lines leave the picture.
   void DrawRuler(std::string* out) const {
     constexpr double kY = kPicture.height - 8.0;
     *out += "<g font-size=\"12\" fill=\"#5b6b7c\" text-anchor=\"middle\">";
@@ -306,7 +306,7 @@ void DrawBody(const mjModel* model, const mjData& data, const std::string& capti
   Vector focus = From(data.xpos + 3 * first);
   focus.z = (ground + model->body_pos[3 * first + 2]) / 2;
   const Camera camera(focus, Extent(model));
-  std::vector<std::pair<double, int>> order;  // what is far away first
+  std::vector<std::pair<double, int>> order;  // farthest first
   for (int geom = 0; geom < model->ngeom; ++geom)
     if (IsDrawn(model, geom)) order.emplace_back(-camera.Depth(From(data.geom_xpos + 3 * geom)), geom);
   std::sort(order.begin(), order.end());

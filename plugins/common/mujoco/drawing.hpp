@@ -1,5 +1,5 @@
-// A simulated body as a person sees it from its right side, for films: the shapes of its geoms on a chequered floor, by a
-// camera that goes along with the first body. MuJoCo's data are read alone, so that a film changes no bit of an episode.
+// Draws a simulated body from its right side for films: its geoms on a chequered floor, with a camera that follows the first
+// body. It only reads MuJoCo's data, so a film does not change an episode.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace mj {
 
 inline constexpr bp::PictureSize kPicture = {640, 360};
 
-// The ground behind every picture.
+// The background of every picture.
 void DrawGround(std::string* out);
-// Places are those of the last simulation step's beginning, as mj_step leaves them. Limbs without a colour of their own get
-// one each; `trunk` is the colour of what bears them. A ring marks a contact with the floor; `caption` stands above.
+// Positions are from the start of the last simulation step, as mj_step leaves them. Limbs without a colour get one each;
+// `trunk` is the colour of the body that connects them. A ring marks a contact with the floor; `caption` is at the top.
 void DrawBody(const mjModel* model, const mjData& data, const std::string& caption, std::string* out,
               const char* trunk = "#9aa3ad");
 

@@ -11,7 +11,7 @@ inline double Clip(double value, double low, double high) { return value < low ?
 // np.linalg.norm of two numbers; its dot product is OpenBLAS's, with fused multiply-add.
 inline double Norm(double x, double y) { return std::sqrt(std::fma(y, y, x * x)); }
 
-// f(begin) + .. + f(begin + n - 1) as np.sum adds the elements of a contiguous array: eight accumulators, in halves above 128.
+// f(begin) + .. + f(begin + n - 1) in np.sum's order for a contiguous array: eight accumulators, in halves above 128.
 template <class Number, class F>
 Number Sum(int begin, int n, const F& f) {
   if (n > 128) {

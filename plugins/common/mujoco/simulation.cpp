@@ -9,7 +9,7 @@
 namespace mj {
 namespace {
 
-// Each of these makes MuJoCo put the row back to its initial pose, or drop its controls, in the middle of a step.
+// Conditions in which MuJoCo resets the row to its initial pose, or drops its controls, in the middle of a step.
 struct Bad {
   mjtWarning warning;
   const char *array, *advice;
@@ -55,7 +55,7 @@ Simulation::Simulation(const mjModel* model)
   TakeAway(model, Last::kNothing);
 }
 
-// The slot where this thread works on the row.
+// The slot in which this thread works on the row.
 DataSlot& Simulation::ToDataSlot() const {
   if (own_) {
     own_->owner.store(pthread_self(), std::memory_order_relaxed);
@@ -64,7 +64,7 @@ DataSlot& Simulation::ToDataSlot() const {
   return slot_ && slot_->IsMine() ? *slot_ : pool_->Mine();
 }
 
-// To this thread's slot, the state alone. What other rows have derived there lies about until a step derives it anew.
+// Loads only the state into this thread's slot. Derived data of other rows remain until a step recomputes them.
 mjData* Simulation::Bring(const mjModel* model) {
   if (HasSlot()) return slot_->data.get();
   DataSlot& slot = ToDataSlot();
@@ -74,7 +74,7 @@ mjData* Simulation::Bring(const mjModel* model) {
   return slot.data.get();
 }
 
-// For who looks at the row later, with all that was derived: the last call is made again.
+// For later readers, with all derived data: repeats the last call.
 void Simulation::Lease() const {
   DataSlot& slot = ToDataSlot();
   slot_ = &slot;
@@ -94,7 +94,7 @@ void Simulation::Lease() const {
   slot.row = row_;
 }
 
-// Back from the slot, where the row stays until another one comes.
+// Saves the state; the row stays in the slot until another one comes.
 void Simulation::TakeAway(const mjModel* model, Last last) {
   second_ = !second_;
   mj_getState(model, slot_->data.get(), Now(), mjSTATE_INTEGRATION);

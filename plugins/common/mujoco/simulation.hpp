@@ -12,19 +12,19 @@ namespace mj {
 
 class Simulation {
  public:
-  // The row begins in the model's initial pose, without derived data. It ends before the model does.
+  // The row starts in the model's initial pose, without derived data. It must end before the model does.
   explicit Simulation(const mjModel* model);
 
-  // As the last call left it, derived data included. Valid until this thread turns to another row of the model: then its steps
-  // work on the same mjData, and data() computes this row's last step once more, to the same bits. So within the calls of a
-  // row it costs nothing; take it once before a loop.
+  // The state after the last call, with derived data. Valid until this thread works on another row of the model: its steps use
+  // the same mjData, and data() then recomputes this row's last step, to the same bits. It is free within the calls of a row;
+  // call it once before a loop.
   const mjData& data() const {
     if (!HasSlot()) [[unlikely]]
       Lease();
     return *slot_->data;
   }
 
-  // Back to the model's initial pose at rest, time 0, without derived data: `fill` may then change qpos [nq] and qvel [nv],
+  // Resets to the model's initial pose at rest, time 0, without derived data. `fill` may then change qpos [nq] and qvel [nv],
   // and mj_forward runs.
   template <class Fill>
   void Restart(const mjModel* model, const Fill& fill) {
@@ -33,14 +33,14 @@ class Simulation {
     Forward(model);
   }
 
-  // The state by name that bp.env.inject/1 asks for: qpos [nq], then qvel [nv].
+  // The named state of bp.env.inject/1: qpos [nq], then qvel [nv].
   static std::vector<bp::StatePart> StateParts(const mjModel* model) {
     return {{"qpos", static_cast<uint64_t>(model->nq)}, {"qvel", static_cast<uint64_t>(model->nv)}};
   }
   void GetState(const mjModel* model, double* out) const {
     std::copy_n(Now() + 1, model->nq + model->nv, out);  // behind the time
   }
-  // For Restart: begins in such a state.
+  // For Restart: starts in such a state.
   static auto FillFrom(const mjModel* model, const double* values) {
     return [=](double* qpos, double* qvel) {
       std::copy_n(values, model->nq, qpos);
@@ -48,23 +48,23 @@ class Simulation {
     };
   }
 
-  // One env step under `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext.
-  // Allocates nothing. Throws bp::Error: BP_E_NUMERIC when MuJoCo met a number it cannot go on with and started the row over
-  // at its initial pose, BP_E_INTERNAL for an error of MuJoCo's own. Restart is all that may follow.
+  // One env step with `ctrl` [nu]: `times` mj_step, then mj_rnePostConstraint if `contact_forces`, which fills cfrc_ext. Does
+  // not allocate. Throws bp::Error: BP_E_NUMERIC if MuJoCo met an invalid number and reset the row to its initial pose,
+  // BP_E_INTERNAL for an error inside MuJoCo. Only Restart is valid afterwards.
   template <class Number>
   void Step(const mjModel* model, const Number* ctrl, int64_t times, bool contact_forces) {
     std::copy_n(ctrl, model->nu, Bring(model)->ctrl);
     Step(model, times, contact_forces);
   }
 
-  // The numbers from which the simulation continues bit for bit: mjSTATE_INTEGRATION, which begins with time, qpos, qvel and
-  // holds the warm start of the solver. Derived data (cinert, cfrc_ext) are not among them.
+  // The numbers from which the simulation resumes bit for bit: mjSTATE_INTEGRATION, which starts with time, qpos, qvel and
+  // includes the warm start of the solver. Derived data (cinert, cfrc_ext) are not included.
   static uint64_t StateBytes(const mjModel* model);
   void Save(const mjModel* model, void* out) const;
   void Load(const mjModel* model, const void* in);
 
  private:
-  // What made `Now` of `Before`, and derived data.
+  // The call that produced `Now` and the derived data from `Before`.
   enum class Last { kNothing, kForward, kStep };
 
   bool HasSlot() const { return slot_ && slot_->IsMine() && slot_->row == row_; }
@@ -80,12 +80,12 @@ class Simulation {
 
   const mjModel* model_;
   std::shared_ptr<DataPool> pool_;
-  std::unique_ptr<DataSlot> own_;     // of a row whose state is not whole
-  mutable DataSlot* slot_ = nullptr;  // where the row was last; its `row` says whether it still is there
+  std::unique_ptr<DataSlot> own_;     // for a row whose state is incomplete
+  mutable DataSlot* slot_ = nullptr;  // last slot of the row, still its own if slot_->row matches
   uint64_t row_;                      // number among the rows of pool_
-  std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before the last call and after it
+  std::unique_ptr<mjtNum[]> states_;  // two of size_, mjSTATE_INTEGRATION each: before and after the last call
   int size_;
-  bool second_ = false;  // which of them is now
+  bool second_ = false;  // the second one is current
   Last last_ = Last::kNothing;
   bool contact_forces_ = false;
   int64_t times_ = 0;

@@ -1,6 +1,6 @@
-// Task<T, W>: one row of a locomotion task in the manner of Gymnasium's MuJoCo classes. Here is what such tasks share: reset
-// noise, the step, the velocity of a point, channels, snapshots, pictures. A task T derives from Task<T, W>, where W derives
-// from mj::World of its options, and gives its formulas, each over data() as it is after the step:
+// Task<T, W>: one row of a locomotion task like Gymnasium's MuJoCo classes. It supplies the common parts: reset noise, the
+// step, the velocity of a point, channels, snapshots, pictures. A task T derives from Task<T, W>, where W derives from
+// mj::World of its options, and supplies its formulas over data(), the state after the step:
 //
 //   using Terms = ...;                                 reward terms, with `double Reward() const` and `bool terminated`
 //   static constexpr bool kContactForces;              whether it reads data().cfrc_ext
@@ -24,7 +24,7 @@ struct Point {
   double x = 0, y = 0;  // m
 };
 
-// The parts of the reward of a body that walks and may fall, signs as they are added.
+// The terms of the reward for a body that walks and may fall, with the signs of the sum.
 struct WalkerTerms {
   double forward = 0, survive = 0, ctrl = 0, contact = 0;
   bool terminated = false;
@@ -98,7 +98,8 @@ class Task {
     return {.reward = terms.Reward(), .terminated = terms.terminated};
   }
 
-  // Starts an episode in the state that `fill` makes of qpos [nq] and qvel [nv], which hold the model's initial pose at rest.
+  // Starts an episode in the state that `fill` writes to qpos [nq] and qvel [nv], which initially contain the model's initial
+  // pose at rest.
   template <class Fill>
   void Restart(const W& world, const Fill& fill) {
     simulation_.Restart(world.model(), fill);

@@ -1,4 +1,4 @@
-// What all rows of a MuJoCo task share: its options, of which every such task has some, and the compiled model.
+// Shared by all rows of a MuJoCo task: common options and the compiled model.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@
 
 namespace mj {
 
-// A model that a task brings along, and the root joint its formulas rely on.
+// A task's own model, and the root joint that its formulas require.
 struct BuiltIn {
   const char* file_name;  // for messages
   std::string xml;
-  mjtJoint root;  // type of the first joint
+  mjtJoint root;  // required type of the first joint
 };
 
-// The options of every task, which its own derive from; and the rows that are the same in every table.
+// Base of every task's options, with the declarations that are equal in each table.
 struct TaskOptions {
   int64_t frame_skip = 5, max_episode_steps = 1000;
   double reset_noise_scale = 0.1;
@@ -30,11 +30,11 @@ inline constexpr auto kMaxEpisodeSteps =
 inline constexpr auto kXmlPath = bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file of the model; empty: the built-in one.",
                                          {.flags = BP_PARAM_DATA | BP_PARAM_XML, .aliases = "xml_file"});
 
-// Immutable once made, so rows on all threads read it.
+// Immutable after construction, so rows on all threads can read it.
 class CompiledModel {
  public:
-  // `xml_path` empty: the built-in one. Throws bp::Error (BP_E_CONFIG) for a model that does not load or lacks the root joint
-  // or actuators with a ctrlrange.
+  // `xml_path` empty: the built-in model. Throws bp::Error (BP_E_CONFIG) if the model does not load or lacks the root joint or
+  // actuators with a ctrlrange.
   CompiledModel(const std::filesystem::path& xml_path, const BuiltIn& built_in);
 
   const mjModel* model() const { return model_.get(); }
@@ -44,13 +44,13 @@ class CompiledModel {
   int nbody() const { return static_cast<int>(model_->nbody); }
   uint64_t Key() const { return fingerprint_; }
 
-  // Number of a body given by its name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
+  // The number of a body with this name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
   int Body(const char* option, const std::string& name) const;
-  // Throws bp::Error (BP_E_CONFIG) that names the file unless `holds`.
+  // Throws bp::Error (BP_E_CONFIG) with the file name unless `holds`.
   void Require(bool holds, const std::string& wanted, const std::string& found) const;
 
  private:
-  std::string name_;  // the file, or the built-in model
+  std::string name_;  // the file or the built-in model, for messages
   Model model_;
   uint64_t fingerprint_;
 };
@@ -59,10 +59,10 @@ class CompiledModel {
 template <class Options>
 struct World : Options, CompiledModel {
   World(const Options& options, const BuiltIn& built_in) : Options(options), CompiledModel(options.xml_path, built_in) {}
-  double dt() const { return model()->opt.timestep * static_cast<double>(this->frame_skip); }  // s per env step
+  double dt() const { return model()->opt.timestep * static_cast<double>(this->frame_skip); }  // seconds per env step
 };
 
-// Throws bp::Error (BP_E_CONFIG) unless low <= high, two options of these names.
+// Throws bp::Error (BP_E_CONFIG) with both option names unless low <= high.
 void RequireOrder(const char* low_name, double low, const char* high_name, double high);
 
 }  // namespace mj

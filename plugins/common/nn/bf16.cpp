@@ -19,10 +19,10 @@ BP_NN_INLINE void Round(const Floats& low, const Floats& high, Halves* out) {
   *out = rounded;
 }
 #else
-BP_NN_INLINE void Round(const Floats&, const Floats&, Halves* out) { *out = {}; }  // nobody calls it
+BP_NN_INLINE void Round(const Floats&, const Floats&, Halves* out) { *out = {}; }  // never called
 #endif
 
-// Number c of `low` beside number c of `high`.
+// Interleaves `low` and `high`: pair c consists of number c of both.
 BP_NN_INLINE void RoundToPairs(const Floats& low, const Floats& high, Halves* out) {
   Halves x;
   Round(low, high, &x);

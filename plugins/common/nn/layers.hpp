@@ -1,4 +1,4 @@
-// Layers over one flat parameter buffer: where each weight lies, how it starts, forward and backward passes.
+// Layers over one flat parameter buffer: offsets, initialisation, forward and backward passes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace backplane::nn {
 enum class Activation { kTanh, kRelu };
 constexpr auto WordsOf(Activation) { return bp::Words<Activation>({{"tanh", Activation::kTanh}, {"relu", Activation::kRelu}}); }
 
-// A linear layer: weights [in, out] at `weight`, biases [out] at `bias`, offsets into the flat buffer.
+// A linear layer: weights [in, out] at `weight`, biases [out] at `bias`, both offsets into the flat buffer.
 struct Layer {
   int64_t in = 0, out = 0, weight = 0, bias = 0;
 };
@@ -31,7 +31,7 @@ void TellLayer(const Layer& layer, const std::string& name, const T* params, boo
   if (biases) out->Add(name + ".bias", params + layer.bias, {layer.out});
 }
 
-// A layer's weights as the products want them; to be packed anew after every change of `params`.
+// A layer's weights packed for products; pack again after every change of `params`.
 template <class T>
 struct PackedLayer {
   Packed<T> forward, backward;
@@ -43,28 +43,28 @@ struct PackedLayer {
   }
 };
 
-// Results of every hidden layer for a block of rows: [rows, out] each.
+// Outputs of every hidden layer for a block of rows: [rows, out] each.
 template <class T>
 using Activations = std::vector<std::vector<T>>;
 
-// Grows the buffers to `rows` rows; later calls with at most as many move nothing.
+// Grows the buffers to `rows` rows; later calls with at most as many rows do not reallocate.
 template <class T>
 void Reserve(const Trunk& trunk, int64_t rows, Activations<T>* out);
 
-// Returns the last hidden layer's result [rows, latent]: x itself without hidden layers. With x NULL (*out)[0] holds the first
-// layer's sums already.
+// Returns the last hidden layer's output [rows, latent], or x without hidden layers. If x is NULL, (*out)[0] already contains
+// the first layer's sums.
 template <class T>
 const T* TrunkForward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* params,
                       const T* x, int64_t rows, Activations<T>* out);
 
-// Adds the layer's gradient, given d [rows, out] at its result and its input x [rows, in].
+// Adds the layer's gradient, given the derivative d [rows, out] at its output and its input x [rows, in].
 template <class T>
 void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Precision precision, Packed<T>* scratch,
                    T* gradient);
 
 // Adds the gradients of all hidden layers, each in the precision of its forward product, given `d` [rows, latent] at the last
-// one's result. `d` and `other` are overwritten; both hold rows * the widest layer. Without hidden layers returns d, else NULL;
-// with x NULL leaves the first layer's weights out and returns the derivative at its sums, in one of them.
+// output. Overwrites `d` and `other`, which both hold rows * the widest layer. Returns d without hidden layers, else NULL. If x
+// is NULL, it omits the first layer's weights and returns the derivative at its sums in one of the two buffers.
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
                  const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);

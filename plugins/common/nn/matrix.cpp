@@ -12,7 +12,7 @@ namespace {
 template <class T>
 constexpr int64_t kPanel = 2 * kMostLanes<T>;
 
-// c = start + a b. a(i, p) lies at a[i * a_row + p * a_k], the start of c(i, j) at start[i * start_row + j * start_column].
+// c = start + a b. a(i, p) is at a[i * a_row + p * a_k], the start of c(i, j) at start[i * start_row + j * start_column].
 template <class T>
 struct Product {
   int64_t m, n, k;
@@ -70,7 +70,7 @@ BP_NN_INLINE void Tile(const T* a, int64_t a_row, int64_t a_k, const T* b, int64
   }
 }
 
-// R rows by at most W vectors of columns; what is narrower goes through a buffer.
+// R rows by at most W vectors of columns; narrower tiles use a buffer.
 template <class T, Isa isa, int R, int W>
 BP_NN_INLINE void Columns(const Product<T>& p, int64_t i, int64_t j) {
   constexpr int64_t kWidth = W * kLanes<T, isa>;
@@ -89,7 +89,7 @@ BP_NN_INLINE void Columns(const Product<T>& p, int64_t i, int64_t j) {
   for (int r = 0; r < R; ++r) std::copy_n(edge + r * kWidth, columns, c + r * p.c_row);
 }
 
-// All columns of R rows: two vectors wide where they fill more than one.
+// All columns of R rows, in tiles of two vectors if they fill more than one.
 template <class T, Isa isa, int R>
 BP_NN_INLINE void Row(const Product<T>& p, int64_t i) {
   constexpr int64_t kWidth = kLanes<T, isa>;
@@ -98,7 +98,7 @@ BP_NN_INLINE void Row(const Product<T>& p, int64_t i) {
   for (; j < p.n; j += kWidth) Columns<T, isa, R, 1>(p, i, j);
 }
 
-// Rows per tile: as many as the registers hold.
+// Rows per tile: as many as fit into the registers.
 template <class T>
 struct Rows {
   template <Isa isa>
@@ -115,8 +115,8 @@ struct Rows {
   }
 };
 
-// Where the k numbers of `columns` rows of b, [.., k], go to in a panel: to(p, c) = b(c, p). Written out for 16 x 16 numbers of
-// 32 bits, whose columns lie far apart in b: one by one they cost more than the product of a small batch.
+// Transposes k numbers of `columns` rows of b, [.., k], into a panel: to(p, c) = b(c, p). Specialised for 16 x 16 numbers of 32
+// bits, whose columns are far apart in b: copying them one by one costs more than the product of a small batch.
 struct TransposePanel {
   template <Isa isa>
   static BP_NN_INLINE void Run(const float* b, int64_t k, int64_t columns, float* to) {
@@ -153,7 +153,7 @@ struct TransposePanel {
     for (int r = 0; r < kSide; ++r) Store(rows[r], to + r * kPanel<float>);
   }
 
-  // Of rows r and r + run: what lies at odd runs of the first changes places with what lies at even runs of the second.
+  // Swaps odd runs of row r with even runs of row r + run.
   template <int run, class V>
   static BP_NN_INLINE void Exchange(V* rows) {
     Places first, second;
@@ -181,7 +181,7 @@ void PackTransposed(const double* b, int64_t k, int64_t columns, double* to) {
   }
 }
 
-// Words of a factor until its product is done; of one thread.
+// This thread's buffer for the words of a factor during its product.
 float* Scratch(int64_t size) {
   static thread_local std::vector<float> words;
   if (static_cast<int64_t>(words.size()) < size) words.resize(size);
@@ -225,7 +225,7 @@ const float* ColumnsOf(const float* a, int64_t k, const Packed<float>& b) {
   return words;
 }
 
-// Rows of `columns` numbers of b [k, n], one below another in a panel whose rest is left as it is.
+// Rows of `columns` numbers of b [k, n], one below another in a panel; leaves the rest of the panel unchanged.
 void PackPanel(const double* b, int64_t k, int64_t n, int64_t columns, Precision, double* to) {
   for (int64_t p = 0; p < k; ++p) std::copy_n(b + p * n, columns, to + p * kPanel<double>);
 }

@@ -1,5 +1,5 @@
-// Products of small dense matrices: a few hundred rows and columns, as networks on a processor need them. Each element adds its
-// products in ascending order of the shared index with one accumulator, so a row's result does not depend on the other rows.
+// Products of small dense matrices, with a few hundred rows and columns, for networks on a CPU. Each element adds its products
+// in ascending order of the shared index in one accumulator. So a row's result does not depend on the other rows.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,12 @@
 
 namespace backplane::nn {
 
-// What the factors of a product are rounded to. kBf16: bfloat16, two products at a time, of neighbours by the shared index, the
-// second of them first; sums stay float32. It is for T float and for processors with HasBf16() alone (bf16.hpp).
+// Precision of the factors of a product. kBf16: bfloat16, in pairs along the shared index, the second product first; sums stay
+// float32. It requires T float and HasBf16() (bf16.hpp).
 enum class Precision { kFull, kBf16 };
 
-// The second factor of a product, [k, n], in panels of columns so that it is read front to back; the last panel is filled up
-// with zeros. It says in which precision products with it are computed. Packing costs one pass, and memory is taken only when
-// the size grows.
+// The second factor of a product, [k, n], in panels of columns for sequential reads; zeros pad the last panel. It determines
+// the precision of its products. Packing needs one pass and allocates only if the size grows.
 template <class T>
 class Packed {
  public:

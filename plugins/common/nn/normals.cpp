@@ -12,7 +12,7 @@ constexpr int kBlocks = 16;  // of Philox at a time, four numbers each
 
 using Words = uint32_t[kBlocks];
 
-// Loops over blocks are not unrolled, which the compiler would do before it looks for vector instructions, and then find none.
+// Loops over blocks are not unrolled: the compiler would unroll them before vectorising and then fail to vectorise.
 
 // One word of each block times `factor`: both halves of the products.
 BP_NN_INLINE void WideProducts(const Words& words, uint32_t factor, Words* high, Words* low) {
@@ -61,8 +61,8 @@ BP_NN_INLINE float Log(float u) {
   return static_cast<float>(e) * 0.693147181f + 2 * s * (1 + z * (1.f / 3 + z * (1.f / 5 + z * (1.f / 7 + z * (1.f / 9)))));
 }
 
-// Box and Muller: two words give two normals. The angle is the second word in turns, -1/2 to 1/2; Taylor series serve an eighth
-// of a turn to both sides of the nearest quarter.
+// Box and Muller: two words give two normals. The angle is the second word in turns, -1/2 to 1/2. Taylor series are used up to
+// an eighth of a turn on both sides of the nearest quarter.
 BP_NN_INLINE void Pair(uint32_t first, uint32_t second, float* a, float* b) {
   const float u = (static_cast<float>(static_cast<int32_t>(first >> 8)) + 0.5f) * 0x1.0p-24f;
   const float turn = static_cast<float>(static_cast<int32_t>(second)) * 0x1.0p-32f;

@@ -29,7 +29,7 @@ BP_NN_INLINE float SumOf(const Vec<float, isa>& v) {
   }
 }
 
-// What does not fill a register is filled up: with zeros, or with `rest`.
+// Fills a partial register with zeros, or with `rest`.
 template <Isa isa>
 BP_NN_INLINE void LoadUpTo(const float* from, int64_t n, float rest, Vec<float, isa>* to) {
   constexpr int64_t kWidth = kLanes<float, isa>;
@@ -40,7 +40,7 @@ BP_NN_INLINE void LoadUpTo(const float* from, int64_t n, float rest, Vec<float, 
   Load(part, to);
 }
 
-// What a norm takes from a row of n, and what it multiplies by: 1 / sqrt(variance + epsilon).
+// Mean of a row of n, and its scale 1 / sqrt(variance + epsilon).
 struct Moments {
   float mean, scale;
 };
@@ -61,12 +61,12 @@ BP_NN_INLINE Moments MomentsOf(const float* row, int64_t n, float epsilon) {
   return {mean, 1 / std::sqrt(SumOf<isa>(squares) / count + epsilon)};
 }
 
-// Cephes' expf (Moshier): 2^k e^r with |r| <= log(2) / 2. Of one number, for loops that the compiler turns into vector
-// instructions: comparisons of whole vectors it takes apart.
+// Cephes' expf (Moshier): 2^k e^r with |r| <= log(2) / 2. Written for one number, because the compiler vectorises it in loops
+// but splits comparisons of whole vectors.
 BP_NN_INLINE float ExpOf(float x) {
   x = x < -87.3f ? -87.3f : x;
   x = x > 88.0f ? 88.0f : x;
-  constexpr float kRounds = 12582912;  // 1.5 * 2^23: what is added to it loses its fraction, and its last bits are k
+  constexpr float kRounds = 12582912;  // 1.5 * 2^23: adding it drops the fraction and leaves k in the last bits
   const float sum = x * 1.44269504088896341f + kRounds, k = sum - kRounds;
   const float r = x - k * 0.693359375f + k * 2.12194440e-4f;
   float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
@@ -97,7 +97,7 @@ BP_NN_INLINE float ErfOfRoot(float x) {
   return z * p / q;
 }
 
-// values = Body::Of(value) for each of them, by whole registers alone: an element's result does not depend on its place.
+// values = Body::Of(value) for each value, in whole registers: an element's result does not depend on its index.
 template <Isa isa, class Body>
 BP_NN_INLINE void EachInPlace(float* values, int64_t n) {
   constexpr int64_t kWidth = kLanes<float, isa>;
@@ -121,7 +121,7 @@ struct Exponentials {
   float largest, sum;
 };
 
-// x = exp(x - the largest of them).
+// x = exp(x - max(x)).
 template <Isa isa>
 BP_NN_INLINE Exponentials ExpOfRow(int64_t n, float* x) {
   constexpr int64_t kWidth = kLanes<float, isa>;

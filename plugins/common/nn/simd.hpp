@@ -11,10 +11,10 @@
 
 namespace backplane::nn {
 
-// kBf16: that of kAvx512, and sums of products of pairs of bfloat16 (bf16.hpp). Bodies for it run by DispatchBf16 alone.
+// kBf16 extends kAvx512 with sums of products of bfloat16 pairs (bf16.hpp). Only DispatchBf16 runs its bodies.
 enum class Isa { kBase, kFma, kAvx512, kBf16 };
 
-// One register of T. A wider vector than the processor's would be kept in memory and not in two registers.
+// One register of T. The compiler keeps vectors wider than the processor's in memory instead of two registers.
 template <Isa isa>
 constexpr bool kWide = isa == Isa::kAvx512 || isa == Isa::kBf16;
 template <Isa isa>
@@ -29,7 +29,7 @@ template <class T, Isa isa>
 using Vec = typename VecOf<T, isa>::type;
 template <class T, Isa isa>
 constexpr int64_t kLanes = kBytes<isa> / sizeof(T);
-// Lanes of the widest register: what is laid out for all of them goes by this.
+// Lanes of the widest register, for layouts shared by all instruction sets.
 template <class T>
 constexpr int64_t kMostLanes = kLanes<T, Isa::kAvx512>;
 
@@ -81,7 +81,7 @@ void Dispatch(Args... args) {
 }
 inline bool CpuHasBf16() { return false; }
 template <class Body, class... Args>
-void DispatchBf16(Args... args) {  // nobody calls it
+void DispatchBf16(Args... args) {  // never called
   Body::template Run<Isa::kBase>(args...);
 }
 #endif

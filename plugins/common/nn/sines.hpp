@@ -1,10 +1,10 @@
-// Sine and cosine of many small angles at once, with the bits of the C library's std::sin and std::cos.
+// Sine and cosine of many small angles in vector code, with the bits of the C library's std::sin and std::cos.
 //
-// An angle is summed as a series into high + low, where high is the double next to the sum and low says how far away from it
-// the sum lies. If that is clearly nearer than half of a last place, then every library that errs by at most 0.55 last places
-// returns `high`: its next neighbour would be further away. glibc promises 0.548 for these angles, whichever processor it was
-// made for. The other angles (about one in ten, of either function), larger ones and what is no number go to the library.
-// Built on sums and products that are rounded as written: compile with -ffp-contract=off.
+// A series sums an angle into high + low, where high is the double next to the sum and low the remaining distance. If that is
+// clearly below half a last place, then every library with an error of at most 0.55 last places returns `high`, because its
+// next neighbour is further away. glibc guarantees 0.548 for these angles on every processor. The other angles (about one in
+// ten per function), larger ones and NaN use the library. The algorithm needs sums and products rounded as written: compile
+// with -ffp-contract=off.
 #pragma once
 
 #include <bit>
@@ -15,26 +15,25 @@
 namespace backplane::nn {
 
 constexpr int64_t kMostAngles = 256;  // of a call
-constexpr double kMostOfAngle = 0.3;  // rad; beyond it the series would need more terms
+constexpr double kMostOfAngle = 0.3;  // rad; larger angles would need more terms
 
 namespace sines {
 
-// Share of a last place within which `low` is trusted: 1 - 0.55, less what the series themselves may be off.
+// Fraction of a last place within which `low` is trusted: 1 - 0.55, minus the error of the series.
 constexpr double kTrusted = 0.449;
 
-// The bits of |x| as a whole number: the larger the one, the larger the other, and no number is larger than all.
+// The bits of |x| as an integer, which has the same order; NaN is larger than all numbers.
 template <Isa isa>
 BP_NN_INLINE void BitsOfSize(const Vec<double, isa>& x, Vec<int64_t, isa>* out) {
   *out = (Vec<int64_t, isa>)x & INT64_MAX;
 }
 
-// Angles that the library is asked about.
+// Angles for the library.
 struct Doubts {
   uint16_t angle[kMostAngles + kMostLanes<double>];
   int64_t n = 0;
 
-  // Adds the lanes of angles from `first` on whose sign bit in `sure` is 0. Which they are nobody can predict, so there is no
-  // branch.
+  // Adds the lanes from angle `first` on whose sign bit in `sure` is 0. Branchless, because the lanes are unpredictable.
   template <Isa isa>
   BP_NN_INLINE void Add(int64_t first, const Vec<int64_t, isa>& sure) {
     constexpr int64_t lanes = kLanes<int64_t, isa>;
@@ -48,7 +47,7 @@ struct Doubts {
   }
 };
 
-// The functions say with the sign bits of `sure` where `out` is what the library returns.
+// The sign bits of `sure` mark the lanes in which `out` equals the library's result.
 
 // x^2 = square + rest: the upper half of x times itself is exact.
 template <Isa isa>
@@ -72,12 +71,12 @@ BP_NN_INLINE void Sine(const Vec<double, isa>& x, Vec<double, isa>* out, Vec<int
   Bits far, off;
   BitsOfSize<isa>(low, &far), BitsOfSize<isa>(change, &off);
   *out = high;
-  // `change` has four roundings. Below a power of two places are half as long: then nothing is sure.
+  // `change` has four roundings. Below a power of two the spacing of doubles halves, so those lanes are never sure.
   const Bits is_power = (bits & ((int64_t{1} << 52) - 1)) - 1;
   *sure = (Bits)((V)far + (V)off * 0x1p-51 - kTrusted * place) & ~is_power;
 }
 
-// The cosines of small angles lie in [0.5, 1], where a last place is 2^-53.
+// The cosines of small angles are in [0.5, 1], where a last place is 2^-53.
 template <Isa isa>
 BP_NN_INLINE void Cosine(const Vec<double, isa>& x, Vec<double, isa>* out, Vec<int64_t, isa>* sure) {
   using V = Vec<double, isa>;

@@ -1,5 +1,5 @@
-// The first layer of a network whose inputs are mostly 0: products that skip them. As adding 0 * w changes nothing, and the
-// others are added in ascending order as matrix.hpp does, results are those of the dense product, bit for bit.
+// The first layer of a network with mostly zero inputs: products skip the zeros. Adding 0 * w changes nothing and the order of
+// the sums is ascending as in matrix.hpp, so results equal the dense product bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace backplane::nn {
 
-// Rows of numbers, of which only those that are not 0 are kept. Memory is kept when it starts anew.
+// Rows of numbers of which only nonzeros are stored. Reset keeps the memory.
 class SparseRows {
  public:
-  void Reset(int64_t columns);    // no rows
+  void Reset(int64_t columns);    // removes all rows
   void Append(const float* row);  // [columns]
-  // The same in parts: n of its numbers each, in their order, float or int8_t; then EndRow.
+  // The same in parts: n numbers per call, in order, float or int8_t; then EndRow.
   template <class T>
   void Add(const T* part, int64_t n);
   void EndRow();
@@ -26,19 +26,19 @@ class SparseRows {
  private:
   friend class InputBlock;
   int64_t columns_ = 0;
-  int64_t at_ = 0, column_ = 0;     // where the next number of the row that is being added goes
+  int64_t at_ = 0, column_ = 0;     // where the next number of the current row is stored
   std::vector<int64_t> starts_{0};  // [rows + 1]
-  std::vector<int32_t> places_;     // columns of the numbers, ascending in a row; both have room for one more row
+  std::vector<int32_t> places_;     // columns of the numbers, ascending per row; both have room for one more row
   std::vector<float> values_;
 };
 
-// Some rows as a factor of products: as they are where most numbers are 0, else dense. For one thread at a time.
+// Some rows as a factor of products: sparse if most numbers are 0, else dense. Not thread-safe.
 class InputBlock {
  public:
   void Take(const SparseRows& from, std::span<const int32_t> rows);
   int64_t rows() const { return rows_; }
 
-  // y [rows, out] += x w; w [columns, out] as it is and packed.
+  // y [rows, out] += x w; w [columns, out] unpacked and packed.
   void AddProduct(const float* w, const Packed<float>& packed, float* y) const;
   // gradient [columns, out] += transposed(x) d, with d [rows, out].
   void AddTransposed(const float* d, int64_t out, Packed<float>* scratch, float* gradient);

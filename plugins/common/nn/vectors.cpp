@@ -73,7 +73,7 @@ struct AddRowsLoop {
   }
 };
 
-// Part of the sums over every kStride-th number: what one cache line of float holds, so that two threads read no line twice.
+// Partial sums over every kStride-th number, the floats of one cache line, so that two threads never read the same line.
 template <class T>
 struct SquareSumsLoop {
   static constexpr int64_t kSums = SquareSums::kEach, kStride = kSquareParts * kSums;

@@ -16,7 +16,7 @@ void TanhInPlace(double* values, int64_t n);
 template <class T>
 void ReluInPlace(T* values, int64_t n);
 
-// d *= the derivative, given the function's results y.
+// d *= the derivative, for the function's results y.
 template <class T>
 void TanhBackward(const T* y, T* d, int64_t n);
 template <class T>
@@ -31,7 +31,7 @@ void Scale(double factor, int64_t n, T* values);
 // sum [n] += the rows of x [rows, n]
 template <class T>
 void AddRows(const T* x, int64_t rows, int64_t n, T* sum);
-// In double, in an order that depends on n alone.
+// In double, in an order that depends only on n.
 template <class T>
 double SumOfSquares(const T* x, int64_t n);
 // The same by several threads: SumOfSquares = TotalOf(parts), each of which Add has been called for once.
@@ -45,7 +45,7 @@ struct SquareSums {
   double Total() const;
 };
 
-// out = (in - mean) * scale, clipped to +-clip; the difference in double, as the mean may be far from 0.
+// out = (in - mean) * scale, clipped to +-clip; the difference is in double, because the mean may be far from 0.
 void Normalize(const float* in, const double* mean, const double* scale, double clip, int64_t n, float* out);
 
 struct AdamStep {

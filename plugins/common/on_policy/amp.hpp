@@ -1,4 +1,4 @@
-// Mixed precision of an update by own kernels.
+// Mixed precision of updates by built-in kernels.
 #pragma once
 
 #include "backplane/options.hpp"
@@ -7,7 +7,7 @@
 
 namespace backplane::on_policy {
 
-// Throws bp::ConfigError where it is asked for and the processor has none.
+// Throws bp::ConfigError if it is requested but the processor does not support it.
 inline nn::Precision FusedPrecision(bool use_amp, bool has_bf16 = nn::HasBf16()) {
   if (use_amp && !has_bf16) {
     throw bp::ConfigError(

@@ -7,7 +7,7 @@
 
 namespace backplane::on_policy {
 
-// Draws a choice (the likeliest if `rng` is NULL; ties go to the lowest) among those whose mask is not 0; NULL allows all.
+// Draws a choice (the likeliest if `rng` is NULL; ties go to the lowest) among the choices with mask not 0; NULL allows all.
 // Throws bp::Error if a mask allows none.
 int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp);
 

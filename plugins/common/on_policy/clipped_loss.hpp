@@ -1,5 +1,5 @@
-// PPO's loss (Schulman et al., arXiv 1707.06347) sample by sample, with the derivatives at the networks' outputs. Derivatives
-// are those of the one sample's loss: a mean over n samples divides them by n.
+// PPO's loss (Schulman et al., arXiv 1707.06347) per sample, with the derivatives at the networks' outputs. Derivatives are per
+// sample: divide them by n for a mean over n samples.
 #pragma once
 
 #include <algorithm>
@@ -72,7 +72,7 @@ T ValueLoss(T value, T old, T target, T clip, T huber, LossSums* sums) {
 template <class T>
 struct Choice {
   const T* logits;      // [n]
-  const uint8_t* mask;  // [n], 0 where forbidden; NULL: all allowed
+  const uint8_t* mask;  // [n], 0: forbidden; NULL: all allowed
   int64_t n, taken;
   T old_logp, advantage;
 };
@@ -104,7 +104,7 @@ void CategoricalLoss(const Choice<T>& c, T clip, double entropy_coeff, int64_t c
 struct Scaling {
   double mean = 0, scale = 1;
 };
-// n numbers at(i) to mean 0 and unbiased deviation 1 (+ 1e-8); a single one stays as it is.
+// Normalizes n numbers at(i) to mean 0 and unbiased deviation 1 (+ 1e-8); leaves a single one unchanged.
 template <class At>
 Scaling Normalized(int64_t n, At&& at) {
   if (n < 2) return {};

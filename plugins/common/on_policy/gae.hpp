@@ -5,9 +5,9 @@
 
 namespace backplane::on_policy {
 
-// One stream of n steps: delta = reward + discount * next_value - value, advantage = delta + carry * next advantage.
-// discount: gamma, 0 where the episode terminated. carry: gamma * lambda, 0 where it ended in any way. Entries lie `stride`
-// apart in every array. Sums are kept in double.
+// One stream of n steps: delta = reward + discount * next_value - value, advantage = delta + carry * next advantage. discount:
+// gamma, or 0 if the episode terminated. carry: gamma * lambda, or 0 if it ended in any way. All arrays have the stride
+// `stride`. Sums are double.
 template <class T>
 struct GaeStream {
   int64_t n, stride;

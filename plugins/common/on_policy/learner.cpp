@@ -40,7 +40,7 @@ void Learner::OnTick(uint64_t index) {
   Report(stats, step.lr, &metrics_);
   if (!stats.applied) SkipTicks();
   if (ticks_left() > 0) return;
-  optimizer_.RequireFiniteState();  // before the host takes the state for a checkpoint
+  optimizer_.RequireFiniteState();  // before the host saves the state in a checkpoint
   EndUpdate();
 }
 

@@ -37,7 +37,7 @@ void Optimizer<T>::Step(const StepOptions& options, const Parallel& parallel, St
   stats->applied = true;
 }
 
-// Where a second moment has overflowed, its parameter stands still for ever and nothing else shows it.
+// If a second moment has overflowed, its parameter never changes again without any other sign.
 template <class T>
 void Optimizer<T>::RequireFiniteState() const {
   rl::NeedFinite("norm of the parameters", std::sqrt(nn::SumOfSquares(params_.data(), size())), hint_);

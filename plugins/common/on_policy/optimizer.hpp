@@ -13,25 +13,25 @@ namespace backplane::on_policy {
 
 struct StepOptions {
   double lr;
-  double grad_clip;   // largest norm of the gradient; 0: no limit
-  double kl_stop;     // above this estimate no step is taken; 0: no limit
-  int64_t split = 0;  // above 0 the norms of [0, split) and [split, size) are limited apart
+  double grad_clip;   // maximum norm of the gradient; 0: no limit
+  double kl_stop;     // an estimate above this skips the step; 0: no limit
+  int64_t split = 0;  // if positive, limits the norms of [0, split) and [split, size) separately
 };
 
 template <class T>
 class Optimizer {
  public:
-  // `hint`: what may help where numbers stop being finite; ends the sentence.
+  // `hint`: advice that ends the error about numbers that are not finite.
   Optimizer(int64_t size, std::string hint) : hint_(std::move(hint)), params_(size), gradient_(size), m_(size), v_(size) {}
 
-  // One step of Adam along the gradient, of which `stats` tell; fills in grad_norm, over all before the limit, and applied.
-  // Throws bp::Error (BP_E_NUMERIC) where the loss or the norm is not finite. The same bits for any `parallel`.
+  // One step of Adam along the gradient with statistics `stats`; sets grad_norm (of all, before clipping) and applied. Throws
+  // bp::Error (BP_E_NUMERIC) if the loss or the norm is not finite. The same bits for any `parallel`.
   void Step(const StepOptions& options, const Parallel& parallel, StepStats* stats);
-  // Throws bp::Error (BP_E_NUMERIC) for a state that no step can mend: after the last step of an update no loss would show it.
+  // Throws bp::Error (BP_E_NUMERIC) if the state is not finite. No loss would reveal that after the last step of an update.
   void RequireFiniteState() const;
 
   int64_t size() const { return static_cast<int64_t>(params_.size()); }
-  // [size] each, valid until the end: parameters, and the last gradient after its clip.
+  // [size] each, valid for the optimizer's life: parameters, and the last gradient after clipping.
   T* params() { return params_.data(); }
   const T* params() const { return params_.data(); }
   T* gradient() { return gradient_.data(); }
@@ -39,14 +39,14 @@ class Optimizer {
 
   // Adam's state, as "adam.m", "adam.v" and "adam.steps".
   void Tell(bp::NamedTensors* out) const;
-  // Parameters and Adam's state. Load throws bp::Error for what can not have been saved.
+  // Parameters and Adam's state. Load throws bp::Error for invalid states.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
 
  private:
   struct Clip {
     int64_t begin, end;
-    double squares, factor;  // of the gradient; a factor from 1 on changes nothing
+    double squares, factor;  // of the gradient; a factor of at least 1 changes nothing
   };
   Clip ClipOf(int64_t begin, int64_t end, double max_norm, const Parallel& parallel) const;
 

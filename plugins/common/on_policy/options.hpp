@@ -9,7 +9,7 @@
 
 namespace backplane::on_policy {
 
-// How a value goes over the budget.
+// The course of a value over the budget.
 enum class Schedule { kConstant, kLinear };
 constexpr auto WordsOf(Schedule) {
   return bp::Words<Schedule>({{"constant", Schedule::kConstant}, {"linear", Schedule::kLinear}});
@@ -18,13 +18,13 @@ inline double Scheduled(Schedule schedule, double value, double progress) {
   return schedule == Schedule::kLinear ? value * (1 - progress) : value;
 }
 
-// What computes an update: own kernels or LibTorch's autograd.
+// Implementation of updates: built-in kernels or LibTorch's autograd.
 enum class UpdatePath { kAuto, kFused, kTorch };
 constexpr auto WordsOf(UpdatePath) {
   return bp::Words<UpdatePath>({{"auto", UpdatePath::kAuto}, {"fused", UpdatePath::kFused}, {"torch", UpdatePath::kTorch}});
 }
 
-// Where LibTorch computes it.
+// The device of LibTorch's updates.
 enum class Device { kAuto, kCpu, kCuda };
 constexpr auto WordsOf(Device) {
   return bp::Words<Device>({{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}});
@@ -41,7 +41,7 @@ struct Options {
   UpdatePath update_path = UpdatePath::kAuto;
 };
 
-// Of Options, which each learner's own extends; minibatch_size has another range in each.
+// Options that each learner's own extend; minibatch_size has a different range in each.
 inline constexpr bp::OptionTable kOptions{
     bp::Opt("train_batch_size", &Options::train_batch_size, "[1,)",
             "Env steps per iteration over all rows; the horizon is rounded up",

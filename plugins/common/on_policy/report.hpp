@@ -1,4 +1,4 @@
-// What every learner with a clipped surrogate tells of its gradient steps.
+// Metrics of the gradient steps of every learner with a clipped surrogate.
 #pragma once
 
 #include "backplane/monitor.hpp"

@@ -1,5 +1,5 @@
-// A gradient from runs of samples, each with a gradient of its own, added in order: the result depends on how many runs there
-// may be and never on how many cores run them.
+// Sums a gradient from runs of samples, each with its own gradient, in order: the result depends on the number of runs but not
+// on the number of cores.
 #pragma once
 
 #include <algorithm>
@@ -13,23 +13,22 @@
 
 namespace backplane::on_policy {
 
-// What one run works with, kept from one minibatch to the next.
+// The workspace of a run, reused for all minibatches.
 template <class T>
 struct Shard {
-  std::vector<T> gradient;  // of all but the first run
+  std::vector<T> gradient;  // unused by the first run
   LossSums sums;
 };
 
-// How many runs n samples of a network of `params` parameters are worth.
+// The number of runs for which n samples of a network of `params` parameters are enough work.
 inline int64_t RunsFor(int64_t n, int64_t params, size_t most) {
-  constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that are worth a hand-over to another thread: about 0.2 ms
+  constexpr int64_t kLeastWork = 3'000'000;  // rows x parameters that justify another thread: about 0.2 ms
   return std::clamp<int64_t>(n * params / kLeastWork, 1, static_cast<int64_t>(most));
 }
 
-// run(part, net, gradient, &shard) adds what network `net` < `nets` has of a part of n samples to the shard's sums and to its
-// gradient [params]; the sums start at 0, and the gradient is the network's own to clear. Networks share no sum and no
-// parameter, and may run at the same time. Writes the sum of the gradients into `out` and returns that of the sums. S is a
-// Shard<T>.
+// run(part, net, gradient, &shard) adds the contribution of network `net` < `nets` for a part of n samples to the shard's sums
+// and to its gradient [params]. The sums start at 0; the network clears its own gradient. Networks share neither sums nor
+// parameters and may run in parallel. Writes the total gradient into `out` and returns the total sums. S is a Shard<T>.
 template <class S, class T, class Run>
 LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, int64_t nets, std::vector<S>* shards, T* out, Run&& run) {
   const int64_t used = RunsFor(n, params, shards->size());
@@ -37,7 +36,7 @@ LossSums AddUp(const Parallel& parallel, int64_t n, int64_t params, int64_t nets
     (*shards)[i].sums = {};
     if (i > 0) (*shards)[i].gradient.resize(params);
   }
-  // A network's runs follow each other: two threads have a network each, with its weights, gradients and moments.
+  // A network's runs are consecutive: two threads work on one network each, with its weights, gradients and moments.
   parallel(static_cast<uint64_t>(used * nets), [&](uint64_t piece) {
     const int64_t i = static_cast<int64_t>(piece) % used;
     S& shard = (*shards)[i];

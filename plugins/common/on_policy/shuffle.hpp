@@ -20,7 +20,7 @@ class Shuffler {
     std::iota(out->begin(), out->end(), I{0});
     if (n < 2) return;
     draws_.resize(n);
-    // Draw d is for place n - 1 - d, and lies there.
+    // Draw d is for place n - 1 - d, and is stored there.
     ForNumbers(parallel, n - 1, [&](int64_t begin, int64_t end) {
       bp_rng rng{key, static_cast<uint64_t>(begin)};
       for (int64_t d = begin; d < end; ++d)

@@ -18,7 +18,7 @@ inline at::Tensor GaussianEntropy(const at::Tensor& log_std) {
   return (log_std + kHalfLog2PiE).sum(-1);
 }
 
-// mask: not 0 where allowed; undefined: all allowed.
+// mask: 0 if forbidden; undefined: all allowed.
 inline at::Tensor MaskedLogSoftmax(const at::Tensor& logits, const at::Tensor& mask) {
   // Finite, so that 0 * log 0 stays 0 in the entropy and in its gradient.
   return (mask.defined() ? logits.masked_fill(mask.logical_not(), -1e30) : logits).log_softmax(-1);
@@ -31,14 +31,14 @@ inline at::Tensor ClippedSurrogate(const at::Tensor& ratio, const at::Tensor& ad
   return at::max(-advantage * ratio, -advantage * ratio.clamp(1 - clip, 1 + clip)).mean();
 }
 
-// (A - mean) / (std + 1e-8) with the unbiased std; a single one stays as it is.
+// (A - mean) / (std + 1e-8) with the unbiased std; leaves a single one unchanged.
 inline at::Tensor NormalizeAdvantages(const at::Tensor& advantage) {
   if (advantage.size(0) < 2) return advantage;
   return (advantage - advantage.mean()) / (advantage.std(/*unbiased=*/true) + 1e-8);
 }
 
-// Mean of max(f(V - R), f(V_old + clip(V - V_old, -clip, clip) - R)), clip 0: of the first alone. f(e) = e^2 / 2, beyond
-// huber > 0 linear.
+// Mean of max(f(V - R), f(V_old + clip(V - V_old, -clip, clip) - R)); only the first for clip 0. f(e) = e^2 / 2, linear beyond
+// huber > 0.
 inline at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, const at::Tensor& target, double clip,
                             double huber) {
   const auto loss = [&](const at::Tensor& v) {
@@ -48,11 +48,11 @@ inline at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, cons
   return at::max(loss(value), loss(old + (value - old).clamp(-clip, clip))).mean();
 }
 
-// What a loss is made of: [n] each, `entropy` their mean.
+// Inputs of a loss: [n] each, `entropy` their mean.
 struct TorchSamples {
   at::Tensor logp, old_logp, advantage, entropy, value, old_value, target;
 };
-// Runs backward() and fills all statistics but grad_norm and applied.
+// Runs backward() and sets all statistics except grad_norm and applied.
 inline StepStats BackwardLoss(const TorchSamples& s, const LossOptions& o) {
   const at::Tensor log_ratio = s.logp - s.old_logp, ratio = log_ratio.exp();
   const at::Tensor policy_loss = ClippedSurrogate(ratio, s.advantage, o.clip);

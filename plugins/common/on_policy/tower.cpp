@@ -47,7 +47,7 @@ void PackedTower<T>::Pack(const Tower& tower, const T* params, bool backward, si
   for (int64_t piece = 0; piece < Pieces(tower, first); piece += backward ? 1 : 2) PackPiece(tower, params, piece, first);
 }
 
-// Each layer forward and then backward; nothing asks for the derivative at the inputs of the first hidden one.
+// Each layer's forward and then backward weights; the derivative at the first hidden layer's inputs is not needed.
 template <class T>
 void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first) {
   const size_t i = first + static_cast<size_t>(piece) / 2;

@@ -1,5 +1,5 @@
-// A multi-layer perceptron over one flat parameter buffer: where its weights lie, how they start, and passes forward and
-// backward whose result for a row does not depend on the other rows (BP_FLAG_ROW_EXACT).
+// A multi-layer perceptron over one flat parameter buffer: layout, initialisation, and forward and backward passes whose result
+// for a row does not depend on the other rows (BP_FLAG_ROW_EXACT).
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ struct Tower {
   nn::Trunk hidden;  // may be empty
   nn::Layer head;
   Activation activation;
-  int64_t widest;              // of what the passes hold
+  int64_t widest;              // largest layer size in the passes
   int64_t begin = 0, end = 0;  // its parameters
   int64_t latent() const { return head.in; }
 };
-// Parameters start at *size, which moves on.
+// Parameters start at *size, which is advanced.
 Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size);
 
-// Fills both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's head), 1
-// (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
+// Initialises both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's
+// head), 1 (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);
 
 // The layers, as "NAME.0.weight", "NAME.0.bias", ..., "NAME.head.bias".
 void TellTower(const Tower& tower, const std::string& name, const float* params, bp::NamedTensors* out);
 
-// The weights as the products want them; to be packed anew after every change of the parameters. Read by any thread.
+// Weights packed for products; pack again after every change of the parameters. Any thread may read them.
 template <class T>
 struct PackedTower {
-  // With `backward` also what gradients need. Hidden layers before `first` are left out.
+  // With `backward`, also packs for gradients. Skips hidden layers before `first`.
   void Pack(const Tower& tower, const T* params, bool backward, size_t first = 0);
-  // The same in pieces that threads may pack at the same time; Reserve comes before them.
+  // The same in pieces that threads can pack in parallel; call Reserve before.
   void Reserve(const Tower& tower) { hidden.resize(tower.hidden.size()); }
   static int64_t Pieces(const Tower& tower, size_t first = 0) {
     return 2 * static_cast<int64_t>(tower.hidden.size() + 1 - first);
@@ -44,13 +44,13 @@ struct PackedTower {
   void PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first = 0);
   std::vector<nn::PackedLayer<T>> hidden;
   nn::PackedLayer<T> head;
-  nn::Precision precision = nn::Precision::kFull;  // of what is packed, and of all passes over it
+  nn::Precision precision = nn::Precision::kFull;  // for packing and all passes
 };
 
 // One thread's buffers for a block of rows.
 template <class T>
 struct TowerWork {
-  // With `backward` also for that pass. Later calls with at most as many rows move nothing.
+  // With `backward`, also for that pass. Later calls with at most as many rows do not reallocate.
   void Reserve(const Tower& tower, int64_t rows, bool backward);
   nn::Activations<T> results;   // of the hidden layers
   const T* latent = nullptr;    // [rows, latent], valid after a pass forward
@@ -67,9 +67,9 @@ void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* p
 template <class T>
 void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* work);
 
-// Given work->d_head, and d_latent [rows, latent] to be added at the latent or NULL, adds the gradients of all weights, and
-// returns the derivative at the input of a tower without hidden layers. With x NULL it leaves the first layer's weights out and
-// returns the derivatives at its sums. Else it returns NULL. Valid until the next call.
+// Adds the gradients of all weights, for work->d_head and d_latent [rows, latent], an additional derivative at the latent or
+// NULL. Returns the derivative at the input of a tower without hidden layers. If x is NULL, omits the first layer's weights and
+// returns the derivatives at its sums. Otherwise returns NULL. Valid until the next call.
 template <class T>
 const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
                   TowerWork<T>* work, T* gradient);

@@ -13,7 +13,7 @@ constexpr uint64_t kAlignment = 64;  // bytes
 constexpr double kUsualStep_s = 1 / 30.0;
 constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;  // of a row
 
-// A bound; one that is infinite is a text, as JSON has none.
+// Parses a bound; infinity is text, because JSON has no such number.
 double Bound(const json& said) { return said.is_string() ? std::stod(said.get<std::string>()) : said.get<double>(); }
 
 std::vector<double> Bounds(const json& said, const char* which) {
@@ -75,7 +75,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
     requests.push_back(each.dump());
   }
   const json said = Described(workers_.AskAll('C', requests).front());
-  spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // which the worker itself holds
+  spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // the worker enforces the limit
   for (const json& channel : said.at("channels")) AddChannel(channel);
   MakeMemory();
   RecordFacts(said);
@@ -145,11 +145,11 @@ void PythonEnv::RecordFacts(const json& said) {
   bp::RecordFact(host_, "rows_are_saved", said.at("not_kept").get_ref<const std::string&>().empty() ? "true" : "false");
 }
 
-// Rows of an action into the shared memory, of any other channel out of it.
+// Copies rows of an action into the shared memory, or of any other channel from it.
 void PythonEnv::Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) const {
   std::visit(
       [&](const auto handle) {
-        if (!slot.Has(handle)) return;  // INFO that nobody wants
+        if (!slot.Has(handle)) return;  // unused INFO
         const auto rows = slot.Rows(handle);
         for (uint64_t r = begin; r < end; ++r) {
           if (mask != nullptr && mask[r] == 0) continue;
@@ -206,7 +206,7 @@ void PythonEnv::LoadState(const bp::Reader& reader) {
     if (bytes > most)
       throw bp::Error(BP_E_INVALID_ARG, "the saved state has an impossible length: " + std::to_string(bytes) + " bytes");
     std::string read;
-    for (constexpr uint64_t kPortion = 1 << 20; read.size() < bytes;) {  // what is not there is not asked memory for
+    for (constexpr uint64_t kPortion = 1 << 20; read.size() < bytes;) {  // allocate only for data that exist
       const size_t before = read.size();
       read.resize(before + std::min(kPortion, bytes - before));
       reader.Bytes(read.data() + before, read.size() - before);

@@ -1,5 +1,5 @@
-// Rows that are envs written in Python, played by worker processes. What kind of envs they are, and by what name or file they
-// are had, is the request's, which worker.py understands.
+// Rows that are envs written in Python, run by env processes. The request contains the type of the envs and their name or file;
+// worker.py interprets it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace backplane::python_env {
 
 class PythonEnv {
  public:
-  static constexpr bool kRowsConcurrent = false;  // the workers are many already
+  static constexpr bool kRowsConcurrent = false;  // the env processes already run in parallel
   static constexpr uint32_t kPictureFormat = BP_RENDER_PNG;
 
-  // `request`: a JSON object, to which the rows and the worker are added.
+  // `request`: a JSON object; the constructor adds the rows and the worker.
   PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const nlohmann::json& request, uint64_t rows);
   ~PythonEnv();
 
@@ -39,7 +39,7 @@ class PythonEnv {
  private:
   using AnyHandle = std::variant<bp::Handle<float>, bp::Handle<const float>, bp::Handle<uint8_t>, bp::Handle<const uint8_t>,
                                  bp::Handle<const int32_t>>;
-  // A channel, and where its array lies in the shared memory.
+  // A channel and the offset of its array in the shared memory.
   struct Shared {
     AnyHandle handle;
     uint16_t role;
@@ -57,8 +57,8 @@ class PythonEnv {
   Workers workers_;
   bp::EnvSpec spec_;
   std::vector<Shared> channels_;
-  std::vector<uint64_t> starts_;  // [workers] rows of those before
-  std::vector<uint64_t> place_;   // [rows] where it lies in an array: the rows of a worker stand side by side
+  std::vector<uint64_t> starts_;  // [workers] rows of the workers before
+  std::vector<uint64_t> place_;   // [rows] index in an array, in which a worker's rows are adjacent
   char* memory_ = nullptr;
   uint64_t seeds_at_ = 0, mask_at_ = 0;
   std::string versions_;

@@ -1,15 +1,15 @@
-"""One worker process of an env plugin whose envs are written in Python: it plays every n-th row of a trial.
+"""One env process of a plugin whose envs are written in Python: it runs every n-th row of a trial.
 
-A part of the plugin, which starts it with these descriptors and speaks to it so (numbers are little-endian):
+The plugin contains this text and starts it with these descriptors (numbers are little-endian):
 
     3  commands   b"S" or b"R", first row, row after the last (8 bytes each): step or reset my rows among them
                   another letter, a length (8 bytes), as many bytes: see Worker.ANSWERS
                   the end: no more commands
-    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and what went wrong (JSON, at most
+    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and an error (JSON, at most
                   64 KiB)
-    5  memory     what is stepped with: one array a channel, seeds and mask; the rows of one worker lie side by side
+    5  memory     one array per channel, seeds and mask; the rows of one worker are adjacent
     6  this text
-    7  a pipe that ends with the trial's process, whatever that dies of
+    7  a pipe that closes when the trial's process ends for any reason
 
 Row r belongs to worker r % n, so a row's numbers do not depend on n. Its output goes to descriptors 1 and 2, as always.
 """
@@ -36,27 +36,27 @@ COMMANDS, REPLIES, MEMORY, SOURCE, LIFE = range(3, 8)
 RANGE = struct.Struct("<BQQ")
 HEADER = struct.Struct("<BQ")
 STEP, RESET = b"S"[0], b"R"[0]
-MOST_TRACEBACK = 2500  # letters of it, or of a sentence, in an error
+MOST_TRACEBACK = 2500  # characters of a traceback or message in an error
 
 
-OUT_OF_MEMORY = b'E{"oom": true, "error": "MemoryError"}'  # for an error that finds no memory for its sentence
+OUT_OF_MEMORY = b'E{"oom": true, "error": "MemoryError"}'  # prepared, because an error may leave no memory for its message
 
 
 class Refusal(Exception):
-    """The env cannot be used as it is asked for; a sentence is all there is to say."""
+    """The env cannot be used as configured; the message needs no traceback."""
 
 
 def leave_with_the_trial():
-    """The kernel ends this process when the trial's ends, also in the middle of a step that never does."""
+    """Lets the kernel end this process when the trial's process ends, even during a step that hangs."""
     for fd in range(COMMANDS, LIFE + 1):
-        os.set_inheritable(fd, False)  # what an env starts keeps nothing of it
+        os.set_inheritable(fd, False)  # processes that an env starts must not inherit it
     faulthandler.enable()
-    faulthandler.register(signal.SIGUSR1, all_threads=True)  # asked when a call takes too long
-    for ignored in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C is the trial's to understand
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # sent when a call takes too long
+    for ignored in (signal.SIGINT, signal.SIGTERM):  # the trial handles Ctrl-C
         signal.signal(ignored, signal.SIG_IGN)
-    # SIGIO when the pipe's other end is closed, whose default is the end. Not PR_SET_PDEATHSIG, as that comes when the thread
-    # ends that started the worker. The pipe is opened anew, as it is an opened file that has an owner, and one that is inherited
-    # is shared by all workers.
+    # SIGIO, which ends the process by default, comes when the other end of the pipe closes. PR_SET_PDEATHSIG would come when the
+    # thread that started the worker ends. The owner belongs to the open file description, which all workers share, so reopen
+    # the pipe.
     life = os.open(f"/proc/self/fd/{LIFE}", os.O_RDONLY | os.O_NONBLOCK)
     os.close(LIFE)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
@@ -91,7 +91,7 @@ def module_of_file(path):
     folder, file = os.path.split(path)
     name = os.path.splitext(file)[0]
     if name in sys.modules or importlib.util.find_spec(name) is not None:
-        name = "env_" + name  # it may be called as a package that it imports
+        name = "env_" + name  # it may have the name of a package that it imports
     sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None:
@@ -108,7 +108,7 @@ def classes_like_envs(module):
 
 
 def wrapped(env, wrappers, places):
-    """`wrappers` is a list of names, or of mappings of one name to its arguments, the innermost first."""
+    """`wrappers` is a list of names, or of mappings of one name to its arguments, innermost first."""
     for entry in wrappers:
         if isinstance(entry, dict) and len(entry) == 1:
             (name, arguments), = entry.items()
@@ -124,7 +124,7 @@ def wrapped(env, wrappers, places):
 
 
 def versions():
-    """What ran: facts of the trial, in which two runs may differ."""
+    """Versions of the code in use: facts in which two trials may differ."""
     found = {"python": ".".join(map(str, sys.version_info[:3]))}
     tops = {name.partition(".")[0] for name in sys.modules}
     for name in sorted(tops - set(sys.stdlib_module_names)):
@@ -143,7 +143,7 @@ def versions():
 
 
 def bounds(values):
-    """One for all elements where they are the same; JSON has no infinity."""
+    """One value if all elements are equal; JSON has no infinity."""
     flat = values.reshape(-1)
     if flat.size and (flat == flat[0]).all():
         flat = flat[:1]
@@ -166,7 +166,7 @@ def refuse_space(what, space):
 
 
 def parts_of(space):
-    """The spaces inside of a Dict or Tuple, by name; None of any other."""
+    """The spaces in a Dict or Tuple, by name; None for other spaces."""
     if isinstance(space, spaces.Dict):
         return list(space.spaces.items())
     if isinstance(space, spaces.Tuple):
@@ -184,7 +184,7 @@ def check_space(what, space):
 
 
 class Observations:
-    """One float32 channel: a Box as it is, of another space what gymnasium.spaces.flatten makes of it."""
+    """One float32 channel: a Box unchanged, another space as flattened by gymnasium.spaces.flatten."""
 
     def __init__(self, space, what="observation_space"):
         check_space(what, space)
@@ -200,7 +200,7 @@ class Observations:
     def writers(self, view):
         """The target of each row's observation, for `writer[:] = obs`; if that raises, use `put`."""
         if self.is_box and len(self.shape) == 1 and self.space.dtype == numpy.float32:
-            return [memoryview(row) for row in view]  # the fastest, and it takes no other shape or type
+            return [memoryview(row) for row in view]  # fastest, but accepts only this shape and type
         return [None] * len(view)
 
     def put(self, row, observation):
@@ -211,7 +211,7 @@ class Observations:
 
 
 class Actions:
-    """The action's leaves, each a channel; the only one is called 'action'."""
+    """The action's leaves, each a channel; a single one is named 'action'."""
 
     def __init__(self, space, what="action_space"):
         check_space(what, space)
@@ -222,7 +222,7 @@ class Actions:
             self.leaves[0]["name"] = "action"
 
     def _add(self, space, name):
-        """Notes the leaves, and returns what makes a list of values of the space of the leaves' arrays."""
+        """Records the leaves; returns a function that converts their arrays to a list of values of the space."""
         parts = parts_of(space)
         if parts is None:
             return self._leaf(space, name)
@@ -244,7 +244,7 @@ class Actions:
         if isinstance(space, spaces.Discrete):
             leaf.update(dtype="i32", space="discrete", nvec=[int(space.n)], shape=())
             start = int(space.start)
-            # Plain integers: every env takes them, and a space tells soonest of them that it contains them.
+            # Plain integers: every env accepts them, and Space.contains is fastest for them.
             return lambda arrays: (arrays[index] + start if start else arrays[index]).tolist()
         if isinstance(space, spaces.MultiDiscrete):
             leaf.update(dtype="i32", space="multi_discrete", nvec=[int(n) for n in space.nvec.reshape(-1)])
@@ -255,7 +255,7 @@ class Actions:
         leaf.update(dtype="f32", space="box", **box_bounds(numpy.asarray(space.low, float), numpy.asarray(space.high, float)))
         if numpy.issubdtype(dtype, numpy.integer):
             return lambda arrays: list(numpy.rint(arrays[index]).astype(dtype))
-        # A copy, which an env may keep: the memory is overwritten by the next step.
+        # A copy, because an env may keep it and the next step overwrites the memory.
         return lambda arrays: list(arrays[index].astype(dtype))
 
 
@@ -263,13 +263,13 @@ class Actions:
 
 
 class Rows:
-    """The envs of a worker's rows, stepped by their place among them: what all kinds of envs share."""
+    """The envs of a worker's rows, by index; common to all kinds of envs."""
 
     def __init__(self, make, n):
         self.make = make
         self.n = n
         self.envs = []
-        self.at = -1  # the row at work, for errors
+        self.at = -1  # current row, for errors
         self.seconds = 0.0
 
     def build(self):
@@ -302,7 +302,7 @@ class Rows:
 
 
 def seed_of(seed):
-    """Of the host's 64 bits what every env takes: many hand it to numpy.random.seed, or to C."""
+    """The low 31 bits, which every env accepts: many pass the seed to numpy.random.seed or to C."""
     return seed & 0x7FFFFFFF
 
 
@@ -324,7 +324,7 @@ class GymnasiumRows(Rows):
         self.writers = self.observations.writers(self.observed)
         self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
         self.rewards = memoryview(arrays["reward"])
-        self.terminated = memoryview(arrays["terminated"]).cast("?")  # takes whatever is true or false
+        self.terminated = memoryview(arrays["terminated"]).cast("?")  # accepts any truth value
         self.truncated = memoryview(arrays["truncated"]).cast("?")
 
     def step(self, begin, end):
@@ -352,7 +352,7 @@ class GymnasiumRows(Rows):
         self.at = -1
 
     def time_limit(self, env):
-        """Steps after which a wrapper truncates an episode; 0: none of them does."""
+        """Steps after which a wrapper truncates an episode; 0: no wrapper does."""
         limits = []
         while isinstance(env, gymnasium.Wrapper):
             if isinstance(env, gymnasium.wrappers.TimeLimit):
@@ -361,7 +361,7 @@ class GymnasiumRows(Rows):
         return min(limits, default=0)
 
     def goes_on(self, env):
-        """Whether a copy by pickle goes on as the env does; a sentence says why it does not."""
+        """Checks that a pickled copy steps like the env; returns the reason if it does not."""
         env.action_space.seed(0)
         env.reset(seed=0)
         env.step(env.action_space.sample())
@@ -379,7 +379,7 @@ class GymnasiumRows(Rows):
 
 
 class ParallelRows(Rows):
-    """Rows of pettingzoo.ParallelEnv: an array has a part for each of the agents that may ever be there, in their order."""
+    """Rows of pettingzoo.ParallelEnv: arrays have a part for each possible agent, in order."""
 
     def describe(self, env):
         self.agents = list(env.possible_agents)
@@ -412,7 +412,7 @@ class ParallelRows(Rows):
         return channels
 
     def space_of_all(self, space_of, what):
-        """One learner plays all agents, so they see and do the same."""
+        """One policy controls all agents, so their spaces must be equal."""
         first = space_of(self.agents[0])
         for agent in self.agents[1:]:
             if space_of(agent) != first:
@@ -427,7 +427,7 @@ class ParallelRows(Rows):
         self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
 
     def show(self, i, observations, live):
-        """What the agents of a row see. Who is out of the episode sees zeros."""
+        """Writes the observations of a row's agents; agents that have left get zeros."""
         arrays = self.arrays
         for a, agent in enumerate(self.agents):
             row = arrays["obs"][i, a]
@@ -463,7 +463,7 @@ class ParallelRows(Rows):
             is_over = not env.agents
             arrays["terminated"][i] = is_over and all(terminations.get(agent, False) for agent in live)
             arrays["truncated"][i] = is_over and not arrays["terminated"][i]
-            # An episode's last observations are those of agents that have just left.
+            # At the end of an episode, the agents that just left have the last observations.
             self.show(i, observations, set(live if is_over else env.agents))
         self.at = -1
 
@@ -475,7 +475,7 @@ class ParallelRows(Rows):
         self.at = -1
 
     def time_limit(self, env):
-        """PettingZoo's own envs have `max_cycles`; 0: this one has none."""
+        """PettingZoo's own envs have `max_cycles`; 0: this env has none."""
         limit = getattr(getattr(env, "unwrapped", env), "max_cycles", None)
         return limit if isinstance(limit, int) and limit > 0 else 0
 
@@ -500,7 +500,7 @@ def is_masked(space):
 
 
 def pettingzoo_maker(config):
-    import pettingzoo  # noqa: F401 its absence is the first thing to say
+    import pettingzoo  # noqa: F401 report its absence first
 
     places = []
     if config["file"]:
@@ -533,7 +533,7 @@ def class_in(module, config):
 
 
 def gymnasium_maker(config):
-    """Returns the function that creates the env of a row. Wrappers are searched in `places`."""
+    """Returns the function that creates the env of a row. Looks up wrappers in `places`."""
     import gymnasium
 
     places = [gymnasium.wrappers]
@@ -579,7 +579,7 @@ def png(pixels):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    lines = numpy.zeros((height, 1 + width * depth), numpy.uint8)  # each begins with its filter: none
+    lines = numpy.zeros((height, 1 + width * depth), numpy.uint8)  # each starts with its filter type: none
     lines[:, 1:] = pixels.reshape(height, -1)
     head = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)
     data = zlib.compress(lines.tobytes(), 6)
@@ -619,7 +619,7 @@ def shortened(text):
 
 class Worker:
     def create(self, text):
-        """b"C" and the configuration: makes the envs of my rows. The first worker answers what they are like."""
+        """b"C" and the configuration: creates the envs of my rows. The first worker answers with a description."""
         global gymnasium, numpy, spaces
         config = json.loads(text)
         self.index, self.workers = config["worker"], config["workers"]
@@ -639,11 +639,11 @@ class Worker:
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
-        """What is tried here is tried in an env that no row plays, and so leaves no trace in one."""
+        """Describes the envs by probing a separate one, so that no row is affected."""
         sample = self.make()
         try:
             not_kept = self.rows.goes_on(sample)
-        except Exception as e:  # whatever an env's objects raise when they are pickled
+        except Exception as e:  # an env's objects may raise anything when pickled
             not_kept = f"{type(e).__name__}: {e}"
         metadata = getattr(sample, "metadata", None) or {}
         modes = metadata.get("render_modes") or []
@@ -660,7 +660,7 @@ class Worker:
         return said
 
     def bind(self, text):
-        """b"L" and where each channel's array, the seeds and the mask begin in the shared memory."""
+        """b"L" and the offsets of each channel's array, the seeds and the mask in the shared memory."""
         layout = json.loads(text)
         self.memory = mmap.mmap(MEMORY, layout["bytes"])
         n = len(self.own)
@@ -681,7 +681,7 @@ class Worker:
         self.mask = array("mask", (), "uint8")
 
     def size(self, _):
-        """b"Z": width and height of a picture, of an env of its own."""
+        """b"Z": width and height of a picture, from a separate env."""
         env = self.make(render_mode="rgb_array")
         env.reset(seed=0)
         height, width = numpy.asarray(env.render()).shape[:2]
@@ -689,22 +689,22 @@ class Worker:
         return struct.pack("<II", width, height)
 
     def picture(self, text):
-        """b"P" and one of my rows: a PNG file of it."""
+        """b"P" and one of my rows: its picture as a PNG file."""
         env = self.rows.envs[self.place(struct.unpack("<Q", text)[0])]
         inner = env.unwrapped
         before = inner.render_mode
-        inner.render_mode = "rgb_array"  # for this alone: in that mode some envs play more slowly
+        inner.render_mode = "rgb_array"  # only here, because some envs are slower in that mode
         try:
             return png(env.render())
         finally:
             inner.render_mode = before
 
     def save(self, _):
-        """b"G": a length and a pickle of each of my rows."""
+        """b"G": a length and a pickle per row."""
         return b"".join(struct.pack("<Q", len(state)) + state for state in self.rows.get_states())
 
     def load(self, data):
-        """b"U" and what `save` gave for each of my rows."""
+        """b"U" and the output of `save` for my rows."""
         states, at = [], 0
         for _ in self.own:
             length, = struct.unpack_from("<Q", data, at)
@@ -715,7 +715,7 @@ class Worker:
     ANSWERS = {b"C": create, b"L": bind, b"Z": size, b"P": picture, b"G": save, b"U": load}
 
     def place(self, row):
-        """Where the first of my rows from `row` on stands among them."""
+        """The index of my first row that is at least `row`."""
         return max(0, (row - self.index + self.workers - 1) // self.workers)
 
     def reset(self, begin, end):
@@ -755,7 +755,7 @@ class Worker:
         self.rows.close()
 
     def report(self, error):
-        """What went wrong, with the traceback from the first line that is not of this file."""
+        """The error as JSON, with the traceback from the first line outside this file."""
         place = self.rows.at if hasattr(self, "rows") else -1
         said = {
             "row": self.own[place] if place >= 0 else -1,
@@ -777,7 +777,7 @@ class Worker:
 def main():
     leave_with_the_trial()
     if not getattr(sys.flags, "safe_path", False):
-        del sys.path[0]  # the folder of this text, which is none
+        del sys.path[0]  # the folder of this text, which does not exist
     Worker().serve()
 
 

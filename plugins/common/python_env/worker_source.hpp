@@ -1,4 +1,4 @@
-// worker.py as it was when the plugin was built: a part of the plugin's file, so that the file's hash stands for both.
+// worker.py as of the plugin's build: part of the plugin's file, so that the file's hash covers both.
 #pragma once
 
 namespace backplane::python_env {

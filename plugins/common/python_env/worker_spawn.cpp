@@ -19,8 +19,8 @@ extern char** environ;
 namespace backplane::python_env {
 namespace {
 
-// The host's environment. Sets what numbers may depend on: the threads of libraries, because workers share the cores, and the
-// order of sets of strings, which differs between Python processes otherwise.
+// The host's environment, with variables that results may depend on: library threads, because workers share the cores, and the
+// hash seed, which otherwise varies the order of sets of strings between Python processes.
 std::vector<std::string> WorkerEnvironment() {
   const std::vector<std::string> set = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "PYTHONHASHSEED=0",
                                         "PYTHONUNBUFFERED=1"};

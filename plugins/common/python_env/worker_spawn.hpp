@@ -1,4 +1,4 @@
-// What the processes of a Python env are started with: descriptors, environment, program.
+// Spawns the processes of a Python env: descriptors, environment, program.
 #pragma once
 
 #include <spawn.h>
@@ -15,16 +15,17 @@ namespace backplane::python_env {
 // The descriptors of a worker; worker.py has the same numbers.
 enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kFirstFree };
 
-// Throws bp::Error with the sentence of `errno`.
+// Throws bp::Error with the text of `errno`.
 [[noreturn]] void FailWith(const std::string& what);
 
-// Takes `fd`, and returns a copy with a number above those of a worker, which child processes do not inherit. Throws bp::Error.
+// Takes ownership of `fd` and returns a copy with a number above the workers' descriptors, which child processes do not
+// inherit. Throws bp::Error.
 File Checked(int fd, const char* what);
-// The read end first.
+// The read end is first.
 std::array<File, 2> Pipe();
-// A socket, because writing to the pipe of an ended process would raise a signal. Our end first.
+// A socket, because writing to the pipe of a dead process would raise a signal. Our end is first.
 std::array<File, 2> SocketPair();
-// The program of the workers, in memory.
+// The program of the workers, as a file in memory.
 File SourceFile();
 
 class SpawnSetup {

@@ -24,10 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr size_t kTailBytes = 8192;               // of a worker's output that are kept for errors
-constexpr size_t kMostLastWords = 2500;           // of them in an error
+constexpr size_t kMostLastWords = 2500;           // of the output in an error
 constexpr uint64_t kMostLoggedBytes = 64 * 1024;  // of all output of an instance
-constexpr auto kGrace = milliseconds(2000);       // to come to an end by themselves, or to say where they are
-constexpr double kShortestStart_s = 120;          // packages may lie on a slow disk
+constexpr auto kGrace = milliseconds(2000);       // to end normally, or to print their stacks
+constexpr double kShortestStart_s = 120;          // packages may be on a slow disk
 
 constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an error
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
@@ -95,7 +95,7 @@ Workers::~Workers() {
 void Workers::Start(Worker* worker, const std::string& python) {
   auto commands = SocketPair();
   auto replies = Pipe(), output = Pipe();
-  worker->tail.reserve(3 * kTailBytes);  // so that steps that print allocate nothing for it
+  worker->tail.reserve(3 * kTailBytes);  // so that steps that print do not allocate
   SpawnSetup setup;
   setup.GiveNothing(STDIN_FILENO);
   setup.Give(output[1], STDOUT_FILENO);
@@ -106,7 +106,7 @@ void Workers::Start(Worker* worker, const std::string& python) {
   setup.Give(source_, kSource);
   setup.Give(life_of_workers_, kLife);
   worker->pid = setup.Spawn({python, "/proc/self/fd/" + std::to_string(kSource)});
-  // Where the kernel has none, a worker's death is told by the end of its replies alone.
+  // On a kernel without pidfds, only the end of its replies reveals a worker's death.
   worker->process = File(static_cast<int>(syscall(SYS_pidfd_open, worker->pid, 0)));
   worker->commands = std::move(commands[0]);
   worker->replies = std::move(replies[0]);
@@ -145,7 +145,7 @@ void Workers::Run(char kind, uint64_t begin, uint64_t end, const uint8_t* mask) 
   const Clock::time_point until = Deadline();
   const uint64_t n = workers_.size();
   for (uint64_t w = 0; w < n; ++w) {
-    uint64_t row = begin + (w + n - begin % n) % n;  // the first of its own
+    uint64_t row = begin + (w + n - begin % n) % n;  // its first row
     if (mask != nullptr)
       while (row < end && mask[row] == 0) row += n;
     if (row < end) Send(&workers_[w], {message, sizeof message}, until);
@@ -217,16 +217,16 @@ void Workers::Serve(size_t w, bool any_ready, Clock::time_point end) {
   Worker& worker = workers_[w];
   const auto events = [&](size_t file) { return any_ready ? polled_[3 * w + file].revents : 0; };
   if (events(2) != 0 && !ReadOutput(&worker) && (events(2) & POLLIN) == 0)
-    worker.output.Close();  // it has closed its own, and would be polled for ever
+    worker.output.Close();  // the worker closed its end, so polling would never wait
   if (!worker.awaited) return;
-  // What it has said comes before that it has ended.
+  // Read the reply before handling the worker's death.
   const bool has_ended = events(1) != 0;
   if ((events(0) != 0 || has_ended) && !ReadReply(&worker) && worker.awaited && (has_ended || (events(0) & POLLHUP) != 0))
     RefuseDead(&worker);
   if (worker.awaited && Until(end).count() == 0) RefuseLate(&worker);
 }
 
-// Reads what is there of a reply: its length in 4 bytes, then as many bytes.
+// Reads the available part of a reply: its length in 4 bytes, then as many bytes.
 bool Workers::ReadReply(Worker* worker) {
   while (worker->awaited) {
     const bool in_length = worker->got < sizeof worker->length;
@@ -252,8 +252,8 @@ bool Workers::ReadOutput(Worker* worker) {
   return n > 0;
 }
 
-// The first lines go to the trial's log, and the last bytes stand in an error; the rest is counted, and told by tens: a trial
-// ends without taking its env down, so that nothing could be said then.
+// Logs the first lines and keeps the last bytes for errors. Counts the rest and logs the count at powers of ten, because a
+// trial ends without destroying its env and so without a last message.
 void Workers::Keep(Worker* worker, std::string_view text) {
   const std::string_view last = text.substr(text.size() - std::min(text.size(), kTailBytes));
   worker->tail += last;
@@ -278,7 +278,7 @@ void Workers::LogLine(const Worker& worker, std::string_view line) {
   host_->log(host_, BP_LOG_INFO, ("worker " + std::to_string(&worker - workers_.data()) + ": " + std::string(line)).c_str());
 }
 
-// A reply is empty, or 'V' and an answer, or 'E' and what went wrong as JSON.
+// A reply is empty, or 'V' and an answer, or 'E' and an error as JSON.
 void Workers::CheckReplies() {
   for (Worker& worker : workers_) {
     if (worker.reply.empty()) continue;
@@ -349,7 +349,7 @@ void Workers::RefuseLate(Worker* worker) {
   while (ReadOutput(worker)) {
   }
   worker->tail.clear();
-  kill(worker->pid, SIGUSR1);  // it prints where its threads are, the latest call first
+  kill(worker->pid, SIGUSR1);  // it prints its threads' stacks, latest call first
   const auto end = Clock::now() + kGrace;
   for (bool silent = false; !silent && Until(end).count() > 0;) {
     pollfd output{worker->output.fd(), POLLIN, 0};
@@ -366,7 +366,7 @@ void Workers::RefuseLate(Worker* worker) {
   throw bp::Error(BP_E_TIMEOUT, text);
 }
 
-// Each ends when its commands do; who does not is killed.
+// Each ends when its command pipe closes; otherwise it is killed.
 void Workers::End(bool at_once) noexcept {
   for (Worker& worker : workers_) {
     worker.commands.Close();

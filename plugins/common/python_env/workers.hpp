@@ -1,5 +1,5 @@
-// The worker processes of an env that is written in Python: each plays some of the rows and does what it is told over a socket.
-// worker.py is the other side, and says what the messages are.
+// The env processes of an env written in Python: each runs some of the rows and receives commands over a socket. worker.py is
+// the other side and documents the messages.
 #pragma once
 
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 namespace backplane::python_env {
 
-// As many as this process may use cores, and not more than there are rows.
+// As many as this process has cores, but at most one per row.
 uint64_t WorkersFor(uint64_t rows);
 
 class Workers {
@@ -29,12 +29,12 @@ class Workers {
 
   uint64_t size() const { return workers_.size(); }
 
-  // Sends a message with a text to each of them, or to one, and returns the answers, or the one.
+  // Sends a message with a text to every worker, or to one, and returns the answers.
   std::vector<std::string> AskAll(char kind, const std::vector<std::string>& texts);
   std::string Ask(uint64_t worker, char kind, std::string_view text);
 
-  // Sends `kind` and the range to those that own rows of it, among those with a mask if there is one, and waits for them.
-  // Allocates nothing unless something goes wrong or is printed.
+  // Sends `kind` and the range to the workers that own rows in it (if there is a mask, masked rows), and waits for them.
+  // Allocates only for errors and output.
   void Run(char kind, uint64_t begin, uint64_t end, const uint8_t* mask);
 
   // `bytes` of memory that they see too, zeroed. Called once.
@@ -63,7 +63,7 @@ class Workers {
   // Writes `polled_`, three files per worker: replies, process, output. False: no worker is awaited.
   bool ListAwaited();
   void Serve(size_t w, bool any_ready, Clock::time_point end);
-  // False: nothing more is there.
+  // False: no more data.
   bool ReadReply(Worker* worker);
   bool ReadOutput(Worker* worker);
   void Keep(Worker* worker, std::string_view text);
@@ -85,7 +85,7 @@ class Workers {
   char* shared_ = nullptr;
   uint64_t shared_bytes_ = 0;
   uint64_t logged_bytes_ = 0, unlogged_bytes_ = 0;
-  uint64_t told_bytes_ = 1'000'000;  // of unlogged ones that are said next
+  uint64_t told_bytes_ = 1'000'000;  // unlogged bytes at which the next count is logged
 };
 
 }  // namespace backplane::python_env

@@ -14,7 +14,7 @@ const bp_channel& Need(const bp_env_spec* env, uint16_t role) {
   return channel;
 }
 
-// The bounds of each action; one bound, or none, may stand for all.
+// The bounds of each action; a single bound applies to all, none means unbounded.
 std::vector<float> Bounds(const bp_channel& action, const double* bounds, float unbounded) {
   std::vector<float> values(static_cast<size_t>(bp::ElementCount(action)), unbounded);
   for (size_t i = 0; action.n_bounds && i < values.size(); ++i)

@@ -1,4 +1,4 @@
-// Numbers that stopped being finite, and a check of the moments that the host brings.
+// Checks for numbers that are not finite, including the host's moments.
 #pragma once
 
 #include <cmath>
@@ -15,13 +15,13 @@ inline void NeedFinite(const std::string& what, double value, const std::string&
   throw bp::Error(BP_E_NUMERIC, "the " + what + " is " + (std::isnan(value) ? "not a number" : "infinite") + "; " + hint);
 }
 
-// Of the observations of a delivery (BP_LEARNER_OBS_MOMENTS), valid as long as it: their number, means and sums of squared
-// deviations.
+// Moments of the observations of a delivery (BP_LEARNER_OBS_MOMENTS), valid as long as the delivery: count, means and sums of
+// squared deviations.
 struct ObsMoments {
   double count;
   const double *mean, *m2;
 };
-// Throws bp::Error where one is not finite: a clip would hide such an observation, and the statistics would keep it. `where`
+// Throws bp::Error if one is not finite: clipping would hide such an observation, but the statistics would keep it. `where`
 // ends the sentence: "in the rollout".
 inline ObsMoments FiniteMoments(const bp::Delivery& delivery, int64_t size, const std::string& channel, const char* where) {
   const ObsMoments moments{*delivery.Get<double>("obs_count").At(0), delivery.Get<double>("obs_mean").At(0),

@@ -1,4 +1,4 @@
-// Numbers of a saved state that no learner can have had: a state that holds one was never saved, or is damaged.
+// Rejects saved states with impossible numbers, because they are damaged.
 #pragma once
 
 #include <cmath>
@@ -30,12 +30,11 @@ void NeedSavedFromZero(const T* values, uint64_t n, const char* what) {
       RefuseSaved(what, "finite and 0 or more", values[i]);
 }
 
-// A list that says itself how long it is. Kept where it has the wanted size, else passed over; no room is made for what only
-// the list says.
+// A list with its length. Reads it if the length matches, else skips it without allocating memory.
 inline void GetAllOrPass(const bp::Reader& reader, std::vector<double>* out) {
   const auto n = reader.Get<uint64_t>();
   if (n == out->size()) return reader.Bytes(out->data(), out->size() * sizeof(double));
-  for (uint64_t i = 0; i < n; ++i) reader.Get<double>();  // ends where the bytes do
+  for (uint64_t i = 0; i < n; ++i) reader.Get<double>();  // throws at the end of the data
 }
 
 }  // namespace backplane::rl

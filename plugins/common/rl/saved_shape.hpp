@@ -1,4 +1,4 @@
-// What the bytes of a saved learner begin with, and what a learner must have to take them over.
+// The header of a saved learner, which must match the learner that loads it.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct SavedShape {
   const char* format;  // "learner.ppo, format 2"
   std::vector<Number> numbers;
   std::vector<uint64_t> hidden;                      // sizes of hidden layers
-  std::optional<std::vector<uint64_t>> critic = {};  // of a critic's, if there is one
+  std::optional<std::vector<uint64_t>> critic = {};  // of the critic, if there is one
 
   void Write(const bp::Writer& writer) const {
     writer.Put(magic);
@@ -28,7 +28,7 @@ struct SavedShape {
     writer.PutAll(hidden.data(), hidden.size());
     if (critic) writer.PutAll(critic->data(), critic->size());
   }
-  // Throws bp::Error for bytes that begin otherwise.
+  // Throws bp::Error if the data start differently.
   void Expect(const bp::Reader& reader) const {
     if (reader.Get<uint64_t>() != magic)
       throw bp::Error(BP_E_INVALID_ARG, std::string("expected a saved state of ") + format + ", got a different one");

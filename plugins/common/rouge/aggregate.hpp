@@ -1,4 +1,4 @@
-// What the scores of many texts say together.
+// Summary of the scores of many texts.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Bootstrap {
 };
 
 // Mean and percentile bootstrap (Efron and Tibshirani, "An introduction to the bootstrap", 13.3) over texts drawn with
-// replacement; all numbers come from the same draws. Percentiles are interpolated between ranks, as numpy.percentile does. The
-// same scores, in the same order, and seed give the same bits. Unlike rouge_score's BootstrapAggregator, whose middle value is
-// the median of the resampled means, `mean` is the plain mean. Throws std::invalid_argument without scores, for resamples < 1,
-// and for a confidence outside [0, 1].
+// replacement; all numbers use the same draws. Percentiles are interpolated between ranks like numpy.percentile. Equal scores
+// in equal order with equal seeds give equal bits. Unlike rouge_score's BootstrapAggregator, whose middle value is the median
+// of the resampled means, `mean` is the plain mean. Throws std::invalid_argument without scores, for resamples < 1, and for a
+// confidence outside [0, 1].
 Aggregate Summarize(std::span<const Scores> scores, const Bootstrap& bootstrap = {});
 
 }  // namespace backplane::rouge

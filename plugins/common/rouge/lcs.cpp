@@ -18,7 +18,7 @@ size_t Lcs::Run(Ids rows, Ids columns, Id distinct) {
     uint64_t v = ~uint64_t{0};
     for (size_t r = 0; r < rows.size(); ++r) {
       const uint64_t match = masks_[rows[r]];
-      // v + (v & match) of a number as wide as the columns, 64 bits at a time.
+      // v + (v & match) for a number as wide as the columns, 64 bits at a time.
       uint64_t sum;
       const bool over = __builtin_add_overflow(v, v & match, &sum);
       carry_[r] = __builtin_add_overflow(sum, carry_[r], &sum) || over;
@@ -41,9 +41,9 @@ const std::vector<size_t>& Lcs::Trace(Ids rows, Ids columns, Id distinct) {
       trace_.push_back(c - 1);
       --r, --c;
     } else if (table_[(c - 1) / 64 * rows.size() + r - 1] >> (c - 1) % 64 & 1) {
-      --c;  // the value is that of the column before, and no larger in the row before
+      --c;  // the previous column has the same value, and the previous row's is not larger
     } else {
-      --r;  // the value grew in this column, so it stands in the row before
+      --r;  // the value grew in this column, so the previous row has it too
     }
   }
   return trace_;

@@ -22,7 +22,7 @@ Scores Measures::All(const Text& prediction, const Text& reference) {
   if (impl_ == Impl::kGoogle) {
     const size_t length = lcs_.Length(prediction_.tokens, reference_.tokens, distinct);
     out.rougeL = Rate({prediction_.tokens.size(), reference_.tokens.size(), length});
-    // Of one line each, the union of subsequences is the one subsequence.
+    // For single lines, the union of subsequences is the subsequence itself.
     const bool lines = prediction_.ends.size() > 1 || reference_.ends.size() > 1;
     out.rougeLsum = lines ? GoogleLines(prediction_, reference_) : out.rougeL;
   } else {
@@ -41,8 +41,8 @@ Score Measures::Gram(int n, const Text& prediction, const Text& reference) {
 
 Score Measures::Grams() { return Rate(impl_ == Impl::kGoogle ? ngrams_.CountAll() : ngrams_.CountDistinct()); }
 
-// rouge_score's _summary_level_lcs: for each line of the reference the union of what it has in common with any line of the
-// prediction, no token counted more often than it occurs on either side.
+// rouge_score's _summary_level_lcs: for each line of the reference, the union of its common subsequences with all lines of the
+// prediction. A token counts at most as often as on either side.
 Score Measures::GoogleLines(const Text& prediction, const Text& reference) {
   const Id distinct = ngrams_.distinct();
   const Text* texts[] = {&prediction, &reference};
@@ -65,7 +65,7 @@ Score Measures::GoogleLines(const Text& prediction, const Text& reference) {
   return Rate({prediction.tokens.size(), reference.tokens.size(), hits});
 }
 
-// rouge's rouge_l_summary_level: distinct tokens of all common subsequences of a piece here and a piece there.
+// rouge's rouge_l_summary_level: distinct tokens of the common subsequences of all pairs of pieces.
 Score Measures::PltrdyPieces(const Text& prediction, const Text& reference) {
   const Id distinct = ngrams_.distinct();
   marked_.assign(distinct, 0);

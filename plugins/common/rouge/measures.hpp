@@ -1,4 +1,4 @@
-// The scores of one prediction beside one reference.
+// Scores a prediction against a reference.
 #pragma once
 
 #include "rouge/lcs.hpp"
@@ -6,7 +6,7 @@
 
 namespace backplane::rouge {
 
-// Scores pairs as one of the packages does. Not for several threads at once.
+// Scores pairs like one of the packages. Not thread-safe.
 class Measures {
  public:
   explicit Measures(Impl impl) : impl_(impl) {}
@@ -24,8 +24,8 @@ class Measures {
   Impl impl_;
   Ngrams ngrams_;
   Lcs lcs_;
-  Text prediction_, reference_;  // numbered as in ngrams_
-  std::vector<Id> left_[2];      // by token: what is still to be matched in the prediction, in the reference
+  Text prediction_, reference_;  // numbered like in ngrams_
+  std::vector<Id> left_[2];      // per token: unmatched occurrences in the prediction and in the reference
   std::vector<uint8_t> marked_;
 };
 

@@ -1,4 +1,4 @@
-// Numbers for the n-grams of a pair of texts, 0, 1, 2, ..., so that counts and bit masks can be arrays.
+// Numbers the n-grams of a pair of texts 0, 1, 2, ..., so that counts and bit masks can be arrays.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace backplane::rouge {
 
-// Gives each distinct 64-bit key the next number. Open addressing; no key may be 2^64 - 1.
+// Assigns consecutive numbers to distinct 64-bit keys. Open addressing; no key may be 2^64 - 1.
 class Numbering {
  public:
-  // Forgets all keys; room for so many.
+  // Removes all keys and reserves room for `keys` keys.
   void Reset(size_t keys);
   Id Number(uint64_t key);
   Id size() const { return size_; }
@@ -27,19 +27,19 @@ class Numbering {
   Id size_ = 0;
 };
 
-// How many n-grams two texts have, and how many they share.
+// The n-grams in two texts, and the shared ones.
 struct Overlap {
   size_t prediction, reference, shared;
 };
 
-// Where numbers of the n-grams of both sides stand. Starts with tokens; each Extend makes n larger by one.
+// The n-gram numbers of both sides in text order. Starts with tokens; each Extend increases n by one.
 class Ngrams {
  public:
   void Start(Ids prediction, Ids reference);
   void Extend();
-  // Counts every n-gram as often as it occurs, shared ones as often as on the side that has fewer.
+  // Counts every occurrence; a shared n-gram counts as often as on the side with fewer.
   Overlap CountAll();
-  // Counts distinct ones.
+  // Counts distinct n-grams.
   Overlap CountDistinct();
 
   // Numbers of the n-grams in the order of the text, below `distinct()`.

@@ -11,7 +11,7 @@ struct Rule {
   std::string_view suffix, replacement;
 };
 
-// Words whose stem no rule gives.
+// Words with irregular stems.
 constexpr Rule kIrregular[] = {{"sky", "sky"},        {"skies", "sky"},       {"dying", "die"},        {"lying", "lie"},
                                {"tying", "tie"},      {"news", "news"},       {"innings", "inning"},   {"inning", "inning"},
                                {"outings", "outing"}, {"outing", "outing"},   {"cannings", "canning"}, {"canning", "canning"},
@@ -81,7 +81,7 @@ void Apply(std::string* word, std::span<const Rule> rules, int least_measure) {
   }
 }
 
-// What -ed and -ing leave is made a word again.
+// Repairs a word after removing -ed or -ing.
 void Mend(std::string* word) {
   const char last = word->back();
   if (word->ends_with("at") || word->ends_with("bl") || word->ends_with("iz")) {
@@ -116,7 +116,7 @@ void Step1(std::string* word) {
 }
 
 void Step2(std::string* word) {
-  // "alli" is tried before "bli", and its result goes through the step again.
+  // "alli" is tested before "bli", and its result repeats the step.
   if (word->ends_with("alli") && Measure(Without(*word, 4)) > 0) Replace(word, 4, "al");
   if (word->ends_with("logi")) {
     if (Measure(Without(*word, 3)) > 0) word->pop_back();  // the l belongs to the stem, for geo- and theo-

@@ -1,5 +1,5 @@
 // Porter's stemmer ("An algorithm for suffix stripping", Program 14.3, 1980) with the changes of NLTK's PorterStemmer in its
-// default mode, NLTK_EXTENSIONS (nltk/stem/porter.py). Snowball's "porter" gives other stems.
+// default mode, NLTK_EXTENSIONS (nltk/stem/porter.py). Snowball's "porter" returns different stems.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// ROUGE (Lin 2004, "ROUGE: A package for automatic evaluation of summaries") as two Python packages compute it, digit for
-// digit. README.md says how they differ; scores of the two are never to be compared with each other.
+// ROUGE (Lin 2004, "ROUGE: A package for automatic evaluation of summaries") as computed by two Python packages, digit for
+// digit. README.md lists their differences; never compare scores of one with scores of the other.
 //
 // Texts are UTF-8. Bytes that are not count as U+FFFD, one for each maximal part of a sequence, as Python's
 // bytes.decode("utf-8", "replace") has it. A NUL is a character like any other.
@@ -24,13 +24,13 @@ enum class Impl { kGoogle, kPltrdy };
 // kChar: every code point after NFC that is no whitespace (str.isspace). The last two keep the case.
 enum class Tokenizer { kGoogle, kWhitespace, kChar };
 
-// Of several references: for each type the score with the best F, the first of equals; or the mean of P, of R and of F.
+// With several references: per type the score with the best F, the first of equals; or the means of P, R and F.
 enum class MultiRef { kMax, kMean };
 
 struct Options {
   Impl impl = Impl::kGoogle;
-  // Absent: what the package does by itself, kGoogle for kGoogle and kWhitespace for kPltrdy. kPltrdy with another tokenizer
-  // gets that one's tokens joined by spaces, as a caller of the package would do it.
+  // Absent: the package's default, kGoogle for kGoogle and kWhitespace for kPltrdy. With a different tokenizer, kPltrdy gets
+  // its tokens joined by spaces, like from a caller of the package.
   std::optional<Tokenizer> tokenizer;
   // NLTK's PorterStemmer in its default mode on tokens longer than 3; for Tokenizer::kGoogle only.
   bool stem = false;
@@ -41,7 +41,7 @@ struct Score {
   double precision = 0, recall = 0, f = 0;
 };
 
-// Under kPltrdy rougeL and rougeLsum are the same: its only LCS score is one of a summary, pieces ending at each ".".
+// With kPltrdy rougeL and rougeLsum are equal: its only LCS score is per summary, with pieces ending at each ".".
 struct Scores {
   Score rouge1, rouge2, rougeL, rougeLsum;
 };
@@ -50,29 +50,28 @@ struct Scores {
 inline constexpr Score Scores::*kTypes[] = {&Scores::rouge1, &Scores::rouge2, &Scores::rougeL, &Scores::rougeLsum};
 inline constexpr double Score::*kNumbers[] = {&Score::precision, &Score::recall, &Score::f};
 
-// A text that kPltrdy refuses: empty, or dots only. kGoogle scores it 0.
+// A text that kPltrdy rejects: empty, or only dots. kGoogle scores it 0.
 struct EmptyText : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// Scores texts; any number of threads may use one at a time. Keeps scratch memory between calls, at most some MB per thread
-// that ever scored at the same time.
+// Scores texts. Thread-safe. Keeps scratch memory between calls, at most some MB per thread that scored concurrently.
 class Scorer {
  public:
-  // Throws std::invalid_argument where the options cannot be met together.
+  // Throws std::invalid_argument if the options contradict each other.
   explicit Scorer(const Options& options);
   ~Scorer();
 
-  // As given, with the tokenizer filled in: what a table of results should name.
+  // The options with the tokenizer resolved, for tables of results.
   const Options& options() const { return options_; }
 
-  // Throws std::invalid_argument without references, EmptyText.
-  // Time: product of the two token counts / 64, and for several lines (kGoogle) or pieces (kPltrdy) at least the product of
-  // their numbers. Memory: in bytes an eighth of the product of the tokens of two lines or pieces, else linear.
+  // Throws std::invalid_argument without references, EmptyText. Time: product of the two token counts / 64, and for several
+  // lines (kGoogle) or pieces (kPltrdy) at least the product of their numbers. Memory: an eighth of the product of the token
+  // counts of two lines or pieces in bytes, else linear.
   Scores Score(std::string_view prediction, std::span<const std::string_view> references) const;
   Scores Score(std::string_view prediction, std::string_view reference) const { return Score(prediction, {&reference, 1}); }
 
-  // ROUGE-n alone, n >= 1. Throws as Score does.
+  // Only ROUGE-n, n >= 1. Throws like Score.
   rouge::Score ScoreN(int n, std::string_view prediction, std::span<const std::string_view> references) const;
 
  private:
@@ -84,8 +83,8 @@ class Scorer {
   mutable std::vector<std::unique_ptr<Scratch>> idle_;  // guarded by mutex_
 };
 
-// Whether scores with these options would say little about texts with these letters: under Tokenizer::kGoogle, over a fifth of
-// the references' letters Hangul, which that tokenizer drops. Pure Hangul then scores 0 against itself. The caller warns.
+// True if scores with these options are meaningless for texts with these letters: Tokenizer::kGoogle drops Hangul, and over a
+// fifth of the references' letters are Hangul. Pure Hangul then scores 0 against itself. The caller warns.
 bool MissesHangul(const Options& options, const Letters& references);
 
 }  // namespace backplane::rouge

@@ -16,8 +16,8 @@ constexpr std::array<char, 256> kTokenBytes = [] {
   return out;
 }();
 
-// The two characters beyond ASCII whose lower case has an ASCII letter. No other valid or broken sequence holds these bytes, as
-// their first ones only ever begin a character.
+// The two non-ASCII characters whose lower case contains an ASCII letter. Other valid or broken sequences do not contain these
+// bytes, because their first bytes only occur at the start of a character.
 constexpr std::string_view kDottedI = "\xC4\xB0", kKelvin = "\xE2\x84\xAA";
 
 constexpr size_t kShortestStemmed = 4;
@@ -28,7 +28,7 @@ Id Vocabulary::Find(std::string_view word) {
   if (const auto known = ids_.find(word); known != ids_.end()) return known->second;
   const auto [entry, inserted] = ids_.emplace(word, static_cast<Id>(words_.size()));
   words_.push_back({&entry->first, std::nullopt});
-  bytes_ += word.size() + 128;  // about what an entry takes besides
+  bytes_ += word.size() + 128;  // estimate for the rest of an entry
   return entry->second;
 }
 
@@ -50,7 +50,7 @@ void Reader::Read(std::string_view text, Text* out) {
   ReadPieces(joined_, out);
 }
 
-// A line without tokens makes no piece: it could add nothing to a score.
+// Lines without tokens are skipped, because they cannot affect a score.
 void Reader::ReadLines(std::string_view text, Text* out) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
@@ -101,7 +101,7 @@ void Reader::ReadUnicode(std::string_view line, bool chars, std::vector<Id>* out
   if (!word_.empty()) out->push_back(vocabulary_.Find(word_));
 }
 
-// " ".join(piece.split()).split(" ") of each piece, so a piece of blanks gives one empty token.
+// " ".join(piece.split()).split(" ") for each piece, so a blank piece has one empty token.
 void Reader::ReadPieces(std::string_view text, Text* out) {
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('.', begin), text.size());

@@ -1,4 +1,4 @@
-// From texts to numbers: equal tokens have equal numbers.
+// Converts texts to numbers: equal tokens have equal numbers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace backplane::rouge {
 using Id = uint32_t;
 using Ids = std::span<const Id>;
 
-// The tokens of a text in their order, cut into pieces: lines (kGoogle) or what lies between dots (kPltrdy).
+// The tokens of a text in order, divided into pieces: lines (kGoogle) or parts between dots (kPltrdy).
 struct Text {
   void Clear() { tokens.clear(), ends.clear(); }
   Ids piece(size_t i) const {
@@ -51,7 +51,7 @@ class Vocabulary {
   size_t bytes_ = 0;
 };
 
-// Tokens and pieces of texts as the options have them. Not for several threads at once.
+// Tokenizes texts and divides them into pieces according to the options. Not thread-safe.
 class Reader {
  public:
   explicit Reader(const Options& options) : options_(options) {}

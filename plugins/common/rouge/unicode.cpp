@@ -11,10 +11,10 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// What the lead byte of a sequence of several bytes says. The second byte's range keeps overlong forms, surrogates and
-// numbers beyond U+10FFFF out (Unicode standard, table 3-7).
+// The meaning of a multi-byte sequence's lead byte. The second byte's range excludes overlong forms, surrogates and numbers
+// beyond U+10FFFF (Unicode standard, table 3-7).
 struct Lead {
-  int length;  // 0: no lead byte
+  int length;  // 0: invalid lead byte
   uint8_t second_low, second_high;
 };
 
@@ -75,13 +75,13 @@ bool IsSpace(char32_t c) {
 
 std::string ComposedUtf8(std::string_view text) {
   if (IsAscii(text)) return std::string(text);
-  std::string valid;  // utf8proc refuses a text with a broken sequence as a whole
+  std::string valid;  // utf8proc rejects a text with a single broken sequence
   for (size_t at = 0; at < text.size();) AppendUtf8(NextCodePoint(text, &at), &valid);
   utf8proc_uint8_t* composed = nullptr;
   const utf8proc_ssize_t size =
       utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()),
                    &composed, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  if (size < 0) throw std::bad_alloc();  // the text is valid, so nothing else can have gone wrong
+  if (size < 0) throw std::bad_alloc();  // the text is valid, so there is no other reason
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(composed, &std::free);
   return std::string(reinterpret_cast<const char*>(composed), static_cast<size_t>(size));
 }

@@ -7,17 +7,17 @@
 
 namespace backplane::rouge {
 
-// Reads the code point at *at, which lies before the end, and moves *at past it. A sequence that is not UTF-8 gives U+FFFD for
-// each maximal part (Unicode standard, table 3-8), as Python's errors="replace" does.
+// Reads the code point at *at, which must be before the end, and advances *at. Invalid UTF-8 gives U+FFFD for each maximal part
+// (Unicode standard, table 3-8), like Python's errors="replace".
 char32_t NextCodePoint(std::string_view text, size_t* at);
 
 // Appends as UTF-8. The code point must not be a surrogate.
 void AppendUtf8(char32_t code_point, std::string* out);
 
-// True for what Python's str.isspace() is true for: categories Zs and bidirectional types WS, B and S.
+// Python's str.isspace(): category Zs and bidirectional types WS, B and S.
 bool IsSpace(char32_t code_point);
 
-// The text in normalization form C, with U+FFFD for what is not UTF-8. Throws std::bad_alloc.
+// The text in normalization form C, with U+FFFD for invalid UTF-8. Throws std::bad_alloc.
 std::string ComposedUtf8(std::string_view text);
 
 // Counts letters (general category L*), and those among them that are Hangul: syllables and all kinds of jamo.

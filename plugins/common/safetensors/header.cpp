@@ -32,13 +32,13 @@ constexpr std::array<DtypeRow, 13> kDtypes{{{"BOOL", 1},
 [[noreturn]] void Refuse(const std::string& sentence) { throw std::runtime_error(sentence); }
 std::string Quoted(const std::string& name) { return "'" + name + "'"; }
 
-// A header is three levels deep; a parser that follows a million brackets helps nobody.
+// A valid header has three levels; the limit protects the recursive parser.
 constexpr int kMaxDepth = 4;
 
 json Parse(std::string_view text) {
   if (text.empty() || text.front() != '{') Refuse("header: expected '{' at the start");
-  if (text.find('\0') != text.npos) Refuse("header: expected JSON, got a zero byte");  // where the parser would stop
-  std::vector<std::set<std::string>> keys;                                             // of the objects that are open
+  if (text.find('\0') != text.npos) Refuse("header: expected JSON, got a zero byte");  // the parser would stop there
+  std::vector<std::set<std::string>> keys;                                             // of the open objects
   const auto look = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > kMaxDepth) Refuse("the header is nested more than " + std::to_string(kMaxDepth) + " levels deep");
     if (event == json::parse_event_t::object_start) keys.emplace_back();

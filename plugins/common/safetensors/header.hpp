@@ -12,7 +12,7 @@ struct Header {
   Metadata metadata;
 };
 
-// Throws std::runtime_error with a sentence where the header is no header or does not describe exactly `bytes` bytes of data.
+// Throws std::runtime_error if the header is invalid or does not describe exactly `bytes` bytes of data.
 Header ParseHeader(std::string_view text, const std::byte* data, uint64_t bytes);
 
 // As in the file: by dtype, the last one first, then by name.

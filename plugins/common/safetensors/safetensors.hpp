@@ -1,6 +1,6 @@
 // Named tensors in a file, https://github.com/huggingface/safetensors#format: the length of a JSON header as a little-endian
-// u64, the header (name -> dtype, shape, place in the data), the data. Errors are std::runtime_error with a sentence that
-// begins with the file's path.
+// u64, the header (name -> dtype, shape, place in the data), the data. Errors are std::runtime_error, starting with the file's
+// path.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace backplane::safetensors {
 
-// In the order of the format's own library, by which it lays out a file.
+// In the order of the format's own library, which determines the file layout.
 enum class Dtype { kBool, kU8, kI8, kI16, kU16, kF16, kBf16, kI32, kU32, kF32, kF64, kI64, kU64 };
 uint64_t ItemBytes(Dtype dtype);
 const char* NameOf(Dtype dtype);  // "F32"
@@ -25,10 +25,10 @@ struct Tensor {
 using Tensors = std::map<std::string, Tensor>;
 using Metadata = std::map<std::string, std::string>;
 
-// A file mapped into memory. The tensors' data lives as long as this object.
+// A memory-mapped file. The tensors' data are valid as long as this object.
 class Reader {
  public:
-  // Checks the whole header: what it says of the data fits the file exactly, without holes and overlaps.
+  // Validates the header: the tensors must cover the data exactly, without gaps and overlaps.
   explicit Reader(const std::string& path);
   ~Reader();
   Reader(const Reader&) = delete;
@@ -44,7 +44,7 @@ class Reader {
   Metadata metadata_;
 };
 
-// Writes the file whole or not at all, laid out as the format's own library does: the same tensors give the same bytes.
+// Writes the whole file or nothing, with the layout of the format's own library: equal tensors give equal bytes.
 void Write(const std::string& path, const Metadata& metadata, const Tensors& tensors);
 
 }  // namespace backplane::safetensors

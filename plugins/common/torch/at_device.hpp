@@ -13,7 +13,7 @@ inline c10::Device DeviceOf(bp_device device) {
                                        : c10::Device(c10::kCPU);
 }
 
-// The host's memory as a tensor, on whichever device it lies.
+// The host's memory as a tensor on its device, without copying.
 inline at::Tensor Borrow(const bp_tensor& tensor) {
   const at::ScalarType type = tensor.dtype.code == BP_DTYPE_FLOAT  ? at::kFloat
                               : tensor.dtype.code == BP_DTYPE_UINT ? at::kByte

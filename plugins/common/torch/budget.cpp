@@ -12,7 +12,7 @@
 namespace backplane::torch_common {
 namespace {
 
-constexpr size_t kHeader = 64;  // keeps the data aligned as LibTorch wants it, and holds its size
+constexpr size_t kHeader = 64;  // keeps LibTorch's alignment of the data, and stores its size
 constexpr uint8_t kPriority = 1;
 
 std::atomic<uint64_t> live{0}, peak{0}, limit{0};

@@ -1,5 +1,5 @@
-// Memory of the device that a learner computes on: of the CPU as budget.hpp counts it, of a GPU as LibTorch's allocator does.
-// Without LibTorch's headers.
+// Memory of a learner's device: for the CPU as counted by budget.hpp, for a GPU from LibTorch's allocator. Needs no LibTorch
+// headers.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace backplane::torch_common {
 
-// LibTorch is built for CUDA and sees a GPU: device 0 is the first that was granted. [any]
+// LibTorch is built for CUDA and sees a GPU: device 0 is the first granted one. [any]
 bool HasCuda();
 
-// Of a GPU only after its first tensor. [any]
+// For a GPU, call it only after its first tensor. [any]
 bp_device_use DeviceUse(bp_device device);
 void ResetPeak(bp_device device);
 
-// What would exceed `bytes` (0: no limit) throws c10::OutOfMemoryError. The limit of a GPU is the host's to set before LibTorch
-// is loaded, as its allocator asks for it once: returns false where it has not. [any]
+// Allocations above `bytes` (0: no limit) throw c10::OutOfMemoryError. The host must set a GPU's limit before LibTorch is
+// loaded, because its allocator reads it once: returns false if it has not. [any]
 bool LimitMemory(bp_device device, uint64_t bytes);
 
-// Gives back what a GPU's allocator has taken and no tensor uses; on a CPU nothing is kept. [any]
+// Frees unused memory cached by a GPU's allocator; the CPU has no cache. [any]
 void EmptyCache(bp_device device);
 
 }  // namespace backplane::torch_common

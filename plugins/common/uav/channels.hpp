@@ -1,4 +1,4 @@
-// The grid's channels, the same for every env that plays it.
+// The grid's channels, shared by all envs of it.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ inline constexpr int kNStatistics = std::size(kStatistics);
 struct Channels {
   explicit Channels(const Options& o);
 
-  bp::EnvSpec spec;  // in this order; an env may add to it
+  bp::EnvSpec spec;  // in this order; an env may add more
   bp::Handle<float> obs, state;
-  bp::Handle<int8_t> patch, map;  // with PatchDtype::kInt8, the latter where STATE has a map
+  bp::Handle<int8_t> patch, map;  // for PatchDtype::kInt8; `map` only if STATE has a map
   bool has_map;
   bp::Handle<const int32_t> action;
   bp::Handle<uint8_t> mask, alive;
@@ -28,7 +28,7 @@ struct Channels {
   std::array<bp::Handle<float>, kNStatistics> statistics;  // of kStatistics
 };
 
-// What continues OBS or STATE in bytes.
+// A byte channel that extends OBS or STATE.
 inline bp::Channel BytesOf(uint16_t role, const char* name, int64_t size, uint16_t scope) {
   return {.role = role, .name = name, .shape = {size}, .scope = scope, .low = {-1}, .high = {1}};
 }

@@ -65,7 +65,7 @@ bool MapMaker::Suitable(const Map& map) {
   const auto has = [&](int32_t cell) { return Has(reached_, words_, cell % side, cell / side); };
   Restart(map.start[0]);
   for (int64_t i = 0; i < options_.n_uavs; ++i) {
-    // Most maps are one piece, seen at once.
+    // Most maps are connected, so the first pass suffices.
     while (!has(map.start[i]) || !has(map.target[i])) {
       if (Spread()) continue;
       if (has(map.start[i]) || has(map.target[i])) return false;
@@ -81,10 +81,10 @@ void MapMaker::Restart(int32_t cell) {
   reached_[cell / side * words_ + cell % side / 64] = uint64_t{1} << (cell % side % 64);
 }
 
-// Sweeps down and up the lines: each takes what its own reached cells and those of the line before touch.
+// Sweeps down and up: each line spreads its own reached cells and those reached in the line before.
 bool MapMaker::Spread() {
   const int64_t side = options_.grid_size;
-  const auto spread = [this](const uint64_t* line, int64_t w) {  // the line's reached cells and their neighbours left and right
+  const auto spread = [this](const uint64_t* line, int64_t w) {  // the line's reached cells with left and right neighbours
     const uint64_t before = w > 0 ? line[w - 1] >> 63 : 0, after = w + 1 < words_ ? line[w + 1] << 63 : 0;
     return line[w] | line[w] << 1 | line[w] >> 1 | before | after;
   };

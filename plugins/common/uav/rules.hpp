@@ -1,5 +1,5 @@
-// The multi-UAV grid: options, moves, and where each number stands in its channels. Shared by the scalar env, the tensor env
-// and the scripted policies, so that the three speak of one task.
+// The multi-UAV grid: options, moves, and the layout of its channels. Shared by the scalar env, the tensor env and the scripted
+// policies, so that all three implement the same task.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr auto WordsOf(PatchDtype) {
 }
 
 struct Options {
-  // Throws bp::Error (BP_E_CONFIG), naming the option's place, where the options cannot be met together.
+  // Throws bp::Error (BP_E_CONFIG) with the option's place if the options contradict each other.
   void Check(const bp::Config& config) const;
 
   int64_t cells() const { return grid_size * grid_size; }
@@ -53,7 +53,8 @@ consteval int64_t LargestOf(std::string_view range) {
   return largest;
 }
 inline constexpr int64_t kMaxUavs = LargestOf(kNumbersOfUavs), kMaxGridSize = LargestOf(kGridSizes);
-// Where something grows with the square of their number: OBS with Others::kList, and the tensor env, which compares all pairs.
+// Limit for costs that grow with the square of the number: OBS with Others::kList, and the tensor env, which compares all
+// pairs.
 inline constexpr int64_t kMaxUavsInPairs = 256;
 
 inline constexpr bp::OptionTable kOptions{
@@ -93,14 +94,14 @@ struct Move {
 inline constexpr int64_t kActions = 9;
 inline constexpr Move kMoves[kActions] = {{0, 0}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}};
 
-// Between two cells, in cells. The root of an exact integer, so the same number however it is computed.
+// Distance between two cells, in cells. The root of an exact integer, so independent of the implementation.
 inline double Distance(int64_t dx, int64_t dy) { return std::sqrt(static_cast<double>(dx * dx + dy * dy)); }
 
-// What has become of a UAV, and why one was held back or crashed; of two causes in a step the lower one counts.
+// The state of a UAV, and the reason why it was held back or crashed; of two causes in a step the lower one counts.
 enum class Status : int32_t { kActive, kArrived, kCrashed };
 enum Cause : uint8_t { kStatic, kVertex, kEdge, kNone };
 
-// Cells around a map that is kept with a border, so that every patch lies inside.
+// Cells around a map stored with a border, so that every patch is inside.
 inline int64_t Border(const Options& o) { return std::max<int64_t>(o.sensor_radius, 1); }
 
 // Numbers of OBS and STATE are quotients in float64, rounded once: k / n for k = -n .. n.
@@ -117,12 +118,12 @@ inline std::vector<float> Quotients(int64_t n) {
 //   other: seen, relative x / R, relative y / R, last dx, last dy; zeros when inactive or farther than R (Chebyshev)
 //   patch: -1 outside the grid, 1 obstacle, 0 free
 inline constexpr int64_t kSelf = 8, kOther = 5;
-// With Others::kPatches two patches stand in place of those blocks: 1 where a UAV seen is, and 1 where it will be if it moves
-// as it did last, 0 elsewhere.
+// Others::kPatches replaces those blocks by two patches: 1 at the visible UAVs' cells, and 1 at their next cells if they repeat
+// their last move, 0 elsewhere.
 inline int64_t OthersSize(const Options& o) {
   return o.others == Others::kPatches ? 2 * o.patch_side() * o.patch_side() : kOther * (o.n_uavs - 1);
 }
-// All patches of a UAV, which stand last.
+// The size of all patches of a UAV, which come last.
 inline int64_t PatchesSize(const Options& o) {
   return (o.others == Others::kPatches ? 3 : 1) * o.patch_side() * o.patch_side();
 }
@@ -133,7 +134,7 @@ inline int64_t ObsSize(const Options& o) {
 
 // STATE of a row: [one block per UAV, t / max_steps, the map row by row unless state_map is none].
 //   UAV: x, y (over W - 1), last dx, last dy, tx, ty (over W - 1), active, arrived
-//   map: 1 obstacle, 0 free, and with `explored` -1 where no UAV has looked
+//   map: 1 obstacle, 0 free, and with `explored` -1 if unseen
 inline constexpr int64_t kStatePerUav = 8;
 inline int64_t MapSize(const Options& o) { return o.state_map == StateMap::kNone ? 0 : o.cells(); }
 // With PatchDtype::kInt8 the map is the channel `map`, which is not there without one.

@@ -3,7 +3,8 @@
 namespace ant {
 namespace {
 
-// A leg points along (x, y), signs of its corner: a fixed first link, a thigh that swings about z, a shin on the ankle.
+// A leg in the direction of (x, y), the signs of its corner: a fixed first link, a thigh that swings about z, a shin on the
+// ankle.
 struct Leg {
   const char *number, *name;  // body names are Gymnasium's, for option main_body
   int x, y;

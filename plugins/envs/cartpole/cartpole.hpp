@@ -1,5 +1,5 @@
 // The cart with a pole of Barto, Sutton and Anderson (1983), "Neuronlike adaptive elements that can solve difficult learning
-// control problems", as CartPole-v1 of Gymnasium computes it: float64 state, explicit Euler.
+// control problems", computed like Gymnasium's CartPole-v1: float64 state, explicit Euler.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,8 @@ inline constexpr double kGravity = 9.8, kCartMass = 1.0, kPoleMass = 0.1, kHalfL
 inline constexpr double kXLimit = 2.4, kThetaLimit = 12 * 2 * std::numbers::pi / 360;  // m, rad
 inline constexpr double kResetRange = 0.05;
 
-// One step of one row (Real is double) or of several (a vector of them). The order of the operations decides the last bits:
-// keep it.
+// One step of one row (Real is double) or of several (a vector of them). Keep the order of the operations, which determines the
+// last bits.
 template <class Real>
 inline __attribute__((always_inline)) void Advance(const Real& force, const Real& sine, const Real& cosine, Real* x,
                                                    Real* x_dot, Real* theta, Real* theta_dot) {

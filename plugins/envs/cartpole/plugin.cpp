@@ -45,7 +45,7 @@ class CartPole {
     const auto action = slot.Rows(action_);
     const auto obs = slot.Rows(obs_), reward = slot.Rows(reward_);
     const auto terminated = slot.Rows(terminated_);
-    // Where rows lie side by side, which they need not, all are stepped at once.
+    // Adjacent rows, which are common but not guaranteed, take one call.
     const auto dense = [](const auto& rows, auto n) { return rows[1].data() - rows[0].data() == n; };
     const bool all = dense(action, 1) && dense(obs, 4) && dense(reward, 1) && dense(terminated, 1);
     for (uint64_t first = begin, n = all ? end - begin : 1; first < end; first += n) {
@@ -87,7 +87,7 @@ class CartPole {
   static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
   bp::PictureSize SizeOfPicture() const { return {640, 250}; }
   double SecondsOfStep() const { return cartpole::kTau; }
-  // The track with a mark each half metre, and a post at either end of it.
+  // The track with a mark every half metre and a post at each end.
   void DrawBackdrop(uint64_t, std::string* out) const {
     const double end = kScale * cartpole::kXLimit;
     bp::Print(out, "<path d=\"M0 %gh640\" stroke=\"#9aa3ad\" stroke-width=\"2\"/><path stroke=\"#9aa3ad\" d=\"", kTrack);

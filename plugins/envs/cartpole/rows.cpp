@@ -9,7 +9,7 @@ namespace {
 
 using namespace backplane::nn;
 
-// Of the first row of a call.
+// Pointers to the first row of a call.
 struct Place {
   double *x, *x_dot, *theta, *theta_dot;
   const int32_t* action;
@@ -30,7 +30,7 @@ void StepOne(const Place& at) {
   *at.fallen = state.Fallen();
 }
 
-// As many numbers as the vectors of doubles have.
+// A vector of T with as many lanes as a vector of doubles.
 template <class T, Isa isa>
 struct NarrowOf {
   typedef T type __attribute__((vector_size(sizeof(T) * kLanes<double, isa>)));
@@ -47,7 +47,7 @@ BP_NN_INLINE void Pair(const Vec<double, isa>& first, const Vec<double, isa>& se
   *out = __builtin_convertvector(low, Wide) | (__builtin_convertvector(high, Wide) << 32);
 }
 
-// The lanes of a and b in turn, first those of the lower halves.
+// Interleaves the lanes of a and b, the lower halves first.
 template <Isa isa>
 BP_NN_INLINE void Interleave(const Vec<uint64_t, isa>& a, const Vec<uint64_t, isa>& b, Vec<uint64_t, isa>* lower,
                              Vec<uint64_t, isa>* upper) {
@@ -71,7 +71,7 @@ BP_NN_INLINE void StepLanes(const Place& at, const double* sines, const double* 
   Narrow<int32_t, isa> action;
   Load(at.x, &x), Load(at.x_dot, &x_dot), Load(at.theta, &theta), Load(at.theta_dot, &theta_dot);
   Load(sines, &sine), Load(cosines, &cosine), Load(at.action, &action);
-  // Comparisons of whole vectors cost more than signs: of what is not 0, it or its opposite has one.
+  // Signs are cheaper than comparisons of whole vectors: a nonzero number or its negation has one.
   const Bits other = __builtin_convertvector(action ^ 1, Bits), sign = (other | -other) & INT64_MIN;
   const V force = (V)((Bits)(V{} + kForce) | sign);
   Advance(force, sine, cosine, &x, &x_dot, &theta, &theta_dot);

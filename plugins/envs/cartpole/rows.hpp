@@ -1,5 +1,5 @@
-// The states of many carts, an array for each number, stepped by the vectors of the processor that runs. A row's bits are those
-// of State::Step, whichever rows are stepped with it.
+// The states of many carts, one array per number, stepped with the processor's vector instructions. A row's bits equal the
+// result of State::Step, whichever rows are stepped with it.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ class Rows {
   void Set(uint64_t row, const State& state) {
     x_[row] = state.x, x_dot_[row] = state.x_dot, theta_[row] = state.theta, theta_dot_[row] = state.theta_dot;
   }
-  // One step of rows [begin, end), to the right where an action is 1: action [end - begin], obs [end - begin, 4], fallen
-  // [end - begin]. Rows of several calls at once have nothing in common.
+  // One step of rows [begin, end), to the right if an action is 1: action [end - begin], obs [end - begin, 4], fallen [end -
+  // begin]. Concurrent calls must not share rows.
   void Step(uint64_t begin, uint64_t end, const int32_t* action, float* obs, uint8_t* fallen);
 
  private:

@@ -27,7 +27,7 @@ struct World : mj::World<Options> {
   explicit World(const Options& o) : mj::World<Options>(o, {"half_cheetah.xml", ModelXml(), mjJNT_SLIDE}) {}
 };
 
-// The parts of one reward, signs as they are added. The task never ends by itself.
+// The terms of a reward, with the signs of the sum. The task never terminates.
 struct Terms {
   double forward = 0, ctrl = 0;
   static constexpr bool terminated = false;

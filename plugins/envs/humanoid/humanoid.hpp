@@ -83,7 +83,7 @@ class Humanoid : public mj::Task<Humanoid, World> {
     return {x / w.mass, y / w.mass};
   }
 
-  // The control cost is that of data.ctrl and hence float64; contact forces are not clipped, their cost is.
+  // The control cost uses data.ctrl and is float64; contact forces are not clipped, but their cost is.
   Terms Judge(const World& w, const float*) const {
     const mjData& now = data();
     const bool healthy = w.healthy_z_min < now.qpos[2] && now.qpos[2] < w.healthy_z_max;

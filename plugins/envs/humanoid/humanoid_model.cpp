@@ -2,7 +2,7 @@
 
 namespace humanoid {
 
-// Left and right differ in two places, which belong to the task: the armature of hip_y and the stiffness of the knee.
+// The armature of hip_y and the stiffness of the knee differ between left and right; this is part of the task.
 namespace {
 
 constexpr char kModelXml[] = R"(

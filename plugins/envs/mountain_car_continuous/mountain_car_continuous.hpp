@@ -1,4 +1,4 @@
-// A car in a valley, too weak to climb the hill in one go (Moore, 1990), as MountainCarContinuous-v0 of Gymnasium computes it.
+// A car in a valley, too weak to climb the hill in one go (Moore, 1990), computed like Gymnasium's MountainCarContinuous-v0.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@ struct State {
   }
 
  private:
-  // An action within its limits stays a float32 and makes the push one; a clipped action is a Python number, which is float64.
+  // An action within its limits stays float32, and so does the push; a clipped action is a Python number, which is float64.
   static double Push(float action, double slope) {
     if (action < -kMaxAction) return -kMaxAction * kPower - slope;
     if (action > kMaxAction) return kMaxAction * kPower - slope;

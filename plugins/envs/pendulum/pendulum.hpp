@@ -1,4 +1,4 @@
-// A pendulum to be swung up by a weak motor, as Pendulum-v1 of Gymnasium computes it: float64 state, float32 torque.
+// A pendulum to swing up with a weak motor, computed like Gymnasium's Pendulum-v1: float64 state, float32 torque.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@ namespace pendulum {
 
 inline constexpr double kMaxSpeed = 8, kMaxTorque = 2, kTau = 0.05;  // rad/s, N m, s; mass and length are 1
 
-// numpy squares a number by the C library's pow and powf, and their last bit is now and then another than that of x * x. GCC
-// turns pow(x, 2) into x * x where it sees the 2, hence the volatile.
+// numpy squares with the C library's pow and powf, whose last bit occasionally differs from x * x. The volatile keeps GCC from
+// replacing pow(x, 2) by x * x.
 template <class Real>
 Real Square(Real x) {
   volatile Real two = 2;
   return std::pow(x, two);
 }
 
-// The angle in [-pi, pi), with the remainder of Python: it has the sign of the divisor.
+// Maps the angle to [-pi, pi) with Python's remainder, which has the sign of the divisor.
 inline double Normalize(double angle) {
   constexpr double kPi = std::numbers::pi;
   double turn = std::fmod(angle + kPi, 2 * kPi);
@@ -28,7 +28,7 @@ inline double Normalize(double angle) {
 struct State {
   double theta = 0, theta_dot = 0;  // rad, 0 is upright; rad/s
 
-  // One step; returns its reward, which is that of the state before. What stands in float is float32 in numpy too.
+  // One step; returns the reward for the state before it. Expressions in float are float32 in numpy too.
   double Advance(double gravity, float torque) {
     const float u = std::clamp(torque, static_cast<float>(-kMaxTorque), static_cast<float>(kMaxTorque));
     const double cost = Square(Normalize(theta)) + 0.1 * Square(theta_dot) + 0.001f * Square(u);

@@ -1,5 +1,5 @@
-// The numbers that a phase of the training sets, each also an option of its own: name, in phase 1, in phase 2, range, unit,
-// help. From here come the option table (options.hpp), its help and the members of Numbers.
+// The numbers that depend on the training phase, each also an option: name, value in phase 1, in phase 2, range, unit, help.
+// The option table (options.hpp), its help and the members of Numbers are generated from this list.
 #pragma once
 
 #include "backplane/plugin.hpp"
@@ -30,7 +30,7 @@
 
 namespace quadruped_stand {
 
-// What an option that says `phase` stands for is told by Numbers.
+// Numbers resolves options whose default is `phase`.
 struct NumberOptions {
   int64_t phase = 1;
 #define MEMBER(name, ...) std::optional<double> name;

@@ -1,4 +1,4 @@
-// The options of the quadruped, and what follows from them.
+// The options of the quadruped, and values derived from them.
 #pragma once
 
 #include "numbers.hpp"

@@ -12,7 +12,7 @@ struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
     return world.model()->opt.timestep * static_cast<double>(world.action_repeat);
   }
   void DrawBackdrop(const Model&, std::string* out) const { mj::DrawGround(out); }
-  // The torso is green while it stands.
+  // The torso is green while the quadruped stands.
   void DrawFrame(const Model& world, std::string* out) const {
     const bool stands = memory().streak > 0;
     char caption[96];

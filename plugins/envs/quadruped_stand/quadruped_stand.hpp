@@ -7,7 +7,7 @@
 
 namespace quadruped_stand {
 
-// The options with what `phase` stands for, and the compiled model.
+// The options with the defaults of `phase` resolved, and the compiled model.
 struct World : RewardOptions {
   explicit World(const Options& o)
       : RewardOptions(o),
@@ -44,7 +44,7 @@ struct World : RewardOptions {
   uint64_t fingerprint_;
 };
 
-// What an episode remembers beside the state of the simulation.
+// The state of an episode outside the simulation.
 struct Memory {
   double last_ctrl[2 * kLegs] = {};
   int64_t steps = 0, streak = 0, standing = 0, finished = 0;
@@ -86,14 +86,15 @@ class QuadrupedStand {
     return {.reward = terms.Reward(), .terminated = memory_.finished != 0};
   }
 
-  // Starts an episode in the state that `fill` makes of qpos [nq] and qvel [nv], which hold the model's initial pose at rest.
+  // Starts an episode in the state that `fill` writes to qpos [nq] and qvel [nv], which initially contain the model's initial
+  // pose at rest.
   template <class Fill>
   void Restart(const World& world, const Fill& fill) {
     simulation_.Restart(world.model(), fill);
     memory_ = {};
   }
 
-  // Moves on by one env step; the terms of its reward. An episode that has finished neither moves nor pays.
+  // Advances by one env step and returns the terms of its reward. A finished episode neither moves nor earns.
   Terms Advance(const World& world, const float* action) {
     if (memory_.finished) return {};
     double ctrl[2 * kLegs];
@@ -107,7 +108,7 @@ class QuadrupedStand {
 
   const mjData& data() const { return simulation_.data(); }
   const Memory& memory() const { return memory_; }
-  // Steps of standing over the steps that an episode may have, so that one that ends early does not stand for its rest.
+  // Steps of standing divided by the maximum number of steps, so that an episode that ends early does not count as standing.
   double StandingFraction(const World& world) const {
     return static_cast<double>(memory_.standing) / static_cast<double>(world.max_episode_steps);
   }
@@ -157,7 +158,7 @@ class QuadrupedStand {
     std::transform(data().qvel, data().qvel + world.nv(), obs, to_float);
   }
 
-  // Says once what there is: Spec takes the names, Step the values.
+  // Single list of the metrics: Spec reads the names, Step the values.
   template <class Out>
   void Inform(const World& world, const Terms& terms, const Out& out) const {
     const auto steps = static_cast<double>(std::max<int64_t>(memory_.steps, 1));

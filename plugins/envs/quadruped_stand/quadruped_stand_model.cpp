@@ -20,8 +20,8 @@ std::string LegXml(const Leg& leg) {
 
 }  // namespace
 
-// The spring of stiffness 5 holds every joint to its initial pose, the free root too. Legs touch the floor alone, since two
-// geoms collide where the contype of one meets the conaffinity of the other.
+// The spring of stiffness 5 holds every joint at its initial pose, including the free root. Legs touch only the floor, because
+// two geoms collide if the contype of one matches the conaffinity of the other.
 std::string ModelXml() {
   std::string xml = R"(
 <mujoco model='quadruped_stand'>

@@ -5,7 +5,7 @@
 
 namespace quadruped_stand {
 
-// Legs in the order front left, front right, back left, back right; each has a hip, then a knee, among the joints as among the
+// Legs in the order front left, front right, back left, back right; each has a hip and then a knee, in the joints and in the
 // motors.
 inline constexpr int kLegs = 4;
 

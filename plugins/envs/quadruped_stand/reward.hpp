@@ -1,4 +1,4 @@
-// What a state of the quadruped is worth. See README.md for the formula.
+// The quadruped's reward function. See README.md for the formula.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ struct RewardOptions : Numbers {
   double knee_lo, knee_hi, height_cost;
 };
 
-// A state after a step and what was remembered from before it.
+// The state after a step and the memory from before it.
 struct State {
   const double *qpos, *qvel, *ctrl, *last_ctrl;
-  int64_t streak;  // steps of standing up to the step before
+  int64_t streak;  // consecutive steps of standing before this step
 };
 
-// The parts of one reward, signs as they are added.
+// The terms of a reward, with the signs of the sum.
 struct Terms {
   double alive = 0, stand = 0, streak = 0, knees = 0, costs = 0;
   double Reward() const { return alive + stand + streak + knees + costs; }
 };
 
-constexpr double kStandingGate = 0.6;  // a step with more stands
-constexpr double kUpBest = 0.98;       // where the reward for uprightness ends
+constexpr double kStandingGate = 0.6;  // a step above it counts as standing
+constexpr double kUpBest = 0.98;       // limit of the reward for uprightness
 constexpr double kKneeSpan = 2;        // rad
 
 inline double Square(double x) { return x * x; }

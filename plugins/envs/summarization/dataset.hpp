@@ -1,4 +1,4 @@
-// All pairs of a file, tokenised once, in memory.
+// All pairs of a file, tokenised once and kept in memory.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@
 
 namespace backplane::summarization {
 
-// A text's tokens, bos and eos among them, at most `max` of them.
+// Maximum numbers of tokens per text, including bos and eos.
 struct Caps {
   int64_t source = 0, target = 0;
 };
 
 class Dataset {
  public:
-  // Throws bp::Error (BP_E_CONFIG) for a file that ReadRecords refuses or that has no rows.
+  // Throws bp::Error (BP_E_CONFIG) if ReadRecords rejects the file or it has no rows.
   Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps);
 
   uint64_t size() const { return reference_begin_.size() - 1; }
   std::span<const int32_t> Source(uint64_t item) const { return Tokens(2 * item); }
-  // Of the first target; the others are only scored against.
+  // The first target; the others are only used for scores.
   std::span<const int32_t> Target(uint64_t item) const { return Tokens(2 * item + 1); }
-  // All targets, as they stand in the file. Valid as long as this.
+  // All targets, in the order of the file. Valid as long as this object.
   std::span<const std::string_view> References(uint64_t item) const {
     return {references_.data() + reference_begin_[item], reference_begin_[item + 1] - reference_begin_[item]};
   }
   const ReadReport& report() const { return report_; }
-  // Differs where the tokens do.
+  // Differs if the tokens differ.
   uint64_t Fingerprint() const;
 
  private:
@@ -41,17 +41,17 @@ class Dataset {
 
   std::vector<int32_t> tokens_;                  // source and target of item 0, of item 1, ...
   std::vector<uint64_t> token_begin_ = {0};      // [2 size() + 1]
-  std::string texts_;                            // all references, end to end
+  std::string texts_;                            // all references, concatenated
   std::vector<std::string_view> references_;     // into texts_
   std::vector<uint64_t> reference_begin_ = {0};  // [size() + 1]
   ReadReport report_;
 };
 
-// The order of an epoch: a function of the seed, every item once. Keeps the last one.
+// The order of an epoch: a permutation determined by the seed. Caches the last one.
 class EpochOrder {
  public:
   explicit EpochOrder(uint64_t items) : items_(items) {}
-  // Items in the order of `seed`, [items]; seed 0 is the order of the file. Valid until the next call.
+  // Item numbers in the order of `seed`, [items]; seed 0 is the order of the file. Valid until the next call.
   const std::vector<uint32_t>& Of(uint64_t seed);
 
  private:

@@ -1,4 +1,4 @@
-// The options, and what is made of them.
+// The options and their validated forms.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ enum class BadRows { kFail, kSkip };
 constexpr auto WordsOf(BadRows) { return bp::Words<BadRows>({{"fail", BadRows::kFail}, {"skip", BadRows::kSkip}}); }
 
 struct Options {
-  // Throws bp::Error (BP_E_CONFIG) for what the table cannot express.
+  // Throws bp::Error (BP_E_CONFIG) for constraints beyond the table.
   void Check(const bp::Config& config);
 
   std::filesystem::path data, tokenizer;
@@ -43,7 +43,7 @@ struct Options {
   bool rouge_stem = false;
   rouge::MultiRef rouge_multi_ref = rouge::MultiRef::kMax;
 
-  // What Check makes of them.
+  // Derived by Check.
   ReadOptions reading;
   Caps caps;
   rouge::Options rouge;

@@ -12,7 +12,7 @@ Row = collections.namedtuple("Row", "package source document summary")
 
 
 class CorpusError(Exception):
-    """One line that says what is missing or wrong."""
+    """A one-line message about a missing or invalid part."""
 
 
 def stanzas(path, *needed):

@@ -25,8 +25,8 @@ void CheckTexts(const Record& record, const Columns& columns) {
                    columns.targets.size() == 1 ? "'" + columns.targets[0] + "' is empty" : "one of the targets is empty");
 }
 
-// Hands records on late, because a row is only known to be whole when the next one is. Bad rows between a record and a torn
-// one tell nothing: they may be parts of the torn one too.
+// Delays records by one, because only the next row shows that a row is complete. Bad rows between a record and a torn row prove
+// nothing: they may be parts of the torn one.
 class Sieve {
  public:
   Sieve(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept)
@@ -82,7 +82,7 @@ class Sieve {
   const std::function<void(const Record&)>& accept_;
   std::optional<Record> held_;
   bool after_torn_ = false;
-  uint64_t first_row_left_out_ = 0;  // 0: none; a record that is held is left out after the rows behind it
+  uint64_t first_row_left_out_ = 0;  // 0: none; a held record is left out after the rows that follow it
   ReadReport report_;
 };
 

@@ -1,5 +1,5 @@
-// Pairs of texts out of csv, tsv and JSON-lines files. A row that cannot be read whole is never half used: it is named by its
-// number and line, or left out and counted.
+// Pairs of texts from csv, tsv and JSON-lines files. An incomplete row is never used in part: it is an error with number and
+// line, or left out and counted.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,13 @@
 
 namespace backplane::summarization {
 
-// Where a row begins: its number (the header is none) and its line in the file, both from 1; and what it calls itself.
+// The start of a row: its number (without the header) and its line in the file, both from 1, and its id.
 struct Place {
   uint64_t row = 0, line = 0;
   std::string id;
 };
 
-// Which fields make a pair. Several targets are several references of one source. `id` names rows in
-// messages; may be empty.
+// The fields of a pair. Several targets are several references for one source. `id` names rows in messages; may be empty.
 struct Columns {
   std::string source;
   std::vector<std::string> targets;
@@ -33,8 +32,8 @@ struct Record {
   std::vector<std::string> targets;  // at least one
 };
 
-// A row that cannot be used. `torn`: it has too few fields, as where a line break cut a row in two; the rows beside it may then
-// be parts of it, even if they look whole.
+// An unusable row. `torn`: it has too few fields, because a line break may have split it. The adjacent rows may then be parts
+// of it, even if they look complete.
 struct BadRow : std::runtime_error {
   BadRow(Place where, const std::string& what, bool is_torn = false)
       : std::runtime_error(what), place(std::move(where)), torn(is_torn) {}
@@ -42,7 +41,7 @@ struct BadRow : std::runtime_error {
   bool torn;
 };
 
-// A file in which nothing more can be read, for a reason that belongs to no single row.
+// A file that cannot be read further, for a reason outside any single row.
 struct BadFile : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -60,12 +59,12 @@ enum class Format { kCsv, kTsv, kJsonLines };
 // `text` without byte order mark and without line ends after the last row. Throws BadFile for a header that does not fit.
 // kCsv: RFC 4180. kTsv: a header, no quoting.
 std::unique_ptr<RecordReader> ReadTable(std::string_view text, Format format, const Columns& columns);
-// An object a line; a target may be a list of texts. Empty lines count for nothing.
+// One object per line; a target may be a list of texts. Empty lines are ignored.
 std::unique_ptr<RecordReader> ReadJsonLines(std::string_view text, const Columns& columns);
 
 // First byte of `text` that is no UTF-8, or npos.
 size_t FindBadUtf8(std::string_view text);
-// The beginning of `text` for a message, up to 30 bytes of UTF-8 in quotes.
+// The start of `text` for a message, up to 30 bytes of UTF-8 in quotes.
 std::string Excerpt(std::string_view text);
 
 struct ReadOptions {
@@ -79,9 +78,8 @@ struct ReadReport {
   std::string first_left_out;  // place and reason
 };
 
-// Gives the file's records to `accept`, in their order; accept may throw BadRow. Texts are UTF-8 and not blank. The rows beside
-// a torn one are left out with it, also where bad rows lie between. Throws bp::Error (BP_E_CONFIG) that names file, row and
-// line.
+// Passes the file's records to `accept`, in order; accept may throw BadRow. Texts are UTF-8 and not blank. The rows adjacent to
+// a torn one are left out too, even if bad rows are in between. Throws bp::Error (BP_E_CONFIG) with file, row and line.
 ReadReport ReadRecords(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& accept);
 
 }  // namespace backplane::summarization

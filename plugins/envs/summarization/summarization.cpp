@@ -45,7 +45,7 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
       order_(data_.size()),
       channels_(options_, vocabulary_.size()),
       item_(rows) {
-  // As if each row had just played what comes before its first item, so that a first reset with a mask begins there too.
+  // Start as if each row had just played the item before its first one, so that a first reset with a mask starts there too.
   for (uint64_t r = 0; r < rows; ++r) item_[r] = (r % data_.size() + data_.size() - rows % data_.size()) % data_.size();
   const ReadReport& report = data_.report();
   if (report.left_out > 0)
@@ -135,7 +135,7 @@ rouge::Scores Summarization::Score(const std::vector<int32_t>& generated, uint64
   try {
     return scorer_.Score(vocabulary_.Decode(generated), data_.References(item));
   } catch (const rouge::EmptyText&) {
-    return {};  // what Korean baselines count for a summary without words
+    return {};  // the score of a summary without words in Korean baselines
   }
 }
 

@@ -1,5 +1,4 @@
-// A file of documents and summaries as an env: a data set to learn from, and episodes of one step in which a summary is
-// generated.
+// A file of documents and summaries as an env: a data set for learning, and episodes of one step that generates a summary.
 #pragma once
 
 #include <memory>
@@ -22,10 +21,10 @@ class Summarization {
   Summarization(const bp_host* host, const Options& options, uint64_t rows);
   bp::EnvSpec Spec() const { return channels_.spec; }
 
-  // Row r plays item r, then r + rows, r + 2 rows, ... modulo the items; a reset without mask begins with item r again. Seeds
-  // change nothing: what is evaluated twice is evaluated on the same items.
+  // Row r plays item r, then r + rows, r + 2 rows, ... modulo the items; a reset without mask restarts at item r. Seeds are
+  // ignored, so all evaluations use the same items.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
-  // Allocates: texts have no fixed size. Throws bp::Error (BP_E_INVALID_ARG) for an id that is no piece.
+  // Allocates, because texts have no fixed size. Throws bp::Error (BP_E_INVALID_ARG) for an invalid id.
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
 
   uint64_t Items() const { return data_.size(); }
@@ -48,9 +47,9 @@ class Summarization {
     bp::Handle<float> rouge1, rouge2, rougeL, rougeLsum, tokens;
   };
 
-  void Show(const bp::Slot& slot, uint64_t row, uint64_t item) const;    // what a reset writes
-  void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const;  // what a step adds: labels and their weight
-  // The generated ids of a row: up to the first end or padding, without begins.
+  void Show(const bp::Slot& slot, uint64_t row, uint64_t item) const;    // the reset's part
+  void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const;  // the step's part: labels and weight
+  // The generated ids of a row: up to the first eos or padding, without bos.
   std::vector<int32_t> Generated(const bp::Slot& slot, uint64_t row) const;
   rouge::Scores Score(const std::vector<int32_t>& generated, uint64_t item) const;
 
@@ -60,7 +59,7 @@ class Summarization {
   rouge::Scorer scorer_;
   EpochOrder order_;
   Channels channels_;
-  std::vector<uint64_t> item_;  // [rows] what each row plays
+  std::vector<uint64_t> item_;  // [rows] current item
 };
 
 }  // namespace backplane::summarization

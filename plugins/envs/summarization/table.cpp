@@ -1,4 +1,4 @@
-// csv and tsv. A machine of our own because rows must be named by number and line and a broken quote must not be guessed at:
+// csv and tsv. A custom parser, because errors need row number and line, and a broken quote must not be guessed:
 // docs/decisions/0013-reading-tables.md.
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 namespace backplane::summarization {
 namespace {
 
-// The fields of one row after another.
+// Returns the fields of one row after another.
 class Rows {
  public:
   Rows(std::string_view text, Format format) : text_(text), csv_(format == Format::kCsv) {}
 
-  // False at the end. `problem` is empty, or says why the row cannot be used though its end is known. Throws BadFile.
+  // False at the end. `problem` is the reason why the row is unusable although its end is known, or empty. Throws BadFile.
   bool Next(std::vector<std::string>* fields, std::string* problem) {
     fields->clear(), problem->clear();
     if (at_ > text_.size() || (at_ == 0 && text_.empty())) return false;
@@ -22,10 +22,10 @@ class Rows {
     next_line_ += std::count(text_.begin() + begin, text_.begin() + std::min(at_, text_.size()), '\n');
     return true;
   }
-  uint64_t line() const { return line_; }  // where the row begins
+  uint64_t line() const { return line_; }  // of the row's start
 
  private:
-  // The end of the line that holds `from`, without its line break.
+  // The end of the line that contains `from`, without its line break.
   size_t LineEnd(size_t from) const {
     const size_t end = std::min(text_.find('\n', from), text_.size());
     return end > from && text_[end - 1] == '\r' ? end - 1 : end;
@@ -74,7 +74,7 @@ class Rows {
     }
     const size_t end = LineEnd(at_);
     if (at_ == end || text_[at_] == ',') return;
-    // Whether the quote closed the field or should have been doubled is not known, nor therefore where the row ends.
+    // The quote may have closed the field, or it should have been doubled, so the end of the row is unknown.
     throw BadFile("row at line " + std::to_string(line_) + ": expected a comma or the end of the line after field " +
                   Excerpt(*field) + ", got " + Excerpt(text_.substr(at_, end - at_)) +
                   "; the end of the row is unknown, so the rest of the file cannot be read");

@@ -18,14 +18,14 @@ class Vocabulary {
   explicit Vocabulary(const std::string& path);
 
   int32_t size() const { return size_; }
-  int32_t bos() const { return bos_; }  // -1: texts have no begin
+  int32_t bos() const { return bos_; }  // -1: texts have no bos
   int32_t eos() const { return eos_; }
   int32_t pad() const { return pad_; }
 
-  // Appends bos where there is one, as many pieces of the text as leave room in max_length, eos. Returns how many pieces the
-  // whole text has.
+  // Appends bos if there is one, as many pieces of the text as fit into max_length, and eos. Returns the number of pieces in
+  // the whole text.
   uint64_t Encode(std::string_view text, int64_t max_length, std::vector<int32_t>* out) const;
-  // Control pieces become nothing, the unknown piece " ⁇ ". Every id lies in 0 .. size() - 1.
+  // Skips control pieces; the unknown piece becomes " ⁇ ". Every id must be in 0 .. size() - 1.
   std::string Decode(std::span<const int32_t> ids) const;
 
  private:

@@ -14,7 +14,7 @@ struct LanesOf {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
-// N cells at once.
+// Copies N cells with one load and store.
 template <nn::Isa isa, int N>
 BP_NN_INLINE void CopyCells(const int8_t* from, int8_t* out) {
   typename LanesOf<int8_t, N>::type cells;
@@ -38,8 +38,8 @@ BP_NN_INLINE void CopyCells(const int8_t* from, float* out) {
   for (int i = 0; i < N; ++i) out[i] = from[i];
 }
 
-// Writes `lines` lines of `width` > 0 cells, `stride` apart, one after the other. A call of memcpy for each of these short
-// lines would cost more than the copies, so they are made of pieces of which the last one may overlap the one before.
+// Writes `lines` lines of `width` > 0 cells, `stride` apart, contiguously. A memcpy call per short line would cost more than
+// the copies. Lines are copied in pieces instead; the last piece may overlap the one before.
 template <nn::Isa isa, int N, class T>
 BP_NN_INLINE void CopyLinesBy(const int8_t* from, int64_t stride, int64_t lines, int64_t width, T* out) {
   for (int64_t y = 0; y < lines; ++y, from += stride, out += width) {
@@ -49,7 +49,7 @@ BP_NN_INLINE void CopyLinesBy(const int8_t* from, int64_t stride, int64_t lines,
 }
 template <nn::Isa isa, class T>
 BP_NN_INLINE void CopyLines(const int8_t* from, int64_t stride, int64_t lines, int64_t width, T* out) {
-  constexpr bool kWide = isa == nn::Isa::kAvx512 || sizeof(T) == 1;  // as a register holds
+  constexpr bool kWide = isa == nn::Isa::kAvx512 || sizeof(T) == 1;  // fits a register
   if (kWide && width >= 16)
     CopyLinesBy<isa, 16>(from, stride, lines, width, out);
   else if (width >= 8)

@@ -23,7 +23,7 @@ void HoldBackConflicts(bool priority, Proposals* p) {
   for (bool changed = true; changed;) {
     changed = false;
     std::fill_n(p->held.begin(), p->n, kNone);
-    // If nobody stays in the cell, priority lets the mover with the lowest index pass.
+    // If the cell is empty, priority lets the mover with the lowest index pass.
     p->meetings.ForEach(p->to.data(), p->n, [&](int64_t first, int64_t k) {
       if (!priority || !p->Moves(k)) hold(first, kVertex);
       hold(k, kVertex);

@@ -9,12 +9,11 @@ namespace backplane::uav_grid {
 namespace {
 
 constexpr int64_t kSide = 640;          // pixels of the grid; a grid of more cells gets one for each
-constexpr double kHead = 30;            // pixels above it
-constexpr int64_t kLinesUpTo = 80;      // cells a side: more lines would be a grey ground
+constexpr double kHead = 30;            // pixels of the header
+constexpr int64_t kLinesUpTo = 80;      // cells per side: more lines would look grey
 constexpr double kLeastForNumbers = 7;  // pixels of a cell
 
-// Ten that people with the common kinds of colour blindness tell apart: "muted" of P. Tol, "Colour Schemes"
-// (SRON/EPS/TN/09-002, 2021), and one more.
+// Ten colour-blind-safe colours: "muted" of P. Tol, "Colour Schemes" (SRON/EPS/TN/09-002, 2021), and one more.
 struct Colour {
   const char *fill, *number;
 };
@@ -23,7 +22,7 @@ constexpr Colour kColours[] = {{"#332288", "#fff"}, {"#88ccee", "#000"}, {"#1177
                                {"#aa4499", "#fff"}, {"#d55e00", "#000"}};
 const Colour& ColourOf(size_t uav) { return kColours[uav % std::size(kColours)]; }
 
-// Where cells lie in the picture, pixels.
+// Positions of cells in the picture, in pixels.
 class Layout {
  public:
   explicit Layout(const Model& model)
@@ -34,7 +33,7 @@ class Layout {
   double Top(int64_t y) const { return kHead + cell_ * static_cast<double>(y); }
   double X(int64_t x) const { return Left(x) + cell_ / 2; }
   double Y(int64_t y) const { return Top(y) + cell_ / 2; }
-  // Half of what a UAV or a target measures: a little more than its cell, which it would not be seen in.
+  // Half the size of a UAV or a target: slightly larger than a cell, to be visible.
   double half() const { return std::max(cell_ * 0.55, 3.0); }
   bool has_numbers() const { return cell_ >= kLeastForNumbers; }
 
@@ -56,7 +55,7 @@ void AddSquare(const Layout& at, double x, double y, const char* attributes, std
             2 * at.half(), 2 * at.half(), attributes);
 }
 
-// Where a UAV has arrived.
+// The goal area of a UAV.
 void AddGoal(const Model& model, const Layout& at, const Uav& u, size_t number, std::string* out) {
   bp::Print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"0.18\"/>", at.X(u.tx), at.Y(u.ty),
             at.cell() * model.options.goal_radius, ColourOf(number).fill);
@@ -69,7 +68,7 @@ void AddTarget(const Layout& at, const Uav& u, size_t number, std::string* out) 
   AddNumber(at, at.X(u.tx), at.Y(u.ty), number, "#222", out);
 }
 
-// What the UAV sees, as far as it lies on the grid, and the move it just made.
+// Draws the visible area of a UAV within the grid, and its last move.
 void AddSensor(const Model& model, const Layout& at, const Uav& u, size_t number, std::string* out) {
   const int64_t r = model.options.sensor_radius, last = model.options.grid_size - 1;
   const int64_t left = std::max<int64_t>(u.x - r, 0), top = std::max<int64_t>(u.y - r, 0);
@@ -151,7 +150,7 @@ void DrawUavs(const Model& model, const Row& row, std::string* out) {
       static_cast<long long>(n - arrived - crashed), static_cast<long long>(arrived), static_cast<long long>(crashed));
   for (size_t i = 0; i < row.uavs.size(); ++i)
     if (row.uavs[i].status == Status::kActive) AddSensor(model, at, row.uavs[i], i, out);
-  // Who flies lies over who does not.
+  // Draw active UAVs over the others.
   for (const bool flying : {false, true})
     for (size_t i = 0; i < row.uavs.size(); ++i)
       if ((row.uavs[i].status == Status::kActive) == flying) AddUav(at, row.uavs[i], i, out);

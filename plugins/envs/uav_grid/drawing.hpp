@@ -1,4 +1,4 @@
-// The grid as a picture, for people: SVG elements without scripts, ids and links.
+// Draws the grid for people: SVG elements without scripts, ids and links.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace backplane::uav_grid {
 
 bp::PictureSize SizeOfPicture(const Model& model);
-// Appends the ground, obstacles and targets: what stays for an episode.
+// Appends the background, obstacles and targets, which are constant during an episode.
 void DrawMap(const Model& model, const Row& row, std::string* out);
-// Appends the UAVs with what they see and the move they just made, and how many fly, have arrived and have crashed.
+// Appends the UAVs with their visible area and last move, and the numbers of active, arrived and crashed UAVs.
 void DrawUavs(const Model& model, const Row& row, std::string* out);
 
 }  // namespace backplane::uav_grid

@@ -142,7 +142,7 @@ uint64_t UavGrid::StateBytes() const {
   return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + maps * model_.options.cells();
 }
 
-// {tally, UAVs, obstacles, and what was explored: a byte a cell}
+// {tally, UAVs, obstacles, explored cells: one byte per cell}
 void UavGrid::Save(uint64_t r, void* out) const {
   const Row& row = rows_[r];
   auto* to = static_cast<char*>(out);
@@ -165,7 +165,7 @@ void UavGrid::Load(uint64_t r, const void* data) {
   }
 }
 
-// Two sizes of grid or patch may give channels of equal shape, where STATE holds no map.
+// Different sizes of grid or patch may have channels of equal shape if STATE has no map.
 uint64_t UavGrid::StateKey() const {
   const uav::Options& o = model_.options;
   return static_cast<uint64_t>(o.grid_size) << 32 | static_cast<uint64_t>(o.sensor_radius) << 8 |

@@ -24,9 +24,9 @@ class UavGrid {
 
   UavGrid(const uav::Options& options, uint64_t rows);
   bp::EnvSpec Spec() const { return channels_.spec; }
-  // Throws bp::Error (BP_E_CONFIG) where a seed has no solvable map; that row stays as it was, those before it are reset.
+  // Throws bp::Error (BP_E_CONFIG) if a seed has no solvable map; that row stays unchanged, the rows before it are reset.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
-  // Throws bp::Error (BP_E_INVALID_ARG) for an action outside 0 .. 8 of an active UAV; that row stays as it was.
+  // Throws bp::Error (BP_E_INVALID_ARG) for an action outside 0 .. 8 of an active UAV; that row stays unchanged.
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
 
   uint64_t StateBytes() const;
@@ -39,7 +39,7 @@ class UavGrid {
   void DrawFrame(uint64_t row, std::string* out) const;
 
  private:
-  // What drawing a map needs; as many as threads reset at once.
+  // The workspace for drawing a map, one per thread that resets.
   struct Drawer {
     explicit Drawer(const uav::Options& options) : maker(options) {}
     uav::MapMaker maker;
@@ -49,7 +49,7 @@ class UavGrid {
   void GiveBack(std::unique_ptr<Drawer> drawer);
   void Start(const uav::Map& map, Row* row) const;
   template <class Function>
-  void ForEachCell(Function&& function) const;  // function(Model::Index of it), line by line
+  void ForEachCell(Function&& function) const;  // function(Model::Index of the cell), line by line
   struct Shown;                                 // the state channels of a slot
   Shown ShownIn(const bp::Slot& slot) const;
   void Show(const Shown& shown, uint64_t r, uint64_t end) const;

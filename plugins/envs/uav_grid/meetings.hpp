@@ -1,4 +1,4 @@
-// Which UAVs want the same: a table by a number of each, so that not all of them are compared.
+// Finds UAVs with equal numbers by hashing, without comparing all pairs.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,17 @@
 
 namespace backplane::uav_grid {
 
-// The first of those with an equal number. Open addressing in a table at most half full.
+// The first UAV of each number. Open addressing in a table at most half full.
 class Meetings {
  public:
   explicit Meetings(int64_t most);
 
-  // function(first, k) for every k in [0, n) whose number an earlier one has, `first` being the earliest of them.
+  // function(first, k) for every k in [0, n) whose number occurred before, `first` being its first occurrence.
   template <class Function>
   void ForEach(const int32_t* numbers, int64_t n, Function&& function);
 
  private:
-  static constexpr int64_t kFew = 16;  // as many are compared sooner than the table is emptied
+  static constexpr int64_t kFew = 16;  // up to this number, comparing all pairs is faster
 
   int shift_ = 31;
   std::vector<uint16_t> first_;  // [a power of two] counted from 1; 0: none

@@ -1,4 +1,4 @@
-// What all rows of the grid share: the options, and tables made of them once.
+// Shared by all rows of the grid: the options and tables derived from them.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace backplane::uav_grid {
 
-// A map is kept with a border, so that the patch around any cell is a rectangle of it: [side + 2 * border] lines of `stride`
-// numbers, -1 in the border, 1 obstacle, 0 free. A byte each: with many UAVs a map of floats would not stay in the caches.
+// Maps have a border, so that the patch around any cell is a rectangle: [side + 2 * border] lines of `stride` numbers, -1 in
+// the border, 1 obstacle, 0 free. A number is one byte, because float maps of many UAVs would exceed the caches.
 struct Model {
   explicit Model(const uav::Options& options);
 
-  // Of cell (x, y) in a map with its border.
+  // Index of cell (x, y) in a map with its border.
   int64_t Index(int64_t x, int64_t y) const { return (y + border) * stride + border + x; }
   float Scaled(int64_t k) const { return scaled[k + options.grid_size - 1]; }
   float Relative(int64_t k) const { return relative[k + options.sensor_radius]; }
 
   const uav::Options options;
   const int64_t border, stride;
-  int32_t offset[uav::kActions];   // of a move, in a map with its border
+  int32_t offset[uav::kActions];   // index offset of a move in a map with its border
   double diagonal;                 // cells
   std::vector<float> scaled;       // k / (side - 1) for k = -(side - 1) .. side - 1
   std::vector<float> relative;     // k / sensor_radius for k = -sensor_radius .. sensor_radius

@@ -1,4 +1,4 @@
-// Which UAVs are near each other, without comparing all of them: lists of who is in each square of the grid.
+// Finds pairs of near UAVs without comparing all pairs: lists of the UAVs in each square of the grid.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,26 @@ namespace backplane::uav_grid {
 
 struct Uav;
 
-// Squares are wider than what a UAV sees, so that its sight touches four of them at most. Between two uses all lists are empty:
-// a use costs what its UAVs cost, however large the grid is.
+// Squares are wider than a UAV's sight, which therefore overlaps at most four. All lists are empty between uses, so the cost
+// depends on the number of UAVs and not on the size of the grid.
 class NearLists {
  public:
   explicit NearLists(const Model& model);
 
-  // function(i, j) for every two active UAVs i < j within `radius` of each other (Chebyshev), once, in no order that matters.
+  // Calls function(i, j) once for every two active UAVs i < j within `radius` of each other (Chebyshev). The order is
+  // unspecified.
   template <class Uavs, class Function>
   void ForEachPair(const Uavs& uavs, int64_t radius, Function&& function);
 
  private:
-  // Of a cell, also one beside the grid by no more than the radius.
+  // The square of a cell, which may be outside the grid by at most the radius.
   int64_t Square(int64_t x, int64_t y) const { return ((y >> shift_) + 1) * squares_ + (x >> shift_) + 1; }
 
-  static constexpr int64_t kFew = 16;  // as many are compared sooner than the lists are made
+  static constexpr int64_t kFew = 16;  // up to this number, comparing all pairs is faster
 
-  int64_t shift_, squares_;     // cells of a square's side are 1 << shift_; squares along each side, with one beside the grid
-  std::vector<uint16_t> last_;  // [squares_ * squares_] the UAV that came last, counted from 1; 0: none
-  std::vector<uint16_t> next_;  // [n_uavs] the one that came before it
+  int64_t shift_, squares_;     // a square has 1 << shift_ cells per side; squares per side, including one outside
+  std::vector<uint16_t> last_;  // [squares_ * squares_] last UAV in the list, counted from 1; 0: none
+  std::vector<uint16_t> next_;  // [n_uavs] the UAV before it in the list
 };
 
 inline NearLists::NearLists(const Model& model) : shift_(1) {

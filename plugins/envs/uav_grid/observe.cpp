@@ -7,7 +7,7 @@
 namespace backplane::uav_grid {
 namespace {
 
-// Asks for memory that will be written. A rollout is larger than the caches, and half of a step's time went by waiting for it.
+// Prefetches memory for writing. A rollout is larger than the caches, and waiting for it was half of a step's time.
 template <class T>
 BP_NN_INLINE void Fetch(const T* place, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);
@@ -42,7 +42,7 @@ BP_NN_INLINE void MarkOther(const Model& model, const Uav& b, int64_t dx, int64_
   if (next_x >= 0 && next_x < side && next_y >= 0 && next_y < side) patches[(side + next_y) * side + next_x] = 1;
 }
 
-// Where the UAVs' patches stand, T being float in OBS and int8_t in a channel of their own.
+// The UAVs' patches: T is float in OBS and int8_t in a separate channel.
 template <class T>
 struct Patches {
   T* of(int64_t i) const { return first + i * stride; }

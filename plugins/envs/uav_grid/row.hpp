@@ -14,13 +14,13 @@ using uav::Cause, uav::kStatic, uav::kVertex, uav::kEdge, uav::kNone, uav::Statu
 
 struct Uav {
   double distance;       // to the target, cells
-  int32_t x, y, tx, ty;  // where it is (once it has ended: where it was last) and its target
-  int16_t dx, dy;        // the displacement of the last step; stays when the UAV has ended
+  int32_t x, y, tx, ty;  // position (the last one after it has ended) and target
+  int16_t dx, dy;        // displacement of the last step; kept after the UAV has ended
   Status status;
 };
-static_assert(sizeof(Uav) == 32);  // no padding: a snapshot holds these bytes
+static_assert(sizeof(Uav) == 32);  // no padding: snapshots contain these bytes
 
-// Sums over the episode. A UAV counts for one conflict a step at most, static before vertex before edge.
+// Sums over the episode. A UAV counts for at most one conflict per step, static before vertex before edge.
 struct Tally {
   int64_t t;                 // steps
   int64_t arrived, crashed;  // UAVs
@@ -28,7 +28,7 @@ struct Tally {
   int64_t conflicts[3];      // UAVs crashed or held back, by Cause
 };
 
-// What the active UAVs want in a step, in index order. Places are y << 16 | x, so that a sum of two keeps x and y apart.
+// The moves that active UAVs propose in a step, by index. Places are y << 16 | x, so that sums of two keep x and y separate.
 struct Proposals {
   explicit Proposals(int64_t n_uavs)
       : who(n_uavs), from(n_uavs), to(n_uavs), middle(n_uavs), cause(n_uavs), held(n_uavs), meetings(n_uavs) {}
@@ -38,8 +38,8 @@ struct Proposals {
   int64_t n = 0;
   std::vector<int32_t> who, from, to;
   std::vector<int32_t>
-      middle;  // from + to: equal for two movers that swap or cross; odd in x or y, so never that of one who stays
-  std::vector<Cause> cause;  // of a crash or of being held back
+      middle;  // from + to: equal for two movers that swap or cross; odd in x or y, so never equal for a UAV that stays
+  std::vector<Cause> cause;  // of a crash or hold
   std::vector<Cause> held;   // in this pass
   Meetings meetings;
 };
@@ -57,14 +57,14 @@ struct Row {
 
   Tally tally;
   std::vector<Uav> uavs;
-  std::vector<int8_t> map;       // with its border, as Model says
-  std::vector<int8_t> explored;  // likewise, -1 where no UAV has looked; empty unless STATE holds it
+  std::vector<int8_t> map;       // with its border, see Model
+  std::vector<int8_t> explored;  // likewise, -1 if unseen; empty unless STATE contains it
 
-  // What a step works with; nothing of it lasts.
+  // Workspace of a step.
   mutable NearLists near;
   Proposals proposals;
   std::vector<double> earned;
-  std::vector<uint8_t> unwanted;  // agent_ended where nobody asks for it
+  std::vector<uint8_t> unwanted;  // agent_ended if it is not requested
 };
 
 }  // namespace backplane::uav_grid

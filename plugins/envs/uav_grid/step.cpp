@@ -29,7 +29,7 @@ bool Propose(const Model& model, const int32_t* action, const Row& row, Proposal
     if (!free) {
       out->cause[n] = kStatic;
       out->Stay(n);
-      // It is gone for the others: at a place of its own off the grid.
+      // It is gone for the others: a unique place off the grid.
       if (crash) out->to[n] = out->middle[n] = -1 - static_cast<int32_t>(n);
     }
     ++n;

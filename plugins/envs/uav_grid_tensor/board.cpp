@@ -16,7 +16,7 @@ at::Tensor Distance(const at::Tensor& dx, const at::Tensor& dy) { return (dx * d
 
 }  // namespace
 
-// What the UAVs want; those that have ended, and those that are gone for the others, are at places of their own off the grid.
+// The moves that UAVs propose. UAVs that have ended, or are gone for the others, have unique places off the grid.
 struct Board::Proposals {
   at::Tensor from, to, middle;  // int64 [R, N]
   at::Tensor cause;             // int64 [R, N]
@@ -72,7 +72,7 @@ void Board::Put(at::Tensor of, int64_t dim, const Rows& rows, const at::Tensor& 
   of.copy_(at::where(rows.mask.view(shape), value, of));
 }
 
-// Where the UAVs are in a tensor of all rows' maps, [M, N]; a map has `row_size` numbers.
+// The UAVs' indices in a tensor of all rows' maps, [M, N]; a map has `row_size` numbers.
 at::Tensor Board::Cells(const at::Tensor& uavs, const Rows& rows, int64_t row_size) const {
   return (uavs[kY] + border_) * side_ + (uavs[kX] + border_) + (Pick(row_, 0, rows) * row_size).unsqueeze(1);
 }
@@ -86,7 +86,7 @@ void Board::Start(const Rows& rows, const at::Tensor& maps) {
   Put(distance_, 0, rows, Distance(tx - x, ty - y));
   Put(tally_, 1, rows, at::zeros({kCounts, 1}, tally_.options()).expand({kCounts, record.size(0)}));
 
-  // The old obstacles go before the new ones come. A row that goes on has its own once more.
+  // Erase the old obstacles before writing the new ones. A row that does not restart writes its own again.
   at::Tensor flat = map_.view(-1);
   const at::Tensor base = (Pick(row_, 0, rows) * (side_ * side_)).unsqueeze(1), old = Pick(obstacles_, 0, rows);
   const auto write = [&](const at::Tensor& cells, int64_t value) { flat.index_fill_(0, (base + cells).reshape(-1), value); };
@@ -157,14 +157,14 @@ void Board::CrashConflicts(Proposals* p) const {
                 at::where(vertex, int64_t{uav::kVertex}, at::where(edge, int64_t{uav::kEdge}, int64_t{uav::kNone})), p->cause);
 }
 
-// Sends movers back until nobody conflicts. A pass that changes something stops one mover at least, so there are N at most.
+// Holds movers back until no conflict remains. Each pass that changes something stops at least one mover, so N passes suffice.
 void Board::HoldBackConflicts(Proposals* p) const {
   for (int64_t pass = 0; pass < o_.n_uavs; ++pass) {
     const at::Tensor moves = p->to.ne(p->from);
     const at::Tensor vertex = p->to.unsqueeze(2).eq(p->to.unsqueeze(1)) & not_self_;
     const at::Tensor edge = p->middle.unsqueeze(2).eq(p->middle.unsqueeze(1)) & not_self_;
     at::Tensor counts = vertex | edge;
-    // Of two movers to one cell the lower index passes.
+    // If two movers want one cell, the lower index passes.
     if (o_.collision == uav::Collision::kPriority) counts = counts & (after_ | edge | ~moves.unsqueeze(1));
     const at::Tensor by_vertex = moves & (counts & vertex).any(2), held = moves & counts.any(2);
     if (!run_ahead_ && !held.any().item<bool>()) return;
@@ -174,7 +174,7 @@ void Board::HoldBackConflicts(Proposals* p) const {
   }
 }
 
-// With team_share; summed UAV after UAV, as a sum over a dimension may take another order.
+// For team_share; summed UAV by UAV, because a sum over a dimension may have a different order.
 at::Tensor Board::Shared(const at::Tensor& earned) const {
   at::Tensor sum = at::zeros({rows_}, earned.options());
   for (int64_t i = 0; i < o_.n_uavs; ++i) sum = sum + earned.select(1, i);
@@ -194,7 +194,7 @@ void Board::Explore(const Rows& rows) {
 void Board::Show(const Rows& rows, const View& out) const {
   const at::Tensor uavs = Pick(uavs_, 1, rows), active = uavs[kStatus].eq(kActive);
   const at::Tensor time = Pick(tally_, 1, rows)[kTime].to(at::kDouble).div(max_steps_).to(at::kFloat);
-  // write(a tensor for each of `whole`, undefined where that is)
+  // write(a tensor for each element of `whole`, undefined if it is undefined)
   const auto show_both = [&](const at::Tensor& whole, const at::Tensor& more, const auto& write) {
     if (!rows.index.defined()) return write(whole, more);
     const auto part_of = [&](const at::Tensor& all) {
@@ -225,7 +225,7 @@ void Board::Show(const Rows& rows, const View& out) const {
 void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& distance, const at::Tensor& time,
                     at::Tensor obs, at::Tensor patches) const {
   const int64_t n = o_.n_uavs, radius = o_.sensor_radius, m = uavs.size(1), others = uav::OthersSize(o_);
-  // The place of what is shown of the others, and the ground that stands after it.
+  // The destination of the other UAVs' block, and of the map patch after it.
   const bool drawn = o_.others == uav::Others::kPatches;
   if (!patches.defined()) patches = obs.narrow(2, obs.size(2) - uav::PatchesSize(o_), uav::PatchesSize(o_));
   const at::Tensor place = drawn ? patches.narrow(2, 0, others) : obs.narrow(2, uav::kSelf, others);
@@ -259,7 +259,7 @@ void Board::ShowObs(const at::Tensor& uavs, const Rows& rows, const at::Tensor& 
   patches.narrow(2, drawn ? others : 0, patch_.size(0)).copy_(patch.masked_fill(inactive.unsqueeze(2), 0));
 }
 
-// Patches [M, N, (2 R + 1)^2] that are 1 at (x, y), relative to each UAV, where `which` [M, N * (N - 1)] says so.
+// Patches [M, N, (2 R + 1)^2] with 1 at (x, y), relative to each UAV, for true elements of `which` [M, N * (N - 1)].
 at::Tensor Board::Mark(const at::Tensor& x, const at::Tensor& y, const at::Tensor& which) const {
   const int64_t m = x.size(0), n = o_.n_uavs, radius = o_.sensor_radius, side = o_.patch_side(), cells = side * side;
   const at::Tensor inside = which & x.abs().le(radius) & y.abs().le(radius);

@@ -1,5 +1,5 @@
-// All rows of the grid as tensors on one device: R rows, N UAVs, M rows picked. Every number is made by the operations of the
-// scalar env in the same precision and order, so that both give the same bits.
+// All rows of the grid as tensors on one device: R rows, N UAVs, M selected rows. Operations have the scalar env's precision
+// and order, so that both give the same bits.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,34 +8,34 @@
 
 namespace backplane::uav_grid_tensor {
 
-// Which rows a call is about: those of `index` int64 [M], or those where `mask` bool [R] is true, or all.
+// The rows of a call: `index` int64 [M], or the true elements of `mask` bool [R], or all.
 struct Rows {
   at::Tensor index, mask;  // at most one is defined
 };
 
-// Where a row shows itself.
+// The outputs of the rows.
 struct View {
   at::Tensor obs;    // float32 [R, N, ObsSize]
-  at::Tensor patch;  // int8 [R, N, PatchesSize]; undefined: OBS holds them
+  at::Tensor patch;  // int8 [R, N, PatchesSize]; undefined: part of OBS
   at::Tensor state;  // float32 [R, StateSize]
-  at::Tensor map;    // int8 [R, MapSize]; undefined: STATE holds it, or there is none
+  at::Tensor map;    // int8 [R, MapSize]; undefined: part of STATE, or unused
   at::Tensor mask;   // uint8 [R, N, kActions]
   at::Tensor alive;  // uint8 [R, N]
 };
 
 class Board {
  public:
-  // `run_ahead`: nothing that is computed on the device is looked at.
+  // `run_ahead`: never waits for results from the device.
   Board(const uav::Options& options, const MapRecords& records, int64_t rows, at::Device device, bool run_ahead);
 
-  // New episodes in the rows given, from `maps` int32 [M, record], or [R, record] with a mask.
+  // Starts new episodes in the given rows, from `maps` int32 [M, record], or [R, record] with a mask.
   void Start(const Rows& rows, const at::Tensor& maps);
   // Moves all UAVs of all rows. action int32 [R, N]; writes reward float32 [R, N] and ended uint8 [R, N].
   void Advance(const at::Tensor& action, at::Tensor reward, at::Tensor ended);
-  // Adds what active UAVs see to the explored map, where STATE holds it. With a mask: of all rows, which changes nothing in
-  // those that have done so.
+  // Adds the cells visible to active UAVs to the explored map, if STATE contains it. With a mask it processes all rows, which
+  // does not change rows that are up to date.
   void Explore(const Rows& rows);
-  // Writes the rows given; with a mask all rows, of which the others show what they showed before.
+  // Writes the given rows. With a mask it writes all rows; the others keep their contents.
   void Show(const Rows& rows, const View& out) const;
 
   at::Tensor Terminated() const;                     // bool [R]
@@ -72,16 +72,16 @@ class Board {
   at::Tensor tally_;      // int64 [kCounts, R]
   at::Tensor obstacles_;  // int64 [R, n_obstacles] cells of the map with its border
   at::Tensor map_;        // int8 [R, side * side]: -1 in the border, 1 obstacle, 0 free
-  at::Tensor explored_;   // int8 [R, side * side + 1], the last for what nobody sees; undefined unless STATE holds it
+  at::Tensor explored_;   // int8 [R, side * side + 1], the last for unseen cells; undefined unless STATE contains it
   at::Tensor wrong_;
 
   at::Tensor move_x_, move_y_;    // int64 [kActions]
-  at::Tensor offsets_, patch_;    // int64: of the moves, and of the cells around a UAV, in a map with its border
+  at::Tensor offsets_, patch_;    // int64: moves, and cells around a UAV, in a map with its border
   at::Tensor row_;                // int64 [R] 0, 1, ...
-  at::Tensor gone_;               // int64 [N] places off the grid, different from each other
+  at::Tensor gone_;               // int64 [N] distinct places off the grid
   at::Tensor not_self_, after_;   // bool [N, N]: i != j; j < i
   at::Tensor pair_i_, pair_j_;    // int64 [N * (N - 1)] all i != j in order
-  at::Tensor scaled_, relative_;  // float32 k / (grid_size - 1), k / sensor_radius from the least k on
+  at::Tensor scaled_, relative_;  // float32 k / (grid_size - 1), k / sensor_radius, from the smallest k
   // Divisors as tensors: LibTorch may multiply by the reciprocal of a plain number, which rounds differently.
   at::Tensor diagonal_, n_uavs_, max_steps_;  // float64 []
 };

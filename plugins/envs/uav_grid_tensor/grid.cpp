@@ -12,7 +12,7 @@
 namespace backplane::uav_grid_tensor {
 namespace {
 
-// Those of every grid, and what an env that resets itself adds.
+// The channels of every grid, plus the additions of an env that resets itself.
 struct OwnChannels : uav::Channels {
   explicit OwnChannels(const uav::Options& o)
       : Channels(o),
@@ -33,7 +33,7 @@ at::Device DeviceOf(const Options& options) {
   return options.device == Device::kCpu ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
 }
 
-// What LibTorch throws becomes the plugin's, and no call records anything for a backward pass.
+// Converts LibTorch's exceptions to the plugin's and disables autograd.
 template <class Body>
 auto Run(Body&& body) {
   return torch_common::WithTorchErrors([&] {
@@ -112,7 +112,7 @@ struct TensorGrid::Tensors {
     board.Explore(which);
     board.Show(which, view);
   }
-  // The one look at numbers of the device: how many maps each row has used, and whether an action was wrong.
+  // The only read from the device: the number of maps used per row, and wrong actions.
   at::Tensor Used() const {
     const at::Tensor looked = at::cat({used, board.WrongAction()}).to(at::kCPU);
     if (const int64_t wrong = looked[rows].item<int64_t>(); wrong != 0) {
@@ -139,10 +139,10 @@ struct TensorGrid::Tensors {
   const bool run_ahead;
   MapQueue queue;
   Board board;
-  at::Tensor maps;         // int32 [R * ahead, record] what the queue has drawn
+  at::Tensor maps;         // int32 [R * ahead, record] from the queue
   at::Tensor used;         // int64 [R] maps used
   at::Tensor first_place;  // int64 [R]
-  int64_t left = 0;        // steps that the maps last for surely
+  int64_t left = 0;        // steps that the maps will certainly last
   std::map<void*, at::Tensor> blocks;
 };
 

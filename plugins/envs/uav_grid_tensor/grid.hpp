@@ -40,10 +40,10 @@ class TensorGrid {
   TensorGrid(const Options& options, uint64_t rows);
   ~TensorGrid();
   bp::EnvSpec Spec() const;
-  // Throw bp::Error (BP_E_CONFIG) where a seed has no solvable map, also one that lies some episodes ahead.
+  // Throw bp::Error (BP_E_CONFIG) if a seed has no solvable map, possibly some episodes ahead of its use.
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   void NextSeeds(uint64_t per_row, const uint64_t* seeds);
-  // All rows at once. An action outside 0 .. 8 of an active UAV counts as 0, and is an error (BP_E_INVALID_ARG) some steps
+  // Steps all rows. An action outside 0 .. 8 of an active UAV counts as 0 and causes an error (BP_E_INVALID_ARG) some steps
   // later.
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
 
@@ -56,7 +56,7 @@ class TensorGrid {
   void Gather(void* to, const void* from, uint64_t bytes_each, uint64_t n, const int64_t* indices);
 
  private:
-  struct Tensors;  // keeps LibTorch's headers out of here
+  struct Tensors;  // hides LibTorch's headers
   std::unique_ptr<Tensors> t_;
 };
 

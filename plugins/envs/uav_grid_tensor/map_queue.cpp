@@ -5,7 +5,7 @@
 namespace backplane::uav_grid_tensor {
 namespace {
 
-// Few enough for any number of rows, many enough that a device is seldom asked how many it has used.
+// Small enough for any number of rows, large enough that the number of used maps is rarely read from the device.
 constexpr int64_t kQueueBytes = 16 << 20, kLeast = 2, kMost = 16;
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace backplane::ars {
 
-// (x - mean) / (deviation + 1e-8) with the unbiased deviation; 0 where it is below 1e-7. Until two observations were seen they
-// stay as they are. Changes in Merge and Load alone.
+// (x - mean) / (deviation + 1e-8) with the unbiased deviation; 0 for deviations below 1e-7. Copies the
+// input until two observations were merged. Only Merge and Load change it.
 class ObsFilter {
  public:
   explicit ObsFilter(int64_t size) : mean_(size), squares_(size), scale_(size) {}

@@ -98,7 +98,7 @@ void Learner::NextCandidates(bp::CandidateRequest* request) {
   }
 }
 
-// Counted from 1, as 0 is for the first weights.
+// Counted from 1, because 0 is for the initial weights.
 uint64_t Learner::DirectionKey(int64_t direction) const {
   return bp_seed(seed_, BP_PURPOSE_LEARNER, static_cast<uint32_t>(direction), iteration_ + 1);
 }
@@ -173,7 +173,7 @@ void Learner::OnScores(const bp::Scores& scores) {
   Refresh();
 }
 
-// Of every candidate, the mean over its episodes.
+// The mean over episodes of each candidate.
 std::vector<double> Learner::Returns(const bp::Scores& scores) {
   const auto candidates = static_cast<uint64_t>(2 * options_.num_dirs),
              episodes = static_cast<uint64_t>(options_.episodes_per_dir);
@@ -181,7 +181,7 @@ std::vector<double> Learner::Returns(const bp::Scores& scores) {
   for (uint64_t c = 0; c < candidates; ++c) {
     for (uint64_t e = 0; e < episodes; ++e) {
       const double fitness = scores.fitness(c, e);
-      // Ranking it last would keep the pair's other half, and a model or an env that breaks would look like a slow one.
+      // Ranking it last would keep the pair's other half and hide a broken model or env.
       if (!std::isfinite(fitness)) {
         throw bp::Error(BP_E_NUMERIC, "the return of candidate " + std::to_string(c) + " in episode " + std::to_string(e) +
                                           " is " + (std::isnan(fitness) ? "not a number" : "infinite") + "; " + kHint);

@@ -1,5 +1,4 @@
-// Augmented random search as the host sees it: pairs of candidates to evaluate, their actions, and a step along the directions
-// that did well.
+// Augmented random search as a learner: candidate pairs for evaluation, their actions, and a step along the best directions.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +14,10 @@
 
 namespace backplane::ars {
 
-inline constexpr char kHint[] = "a smaller step_size or noise_std may help";  // where a number is not finite
+inline constexpr char kHint[] = "a smaller step_size or noise_std may help";  // for errors about numbers that are not finite
 
-// Candidate 2 d is the mean policy plus noise along direction d, candidate 2 d + 1 the one minus it. A direction is drawn anew
-// from a counter-based stream wherever it is needed, and stored nowhere.
+// Candidate 2 d is the mean policy plus noise along direction d, candidate 2 d + 1 the mean policy minus it. Directions are
+// recomputed from a counter-based stream on each use and never stored.
 class Learner : public bp::CandidateLearner {
  public:
   explicit Learner(const bp::LearnerSetup& setup);
@@ -33,7 +32,7 @@ class Learner : public bp::CandidateLearner {
   void Tensors(bp::NamedTensors* out) const;
 
  private:
-  // The weights a row acts with, kept while its candidate stays.
+  // The weights with which a row acts, cached while its candidate stays.
   struct RowWeights {
     uint64_t generation = 0;  // 0: none
     int32_t candidate = 0;
@@ -58,10 +57,10 @@ class Learner : public bp::CandidateLearner {
   ObsFilter filter_;
   std::vector<double> mean_, adam_m_, adam_v_;  // [policy size]; Adam's are empty without it
   int64_t adam_steps_ = 0;
-  uint64_t iteration_ = 0;   // updates tried; keys the directions and the episodes
-  uint64_t generation_ = 0;  // of mean_: a new one makes what rows keep stale
+  uint64_t iteration_ = 0;   // update attempts; key of the directions and episodes
+  uint64_t generation_ = 0;  // of mean_; an increment invalidates the rows' caches
   PackedWeights mean_packed_;
-  std::vector<RowWeights> rows_;  // each touched by the thread that acts for its row
+  std::vector<RowWeights> rows_;  // each accessed only by the thread that acts for its row
   bp::LearnerSpec spec_;
   bp::Metrics metrics_;
 };

@@ -19,8 +19,8 @@ enum class Optimizer { kSgd, kAdam };
 constexpr auto WordsOf(Optimizer) { return bp::Words<Optimizer>({{"sgd", Optimizer::kSgd}, {"adam", Optimizer::kAdam}}); }
 
 struct Options {
-  // Throws bp::ConfigError for contradictions. After it top_dirs and dir_chunk are at most num_dirs and never 0, `bias` is set,
-  // and `shift` says what alive_bonus_offset said.
+  // Throws bp::ConfigError for contradictions. Afterwards top_dirs and dir_chunk are between 1 and num_dirs, `bias` is set, and
+  // `shift` includes alive_bonus_offset.
   void Check(const bp::Config& config);
   bool adam() const { return optimizer == Optimizer::kAdam; }
 

@@ -1,6 +1,6 @@
-// The policy's network: a matrix, or a multi-layer perceptron, over one flat buffer of weights. One observation at a time,
-// since neighbouring rows act with different weights; every output adds its products in the same order (nn/matrix.hpp), so an
-// action depends on nothing but the weights and the observation.
+// The policy's network: a matrix, or a multi-layer perceptron, over one flat buffer of weights. It processes one observation at
+// a time, because neighbouring rows have different weights. Every output adds its products in the same order (nn/matrix.hpp),
+// so an action depends only on the weights and the observation.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Policy {
   // First weights: normal, with deviation `last_std` in the last layer and 1 / sqrt(inputs) in those before; biases 0.
   void Init(uint64_t seed, double last_std, double* weights) const;
   void Tell(const double* weights, bp::NamedTensors* out) const;
-  // Brings weights->flat, which the caller has filled, into order.
+  // Reorders weights->flat, which the caller has filled.
   void Pack(PackedWeights* weights) const;
   // Returns the outputs for x [obs], valid until the thread's next call.
   const float* Outputs(const PackedWeights& weights, const float* x) const;

@@ -1,5 +1,5 @@
-// The bytes of a saved ARS learner: mean weights, observation statistics, the key of the random streams, Adam. Fixed order and
-// no padding, so the same state gives the same bytes.
+// The format of a saved ARS learner: mean weights, observation statistics, the key of the random streams, Adam. Fixed order and
+// no padding, so that equal states give equal bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace backplane::ars {
 
-// What the bytes begin with, and what a learner must have to take them over.
+// The header, which must match the learner that loads the state.
 struct StateShape {
   enum Kind : uint64_t { kDiscrete = 1, kNormalize = 2, kBias = 4, kTanh = 8, kSquash = 16, kAdam = 32 };
   uint64_t kind, obs, outputs;
@@ -22,11 +22,11 @@ struct Counters {
   int64_t adam_steps;
 };
 
-// Weights and Adam's moments are of the policy's size; the moments are not looked at without Adam.
+// Weights and Adam's moments have the policy's size; the moments are ignored without Adam.
 void WriteState(const bp::Writer& writer, const StateShape& shape, const std::vector<double>& mean,
                 const std::vector<double>& adam_m, const std::vector<double>& adam_v, const ObsFilter& filter,
                 const Counters& counters);
-// Throws bp::Error for bytes that are no state of this shape. Part of it may have been taken over then.
+// Throws bp::Error for data that are no state of this shape, possibly after loading a part.
 void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<double>* mean, std::vector<double>* adam_m,
                std::vector<double>* adam_v, ObsFilter* filter, Counters* counters);
 

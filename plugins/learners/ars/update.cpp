@@ -17,8 +17,8 @@ double Norm(const std::vector<double>& values) {
 
 }  // namespace
 
-// Runs of parameters can be moved at the same time, as each is a function of the directions' numbers there; a run adds them in
-// the order in which they were kept.
+// Runs of parameters are updated in parallel, because each depends only on the directions' numbers there; a run adds them in
+// the order of the kept directions.
 void Learner::UpdatePolicy(const Step& step) {
   constexpr int64_t kRun = 128 * nn::kNormalsRun;
   const auto size = static_cast<int64_t>(mean_.size());

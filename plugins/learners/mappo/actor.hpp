@@ -1,5 +1,5 @@
-// Choosing actions: runners call it at the same time on disjoint rows, with weights that change only between calls. It reads
-// observations, masks and ALIVE, never the state.
+// Chooses actions. Runners call it concurrently on disjoint rows; weights change only between calls. It reads observations,
+// masks and ALIVE, but not the state.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class Actor {
  public:
   Actor(const Net& net, const EnvShape& shape);
 
-  // Takes over changed parameters [net.size], which stay valid until the next call. [control]
+  // Uses changed parameters [net.size], which must stay valid until the next call. [control]
   void Refresh(const float* params);
-  // One pass for all agents of the range that are alive; action and logp of the others are 0. [rows]
+  // One pass for all living agents of the range; action and logp of the others are 0. [rows]
   void Act(const bp_act& act) const;
 
  private:

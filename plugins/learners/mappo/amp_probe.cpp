@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kGain = 1.2;
 
-// The fastest of three after one to warm up; a gradient ends on the host, so that a device has done its work.
+// The fastest of three after a warm-up; a gradient ends on the host, so the device has finished.
 double Milliseconds(const Minibatch& batch, const LossOptions& options, const float* params, int64_t size, bool amp,
                     TorchModel* model) {
   std::vector<float> gradient(size);

@@ -1,5 +1,5 @@
-// One iteration's samples, those of agents that lived, and the order in which minibatches take them. Observations and states
-// are kept by the Model, which knows on which device they are wanted.
+// The samples of an iteration, for living agents only, and their order in minibatches. The Model keeps observations and states,
+// because it knows their device.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace backplane::mappo {
 // Ordered by step, row, agent.
 struct Samples {
   int64_t n = 0;
-  std::vector<int64_t> place;         // [n] of Streams
+  std::vector<int64_t> place;         // [n] in Streams
   std::vector<int32_t> step_of;       // [n] into env_step
-  std::vector<int64_t> env_step;      // t * rows + row of those env steps that have a sample
+  std::vector<int64_t> env_step;      // t * rows + row of all env steps with a sample
   std::vector<int32_t> choice;        // [n]
   std::vector<uint8_t> mask;          // [n, actions]; empty: all allowed
-  std::vector<float> logp;            // [n] when acting
+  std::vector<float> logp;            // [n] from acting
   std::vector<float> advantage, ret;  // [n]
-  std::vector<float> value;           // [n] as the critic predicted it before the update
+  std::vector<float> value;           // [n] predicted by the critic before the update
 };
 
 // Some of the samples, with advantages and targets in the units of the loss.
@@ -33,17 +33,17 @@ struct Minibatch {
   int64_t n() const { return static_cast<int64_t>(index.size()); }
 };
 
-// Memory is kept from one iteration to the next.
+// Reuses its memory for all iterations.
 class Batch {
  public:
   explicit Batch(const EnvShape& shape);
 
-  // Copies what was done; advantages, returns and values are left to be filled in.
+  // Copies actions and masks; the caller fills in advantages, returns and values.
   void Take(const bp::Delivery& delivery, const Streams& streams);
-  // A new order of the samples, a function of `key`: env steps are shuffled, the agents of each stay together, so that the
-  // state's part of the critic is worked out once for all of them.
+  // Reorders the samples, determined by `key`: shuffles env steps and keeps the agents of each together, so that the critic
+  // processes their state once.
   void Shuffle(uint64_t key, const Parallel& parallel);
-  // Samples [begin, end) of that order.
+  // Samples [begin, end) in that order.
   std::span<const int32_t> Order(int64_t begin, int64_t end) const { return std::span(order_).subspan(begin, end - begin); }
 
   Samples& samples() { return all_; }

@@ -7,7 +7,7 @@
 namespace backplane::mappo {
 namespace {
 
-// The layer that takes sparse inputs.
+// The layer with sparse inputs.
 const nn::Layer& FirstOf(const Tower& tower) { return tower.hidden.front(); }
 
 void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, float* sums) {
@@ -18,7 +18,7 @@ void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, fl
 
 void PackedNet::Pack(const Net& net, const float* params, bool backward, nn::Precision precision, const Parallel& parallel) {
   const nn::Layer &of_actor = FirstOf(net.actor), &of_critic = FirstOf(net.critic);
-  constexpr size_t kFirst = 1;  // the input layers are packed by what they take
+  constexpr size_t kFirst = 1;  // the first layers are packed by input, below
   constexpr int64_t kInputs = 3;
   actor.precision = critic.precision = precision;
   actor.Reserve(net.actor), critic.Reserve(net.critic);

@@ -75,7 +75,8 @@ class Fused final : public Model {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
       weights_.Pack(net_, params, true, precision_, parallel_);
     }
-    // Both networks in one piece: they read the same sparse rows, and runs are as many as threads where samples are.
+    // Both networks in one piece: they read the same sparse rows, and there are as many runs as threads if there are enough
+    // samples.
     const LossSums sums =
         AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
           std::fill_n(gradient, net_.size, 0.0f);

@@ -25,7 +25,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
       batch_(shape) {
   metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
-  shape_.action_channel = {};  // what it points to may go
+  shape_.action_channel = {};  // drop pointers that may become invalid
   InitTowers(net_.actor, net_.critic, seed_, options_.ortho_init, optimizer_.params());
   ChooseModel(setup.env);
   DescribeSpec(shape);
@@ -66,7 +66,7 @@ void CheckDevice(const bp_device& env_device, const Options& options) {
 
 }  // namespace
 
-// On a CPU the fused path, where no option asks for LibTorch.
+// On a CPU the fused implementation, unless an option requires LibTorch.
 void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
   CheckDevice(env->device, options_);

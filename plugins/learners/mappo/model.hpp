@@ -1,5 +1,5 @@
-// Values and gradients of the two networks over one iteration's samples, by either of two paths: fused passes over blocks of
-// samples on the CPU, and LibTorch, which the first is measured against and which can run on a GPU.
+// Values and gradients of the two networks over the samples of an iteration. Two implementations: fused passes over blocks of
+// samples on the CPU, and LibTorch, which is the reference and supports GPUs.
 #pragma once
 
 #include <memory>
@@ -14,17 +14,17 @@ namespace backplane::mappo {
 class Model {
  public:
   virtual ~Model() = default;
-  // Keeps the observations and states of the samples and of the streams' bootstraps: the delivery may go.
+  // Copies the observations and states of the samples and of the streams' bootstraps; the delivery may be freed afterwards.
   virtual void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) = 0;
-  // What the critic's head says at `params` of the samples [n] and of the bootstraps; normalised if returns are.
+  // The critic's outputs at `params` for the samples [n] and the bootstraps; normalised if returns are.
   virtual void Values(const float* params, float* out_samples, float* out_bootstraps) = 0;
-  // Writes the gradient [net.size] at `params` over some of the samples into `out`. Fills all statistics but grad_norm and
+  // Writes the gradient [net.size] at `params` over some of the samples into `out`. Sets all statistics except grad_norm and
   // applied.
   virtual StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) = 0;
 };
 
-// Work is cut into at most `shards` runs of samples (on_policy/shards.hpp). `host` is told of phases. `precision` is that of a
-// gradient's products; values, and the first layers, which skip zeros, stay float32.
+// Splits work into at most `shards` runs of samples (on_policy/shards.hpp). Reports phases to `host`. `precision` applies to
+// the products of gradients; values, and the first layers, which skip zeros, stay float32.
 std::unique_ptr<Model> FusedModel(const Net& net, const EnvShape& shape, int64_t shards, Parallel parallel, const bp_host* host,
                                   nn::Precision precision = nn::Precision::kFull);
 

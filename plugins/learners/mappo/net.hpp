@@ -8,21 +8,21 @@
 
 namespace backplane::mappo {
 
-using namespace on_policy;  // MAPPO is that and what stands here
+using namespace on_policy;  // MAPPO builds on it
 
 struct NetShape {
-  int64_t obs, state, actions;             // state 0: the critic sees observations alone
-  std::vector<int64_t> hidden, vf_hidden;  // one size or more each
+  int64_t obs, state, actions;             // state 0: the critic sees only observations
+  std::vector<int64_t> hidden, vf_hidden;  // at least one size each
   Activation activation = Activation::kTanh;
 };
 
-// The critic's inputs are the state and then the agent's observation, so that the state's part of its first layer, the same for
-// all agents of a row, is the start of each agent's sum.
+// The critic's input is the state followed by the agent's observation. The state's part of the first layer is thus a prefix of
+// each sum that all agents of a row share.
 struct Net {
   explicit Net(const NetShape& shape);
   int64_t obs, state, actions;
   Tower actor, critic;
-  int64_t split, size;  // parameters [0, split) are the actor's
+  int64_t split, size;  // parameters [0, split) belong to the actor
 };
 
 }  // namespace backplane::mappo

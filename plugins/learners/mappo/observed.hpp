@@ -1,4 +1,4 @@
-// Observations or states that lie in one channel or in several, read as one row of numbers.
+// Observations or states in one or several channels, read as one row of numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// MAPPO's options, and what it needs to know of the env.
+// MAPPO's options, and the properties of the env that it needs.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct Options : on_policy::Options {
     minibatch_size = 0, num_epochs = 5, hidden = {128, 128};
     lr = 5e-4, entropy_coeff = 0.01, vf_clip = false;
   }
-  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; vf_hidden is set after it
-  // Steps of every row in a rollout. Throws bp::ConfigError where episodes are asked for and the env has no time limit.
+  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; sets vf_hidden
+  // Steps per row in a rollout. Throws bp::ConfigError if episodes are requested but the env has no time limit.
   uint64_t Horizon(uint64_t rows, int64_t max_episode_steps) const;
 
   int64_t episodes_per_batch = 0, num_minibatches = 4;
@@ -64,7 +64,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("use_amp", &Options::use_amp,
             "Mixed precision of the update (bf16; float32 master weights). A CPU needs avx512_bf16. auto: off on a CPU; on a "
             "GPU if a short probe is faster"),
-    // Names of the field for what is the host's.
+    // Common names for settings of the host.
     bp::Unread("num_workers", 1, "[1,)", "Blocks of rows", {.aliases = "rollout.num_env_runners"}),
     bp::Unread("episodes_per_worker", 1, "[1,)", "Rows of a block, with one episode at a time each",
                {.aliases = "rollout.num_envs_per_env_runner"}),
@@ -72,9 +72,9 @@ inline constexpr bp::OptionTable kOptions{
                {.aliases = "checkpoint.every_iterations"}),
 };
 
-// A channel of OBS or STATE. What a net sees is all of a role, one after another, as float32.
+// A channel of OBS or STATE. A net's input concatenates all channels of a role as float32.
 struct Seen {
-  std::string name, final_name;  // as the rollout's and the last observations come
+  std::string name, final_name;  // in the rollout, and in the last observations
   int64_t size;
   bool bytes;  // int8 instead of float32
 };
@@ -88,7 +88,7 @@ struct EnvShape {
   bp_channel action_channel;  // borrowed, for the constructor only
 };
 
-// Throws bp::Unsupported where the critic wants a state and the env has none.
+// Throws bp::Unsupported if the critic needs a state and the env has none.
 Net MakeNet(const Options& options, const EnvShape& shape);
 
 }  // namespace backplane::mappo

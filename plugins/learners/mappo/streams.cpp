@@ -13,7 +13,7 @@ Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lamb
       gamma_(gamma),
       lambda_(lambda),
       reward_scale_(reward_scale) {
-  shape_.action_channel = {};  // what it points to may go
+  shape_.action_channel = {};  // drop pointers that may become invalid
 }
 
 void Streams::ReadAgent(const Step& step, int64_t agent, float reward) {
@@ -43,7 +43,7 @@ void Streams::Read(const bp::Delivery& delivery) {
   bootstraps_.clear();
   const bp_tensor* finals = delivery.Find("final_index");
   const int64_t n_finals = finals ? finals->shape[0] : 0;
-  int64_t final = 0;  // of those at or after the current row; the indices ascend
+  int64_t final = 0;  // index of the first one at or after the current row; they ascend
   for (int64_t t = 0; t < steps_; ++t) {
     for (int64_t row = 0; row < rows_; ++row) {
       const bool cut = *truncated.At(t, row), over = *terminated.At(t, row);

@@ -1,4 +1,4 @@
-// Advantages of agents: one stream per agent of each row, which ends with the agent and not with the row.
+// Advantages of agents: one stream per agent and row, which ends with the agent instead of the row.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@ class Streams {
  public:
   Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale);
 
-  // Reads REWARD and the flags. An agent's step is followed by nothing where the row terminated, or agent_ended is 1, or ALIVE
-  // goes to 0 within an episode; by the final observation where the row was cut; else by the agent's next step.
+  // Reads REWARD and the flags. An agent's step is the last one if the row terminated, agent_ended is 1, or ALIVE drops to 0
+  // within an episode. If the row was cut, the final observation follows; otherwise the agent's next step.
   void Read(const bp::Delivery& delivery);
 
   int64_t steps() const { return steps_; }
   int64_t agents() const { return agents_; }
   int64_t rows() const { return rows_; }
   bool alive(int64_t place) const { return alive_[place]; }
-  // What follows in the places whose next value is not that of a step of this rollout.
+  // Bootstraps places whose next value is outside this rollout.
   struct Bootstrap {
     int64_t place, env_step;     // env_step: step * rows + row
-    int64_t final, final_agent;  // row of FINAL_STATE and of FINAL_OBS; -1: the last entry of STATE and OBS
+    int64_t final, final_agent;  // row in FINAL_STATE and FINAL_OBS; -1: the last entry of STATE and OBS
   };
   const std::vector<Bootstrap>& bootstraps() const { return bootstraps_; }
 
-  // Given values at places that are alive and those of the bootstraps, in their order, writes the advantages there and 0
-  // elsewhere. value and out: [steps * agents].
+  // Given values at living places and of the bootstraps, in order, writes the advantages there and 0 elsewhere. value and out:
+  // [steps * agents].
   void Advantages(const float* value, const float* bootstrap, float* out) const;
 
  private:
-  // A step of an agent that is alive.
+  // A step of a living agent.
   struct Step {
     int64_t t, row;
     bool cut, over;  // truncated; terminated for this agent
-    int64_t final;   // its final observation if it was truncated
+    int64_t final;   // its final observation if truncated
   };
   void ReadAgent(const Step& step, int64_t agent, float reward);
 

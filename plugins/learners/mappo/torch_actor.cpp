@@ -1,5 +1,5 @@
-// Acting by LibTorch on a device: all agents of a range in one pass, without a copy of what is observed
-// where the env is there too; the random numbers of exploring cross once a call.
+// Acts with LibTorch on a device: all agents of a range in one pass. Observations are not copied if the env is on the same
+// device; random numbers for exploration are copied once per call.
 #include <c10/core/GradMode.h>
 
 #include "backplane/rng.h"
@@ -53,7 +53,7 @@ class OnDevice final : public TorchActor {
   }
 
  private:
-  // The first choice at which the sum of probabilities passes a uniform number, in double; each agent has its own stream.
+  // The first choice at which the cumulative probability exceeds a uniform number, in double; each agent has its own stream.
   at::Tensor Draw(const bp_act& act, int64_t begin, const at::Tensor& log_probs) const {
     const int64_t n = log_probs.size(0);
     std::vector<double> uniform(n);

@@ -101,12 +101,12 @@ class Autograd final : public TorchModel {
     return has(obs_parts_) || has(state_parts_);
   }
 
-  // What make(part) gives [n, its numbers] of each part, side by side as float32 on the device.
+  // Concatenates make(part) [n, size of the part] of all parts as float32 on the device.
   template <class Make>
   at::Tensor Joined(const std::vector<Seen>& parts, Make&& make) const {
     std::vector<at::Tensor> pieces;
     for (const Seen& part : parts) {
-      const at::Tensor piece = make(part).to(device_).to(at::kFloat);  // int8 crosses to a GPU as such
+      const at::Tensor piece = make(part).to(device_).to(at::kFloat);  // int8 is copied to a GPU before the conversion
       pieces.push_back(piece.reshape({piece.size(0), part.size}));
     }
     return pieces.size() == 1 ? pieces[0] : at::cat(pieces, 1);
@@ -123,7 +123,7 @@ class Autograd final : public TorchModel {
     });
   }
 
-  // Last observations where final >= 0, else own rows of the entry after the last step.
+  // The final observations if final >= 0, else own rows of the entry after the last step.
   at::Tensor Following(const bp::Delivery& delivery, const std::vector<Seen>& parts, int64_t steps,
                        const std::vector<int64_t>& own, const std::vector<int64_t>& final) const {
     return Joined(parts, [&](const Seen& part) {

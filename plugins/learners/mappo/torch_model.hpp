@@ -1,4 +1,4 @@
-// What LibTorch offers the learner; no header of LibTorch is needed here.
+// The learner's interface to LibTorch; needs none of its headers.
 #pragma once
 
 #include <memory>
@@ -8,29 +8,28 @@
 
 namespace backplane::mappo {
 
-// By autograd, on a device; parameters and gradients stay float32 in the caller's flat buffers.
+// Uses autograd on a device; parameters and gradients stay float32 in the caller's flat buffers.
 class TorchModel : public Model {
  public:
   // Mixed precision: layers in bfloat16, losses and sums in float32.
   virtual void UseAmp(bool on) = 0;
-  // The same delivery with all but observations and states copied to the host, where it is on a device; valid until the next
-  // call.
+  // The same delivery on the host, without copies of observations and states if it is on a device; valid until the next call.
   virtual bp::Delivery OnHost(const bp::Delivery& delivery) = 0;
 };
-// Throws bp::ConfigError where LibTorch has no such device.
+// Throws bp::ConfigError if LibTorch has no such device.
 std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
 
-// What follows from the times of a gradient in float32 and in mixed precision, in ms: mixed precision from a gain of 1.2 on.
+// Decides by the times of a gradient in float32 and in mixed precision, in ms: mixed precision from a speed-up of 1.2.
 struct AmpChoice {
   bool on;
   std::string text;
 };
 AmpChoice ChooseAmp(double plain_ms, double amp_ms);
-// Times a few gradients of the minibatch both ways, chooses, and says so in the log and among the facts of the run.
+// Times some gradients of the minibatch both ways, chooses, and reports the choice in the log and the facts.
 void ProbeAmp(const bp_host* host, const Minibatch& batch, const LossOptions& options, const float* params, int64_t size,
               TorchModel* model);
 
-// Acting on a device. Not exact by row: the products choose their order by the size of the range.
+// Acts on a device. Not exact by row, because products choose their order by the size of the range.
 class TorchActor {
  public:
   virtual ~TorchActor() = default;

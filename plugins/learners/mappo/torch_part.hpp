@@ -1,5 +1,5 @@
-// What learner_mappo_torch.so offers the plugin, which opens it where its options or the env's device ask for LibTorch. Both
-// are of one build, so that C++ types may cross between them.
+// The interface of learner_mappo_torch.so, which the plugin loads if its options or the env's device require LibTorch. Both are
+// built together, so C++ types may cross the boundary.
 #pragma once
 
 #include "torch_model.hpp"
@@ -12,6 +12,6 @@ struct TorchPart {
   std::unique_ptr<TorchActor> (*actor)(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
 };
 
-extern const TorchPart kTorchPart;  // in the part
+extern const TorchPart kTorchPart;  // defined in learner_mappo_torch.so
 
 }  // namespace backplane::mappo

@@ -1,4 +1,4 @@
-// ValueNorm of marlbenchmark/on-policy: the critic predicts returns of mean 0 and deviation 1.
+// ValueNorm of marlbenchmark/on-policy: the critic predicts returns with mean 0 and deviation 1.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ValueNorm {
   }
   double mean() const;
   double variance() const;
-  on_policy::Scaling scaling() const;  // from returns to what the critic predicts
+  on_policy::Scaling scaling() const;  // from returns to the critic's predictions
   float Denormalize(double value) const;
 
   void Save(const bp::Writer& writer) const;

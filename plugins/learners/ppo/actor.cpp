@@ -74,7 +74,7 @@ void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float valu
   *bp::View<float>(act.out[kValue], "value").At(row) = value;
 }
 
-// Noise latent * (std o normals): over the draws of the normals its variance is that of the log-probability.
+// Noise is latent * (std o normals); its variance over the normals determines the log-probability.
 double Actor::DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* b, float* out) {
   const int64_t n = net_.actions;
   const double* normals = act.flags & BP_ACT_GREEDY ? nullptr : Noise(act, row, b);

@@ -1,4 +1,4 @@
-// Choosing actions: runners call it at the same time on disjoint rows, with weights that change only between calls.
+// Chooses actions. Runners call it concurrently on disjoint rows; weights change only between calls.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace backplane::ppo {
 
-// What `act` writes, in this order.
+// Outputs of `act`, in this order.
 enum Output { kAction, kLogp, kValue, kRawAction };
 
 class Actor {
  public:
-  // `obs_norm` NULL: observations are taken as they are; else it outlives the actor. `sde_steps`: for how many steps a noise
-  // function is kept.
+  // `obs_norm` NULL: uses raw observations; otherwise it must outlive the actor. `sde_steps`: lifetime of a noise function in
+  // steps.
   Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps);
 
-  // Takes over changed parameters [net.size], which stay valid until the next call. [control]
+  // Uses changed parameters [net.size], which must stay valid until the next call. [control]
   void Refresh(const float* params);
   void Act(const bp_act& act);  // [rows]
   // Values of observations [n, obs], already normalised. [control]
@@ -31,7 +31,7 @@ class Actor {
     std::vector<float> obs;
     std::vector<double> noise, std, normals;
   };
-  // The noise function of a row, drawn from `key`; a cache, so that one draw serves all its steps.
+  // The noise function of a row, drawn from `key`; cached, because all its steps use one draw.
   struct NoiseFunction {
     uint64_t key = 0;
     std::vector<double> normals;  // [latent, actions]; empty: not drawn
@@ -49,7 +49,7 @@ class Actor {
   const float* params_ = nullptr;
   PackedNet<float> weights_;
   std::vector<double> std_;                     // exp(log_std)
-  std::vector<NoiseFunction> noise_functions_;  // [rows]; each touched by the thread that acts for its row
+  std::vector<NoiseFunction> noise_functions_;  // [rows]; each accessed only by the thread that acts for its row
   Workspace<float> value_work_;
 };
 

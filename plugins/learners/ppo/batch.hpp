@@ -1,4 +1,4 @@
-// One iteration's samples, flattened to t * rows + row, and minibatches of them in shuffled order.
+// The samples of an iteration, flattened to t * rows + row, and shuffled minibatches of them.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace backplane::ppo {
 
 struct Samples {
   int64_t n = 0;
-  std::vector<float> obs, action, logp, advantage, ret, value;  // obs normalised already
+  std::vector<float> obs, action, logp, advantage, ret, value;  // obs are normalised
   std::vector<int64_t> choice;                                  // discrete actions
   std::vector<uint8_t> mask;                                    // discrete actions with a mask
 };
 
-// Memory is kept from one iteration to the next.
+// Reuses its memory for all iterations.
 class Batch {
  public:
   Batch(const Net& net, const EnvShape& shape);
 
-  // Copies what was seen and done from a rollout of `rows` rows; advantages and returns are left to be filled in.
-  // `obs_norm` may be NULL.
+  // Copies observations and actions from a rollout of `rows` rows; the caller fills in advantages and returns. `obs_norm` may
+  // be NULL.
   void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
-  // A new order of the samples, a function of `key`.
+  // Reorders the samples, determined by `key`.
   void Shuffle(uint64_t key, const Parallel& parallel);
-  // Samples [begin, end) of that order, where they lie; valid until the next order.
+  // Samples [begin, end) in that order, without copying; valid until the next order.
   Minibatch<float> Select(int64_t begin, int64_t end) const;
-  // The same one behind the other; valid until the next call.
+  // The same as a contiguous copy; valid until the next call.
   Minibatch<float> Gather(int64_t begin, int64_t end);
 
   Samples& samples() { return all_; }

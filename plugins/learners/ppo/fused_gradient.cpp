@@ -54,7 +54,7 @@ class Fused final : public Gradient<T> {
     out->Pack(tower, params, true);
   }
 
-  // Of a block of samples, one behind the other.
+  // Observations of a block of samples, contiguous.
   const T* Observations(const Minibatch<T>& batch, int64_t begin, int64_t rows, std::vector<T>* buffer) const {
     if (!batch.index) return batch.obs + begin * net_.obs;
     buffer->resize(kBlock * net_.obs);
@@ -71,7 +71,7 @@ class Fused final : public Gradient<T> {
     packed_square_std_.Set(square_std_.data(), net_.latent(), net_.actions);
   }
 
-  // Networks of their own: each clears its gradient, packs its weights if it is the only run, and knows nothing of the other.
+  // The networks are independent: each clears its gradient and packs its weights if it is the only run.
   void RunActor(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) {
     ClearActor(gradient, w);
     if (!pack_first_) PackTower(net_.actor, params, &weights_.actor);

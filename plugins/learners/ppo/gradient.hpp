@@ -1,6 +1,5 @@
-// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over one minibatch, by either of two paths: a fused pass over
-// blocks of rows, and LibTorch's autograd, which it is measured against. T is float, or double for tests against reference
-// figures.
+// The gradient of PPO's loss (Schulman et al., arXiv 1707.06347) over a minibatch. Two implementations: a fused pass over
+// blocks of rows, and LibTorch's autograd as the reference. T is float, or double for tests against reference numbers.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +20,13 @@ struct Minibatch {
   const T* action;                          // [n, actions]: the unclipped sample; NULL for discrete actions
   const int64_t* choice;                    // [n]; NULL for continuous actions
   const uint8_t* mask;                      // [n, actions]; NULL: all allowed
-  const T *logp, *advantage, *ret, *value;  // [n] each; logp and value as they were when acting
-  const int64_t* index = nullptr;           // [n]: sample i lies at index[i] of all these arrays, which are longer; NULL: at i
+  const T *logp, *advantage, *ret, *value;  // [n] each; logp and value from acting
+  const int64_t* index = nullptr;           // [n]: sample i is at index[i] of these arrays, which are longer; NULL: at i
   int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 
 struct LossOptions : on_policy::LossOptions {
-  bool normalize_advantages;  // of each minibatch
+  bool normalize_advantages;  // per minibatch
 };
 
 // Added to the variance of state-dependent noise, as in Stable-Baselines3.
@@ -37,17 +36,17 @@ template <class T>
 class Gradient {
  public:
   virtual ~Gradient() = default;
-  // Writes the gradient [net.size] at `params` into `out`. Fills all statistics but grad_norm and applied.
+  // Writes the gradient [net.size] at `params` into `out`. Sets all statistics except grad_norm and applied.
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
 
-// A minibatch is cut into at most `shards` runs of rows (on_policy/shards.hpp). `host` is told of phases. `precision` is that
-// of the networks' products; what comes before and after them is computed in T.
+// Splits a minibatch into at most `shards` runs of rows (on_policy/shards.hpp). Reports phases to `host`. `precision` applies
+// to the networks' products; the computations before and after them use T.
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
                                            nn::Precision precision = nn::Precision::kFull);
-// On the device, to which each minibatch is copied; with `amp` layers in bfloat16. Throws bp::Error with BP_E_OOM_* when memory
-// is short.
+// Computes on the device, to which each minibatch is copied; with `amp`, layers use bfloat16. Throws bp::Error with BP_E_OOM_*
+// if memory is short.
 template <class T>
 std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0},
                                            bool amp = false);

@@ -1,5 +1,5 @@
-// PPO's loss and its derivatives at the outputs of the networks, sample by sample: what the fused gradient does between the
-// forward and the backward pass.
+// PPO's loss and its derivatives at the networks' outputs, per sample: the part of the fused gradient between the forward and
+// the backward pass.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace backplane::ppo {
 
-// What all samples of a minibatch share.
+// Constants shared by all samples of a minibatch.
 template <class T>
 struct LossContext {
   LossContext(const Net& net, const Minibatch<T>& batch, const LossOptions& options, const T* params);
@@ -19,20 +19,20 @@ struct LossContext {
   const Minibatch<T>& batch;
   const LossOptions& options;
   Scaling advantage;
-  std::vector<T> log_std, inv_std;  // [actions], Gaussian without state-dependent noise
+  std::vector<T> log_std, inv_std;  // [actions], for Gaussians without state-dependent noise
 };
 
-// Samples [begin, begin + rows) of the minibatch, given what the networks made of them: head [rows, actions], value [rows], and
-// with state-dependent noise the variances [rows, actions]. Each derivative is that of the mean loss over the minibatch.
+// Samples [begin, begin + rows) of the minibatch with the networks' outputs: head [rows, actions], value [rows], and for
+// state-dependent noise the variances [rows, actions]. Derivatives are of the mean loss over the minibatch.
 template <class T>
 struct HeadBlock {
   int64_t begin, rows;
   const T *head, *value, *variance;
   T *d_head, *d_value;
-  T* d_variance;      // [rows, actions]; state-dependent noise alone
-  double* d_log_std;  // [actions], added to; Gaussian without state-dependent noise alone
+  T* d_variance;      // [rows, actions]; only for state-dependent noise
+  double* d_log_std;  // [actions], added to; only for Gaussians without state-dependent noise
 };
-// The policy's part, and the value's: neither touches what is the other's.
+// The losses of policy and value; they write to disjoint memory.
 template <class T>
 void PolicyHeadLoss(const LossContext<T>& context, const HeadBlock<T>& block, LossSums* sums);
 template <class T>

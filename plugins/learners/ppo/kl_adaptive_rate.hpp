@@ -1,5 +1,5 @@
 // The learning rate of `lr_schedule: kl_adaptive` (AdaptiveScheduler of RL-Games): it falls if an update changed the policy by
-// more than twice the wanted KL divergence, and rises below half of it.
+// more than twice the target KL divergence, and rises below half of it.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
                                      : HorizonOf(options.train_batch_size, rows);
 }
 
-// Every net here is a multi-layer perceptron, so that auto is the fused path where nothing asks for a GPU.
+// All nets are multi-layer perceptrons, so auto is the fused implementation unless an option requires a GPU.
 bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
 
 std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {

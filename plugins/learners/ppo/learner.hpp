@@ -23,8 +23,7 @@ class Learner : public on_policy::Learner {
   uint64_t OnRollout(const bp::Delivery& delivery) override;
   void Act(const bp_act& act) override { actor_.Act(act); }
 
-  // Saving in the middle of an update gives the state as if the update had ended there; the next request after loading is a
-  // new rollout.
+  // A state saved during an update is as if the update had ended there; after loading, the next request is a new rollout.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
   void Tensors(bp::NamedTensors* out) const;

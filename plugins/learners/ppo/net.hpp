@@ -9,7 +9,7 @@
 
 namespace backplane::ppo {
 
-using namespace on_policy;  // PPO is that and what stands here
+using namespace on_policy;  // PPO builds on it
 
 struct NetShape {
   int64_t obs, actions;
@@ -17,7 +17,7 @@ struct NetShape {
   std::vector<int64_t> hidden, vf_hidden;  // of the actor; of the critic
   bool shared = false;                     // one trunk (`hidden`) for both heads
   Activation activation = Activation::kTanh;
-  bool sde = false;  // noise that depends on the state: one deviation per latent and action
+  bool sde = false;  // state-dependent noise: one deviation per latent and action
 };
 
 struct Net {
@@ -31,7 +31,7 @@ struct Net {
   int64_t log_std, size;  // log_std: offset of log_stds() numbers, [actions] or with sde [latent, actions]
 };
 
-// As InitTowers, and every log_std.
+// Like InitTowers, and sets every log_std.
 void InitParams(const Net& net, uint64_t seed, bool orthogonal, double log_std, float* params);
 
 template <class T>
@@ -39,7 +39,7 @@ struct PackedNet {
   void Pack(const Net& net, const T* params, bool backward) {
     actor.Pack(net.actor, params, backward), critic.Pack(net.critic, params, backward);
   }
-  // With what gradients need, on several threads.
+  // Packs for gradients too, on several threads.
   void Pack(const Net& net, const T* params, const Parallel& parallel) {
     actor.Reserve(net.actor), critic.Reserve(net.critic);
     const int64_t of_actor = actor.Pieces(net.actor);

@@ -50,7 +50,7 @@ class ObsNormalizer {
 class RewardNormalizer {
  public:
   RewardNormalizer(int64_t rows, double gamma) : gamma_(gamma), stats_(1), returns_(rows, 0.0) {}
-  // One step of all rows, in place; `done` ends a row's running return after it was counted.
+  // One step of all rows, in place; `done` resets a row's running return after counting it.
   void Step(float* rewards, const uint8_t* done);
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);

@@ -1,4 +1,4 @@
-// Turning a rollout into samples with advantages and returns.
+// Converts a rollout into samples with advantages and returns.
 #include <algorithm>
 
 #include "learner.hpp"
@@ -20,8 +20,8 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   return Ticks();
 }
 
-// V of what followed each step: the next entry's value, that of OBS[T] for the last step, and that of the final observation
-// where an episode was cut. Terminated episodes get it too, but their discount is 0.
+// V of each step's successor: the next entry's value, the value of OBS[T] for the last step, and the value of the final
+// observation if an episode was cut. Terminated episodes get it too, but their discount is 0.
 std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t steps) {
   const auto rows = static_cast<int64_t>(rows_);
   const Samples& samples = batch_.samples();

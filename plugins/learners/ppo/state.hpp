@@ -1,5 +1,5 @@
-// The bytes of a saved PPO learner: parameters, Adam, normalisers, counters. Fixed order and no padding, so the same state
-// gives the same bytes. Needs no LibTorch.
+// The format of a saved PPO learner: parameters, Adam, normalisers, counters. Fixed order and no padding, so that equal states
+// give equal bytes. Needs no LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Counters {
 
 void WriteState(const bp::Writer& writer, const rl::SavedShape& shape, const Optimizer<float>& optimizer,
                 const ObsNormalizer& obs_norm, const RewardNormalizer& reward_norm, const Counters& counters);
-// Throws bp::Error for bytes that are no state of this shape. Part of it may have been taken over then.
+// Throws bp::Error for data that are no state of this shape, possibly after loading a part.
 void ReadState(const bp::Reader& reader, const rl::SavedShape& shape, Optimizer<float>* optimizer, ObsNormalizer* obs_norm,
                RewardNormalizer* reward_norm, Counters* counters);
 

@@ -1,4 +1,4 @@
-// The loss as LibTorch computes it, with the gradient by autograd: what the fused path is measured against.
+// The loss in LibTorch with its gradient by autograd: the reference for the fused implementation.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 

@@ -1,5 +1,5 @@
-// What learner_ppo_torch.so offers the plugin, which opens it where its options ask for LibTorch. Both are of one build, so
-// that C++ types may cross between them.
+// The interface of learner_ppo_torch.so, which the plugin loads if its options require LibTorch. Both are built together, so
+// C++ types may cross the boundary.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,6 @@ struct TorchPart {
   std::unique_ptr<Gradient<float>> (*gradient)(const Net& net, const bp_host* host, bp_device device, bool amp);
 };
 
-extern const TorchPart kTorchPart;  // in the part
+extern const TorchPart kTorchPart;  // defined in learner_ppo_torch.so
 
 }  // namespace backplane::ppo

@@ -1,5 +1,5 @@
-// Acts at random, or not at all, and never learns: the baseline every other learner should beat, and the cheapest learner to
-// time an env with.
+// Acts at random, or always zero, without learning: the baseline that every other learner should beat, and the cheapest learner
+// for timing an env.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -88,7 +88,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
       options_.policy == Policy::kUniform ? space_->Uniform(&rng, mask, out) : space_->Zero(mask, out);
     }
   }
-  // Nothing is learned, so there is nothing to keep; offering it lets a trial go on after an interruption.
+  // The learner has no state, but a trial can only resume if its learner can save.
   void Save(const bp::Writer& writer) const { writer.Put(version()); }
   void Load(const bp::Reader& reader) { Restart(reader.Get<uint64_t>()); }
 

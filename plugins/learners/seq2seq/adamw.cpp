@@ -14,7 +14,7 @@ constexpr int64_t kPiece = 1 << 16;
 
 int64_t PiecesOf(int64_t n) { return (n + kPiece - 1) / kPiece; }
 
-// work(piece, begin, how many) for each.
+// Calls work(piece, begin, count) for each piece.
 template <class Work>
 void InPieces(const bp_host* host, int64_t n, Work&& work) {
   bp::ParallelFor(host, static_cast<uint64_t>(PiecesOf(n)), [&](uint64_t i) {

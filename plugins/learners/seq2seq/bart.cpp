@@ -35,8 +35,8 @@ at::Tensor Split(const at::Tensor& x, int64_t heads) {
 at::Tensor Mix(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& mask, double p,
                const Noise::Stream& noise, Noise::Site site) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  // Keeps no shares for the backward pass. Its own dropout would draw from the process's generator, and in bfloat16 it was the
-  // slower one: 1.49 against 1.18 s of CPU time for an update. On a GPU its backward pass adds in no fixed order.
+  // LibTorch's attention stores no shares for the backward pass. But its dropout draws from the process's generator, and in
+  // bfloat16 it was slower: 1.49 against 1.18 s of CPU time per update. On a GPU its backward pass adds in no fixed order.
   const bool in_order = q.is_cpu() || !c10::GradMode::is_enabled();
   if (p == 0 && q.scalar_type() == at::kFloat && in_order) {
     const auto bias = mask.defined() ? std::optional(mask) : std::nullopt;

@@ -15,12 +15,12 @@
 
 namespace backplane::seq2seq {
 
-// Keys, values and queries in one product where they come from the same.
+// Keys, values and queries in one product if they have the same input.
 struct Attention {
-  Affine kv, q, kvq, out, norm;  // kv and q: of attention to the memory; kvq: of that to itself
+  Affine kv, q, kvq, out, norm;  // kv and q: cross-attention; kvq: self-attention
 };
 struct Layer {
-  Attention self, cross;  // cross: of decoders
+  Attention self, cross;  // cross: decoders only
   Affine fc1, fc2, norm;
 };
 struct Stack {
@@ -33,17 +33,17 @@ struct Weights {
   Affine output;  // its weight is the embedding of both sides
   Stack encoder, decoder;
 };
-// `find` gives the tensors of a parameter.
+// `find` returns the tensors of a parameter.
 Weights BindWeights(const BartConfig& config, const Layout& layout, const std::function<Weight(const Parameter&)>& find);
 
-// How a pass is run. Not for a pass without gradient: recompute.
+// Options of a pass. recompute is invalid for passes without gradient.
 struct Pass {
   Noise noise = {};        // dropout; by default none
-  bool recompute = false;  // gradient checkpointing: layers keep their inputs alone and are run again backwards
-  std::vector<at::Tensor>* trace = nullptr;  // gets what each layer puts out, after the embedding; for tests
+  bool recompute = false;  // gradient checkpointing: layers keep only their inputs and are recomputed in the backward pass
+  std::vector<at::Tensor>* trace = nullptr;  // receives each layer's output after the embedding; for tests
 };
 
-// What a text's positions [0, length) are: [B, 1, 1, S] with 0 there and the least float elsewhere; undefined if all are full.
+// Masks positions outside [0, length): [B, 1, 1, S] with 0 inside and the lowest float outside; undefined if all are full.
 at::Tensor PaddingMask(const at::Tensor& lengths, int64_t width);
 
 // [B, S] -> [B, S, d]
@@ -55,7 +55,7 @@ at::Tensor Decode(const BartConfig& config, const Weights& weights, const at::Te
 // [n, d] -> [n, V]
 at::Tensor Logits(const Weights& weights, const at::Tensor& hidden);
 
-// Keys and values of a decoder's layers: of the memory, and of the tokens so far.
+// Keys and values of a decoder's layers: for the memory, and for the tokens so far.
 struct Cache {
   struct Entry {
     at::Tensor key, value;  // [N, heads, S or length, d / heads]
@@ -63,9 +63,9 @@ struct Cache {
   std::vector<Entry> cross, self;
   int64_t length = 0;  // tokens in `self`
 };
-// memory [N, S, d]; room for `capacity` tokens. In float32, as all of generation.
+// memory [N, S, d]; room for `capacity` tokens. Float32, like all of generation.
 Cache MakeCache(const BartConfig& config, const Weights& weights, const at::Tensor& memory, int64_t capacity);
-// The next token of each text, ids [N] -> [N, d]; the cache grows by one.
+// Decodes the next token of each text, ids [N] -> [N, d]; extends the cache by one.
 at::Tensor DecodeNext(const BartConfig& config, const Weights& weights, const at::Tensor& ids, const at::Tensor& mask,
                       Cache* cache);
 

@@ -19,7 +19,7 @@ constexpr IntegerField kIds[] = {{"bos_token_id", &BartConfig::bos_token_id},
 constexpr IntegerField kForcedIds[] = {{"forced_bos_token_id", &BartConfig::forced_bos_token_id},
                                        {"forced_eos_token_id", &BartConfig::forced_eos_token_id}};
 
-// What an older or other model may ask for and this one does not compute.
+// Settings of older or other models that this implementation does not support.
 struct Fixed {
   const char* name;
   json value;

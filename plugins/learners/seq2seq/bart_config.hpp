@@ -14,15 +14,15 @@ struct BartConfig {
   bool scale_embedding = false;
   int64_t bos_token_id = 0, pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
   int64_t forced_bos_token_id = -1, forced_eos_token_id = 2;  // -1: none
-  std::string json = "{}";                                    // what else the file holds is written back
+  std::string json = "{}";                                    // other fields of the file, preserved on writing
 
-  // Throws std::runtime_error with a sentence where the numbers make no model.
+  // Throws std::runtime_error if the numbers are inconsistent.
   void CheckSizes() const;
 };
 
-// Both throw std::runtime_error with a sentence that names the file. A model of another family than BART is refused.
+// Both throw std::runtime_error with the file name. Model families other than BART are rejected.
 BartConfig ReadConfig(const std::string& path);
-// Whole or not at all, for tensors of float32; likewise any text.
+// Writes the whole file or nothing, for float32 tensors. WriteText does the same for any text.
 void WriteConfig(const std::string& path, const BartConfig& config);
 void WriteText(const std::string& path, const std::string& text);
 

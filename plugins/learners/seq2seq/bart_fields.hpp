@@ -1,4 +1,4 @@
-// Numbers of a BartConfig by their names in config.json; those that the learner's options can set are called the same there.
+// Numbers of a BartConfig by their names in config.json; options of the learner have the same names.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace backplane::seq2seq {
 struct IntegerField {
   const char* name;
   int64_t BartConfig::*at;
-  int64_t alone = 0;  // of a model from nothing, where no option says another
+  int64_t alone = 0;  // default for a model trained from scratch
 };
 inline constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size},
                                           {"max_position_embeddings", &BartConfig::max_position_embeddings},
@@ -21,8 +21,8 @@ inline constexpr IntegerField kSizes[] = {{"vocab_size", &BartConfig::vocab_size
                                           {"decoder_attention_heads", &BartConfig::decoder_attention_heads, 4},
                                           {"encoder_ffn_dim", &BartConfig::encoder_ffn_dim, 1024},
                                           {"decoder_ffn_dim", &BartConfig::decoder_ffn_dim, 1024}};
-inline constexpr auto kOptionalSizes = std::span(kSizes).subspan<1>();  // options of the same names set them; 0: not said
-inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();     // the others depend on the texts
+inline constexpr auto kOptionalSizes = std::span(kSizes).subspan<1>();  // options of the same names set them; 0: not set
+inline constexpr auto kLayerSizes = std::span(kSizes).subspan<2>();     // the other sizes depend on the texts
 
 struct ShareField {
   const char* name;

@@ -7,7 +7,7 @@ namespace backplane::seq2seq {
 
 Beams::Beams(const BartConfig& config, const GenerateOptions& options)
     : config_(config), options_(options), running_(options.num_beams), kept_(options.num_beams) {
-  for (Running& beam : running_) beam = {{config.decoder_start_token_id}, -1e9f, 0};  // the same text needs no two beams
+  for (Running& beam : running_) beam = {{config.decoder_start_token_id}, -1e9f, 0};  // avoids identical beams
   running_.front().score = 0;
 }
 
@@ -20,7 +20,7 @@ void Beams::Step(const std::vector<Candidate>& best) {
     const Candidate& each = best[rank];
     std::vector<int64_t> text = running_[static_cast<size_t>(each.beam)].text;
     text.push_back(each.token);
-    // A text that ends below the first ranks is dropped: there are enough better ones to go on with.
+    // A text that ends below the first ranks is dropped, because enough better ones remain.
     if (last || each.token == config_.eos_token_id) {
       if (rank < beams) Keep(each, text);
     } else if (next.size() < beams) {
@@ -41,7 +41,7 @@ void Beams::Keep(const Candidate& candidate, const std::vector<int64_t>& text) {
   kept_.pop_back();
 }
 
-// As transformers estimates it: the best score that the best open text may still get, against the worst kept one.
+// The estimate of transformers: the best score that the best open text can still reach, compared with the worst kept one.
 bool Beams::CanImprove() const {
   if (running_.empty()) return false;
   const auto length = static_cast<float>(running_.front().text.size() - 1);

@@ -1,4 +1,4 @@
-// One source's beams: which texts go on and which are finished. Without LibTorch.
+// The beams of one source: open and finished texts. Needs no LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ class Beams {
  public:
   Beams(const BartConfig& config, const GenerateOptions& options);
 
-  // A text that goes on with a token.
+  // A beam extended by a token.
   struct Candidate {
     int64_t beam, token;
-    float score;  // sum of log probabilities, the token's included
+    float score;  // sum of log probabilities, including the token
   };
-  // Takes the 2 * num_beams best candidates, best first.
+  // Processes the 2 * num_beams best candidates, best first.
   void Step(const std::vector<Candidate>& best);
 
   bool done() const { return done_; }
   const std::vector<int64_t>& text(int64_t beam) const { return running_[static_cast<size_t>(beam)].text; }
   float score(int64_t beam) const { return running_[static_cast<size_t>(beam)].score; }
-  // Which beam of before the last Step each beam came from.
+  // The index before the last Step of the beam that became this one.
   int64_t origin(int64_t beam) const { return running_[static_cast<size_t>(beam)].origin; }
 
   struct Hypothesis {
@@ -32,7 +32,7 @@ class Beams {
     float score = -1e9f;  // divided by length^length_penalty
     bool finished = false;
   };
-  // Once done. Not finished and without a text where no score was a number.
+  // Valid once done. Not finished and empty if no score was a number.
   const Hypothesis& best() const { return kept_.front(); }
 
  private:

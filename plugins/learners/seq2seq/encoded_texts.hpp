@@ -1,5 +1,5 @@
-// A network that reads, and what each thread has read last: an evaluation asks for the loss of a text's label right after the
-// text was written, and reading it again would take as long as all the rest of the loss.
+// Encodes texts and caches each thread's latest ones. An evaluation computes the loss of a text's label right after generation.
+// Encoding the text again would double the cost of that loss.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace backplane::seq2seq {
 
-// Texts with their encoded forms.
+// Texts with their encodings.
 class EncodedTexts {
  public:
   EncodedTexts() = default;
   EncodedTexts(const Inference& network, const std::vector<std::span<const int32_t>>& texts);
   const std::vector<Inference::Source>& sources() const { return sources_; }
-  // NULL: not among them.
+  // NULL if it is not among them.
   const Inference::Source* Find(std::span<const int32_t> text) const;
 
  private:
@@ -31,9 +31,9 @@ class TextReader {
   TextReader(const BartConfig& config, const Layout& layout, const float* weights) : network_(config, layout, weights) {}
   const Inference& network() const { return network_; }
 
-  // This thread's, in the place of what it kept before. [any]
+  // Replaces this thread's cached texts. [any]
   void Keep(EncodedTexts texts);
-  // Summed cross-entropy of each text's label. Texts that this thread keeps are not read again; it then keeps none. [any]
+  // Summed cross-entropy of each text's label. Uses and then drops this thread's cached texts. [any]
   std::vector<double> LabelLosses(const std::vector<std::span<const int32_t>>& texts,
                                   const std::vector<std::span<const int32_t>>& labels);
 

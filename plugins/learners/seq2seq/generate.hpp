@@ -13,8 +13,8 @@ struct Generated {
   double score = 0;          // of beam search: sum of log probabilities / generated tokens^length_penalty
 };
 
-// The best text for each source. ids [B, S], lengths [B]. No gradients are recorded. Without `cache` every step runs the
-// decoder over all tokens so far: the same ids, for tests. Throws bp::Error (BP_E_NUMERIC) where scores are not finite.
+// The best text for each source. ids [B, S], lengths [B]. Does not record gradients. Without `cache` every step runs the
+// decoder over all previous tokens: the same ids, for tests. Throws bp::Error (BP_E_NUMERIC) if scores are not finite.
 std::vector<Generated> Generate(const BartConfig& config, const Weights& weights, const at::Tensor& ids,
                                 const at::Tensor& lengths, const GenerateOptions& options, bool cache = true);
 // The same on a processor, without padding: the ids of a source do not depend on the others.

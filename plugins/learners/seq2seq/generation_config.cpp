@@ -12,7 +12,7 @@ using nlohmann::json;
 
 [[noreturn]] void Reject(const std::string& sentence) { throw std::runtime_error(sentence); }
 
-// Rules that transformers has and this learner has not, with the values under which they do nothing.
+// Rules of transformers that this learner does not support, with the values that disable them.
 struct Idle {
   const char* name;
   json value;
@@ -43,7 +43,7 @@ int64_t Whole(const json& file, const char* name, int64_t least) {
   return value.get<int64_t>();
 }
 
-// A token, or a list of one.
+// A token, or a list with one.
 int64_t Token(const json& file, const char* name) {
   const json& value = file[name].is_array() && file[name].size() == 1 ? file[name][0] : file[name];
   if (!value.is_number_integer()) Reject(std::string(name) + ": expected one token, got " + file[name].dump());

@@ -17,7 +17,7 @@ struct Head {
 void CopyOut(const float* from, int64_t stride, int64_t rows, int64_t columns, float* to);
 void CopyIn(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride);
 
-// From keys and values as they lie in rows `stride` apart. `scratch` is for the call alone.
+// Packs keys and values from rows `stride` apart. `scratch` is only used during the call.
 void PackHead(const float* keys, const float* values, int64_t stride, int64_t length, int64_t width,
               std::vector<float>* scratch, Head* head);
 
@@ -25,7 +25,7 @@ void PackHead(const float* keys, const float* values, int64_t stride, int64_t le
 class Mixer {
  public:
   // out = softmax(scale q keys) values; q and out: [rows] of the head's width, `stride` and `out_stride` apart. `causal`: row i
-  // sees the first i + 1 keys alone.
+  // attends only to the first i + 1 keys.
   void Mix(const Head& head, const float* q, int64_t stride, int64_t rows, float scale, bool causal, float* out,
            int64_t out_stride);
 

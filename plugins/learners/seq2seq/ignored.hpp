@@ -1,4 +1,4 @@
-// Names of other trainers' options that are accepted and change nothing, each with the reason.
+// Option names of other trainers that are accepted without effect, each with the reason.
 #pragma once
 
 #include <variant>
@@ -9,7 +9,7 @@ namespace backplane::seq2seq {
 
 struct IgnoredName {
   const char* name;
-  std::variant<const char*, bool, int64_t, double> def;  // its type is the option's
+  std::variant<const char*, bool, int64_t, double> def;  // determines the option's type
   const char* why;
   const char *range = nullptr, *aliases = nullptr;
   std::string doc() const { return std::string("Ignored, because ") + why; }
@@ -37,7 +37,7 @@ inline constexpr IgnoredName kIgnored[] = {
     {"use_cpu", false, "device: cpu has this effect", nullptr, "no_cuda"},
 };
 
-// They as rows of an option table: a host accepts what a table declares.
+// Declares the names in an option table, because a host accepts only declared options.
 struct IgnoredNames {
   using Struct = bp::NoOptions;
   template <class S>

@@ -1,5 +1,5 @@
-// The network of bart.hpp on a processor and without gradients: in float32, its weights packed for our own products (nn/).
-// Nothing is padded, and a text's numbers are the same bits whatever else is computed beside it.
+// The network of bart.hpp on a CPU without gradients: in float32, with weights packed for the products in nn/. There is no
+// padding, and a text's results have the same bits regardless of other texts in the call.
 #pragma once
 
 #include <cstdint>
@@ -16,46 +16,45 @@ namespace backplane::seq2seq {
 
 class Inference {
  public:
-  // `weights` [layout.size()] are packed, which takes as much memory again, and must stay as they are.
+  // Packs `weights` [layout.size()], which doubles their memory; they must not change.
   Inference(const BartConfig& config, const Layout& layout, const float* weights);
 
   int64_t vocabulary() const { return config_.vocab_size; }
 
-  // What the decoder needs of one text: what each of its layers and each head of that attends to.
+  // A text as the decoder's input: keys and values for each layer and head.
   struct Source {
     int64_t length = 0;
     std::vector<Head> heads;  // [decoder_layers * decoder_attention_heads]
   };
-  // Texts of any lengths, none empty. Throws bp::Error (BP_E_INVALID_ARG) where a token or a position is none of the network's.
+  // Encodes non-empty texts of any lengths. Throws bp::Error (BP_E_INVALID_ARG) for tokens or positions outside the network.
   // [any]
   std::vector<Source> Encode(const std::vector<std::span<const int32_t>>& texts) const;
 
-  // Summed cross-entropy of each source's label, in nats; 0 of an empty one. Throws likewise. [any]
+  // Summed cross-entropy of each source's label, in nats; 0 for an empty one. Throws likewise. [any]
   std::vector<double> LabelLosses(const std::vector<const Source*>& sources,
                                   const std::vector<std::span<const int32_t>>& labels) const;
 
-  // Texts that grow side by side. Keys and values of what they have so far stay where they were written: where texts go on from
-  // one, they share them.
+  // Texts that grow in parallel. Their keys and values stay where they were written, and texts that extend a common one share
+  // them.
   class Decoding {
    public:
-    // One text for each entry of `sources`, whose indices go up: those of one source stand side by side. `encoded` outlives
-    // this.
+    // One text per entry of `sources`, whose indices ascend: texts of one source are adjacent. `encoded` must outlive this.
     Decoding(const Inference& network, std::span<const Source> encoded, std::vector<int64_t> sources);
-    // The next token of each text; returns scores [texts, vocab_size], valid until the next call.
+    // Appends a token to each text; returns scores [texts, vocab_size], valid until the next call.
     float* Next(const std::vector<int64_t>& tokens);
-    // Text i goes on as what text from[i] was.
+    // Text i continues the former text from[i].
     void Reorder(const std::vector<int64_t>& from);
 
    private:
     friend class Inference;
     struct Position {
-      std::vector<float> keys, values;  // [layer][texts of then][d_model]
+      std::vector<float> keys, values;  // [layer][number of texts at that time][d_model]
     };
     const Inference& network_;
     std::span<const Source> encoded_;
     std::vector<int64_t> source_of_;          // [texts]
-    std::vector<std::vector<int64_t>> past_;  // [texts][positions so far] which of the texts of then it was
-    std::vector<int64_t> texts_then_;         // [positions so far]
+    std::vector<std::vector<int64_t>> past_;  // [texts][previous positions] index among the texts at that time
+    std::vector<int64_t> texts_then_;         // [previous positions]
     std::vector<Position> positions_;
     std::vector<float> scores_;
   };
@@ -92,11 +91,11 @@ class Inference {
   // x [rows, d]: x = Norm(x + out(mixed)), and the feed-forward part after it.
   void AddAttention(const Attention& attention, const Values& mixed, int64_t rows, Values* x) const;
   void FeedForward(const Layer& layer, int64_t rows, Values* x) const;
-  // Texts of rows [begins[i], begins[i + 1]) of kvq [rows, 3 d_model]: keys, values, queries. Each attends to itself.
+  // Texts in rows [begins[i], begins[i + 1]) of kvq [rows, 3 d_model]: keys, values, queries. Each attends to itself.
   void AttendToTexts(const Stack& stack, const std::vector<int64_t>& begins, bool causal, const Values& kvq,
                      Values* mixed) const;
   void AttendToPast(const Decoding& texts, size_t layer, const Values& kvq, Values* mixed) const;
-  // Rows [begin, end) of q to one source.
+  // Rows [begin, end) of q attend to one source.
   void AttendToSource(const Source& source, size_t layer, int64_t begin, int64_t end, const Values& q, Mixer* mixer,
                       Values* mixed) const;
   // Cross-entropy of each token, from the decoder's x [tokens, d_model].

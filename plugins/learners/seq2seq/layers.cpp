@@ -20,7 +20,7 @@ using torch::autograd::variable_list;
 // [..., n] -> [rows, n]
 at::Tensor Rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
-// to += scale * from, on the CPU, where LibTorch would first make a float32 tensor of `from`.
+// to += scale * from on the CPU; LibTorch would first create a float32 tensor of `from`.
 void AddRounded(float* to, const at::BFloat16* from, int64_t n, float scale) {
   constexpr int64_t kBlock = 16;  // a loop of fixed length is one that compilers vectorise at -O2
   int64_t i = 0;
@@ -44,7 +44,7 @@ void AddProduct(at::Tensor grad, const at::Tensor& a, const at::Tensor& b, doubl
   }
 }
 
-// grad[ids] += rows, in one order: on a GPU index_add_ adds by atomics, as they come, where index_put_ sorts first.
+// grad[ids] += rows in a fixed order: on a GPU index_add_ uses atomics in arbitrary order, while index_put_ sorts first.
 void AddRows(at::Tensor grad, const at::Tensor& ids, const at::Tensor& rows) {
   if (grad.is_cpu()) {
     grad.index_add_(0, ids, rows);
@@ -53,7 +53,7 @@ void AddRows(at::Tensor grad, const at::Tensor& ids, const at::Tensor& rows) {
   }
 }
 
-// A leaf stands among the inputs, so that the result wants a gradient, and has its own added by backward() itself.
+// A leaf is among the inputs so that the result requires a gradient; backward() adds the leaf's gradient itself.
 struct LinearFunction : Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                             const at::Tensor& factor, const at::Tensor& term) {
@@ -85,15 +85,15 @@ struct LookupFunction : Function<LookupFunction> {
   }
 };
 
-// Of all items, from the logarithms of softmax [items, vocabulary] and the labels [items, 1].
+// The loss over all items, from log-softmax values [items, vocabulary] and labels [items, 1].
 at::Tensor SumLoss(const at::Tensor& log_p, const at::Tensor& label, double smoothing) {
   at::Tensor loss = log_p.gather(1, label).sum() * (smoothing - 1);
   if (smoothing > 0) loss -= log_p.sum() * (smoothing / static_cast<double>(log_p.size(1)));
   return loss;
 }
 
-// The gradient of the logits is written over their logarithms of softmax, while these are at hand: it is the largest tensor
-// there is.
+// Overwrites the log-softmax values with the gradient of the logits while they are in cache, because they are the largest
+// tensor.
 struct LabelLossFunction : Function<LabelLossFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& factor,
                             const at::Tensor& term, const at::Tensor& labels, double smoothing) {

@@ -1,5 +1,5 @@
-// The operations that hold most of a network's weights. Their gradients are added to the leaves' grad() where these lie, which
-// must be there: no tensor of a weight's size is made for each micro-batch, as LibTorch's own operations do.
+// The operations with most of a network's weights. They add gradients directly to the leaves' grad(), which must exist. Unlike
+// LibTorch's operations, they create no weight-sized tensor per micro-batch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,8 +10,8 @@
 
 namespace backplane::seq2seq {
 
-// A leaf, and its values in bfloat16, in which products are then computed. `low` undefined: in float32. `packed` holds the
-// values that `value` has now, for what trains by our own products (training.hpp); none of the operations here reads it.
+// A leaf and its values in bfloat16, in which products are computed then; `low` undefined: in float32. `packed` contains the
+// present `value` for training with the products in nn/ (training.hpp); the operations here do not read it.
 struct Weight {
   at::Tensor value, low;
   const PackedWeight* packed = nullptr;

@@ -1,4 +1,4 @@
-// Where each parameter of a model lies in one flat buffer of float32, under HuggingFace's names.
+// The layout of a model's parameters in one flat buffer of float32, with HuggingFace's names.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace backplane::seq2seq {
 
-// Rows of a table of positions before that of position 0, as in HuggingFace's BartLearnedPositionalEmbedding.
+// Rows of a position table before position 0, as in HuggingFace's BartLearnedPositionalEmbedding.
 inline constexpr int64_t kPositionOffset = 2;
 
 struct Parameter {
@@ -17,7 +17,7 @@ struct Parameter {
   int64_t offset, size;
 };
 
-// Those with weight decay come first (as in HuggingFace's Trainer: all but biases and LayerNorms), then those without, then
+// First the parameters with weight decay (as in HuggingFace's Trainer: all but biases and LayerNorms), then the others, then
 // final_logits_bias, which is not trained.
 class Layout {
  public:
@@ -25,7 +25,7 @@ class Layout {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   // The parameter of that name; throws std::out_of_range.
   const Parameter& at(const std::string& name) const;
-  // Parameters that lie one behind the other, as one of all their rows; throws std::logic_error where they do not.
+  // Joins consecutive parameters into one with all their rows; throws std::logic_error if they are not consecutive.
   Parameter Joined(const std::vector<std::string>& names) const;
   int64_t decayed() const { return decayed_; }
   int64_t trained() const { return trained_; }

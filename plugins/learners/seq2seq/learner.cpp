@@ -55,7 +55,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
   spec_.set_evaluation_rows(static_cast<uint32_t>(options_.eval_batch_size));
   if (options_.device.type == BP_DEVICE_CPU) spec_.set_flags(BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY);
-  shape_.action_channel = {};  // what it points to may go
+  shape_.action_channel = {};  // drop pointers that may become invalid
   bp::RecordFact(setup.host, "device", options_.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
   bp::RecordFact(setup.host, "precision", options_.bf16 ? "bf16" : "fp32");
 }
@@ -115,7 +115,7 @@ MicroBatch Learner::View(const bp::Delivery& delivery) const {
     return tensor;
   };
   const MicroBatch batch{find(shape_.source), find(shape_.source_length), find(shape_.label), find(shape_.label_length)};
-  // A probe's texts are made up, as long as they can be: their labels may end with padding.
+  // A probe's texts are artificial and of maximum length: their labels may end with padding.
   if (!(delivery.raw().flags & BP_DELIVERY_PROBE)) batch.NeedIdsOf(config_);
   return batch;
 }
@@ -141,8 +141,8 @@ void Learner::OnMicroBatch(const bp::Delivery& delivery) {
   }
 }
 
-// Where an update did not fit, the host gives it again in smaller micro-batches, which is the same update for a mean over its
-// tokens alone.
+// If an update did not fit, the host repeats it in smaller micro-batches. That is the same update only for a mean over its
+// tokens.
 void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) const {
   const auto size = static_cast<uint64_t>(batch.size());
   if (!options_.mean_of_means() || first.count == 1 || size >= options_.sizes.micro) return;
@@ -152,8 +152,8 @@ void Learner::NeedWantedSize(const bp_delivery& first, const MicroBatch& batch) 
                         "loss_normalization: token");
 }
 
-// Micro-batch k is always the work of worker k mod workers, or, where a text costs what it is long, their texts are dealt anew;
-// sums are added in order: the same bits each time.
+// Worker k mod workers processes micro-batch k, or, if the cost of a text is its length, all texts are redistributed. Sums are
+// added in order, so the bits are always the same.
 void Learner::RunPending(const bp_delivery& last) {
   const uint64_t first = last.index + 1 - pending_.size();
   const uint64_t group_seed = bp_seed(seed_, BP_PURPOSE_LEARNER, 3, model_->updates());
@@ -203,7 +203,8 @@ void Learner::Update() {
 double Learner::HeldOutLoss(const bp::Delivery& micro_batch) const { return model_->Loss(View(micro_batch)); }
 
 void Learner::Act(const bp_act& act) {
-  // What does not fit is written by halves; the next call tries the whole again, as other threads may have taken the memory.
+  // If a batch does not fit into memory, halve it; the next call starts with the full size again, because other threads may
+  // have occupied the memory.
   uint64_t at_once = options_.eval_batch_size;
   for (uint64_t begin = act.begin; begin < act.end;) {
     const uint64_t n = std::min(at_once, act.end - begin);

@@ -13,7 +13,7 @@ namespace backplane::seq2seq {
 
 class Learner : public bp::DataLearner {
  public:
-  // Throws bp::Error where the env's spaces or the options do not fit.
+  // Throws bp::Error if the env's spaces or the options are not supported.
   explicit Learner(const bp::LearnerSetup& setup);
 
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
@@ -24,7 +24,7 @@ class Learner : public bp::DataLearner {
   void ResetPeak();
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
-  // Nothing on a GPU, from where they would have to be copied at every update.
+  // Empty on a GPU, because every update would have to copy them.
   void Tensors(bp::NamedTensors* out) const;
 
  private:

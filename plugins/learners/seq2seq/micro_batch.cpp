@@ -20,7 +20,7 @@ int64_t Sum(const bp_tensor& lengths) {
   return sum;
 }
 
-// Each as long as its length says, `least` tokens at least.
+// Cuts each row to its length, but to at least `least` tokens.
 std::vector<std::span<const int32_t>> TokensOf(const bp_tensor& ids, const bp_tensor& lengths, int64_t least) {
   std::vector<std::span<const int32_t>> rows;
   for (int64_t i = 0; i < ids.shape[0]; ++i) {

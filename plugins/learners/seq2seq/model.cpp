@@ -55,10 +55,10 @@ class Flat {
   Flat(int64_t n, at::Device device) : values_(at::zeros({n}, at::TensorOptions(device).dtype(at::kFloat))) {}
   const at::Tensor& values() const { return values_; }
   float* OnCpu() {
-    if (!copy_.defined()) copy_ = values_.cpu();  // itself where it is there
+    if (!copy_.defined()) copy_ = values_.cpu();  // no copy if already there
     return copy_.data_ptr<float>();
   }
-  // Takes over what was written at that address.
+  // Applies changes written at that address.
   void Settle() {
     if (copy_.defined() && !copy_.is_same(values_)) values_.copy_(copy_);
     copy_.reset();
@@ -191,7 +191,7 @@ class Bart final : public Model {
     PackedWeight packed;
   };
 
-  // Where memory was short, smaller tensors shall find all that can be had.
+  // After running out of memory, empties the cache so that smaller tensors find all free memory.
   template <class Body>
   std::invoke_result_t<Body> Run(Body&& body) const {
     try {
@@ -214,7 +214,7 @@ class Bart final : public Model {
     return Generate(config_, constants_, texts.source, texts.lengths, options);
   }
 
-  // The weights as they are now, packed once for all that is written with them. Several threads may ask at once.
+  // The current weights, packed once and shared by all generation. Thread-safe.
   std::shared_ptr<TextReader> Packed() const {
     const std::lock_guard lock(renewing_);
     if (!packed_) packed_ = std::make_shared<TextReader>(config_, layout_, flat_.values().data_ptr<float>());
@@ -251,7 +251,7 @@ class Bart final : public Model {
     return worker;
   }
 
-  // One for all workers; NULL where products are LibTorch's.
+  // Shared by all workers; NULL if LibTorch computes the products.
   const PackedWeight* PackedOf(const Parameter& p) {
     if (!TrainsByOwnProducts() || p.shape.size() != 2) return nullptr;
     return &for_training_.try_emplace(p.offset, Trained{p, {}}).first->second.packed;
@@ -262,7 +262,7 @@ class Bart final : public Model {
     one->packed.Set(flat_.values().data_ptr<float>() + p.offset, p.shape[0], p.shape[1]);
   }
 
-  // What Renew would do before the next micro-batch, whose threads may not share it.
+  // Done before the next micro-batch, because its threads cannot share the packing in Renew.
   void PackOnAllThreads() {
     if (!TrainsByOwnProducts()) return;
     std::vector<Trained*> all;
@@ -280,14 +280,14 @@ class Bart final : public Model {
     for (auto& [offset, one] : for_training_) Pack(&one);
   }
 
-  // Of the labels of all texts; a decoder's input is the labels moved right behind the start token.
+  // The loss over all texts' labels; the decoder's input is the labels shifted right after the start token.
   at::Tensor SummedLoss(const Weights& weights, const MicroBatch& batch, const Pass& pass, double smoothing) const {
     const Texts texts(batch, device_);
     const at::Tensor labels = Ids(*batch.label, device_), lengths = Ids(*batch.label_length, device_);
     const at::Tensor start = at::full({labels.size(0), 1}, config_.decoder_start_token_id, labels.options());
     const at::Tensor input = at::cat({start, labels.narrow(1, 0, labels.size(1) - 1)}, 1);
-    // The product with the vocabulary is the largest of all: only where there is a label. Before the layers, as a GPU first
-    // does all that it was asked for when it is asked how many these are.
+    // The product with the vocabulary is the largest, so restrict it to labels. Count them before the layers: reading the count
+    // from a GPU waits for all queued work.
     const at::Tensor places =
         at::arange(labels.size(1), labels.options()).lt(lengths.unsqueeze(1)).view({-1}).nonzero().squeeze(1);
     const at::Tensor memory = Encode(config_, weights, texts.source, texts.mask, pass);
@@ -328,15 +328,15 @@ class Bart final : public Model {
   at::Device device_;
   const bp_host* host_;
   Layout layout_;
-  mutable Flat flat_, first_, second_;               // settled by calls that change no number
+  mutable Flat flat_, first_, second_;               // settled by calls that do not change values
   at::Tensor low_;                                   // the weights in bfloat16
   mutable std::map<int64_t, Trained> for_training_;  // by offset
-  mutable bool copies_are_old_ = true;               // the weights have changed since `low_` and `for_training_` were made
-  mutable std::shared_ptr<TextReader> packed_;       // NULL: nothing was written since the weights changed
+  mutable bool copies_are_old_ = true;               // the weights are newer than `low_` and `for_training_`
+  mutable std::shared_ptr<TextReader> packed_;       // NULL: not yet packed since the weights changed
   mutable std::mutex renewing_;
   Weights constants_;
   std::vector<Worker> workers_;
-  std::atomic<bool> has_gradient_ = false;  // else all gradients are 0
+  std::atomic<bool> has_gradient_ = false;  // otherwise all gradients are 0
   uint64_t updates_ = 0;
 };
 

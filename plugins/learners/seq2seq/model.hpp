@@ -12,8 +12,8 @@
 
 namespace backplane::seq2seq {
 
-// Texts and their summaries as the host delivers them: int32 tokens [n, S] and [n, T] whose rows may be strided, int32 lengths
-// [n]. `label` and `label_length` may be NULL where only the text is read.
+// Texts and their summaries from the host: int32 tokens [n, S] and [n, T], whose rows may be strided, int32 lengths [n].
+// `label` and `label_length` may be NULL if only the text is needed.
 struct MicroBatch {
   const bp_tensor *source, *source_length, *label = nullptr, *label_length = nullptr;
   int64_t size() const { return source->shape[0]; }
@@ -24,9 +24,9 @@ struct MicroBatch {
   int64_t LabelTokens() const;
   int64_t RealTokens() const;
   int64_t PaddedTokens() const;
-  // Throws bp::Error (BP_E_CONFIG) where a label does not begin with the config's bos_token_id and end with its eos_token_id: a
-  // model that ends texts by another token than the env writes nothing, or without end. Where both are one token (KoBART),
-  // labels have no begin.
+  // Throws bp::Error (BP_E_CONFIG) if a label does not start with the config's bos_token_id and end with its eos_token_id: a
+  // model with a different eos token than the env writes empty or endless texts. If both ids are equal (KoBART), labels have no
+  // bos.
   void NeedIdsOf(const BartConfig& config) const;
 };
 
@@ -42,35 +42,35 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual const Layout& layout() const = 0;
-  // Whether a micro-batch's texts are computed as if they were as long as its longest.
+  // True if all texts of a micro-batch are padded to the longest.
   virtual bool pads() const = 0;
-  // Weights [layout.size()] and AdamW's moments [layout.trained()] on the CPU, copies where the device is another one. They may
-  // be written; on a GPU the pointers are valid until the next call that computes. [control]
+  // Weights [layout.size()] and AdamW's moments [layout.trained()] on the CPU, as copies if the device is different. Callers
+  // may write to them; on a GPU the pointers are valid until the next computing call. [control]
   virtual float* weights() = 0;
   virtual float *first_moment() = 0, *second_moment() = 0;
   virtual uint64_t updates() const = 0;
   virtual void set_updates(uint64_t n) = 0;
 
-  // Adds the gradient of (summed cross-entropy / divisor) to the worker's, and returns that quotient. `seed` decides what
-  // dropout drops. Different workers may run at once; throws bp::Error (BP_E_OOM_DEVICE). [any]
+  // Adds the gradient of (summed cross-entropy / divisor) to the worker's, and returns that quotient. `seed` determines the
+  // dropout masks. Different workers may run concurrently; throws bp::Error (BP_E_OOM_DEVICE). [any]
   virtual double Backward(int64_t worker, const MicroBatch& batch, double divisor, uint64_t seed) = 0;
-  // The same of the worker's share of several micro-batches, whose texts are dealt to as many workers from the first on, there
-  // and back, so that sorted texts give equal shares. Where texts are not padded. [any]
+  // The same for the worker's share of several micro-batches. Their texts are dealt to the workers back and forth, so that
+  // sorted texts give similar shares. Only without padding. [any]
   virtual double BackwardOfShare(int64_t worker, std::span<const MicroBatch> batches, double divisor, uint64_t seed) = 0;
   virtual void DropGradients() = 0;
-  // Adds up the workers' gradients in order, clips, steps by AdamW (Loshchilov and Hutter, arXiv 1711.05101) and sets the
-  // gradients to 0. Returns the norm before clipping; nothing is changed where that is not finite.
+  // Sums the workers' gradients in order, clips, applies AdamW (Loshchilov and Hutter, arXiv 1711.05101) and clears the
+  // gradients. Returns the norm before clipping; if it is not finite, nothing changes.
   virtual double Step(double lr) = 0;
 
-  // Summed cross-entropy of the labels, without dropout and smoothing. On a CPU a text's share is the same whatever is computed
-  // beside it, and sums of several calls are exact. [any]
+  // Summed cross-entropy of the labels, without dropout and smoothing. On a CPU a text's loss does not depend on other texts in
+  // the call, and sums over calls are exact. [any]
   virtual double Loss(const MicroBatch& batch) const = 0;
-  // Texts for rows of sources, without the start token. Throws bp::Error (BP_E_OOM_DEVICE; BP_E_NUMERIC where scores are not
-  // finite). [any]
+  // Generates texts for rows of sources, without the start token. Throws bp::Error (BP_E_OOM_DEVICE; BP_E_NUMERIC if scores are
+  // not finite). [any]
   virtual std::vector<std::vector<int64_t>> Write(const MicroBatch& sources, const GenerateOptions& options) const = 0;
 };
 
-// `host` is told of phases. Throws bp::Error (BP_E_OOM_DEVICE) where the buffers do not fit.
+// Reports phases to `host`. Throws bp::Error (BP_E_OOM_DEVICE) if the buffers do not fit.
 std::unique_ptr<Model> MakeModel(const BartConfig& config, const ModelOptions& options, const bp_host* host);
 
 }  // namespace backplane::seq2seq

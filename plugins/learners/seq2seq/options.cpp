@@ -36,7 +36,7 @@ void RefuseWhatTheDeviceCannot(const Options& o) {
   }
 }
 
-// What would silently give other numbers than the trainer that it was written for.
+// Rejects options that would silently give different results than in the original trainer.
 void RefuseWhatOthersDo(const Options& o) {
   if (o.load_best_model_at_end)
     throw bp::ConfigError(
@@ -50,8 +50,8 @@ void RefuseWhatOthersDo(const Options& o) {
         "the weights of a different run, set model_name_or_path");
 }
 
-// What was set beside a folder, says another than the folder and would change nothing. A default counts for not set: the host
-// writes out all options.
+// Rejects options next to a folder that contradict it, because they would have no effect. Defaults count as not set, because
+// the host writes out all options.
 void RefuseWhatTheFolderDecides(const NetworkOptions& said, const BartConfig& folder) {
   const auto refuse = [](const char* name, const std::string& own) {
     throw bp::ConfigError(std::string(name) + ": expected " + own + ", as in model_name_or_path; leave it out");
@@ -73,7 +73,7 @@ void CheckAutoSize(const Options& o) {
         "per_device_train_batch_size: auto determines gradient_accumulation_steps too; "
         "leave that out, got " +
         std::to_string(o.gradient_accumulation_steps));
-  // One size is tried at a time: whether several at once fit too depends on how their peaks coincide.
+  // Only one size is tried at a time: whether several fit together depends on how their peaks coincide.
   if (o.workers > 1)
     throw bp::ConfigError("per_device_train_batch_size: auto finds the size of one micro-batch, not of " +
                           std::to_string(o.workers) +
@@ -96,9 +96,9 @@ void CheckAutoSize(const Options& o) {
                         " contradict each other; leave out one of the three");
 }
 
-// 0 is what the other two give, in a file that the host wrote out too.
+// 0 means derived from the other two, also in a file with all options written out.
 BatchSizes SizesOf(const Options& o) {
-  constexpr uint64_t kItems = 8;  // where nothing is said
+  constexpr uint64_t kItems = 8;  // default
   const uint64_t steps = o.gradient_accumulation_steps;
   const bool given = o.per_device_train_batch_size.has_value(), mean_of_means = o.mean_of_means();
   uint64_t group = o.effective_batch_size, micro = static_cast<uint64_t>(o.per_device_train_batch_size.value_or(0));
@@ -234,7 +234,7 @@ std::string InTrialFolder(const bp_host* host, const std::string& name) {
 }
 
 void TellIgnored(const bp_host* host, const bp::Config& c) {
-  // No warnings, because files that the host writes set all of them.
+  // Not warnings, because files written by the host set all of them.
   for (const IgnoredName& each : kIgnored) {
     if (c.IsSet(each.name)) host->log(host, BP_LOG_INFO, (std::string(each.name) + ": " + each.doc()).c_str());
   }

@@ -1,5 +1,5 @@
-// The learner's options, and what it needs to know of the env. Names are those of HuggingFace's TrainingArguments, config.json
-// and generation options.
+// The learner's options, and the properties of the env that it needs. Names are from HuggingFace's TrainingArguments,
+// config.json and generation options.
 #pragma once
 
 #include <filesystem>
@@ -24,15 +24,15 @@ constexpr auto WordsOf(DeviceKind) { return bp::Words<DeviceKind>({{"cpu", Devic
 
 // Items of an update and of a micro-batch.
 struct BatchSizes {
-  uint64_t group = 0, micro = 0;  // micro 0: the most that fit, which the host finds out
+  uint64_t group = 0, micro = 0;  // micro 0: the largest that fits, which the host finds
 };
 
-// What the file says of the network: 0, or -1 of a dropout, where it says nothing.
+// The network options of the file; 0 (for a dropout -1) if not set.
 struct NetworkOptions : BartConfig {
   NetworkOptions();
 };
 
-// Each option stands in the struct of the part that it is for, or here.
+// Each option belongs to the struct of its part, or to this one.
 struct Options : ModelOptions, NetworkOptions, GenerationConfig {
   uint64_t effective_batch_size = 0, gradient_accumulation_steps = 0, eval_batch_size = 8;
   std::optional<int64_t> per_device_train_batch_size = 0;
@@ -41,14 +41,14 @@ struct Options : ModelOptions, NetworkOptions, GenerationConfig {
   double learning_rate = 5e-5, warmup_steps = 0;
   Schedule schedule = Schedule::kLinear;
   std::optional<DeviceKind> wanted_device;
-  std::filesystem::path pretrained;  // folders; empty: none
+  std::filesystem::path pretrained;  // model folders; empty: none
   std::string save_pretrained;
-  // Refused where they are set.
+  // An error if set.
   bool fp16 = false, load_best_model_at_end = false;
   int64_t data_seed = 0;
   std::string resume_from_checkpoint;
 
-  // What ReadOptions makes of them.
+  // Derived by ReadOptions.
   BatchSizes sizes;
   bool mean_of_means() const { return loss_normalization == LossNormalization::kMicrobatchMean; }
 };
@@ -126,7 +126,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("early_stopping", &Options::early_stopping,
             "End of beam search, as in transformers; auto: the folder's, else false"),
 
-    // Names of the field for what is the host's.
+    // Common names for settings of the host.
     bp::Unread("max_steps", 1, "[1,)", "Updates in total", {.aliases = "budget.iterations"}),
     bp::Unread("num_train_epochs", 1, "[1,)", "Passes over the data", {.aliases = "budget.epochs"}),
     bp::Unread("eval_steps", 0, "[0,)", "Updates from one evaluation to the next", {.aliases = "evaluation.every_iterations"}),
@@ -138,7 +138,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Unread("memory_budget_mb", 0.0, "[0,)", "Device memory that the CPU simulates",
                {.unit = "MB", .aliases = "resources.device_memory"}),
 
-    // Of other trainers: what this one does always, refuses or ignores.
+    // Other trainers' options: implied, rejected or ignored.
     bp::Unread("optim", "adamw_torch", "adamw_torch|adamw_torch_fused|adamw_hf", "All values mean the same AdamW"),
     bp::Opt("load_best_model_at_end", &Options::load_best_model_at_end, "Rejected if true, because the last weights are kept"),
     bp::Opt("data_seed", &Options::data_seed, "", "Rejected, because the data order follows the experiment's seed"),
@@ -146,34 +146,34 @@ inline constexpr bp::OptionTable kOptions{
     IgnoredNames(),
 };
 
-// Any two of effective_batch_size, per_device_train_batch_size and gradient_accumulation_steps give the third. `has_cuda`:
-// there is a GPU to compute on. Throws bp::ConfigError for contradictions and for what the device cannot do.
+// Two of effective_batch_size, per_device_train_batch_size and gradient_accumulation_steps determine the third. `has_cuda`: a
+// GPU is available. Throws bp::ConfigError for contradictions and for features that the device lacks.
 Options ReadOptions(const bp::Config& config, bool has_cuda);
 
 struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a sentence
+  explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason
   std::string source, source_length, label, label_length, action;
   int64_t vocabulary, max_source, max_label, max_generated;
-  bp_channel action_channel;  // borrowed, for the constructor only
+  bp_channel action_channel;  // borrowed, only for the constructor
 };
 
-// The network, and what its folder says about writing.
+// The network and its folder's generation settings.
 struct Chosen {
   BartConfig network;
   GenerationConfig generation;
 };
-// Of the folder, or by the options' sizes. Throws bp::ConfigError where they do not fit the env's texts.
+// From the folder, or from the sizes in the options. Throws bp::ConfigError if they do not fit the env's texts.
 Chosen ChooseConfig(const Options& options, const EnvShape& shape);
 
-// How texts are written: by the options, where these say `auto` by the folder, else by transformers' defaults and as long as
-// the env takes. Throws bp::ConfigError where the env does not take as many tokens as an option wants.
+// Generation settings from the options; for `auto` from the folder, else transformers' defaults and the env's maximum length.
+// Throws bp::ConfigError if an option requests more tokens than the env accepts.
 GenerateOptions ChooseGeneration(const GenerationConfig& options, const GenerationConfig& folder, const EnvShape& shape);
 
-// Where a folder named by save_pretrained lies: inside the trial's own, so that the trials of a sweep do not write over each
-// other. '' stays. Throws bp::ConfigError for one that would lie elsewhere or among the host's files.
+// The path of save_pretrained's folder: inside the trial's own, so that trials of a sweep do not overwrite each other. '' stays
+// empty. Throws bp::ConfigError for a path outside it or among the host's files.
 std::string InTrialFolder(const bp_host* host, const std::string& name);
 
-// Says so, once for each, where options were set that other trainers have and that change nothing here.
+// Logs each option that other trainers have and that has no effect here, if it was set.
 void TellIgnored(const bp_host* host, const bp::Config& config);
 
 }  // namespace backplane::seq2seq

@@ -1,4 +1,4 @@
-// Texts of any lengths, one behind the other and without padding.
+// Texts of any lengths, concatenated without padding.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace backplane::seq2seq {
 
-// Text i has the tokens, and of what is computed of them the rows, [begins[i], begins[i + 1]).
+// Text i has the tokens, and in computed arrays the rows, [begins[i], begins[i + 1]).
 struct PackedTexts {
   std::vector<int32_t> tokens;
   std::vector<int64_t> begins = {0};
@@ -17,7 +17,7 @@ struct PackedTexts {
   void EndText() { begins.push_back(static_cast<int64_t>(tokens.size())); }
 };
 
-// Throws bp::Error (BP_E_INVALID_ARG) where the network has no such token or position.
+// Throws bp::Error (BP_E_INVALID_ARG) if the network has no such token or position.
 void NeedToken(const BartConfig& config, int64_t token, int64_t position);
 
 }  // namespace backplane::seq2seq

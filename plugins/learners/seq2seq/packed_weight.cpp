@@ -5,7 +5,7 @@
 namespace backplane::seq2seq {
 namespace {
 
-// So many of g are read column by column: where `out` is a power of two, more would push each other out of the cache.
+// Rows of g read column by column: more would evict each other from the cache if `out` is a power of two.
 constexpr int64_t kRowsOfGradient = 128;
 
 }  // namespace

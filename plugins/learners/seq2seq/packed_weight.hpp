@@ -1,4 +1,4 @@
-// A weight's products in training, by our own (nn/): packed once an update, and not once a micro-batch as a BLAS does.
+// A weight's products in training with the kernels in nn/: packed once per update; a BLAS would pack once per micro-batch.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What rules out next tokens before the best is chosen.
+// Excludes tokens before the best is chosen.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace backplane::seq2seq {
 
-// `so_far`: the tokens of one text, with the start token. Sets `scores` [vocab_size] of what may not follow to minus infinity;
-// a forced token gets 0 and all others minus infinity.
+// `so_far`: the tokens of one text, with the start token. Sets `scores` [vocab_size] of forbidden tokens to minus infinity; a
+// forced token gets 0 and all others minus infinity.
 void Process(const BartConfig& config, const GenerateOptions& options, std::span<const int64_t> so_far,
              std::span<float> scores);
 

@@ -15,7 +15,7 @@ struct Held : torch::CustomClassHolder {
   LayerFunction run;
 };
 
-// LibTorch's saved-tensor hooks take Python objects, so that only the form that enters backward() again exists in C++.
+// LibTorch's saved-tensor hooks need Python objects, so C++ only has the reentrant form, which calls backward() again.
 struct RecomputeFunction : torch::autograd::Function<RecomputeFunction> {
   static at::Tensor forward(AutogradContext* ctx, const at::Tensor& x, const at::Tensor& memory, const LayerFunction& run) {
     ctx->saved_data["run"] = c10::IValue::make_capsule(c10::make_intrusive<Held>(run));
@@ -39,7 +39,7 @@ struct RecomputeFunction : torch::autograd::Function<RecomputeFunction> {
 }  // namespace
 
 at::Tensor Recompute(LayerFunction run, const at::Tensor& x, const at::Tensor& memory) {
-  // apply() takes no undefined tensor.
+  // apply() does not accept undefined tensors.
   return RecomputeFunction::apply(x, memory.defined() ? memory : at::empty({0}, x.options()), run);
 }
 

@@ -1,5 +1,4 @@
-// Gradient checkpointing (Chen et al., arXiv 1604.06174): a layer keeps its inputs alone, and is run again when its gradient is
-// wanted.
+// Gradient checkpointing (Chen et al., arXiv 1604.06174): a layer keeps only its inputs, and runs again for its gradient.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,8 +7,8 @@
 
 namespace backplane::seq2seq {
 
-// A function of x, and of memory where it is defined; whatever else it needs it owns or outlives the backward pass, and it
-// computes the same each time. Parameters it uses get their gradients as leaves.
+// A function of x, and of memory if it is defined. Everything else must be owned or outlive the backward pass, and it must
+// compute the same each time. Its parameters get their gradients as leaves.
 using LayerFunction = std::function<at::Tensor(const at::Tensor& x, const at::Tensor& memory)>;
 at::Tensor Recompute(LayerFunction run, const at::Tensor& x, const at::Tensor& memory);
 

@@ -1,4 +1,4 @@
-// Learning rates over updates, as transformers' get_scheduler gives them.
+// Learning rates over updates, like transformers' get_scheduler.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ constexpr auto WordsOf(Schedule) {
 uint64_t WarmupUpdates(double steps, uint64_t total);
 
 // Factor of the learning rate for the update after `done` others: it rises from 0 over the warm-up, then falls to 0 at `total`,
-// in a line or along a cosine, or stays. With `total` 0, not known, `progress` of the budget (0 to 1) stands for done / total.
+// linearly or along a cosine, or stays constant. If `total` is 0 (unknown), `progress` of the budget (0 to 1) replaces done /
+// total.
 double LrFactor(Schedule schedule, uint64_t done, uint64_t warmup, uint64_t total, double progress);
 
 }  // namespace backplane::seq2seq

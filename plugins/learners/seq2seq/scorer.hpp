@@ -1,4 +1,4 @@
-// What a search for texts asks of a network: the scores of the next token, for texts that grow by one token a step.
+// Interface of a network for text generation: scores of the next token, for texts that grow by one token per step.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,12 +12,12 @@ class Scorer {
  public:
   virtual ~Scorer() = default;
 
-  // texts: all of one length, those of a source side by side; returns [texts, vocab_size], float32 on the CPU, which may be
-  // written and is valid until the next call.
+  // texts: all of one length, adjacent for each source; returns [texts, vocab_size], float32 on the CPU, writable and valid
+  // until the next call.
   virtual at::Tensor Next(const std::vector<const std::vector<int64_t>*>& texts) = 0;
 
-  // Text i goes on as what text from[i] was; fewer texts than before: the others are done. `sources_changed`: not only the
-  // order among the beams of a source.
+  // Text i continues the former text from[i]; missing texts are done. `sources_changed`: more changed than the order of beams
+  // within a source.
   virtual void Reorder(const std::vector<int64_t>& from, bool sources_changed) = 0;
 };
 

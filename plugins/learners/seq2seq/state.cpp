@@ -31,7 +31,7 @@ uint64_t ReadState(const bp::Reader& reader, const Layout& layout, const StateNu
   reader.GetAll(numbers.weights, static_cast<uint64_t>(layout.size()), "number of weights");
   reader.GetAll(numbers.first_moment, trained, "size of AdamW's first moment");
   reader.GetAll(numbers.second_moment, trained, "size of AdamW's second moment");
-  // Weights may be infinite in a file that a model begins with, to ban a token; and squares may overflow.
+  // Weights in a model's file may be infinite, to ban a token; and squares may overflow.
   rl::NeedSavedFinite(numbers.first_moment, trained, "first moments of AdamW");
   for (uint64_t i = 0; i < trained; ++i)
     if (!(numbers.second_moment[i] >= 0)) rl::RefuseSaved("second moments of AdamW", "0 or more", numbers.second_moment[i]);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const float* kNoBias = nullptr;
 
-// One head of one text. Keeps its buffers from one to the next.
+// Attention of one head of one text. Reuses its buffers.
 class OneHead {
  public:
   explicit OneHead(const TextAttention& a) : a_(a), scale_(1 / std::sqrt(static_cast<float>(a.width))) {}
@@ -63,7 +63,7 @@ class OneHead {
     room_.resize(static_cast<size_t>(rows * a_.width));
     return room_.data();
   }
-  // Rows of the head without what lies between them, until the next call.
+  // Rows of one head, made contiguous; valid until the next call.
   const float* Copy(const float* from, int64_t stride, int64_t rows) {
     CopyOut(from, stride, rows, a_.width, Room(rows));
     return room_.data();
@@ -89,7 +89,7 @@ class OneHead {
       a_.noise.DropRow(shares->data() + i * length_, length_, a_.dropout, a_.site, text_, Noise::Stream::RowOf(head_, i));
   }
 
-  // to [length, width] = transposed(shares) rows, whose rows lie `stride` apart.
+  // to [length, width] = transposed(shares) rows, with rows `stride` apart.
   void AddUp(const std::vector<float>& shares, const std::vector<float>& rows, float* to, int64_t stride) {
     packed_.Set(rows.data(), rows_, a_.width);
     std::fill_n(Room(length_), length_ * a_.width, 0.0f);

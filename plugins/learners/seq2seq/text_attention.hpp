@@ -1,5 +1,5 @@
-// Attention of packed texts, each to itself or to its source, and its gradient: a product for each text and head, whose shares
-// the backward pass computes again instead of keeping them.
+// Attention of packed texts, each to itself or to its source, and its gradient: one product per text and head, whose shares the
+// backward pass recomputes instead of storing them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace backplane::seq2seq {
 
 struct TextAttention {
   const std::vector<int64_t>&queries,
-      &keys;  // where the rows of each text begin (PackedTexts); the same for attention to itself
+      &keys;  // starts of the texts' rows (PackedTexts); equal to queries for self-attention
   int64_t heads, width;
   bool causal;  // a row sees those before it and itself
   double dropout;
@@ -19,7 +19,7 @@ struct TextAttention {
   Noise::Site site;
 };
 
-// Rows of queries, keys and values as they lie in results of products, [heads * width] each, and how far apart rows lie.
+// Rows of queries, keys and values in the results of products, [heads * width] each, and their strides.
 struct AttentionRows {
   float *queries, *keys, *values;
   int64_t queries_stride, keys_stride;  // values: as keys
@@ -27,7 +27,7 @@ struct AttentionRows {
 
 // mixed [rows of queries, heads * width] = softmax(queries keys^T / sqrt(width)) values
 void MixTexts(const TextAttention& attention, const AttentionRows& of, float* mixed);
-// Writes the gradients of all three, from that at `mixed`.
+// Writes the gradients of all three, from the derivative at `mixed`.
 void MixTextsBackward(const TextAttention& attention, const AttentionRows& of, const float* d_mixed, const AttentionRows& d);
 
 }  // namespace backplane::seq2seq

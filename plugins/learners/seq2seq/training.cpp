@@ -43,7 +43,7 @@ void ApplyBackwardAdd(const Affine& w, const at::Tensor& d, const at::Tensor& dx
   w.weight.packed->BackwardAdd(Of(d), d.size(0), Of(dx));
 }
 
-// Of weight and bias, where d is the derivative at Apply(w, x).
+// Adds the gradients of weight and bias; d is the derivative at Apply(w, x).
 void AddGradients(const Affine& w, const at::Tensor& d, const at::Tensor& x) {
   AddWeightGradient(Of(d), d.size(1), Of(x), x.size(1), d.size(0), GradientOf(w.weight));
   nn::AddRows(Of(d), d.size(0), d.size(1), GradientOf(w.bias));
@@ -64,7 +64,7 @@ void DropInPlace(const at::Tensor& x, const PackedTexts& texts, double p, const 
   }
 }
 
-// What reaches the branch of a sum whose other part is not dropped: d itself, or a copy.
+// The derivative for a sum's dropped branch: d itself, or a copy.
 at::Tensor Dropped(const at::Tensor& d, const PackedTexts& texts, double p, const Noise::Stream& noise, Site site) {
   if (!noise.Drops(p)) return d;
   at::Tensor copy = d.clone();
@@ -212,7 +212,7 @@ Training::LayerState Training::RunLayer(const Side& side, size_t i, at::Tensor i
 at::Tensor Training::RunLayerBackward(const Side& side, size_t i, const LayerState& s, at::Tensor d) const {
   const Layer& w = side.stack.layers[i];
   const Noise::Stream noise = NoiseOf(side, i);
-  // From the derivative at a sum to that at what was mixed for its branch.
+  // From the derivative at a sum to the derivative at its branch's input.
   const auto out_backward = [&](const Affine& out, const at::Tensor& mixed, Site site) {
     const at::Tensor branch = Dropped(d, side.texts, config_.dropout, noise, site);
     AddGradients(out, branch, mixed);
@@ -267,7 +267,7 @@ TextAttention Training::ToMemory(size_t layer) const {
           NoiseOf(decoder_, layer), Site::kCrossShares};
 }
 
-// The scores become the derivatives at them, as they are the largest tensor there is.
+// Replaces the scores by their derivatives, because they are the largest tensor.
 double Training::TakeLoss(double divisor) {
   d_scores_ = Apply(weights_.output, hidden_);
   const int64_t n = config_.vocab_size;

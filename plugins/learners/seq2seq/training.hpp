@@ -1,5 +1,5 @@
-// A micro-batch of training on a CPU in float32: the network of bart.hpp and its gradients without LibTorch's operations. Texts
-// lie one behind the other, nothing is padded, and what stands between two products is one pass over their rows.
+// A training micro-batch on a CPU in float32: the network of bart.hpp and its gradients without LibTorch's operations. Texts
+// are concatenated without padding, and operations between products are fused into one pass over the rows.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,40 +14,40 @@
 
 namespace backplane::seq2seq {
 
-// All that grows with the number of texts is in tensors, which count as the device's memory; the shares of one head of one text
-// do not.
+// Everything that grows with the number of texts is in tensors, which count as the device's memory; the shares of one head of
+// one text are not.
 class Training {
  public:
   // `weights` are packed, have gradients, and outlive this. Of `pass`: noise and recompute.
   Training(const BartConfig& config, const Weights& weights, const Pass& pass, double smoothing);
 
-  // Summed cross-entropy of the sources' labels / divisor. A label may be empty. Throws bp::Error
-  // (BP_E_INVALID_ARG) where a source is empty, or a token or a position is none of the network's.
+  // Summed cross-entropy of the sources' labels / divisor. A label may be empty. Throws bp::Error (BP_E_INVALID_ARG) if a
+  // source is empty, or if a token or a position is outside the network.
   double Forward(const std::vector<std::span<const int32_t>>& sources, const std::vector<std::span<const int32_t>>& labels,
                  double divisor);
-  // Adds the gradient of what Forward returned to the weights'. Once.
+  // Adds the gradient of Forward's result to the weights' gradients. Call it once.
   void Backward();
 
  private:
-  // A sum's norm, before weight and bias (`hat`, and by how much it was stretched) and behind them.
+  // The norm of a sum, before weight and bias (`hat` and its scales) and after them.
   struct Normed {
     at::Tensor hat, scales, out;
   };
-  // What a layer's gradient needs: [rows, width] each.
+  // A layer's values that its gradient needs: [rows, width] each.
   struct LayerState {
     at::Tensor in;
     at::Tensor kvq, self_mixed;
     Normed self;
-    at::Tensor q, kv, cross_mixed;  // of decoders
+    at::Tensor q, kv, cross_mixed;  // decoders only
     Normed cross;
-    at::Tensor slope, wide;  // of the feed-forward part: the derivative of its GELU, and what came out of it
+    at::Tensor slope, wide;  // feed-forward part: the derivative of its GELU, and the GELU's output
     Normed ffn;
-    // What fc1 reads.
+    // The input of fc1.
     const at::Tensor& mid() const { return cross.out.defined() ? cross.out : self.out; }
   };
   struct Side {
     const Stack& stack;
-    uint64_t first_noise;  // of the embedding; that of layer i is i + 1 after it
+    uint64_t first_noise;  // of the embedding; layer i has first_noise + 1 + i
     bool decodes;
     PackedTexts texts = {};
     Normed embedded = {};
@@ -59,7 +59,7 @@ class Training {
   void Embed(Side* side) const;
   void EmbedBackward(const Side& side, const at::Tensor& d) const;
   LayerState RunLayer(const Side& side, size_t i, at::Tensor in) const;
-  // From the derivative at what the layer put out, which is overwritten, to that at what it took.
+  // From the derivative at the layer's output, which is overwritten, to the derivative at its input.
   at::Tensor RunLayerBackward(const Side& side, size_t i, const LayerState& s, at::Tensor d) const;
   Normed AddNorm(const Affine& norm, const at::Tensor& x, at::Tensor y) const;
   Noise::Stream NoiseOf(const Side& side, size_t layer) const { return pass_.noise.Of(side.first_noise + 1 + layer); }

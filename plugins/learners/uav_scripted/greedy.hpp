@@ -1,4 +1,4 @@
-// Each UAV for itself, one step ahead.
+// A greedy policy: each UAV independently, one step ahead.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace backplane::uav_scripted {
 
-// The action that leads UAV `self` closest (Euclid) to its target among those that its mask [kActions] and the map allow. Of
-// equal ones the lowest; a later one is taken only if it is shorter by more than 1e-12. With `keep_apart`, cells within one
-// step of where another active UAV stands now count as 3 cells farther.
+// The action that brings UAV `self` closest (Euclid) to its target, among the actions allowed by its mask [kActions] and the
+// map. The lowest of equal actions wins; a later one must be shorter by more than 1e-12. With `keep_apart`, cells within one
+// step of another active UAV's position count as 3 cells farther.
 int32_t GreedyAction(const Scene& scene, int64_t self, const uint8_t* mask, bool keep_apart);
 
 }  // namespace backplane::uav_scripted

@@ -16,7 +16,7 @@ int32_t ActionFor(Cell from, Cell to) {
 
 }  // namespace
 
-// Every UAV that flies is where its way says, with a step left to make.
+// True if every active UAV is where its way predicts and has a step left.
 bool PlanCache::Plan::Foresaw(const Scene& scene) const {
   if (ways.size() != scene.uavs.size()) return false;
   for (size_t i = 0; i < ways.size(); ++i)
@@ -28,7 +28,7 @@ void PlanCache::Act(uint64_t row, const Scene& scene, int32_t* actions) {
   Plan* plan;
   {
     const std::lock_guard lock(mutex_);
-    plan = &plans_[row];  // stays where it is when the table grows
+    plan = &plans_[row];  // stays valid when the table grows
   }
   if (scene.first || !plan->Foresaw(scene)) {
     const int64_t cells = static_cast<int64_t>(scene.size) * scene.size;

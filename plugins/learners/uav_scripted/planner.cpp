@@ -46,7 +46,7 @@ class Search {
   const Scene& scene_;
   double goal_radius_;
   std::vector<Way> ways_;
-  std::vector<int> steps_left_;  // [cells] with nobody in the way; kFar: none
+  std::vector<int> steps_left_;  // [cells] ignoring other UAVs; kFar: unreachable
   std::vector<Node> nodes_;
 };
 
@@ -72,8 +72,8 @@ void Search::MeasureSteps(Cell target) {
   }
 }
 
-// Whether somebody who has planned already enters `to` in the step from `step` to `step + 1`, or swaps or crosses with this
-// move, or stays there in the first step for want of a way.
+// True if a UAV that has already planned enters `to` in the step from `step` to `step + 1`, or swaps or crosses with this move.
+// Also true if one stays there in the first step because it has no way.
 bool Search::IsTaken(Cell from, Cell to, int step) const {
   for (const Way& way : ways_) {
     if (step == 0 && way.size() == 1 && way[0] == to) return true;
@@ -98,7 +98,7 @@ bool Search::Find(size_t self) {
   MeasureSteps(me.target);
   const int least = steps_left_[IndexOf(me.at)];
   if (least == kFar) return false;
-  // Who has not arrived by then goes round in circles.
+  // A longer way goes in circles.
   const int last_step = least + 2 * scene_.size;
   nodes_ = {{me.at, 0, -1}};
   std::unordered_set<int64_t> seen;
@@ -126,7 +126,7 @@ bool Search::Find(size_t self) {
   return false;
 }
 
-// The first in `order` without a way, after the ways of those before it were found; order.size() if all have one.
+// The first in `order` without a way, after planning the ones before it; order.size() if all have one.
 size_t PlanInOrder(const std::vector<size_t>& order, Search* search) {
   for (size_t i = 0; i < order.size(); ++i)
     if (!search->Find(order[i])) return i;
@@ -143,7 +143,7 @@ std::vector<Way> PlanWays(const Scene& scene, double goal_radius) {
     return Distance(scene.uavs[a].at, scene.uavs[a].target) > Distance(scene.uavs[b].at, scene.uavs[b].target);
   });
   const size_t rounds = order.size();
-  std::vector<size_t> stay;  // given up for this step; the others keep out of their cells
+  std::vector<size_t> stay;  // without a way in this step; the others avoid their cells
   for (size_t round = 0;; ++round) {
     Search search(scene, goal_radius);
     for (const size_t i : stay) search.Stay(i);

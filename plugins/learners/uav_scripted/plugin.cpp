@@ -1,5 +1,4 @@
-// Policies for the multi-UAV grid that nobody trained: the baselines that a learner should be measured against, run by the same
-// host and into the same reports.
+// Untrained policies for the multi-UAV grid: baselines for learners, run by the same host and shown in the same reports.
 #include <optional>
 
 #include "backplane/actions.hpp"
@@ -116,7 +115,7 @@ class UavScripted : public bp::OnPolicy, public bp::LearnerPlugin<UavScripted> {
   bool has_map_channel_ = false;
   std::optional<SceneReader> reader_;
   std::optional<bp::ActionSpace> anything_, allowed_;
-  // Not saved: after a restart the planner plans from where the UAVs are.
+  // Not saved: after a restart the planner starts from the UAVs' positions.
   PlanCache training_plans_, evaluation_plans_;
   bp::LearnerSpec spec_;
 };

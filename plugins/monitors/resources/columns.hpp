@@ -1,4 +1,4 @@
-// What is sampled, in the order of resources.csv. A NaN stands for what this machine does not tell: an empty cell.
+// The sampled measures, in the order of resources.csv. NaN, an empty cell, stands for values that this machine does not report.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ static_assert(
     }(),
     "reports look for measures by resource_measure::kAll");
 
-// Place of a measure in a row; one that is not sampled does not compile.
+// Index of a measure in a row; a measure that is not sampled does not compile.
 consteval size_t PlaceOf(std::string_view metric) {
   size_t place = 0;
   while (kColumns[place].metric != metric) ++place;
@@ -62,7 +62,7 @@ consteval size_t PlaceOf(std::string_view metric) {
 }
 
 struct Row {
-  double time_s = 0;  // since the monitor was made
+  double time_s = 0;  // since the monitor's construction
   unsigned long iteration = 0;
   std::array<double, kColumnCount> values{};
 };

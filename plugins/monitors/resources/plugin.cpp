@@ -1,4 +1,4 @@
-// Samples what the trial takes from the machine: processors, memory, waiting for them, GPUs.
+// Samples the trial's use of the machine: CPUs, memory, stalls, GPUs.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ class Resources : public bp::MonitorPlugin<Resources> {
 
   bp::IterationParts Wants() const override { return {.metrics = false}; }
 
-  // The row at the end of an iteration is the iteration's own, so `iterations_` grows after it. One that warms up has the
-  // number 0 and has ended all the same.
+  // The sample at the end of an iteration belongs to that iteration, so `iterations_` is increased afterwards. A warm-up
+  // iteration has the number 0 but has ended too.
   void OnIteration(const bp::Iteration& iteration) override {
     Sample(Now_ns());
     iterations_ = std::max<uint64_t>(iteration.number, iterations_ + 1);

@@ -46,10 +46,10 @@ std::array<double, kColumnCount> Sampler::Read(int64_t t_ns) {
 
 void Sampler::ReadProcesses(int64_t t_ns, Values* values) {
   const TreeUsage now = tree_.Read();
-  // A process that was missed between its end and its parent's wait is back with the next reading: its time must not count as
-  // used just then, so the largest sum so far is what the next is compared with.
+  // A process between its end and its parent's wait is missing from one reading and returns in the next. Compare with the
+  // largest sum so far, or its time would count as used just then.
   const double cpu_s = std::max(0.0, now.cpu_s - cpu_s_), cores = cpu_s / (static_cast<double>(t_ns - last_ns_) * 1e-9);
-  // A thread takes its waiting with it when it ends.
+  // The waiting time of a thread vanishes when it ends.
   const double wait_s = std::max(0.0, now.run_queue_wait_s.value_or(0) - run_queue_wait_s_);
   rss_peak_mb_ = std::max(rss_peak_mb_, now.rss_peak_mb);
   (*values)[PlaceOf(kCpuCoresUsed)] = cores;
@@ -82,7 +82,7 @@ void Sampler::ReadPressure(int64_t t_ns, Values* values) {
   for (size_t i = 0; i < pressure_.size(); ++i) {
     if (!pressure_[i]) continue;
     const std::optional<double> stalled_s = ReadSomeStalled(*pressure_[i]);
-    // The file is read a little after the row's time, so a resource that is always short could show more than all of it.
+    // The file is read slightly after the row's time, so a permanent shortage could exceed 100 %.
     if (stalled_s && stalled_s_[i])
       (*values)[PlaceOf(kPsiCpuSomePct) + i] = std::clamp(100 * (*stalled_s - *stalled_s_[i]) / elapsed_s, 0.0, 100.0);
     stalled_s_[i] = stalled_s;

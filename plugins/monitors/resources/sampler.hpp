@@ -1,4 +1,4 @@
-// Turns what the machine counts into a row: use since the last reading, and how things stand now.
+// Converts the machine's counters into a row: use since the last reading, and present values.
 #pragma once
 
 #include <sys/types.h>
@@ -26,10 +26,10 @@ struct Source {
 
 class Sampler {
  public:
-  // Finds out what can be read here; what is not there is not asked for again.
+  // Finds the readable sources; missing ones are not tried again.
   explicit Sampler(const Source& source);
 
-  // All columns since the last call; the first one's are meaningless.
+  // All columns since the last call; values of the first call are meaningless.
   std::array<double, kColumnCount> Read(int64_t t_ns);
 
  private:

@@ -13,7 +13,7 @@ void Series::Add(const Row& row) {
   rows_.push_back(row);
   last_s_ = row.time_s;
   if (rows_.size() < max_rows_) return;
-  // One and a half of the mean distance: rows at a steady pace then come at every second of its beats.
+  // One and a half times the mean distance: samples at a steady rate are then kept every second time.
   shortest_s_ = std::max(shortest_s_, 1.5 * row.time_s / static_cast<double>(rows_.size()));
   size_t kept = 0;
   for (size_t i = 0; i < rows_.size(); i += 2) rows_[kept++] = rows_[i];

@@ -13,11 +13,11 @@ class Series {
  public:
   explicit Series(size_t max_rows) : max_rows_(max_rows) {}
 
-  // False so soon after the last row that the counters' steps (10 ms) would show, or that there would be too many. The first
-  // row always comes: the shortest trial has one.
+  // False if so soon after the last row that the counters' resolution (10 ms) would be visible, or that there would be too many
+  // rows. The first row is always due: the shortest trial has one.
   bool IsDue(double time_s) const { return rows_.empty() || time_s - last_s_ >= shortest_s_; }
 
-  // When full, every second row goes and later ones come half as often.
+  // When full, drops every second row and halves the rate of later ones.
   void Add(const Row& row);
 
   // The whole file by rename, so that it is complete at any time. Throws bp::Error.

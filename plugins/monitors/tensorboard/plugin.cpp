@@ -28,7 +28,7 @@ class TensorBoard : public bp::MonitorPlugin<TensorBoard> {
     const double wall_time = since_1970_ + static_cast<double>(iteration.end_ns) * 1e-9;
     const auto step = static_cast<int64_t>(iteration.env_steps);
     if (!file_) {
-      // Not before: the folder is there only when something runs, and a reader must be told where this attempt goes on.
+      // Not earlier: the folder only exists while a trial runs, and readers need the step at which this attempt resumes.
       file_.emplace(folder_ / TfFileName(start_time_, attempt_), start_time_);
       if (attempt_ > 1) file_->SessionStart(wall_time, step);
     }
@@ -45,7 +45,7 @@ class TensorBoard : public bp::MonitorPlugin<TensorBoard> {
 
   std::filesystem::path folder_;
   uint32_t attempt_ = 1;
-  double start_time_, since_1970_;  // since_1970_: when the steady clock stood at 0
+  double start_time_, since_1970_;  // since_1970_: time at which the steady clock was 0
   std::optional<TfEventFile> file_;
 };
 

@@ -1,4 +1,4 @@
-// Writes what the threads of a trial did as a trace that Perfetto and chrome://tracing open.
+// Writes the activity of a trial's threads as a trace for Perfetto and chrome://tracing.
 #include <set>
 #include <string_view>
 
@@ -36,7 +36,7 @@ class Trace : public bp::MonitorPlugin<Trace> {
     AddPhases(iteration);
     if (iteration.ended) AddIteration(iteration);
     for (const bp::IterationMetric& metric : iteration.metrics) {
-      // Names with a slash: the others ("sps", "iteration_s") say again what the iterations' track shows.
+      // Only names with a slash: the others ("sps", "iteration_s") duplicate the iterations' track.
       if (metric.of_machine && metric.name.find('/') != std::string_view::npos && HasRoom(options_.max_events))
         file_.AddCounter(metric.name, iteration.end_ns, metric.value);
     }
@@ -62,7 +62,7 @@ class Trace : public bp::MonitorPlugin<Trace> {
     return false;
   }
 
-  // Of one that was broken off, too.
+  // Also for an iteration that was interrupted.
   void AddPhases(const bp::Iteration& iteration) {
     if (iterations_left_ == 0) return;
     if (iteration.ended) --iterations_left_;

@@ -24,7 +24,7 @@ std::string Quoted(std::string_view text) {
   return out + "\"";
 }
 
-// Microseconds with all digits of the nanoseconds: a rounded end could lie behind the next span's begin.
+// Microseconds with all digits of the nanoseconds: a rounded end could be later than the next span's start.
 std::string Microseconds(int64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%" PRId64 ".%03d", ns / 1000, static_cast<int>(ns % 1000));
@@ -36,7 +36,7 @@ std::string Name(const char* kind, uint32_t track, const std::string& name) {
          Quoted(name) + "}}";
 }
 
-// A whole number stands there as one.
+// Prints integers without a fraction.
 std::string Number(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.17g", value);

@@ -13,7 +13,7 @@ class TraceFile {
  public:
   explicit TraceFile(std::string process_name) : process_name_(std::move(process_name)) {}
 
-  // Texts are static. Spans of one track must nest. Times in ns of any one clock.
+  // Texts must be static. Spans of one track must nest. Times in ns of any common clock.
   void NameTrack(uint32_t track, const std::string& name) { tracks_[track] = name; }
   void AddSpan(uint32_t track, std::string_view name, int64_t begin_ns, int64_t duration_ns, const char* argument,
                uint64_t value);

@@ -1,4 +1,4 @@
-// The env as a program steps it. What the contract says beside, `backplane plugin validate` tries.
+// Steps the env like a program that embeds it. `backplane plugin validate` checks the rest of the contract.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ struct MeetingTest : testing::Test {
   bp_embed* env = nullptr;
 };
 
-TEST_F(MeetingTest, EachGoesItsOwnWay) {
+TEST_F(MeetingTest, RobotsMoveIndependently) {
   const float* const place = Data<float>("state");
   const float start[] = {place[0], place[1], place[2]};
   for (int32_t robot = 0; robot < 3; ++robot) Data<int32_t>("action")[robot] = robot;
@@ -30,7 +30,7 @@ TEST_F(MeetingTest, EachGoesItsOwnWay) {
   for (int robot = 0; robot < 3; ++robot) EXPECT_NEAR(place[robot], start[robot] + 0.1f * static_cast<float>(robot - 1), 1e-6);
 }
 
-TEST_F(MeetingTest, EachPaysForItsDistanceToTheOthers) {
+TEST_F(MeetingTest, RewardIsMinusDistanceToOthers) {
   for (int robot = 0; robot < 3; ++robot) Data<int32_t>("action")[robot] = 1;
   ASSERT_EQ(bp_embed_step(env), BP_OK) << bp_embed_error();
   for (int robot = 0; robot < 3; ++robot)

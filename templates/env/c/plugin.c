@@ -1,4 +1,4 @@
-// A complete env in C11, without any helper layer: a point mass on a line, to be steered to 0.
+// A complete env in C11 without a helper layer: steer a point mass on a line to 0.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ typedef struct row { double x, v; bp_rng rng; } row;  // m, m/s
 struct bp_env {
   const bp_host *host;
   uint64_t rows;
-  const bp_frame *frames;  // as long as the first one says: a newer host's are longer
+  const bp_frame *frames;  // stride: struct_size of the first one, because a newer host's frames are larger
   double dt, reset_range;
   bp_env_spec spec;
   row row[];
@@ -48,7 +48,7 @@ static const bp_env_spec *Spec(const bp_env *env) { return &env->spec; }
 static bp_tensor *const *Slot(const bp_frame *frames, uint64_t slot) {
   return ((const bp_frame *)((const char *)frames + slot * frames->struct_size))->tensors;
 }
-// Checks once what the loops rely on. INFO may be NULL; the last slot of a rollout has no transition channels.
+// Validates buffers once for all loops. INFO may be NULL; the last slot of a rollout has no transition channels.
 static bp_status Bind(bp_env *env, const bp_frame *frames, uint64_t n_frames) {
   for (uint64_t s = 0; s < n_frames; ++s)
     for (int c = 0; c < N_CHANNELS; ++c) {
@@ -57,13 +57,13 @@ static bp_status Bind(bp_env *env, const bp_frame *frames, uint64_t n_frames) {
       if (!t && optional) continue;
       const int fits = t && t->ndim == 1 + kChannels[c].ndim && t->shape[0] == (int64_t)env->rows;
       if (!fits || t->dtype.bits != kChannels[c].dtype.bits)
-        return env->host->fail(env->host, BP_E_INVALID_ARG, "a buffer has not the shape or dtype of its channel");
+        return env->host->fail(env->host, BP_E_INVALID_ARG, "a buffer does not have its channel's shape or dtype");
     }
   env->frames = frames;
   return BP_OK;
 }
 
-// First element of row r of a channel.
+// The first element of a channel's row r.
 static void *At(const bp_env *env, uint32_t slot, int channel, uint64_t r) {
   const bp_tensor *t = Slot(env->frames, slot)[channel];
   return (char *)t->data + r * (uint64_t)t->strides[0] * (t->dtype.bits / 8);
@@ -85,7 +85,7 @@ static bp_status Reset(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end,
 }
 
 static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) {
-  if (!Slot(env->frames, slot)[ACTION]) return env->host->fail(env->host, BP_E_INVALID_ARG, "the slot serves resets only");
+  if (!Slot(env->frames, slot)[ACTION]) return env->host->fail(env->host, BP_E_INVALID_ARG, "the slot is only for resets");
   for (uint64_t r = begin; r < end; ++r) {
     row *p = &env->row[r];
     const double force = fmin(fmax(*(float *)At(env, slot, ACTION, r), -1.0), 1.0);

@@ -1,4 +1,4 @@
-// The env as a program steps it. What the contract says beside, `backplane plugin validate` tries.
+// Steps the env like a program that embeds it. `backplane plugin validate` checks the rest of the contract.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,12 +21,12 @@ struct PointTest : testing::Test {
   bp_embed* env = nullptr;
 };
 
-TEST_F(PointTest, StartsAtRestWithinItsRange) {
+TEST_F(PointTest, StartsAtRestWithinResetRange) {
   EXPECT_LE(std::fabs(Data("obs")[0]), 1);
   EXPECT_EQ(Data("obs")[1], 0);
 }
 
-TEST_F(PointTest, MovesWhereItIsPushed) {
+TEST_F(PointTest, MovesInDirectionOfForce) {
   const float start = Data("obs")[0];
   Data("action")[0] = 1;
   for (int step = 0; step < 10; ++step) ASSERT_EQ(bp_embed_step(env), BP_OK) << bp_embed_error();

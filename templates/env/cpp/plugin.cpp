@@ -1,13 +1,13 @@
-// A complete env in one file: a point mass on a line, to be steered to 0.
+// A complete env in one file: steer a point mass on a line to 0.
 #include <cmath>
 
 #include "backplane/env.hpp"
 
-// One row. The layer in env.hpp makes the rows, seeds, buffers and snapshots around it.
+// One row. The layer in env.hpp adds rows, seeds, buffers and snapshots.
 struct Point {
   static constexpr bp::About kAbout{"env.template_cpp", "1.0.0", "A point mass on a line, to be steered to 0."};
 
-  // What all rows share: the options with their defaults, read once.
+  // Options with their defaults, shared by all rows.
   struct Model {
     double dt = 0.05, reset_range = 1;
     int64_t max_episode_steps = 200;
@@ -29,7 +29,7 @@ struct Point {
     Observe(obs);
   }
 
-  // Reward: minus the squared distance and a small cost of the force. The episode ends 10 m away.
+  // Reward: minus the squared distance, minus a small cost of the force. The episode ends at a distance of 10 m.
   bp::StepResult Step(const Model& model, bp::Rng&, const float* action, float* obs, float* info) {
     const double force = std::fmin(std::fmax(action[0], -1.0), 1.0);
     v += model.dt * force;

@@ -1,4 +1,4 @@
-// The task by itself. What is around it, `backplane plugin validate` tries.
+// Tests the task. `backplane plugin validate` checks the plugin around it.
 #include "plugin.cpp"
 
 #include <gtest/gtest.h>
@@ -15,19 +15,19 @@ struct PointTest : testing::Test {
   float obs[2], info[1];
 };
 
-TEST_F(PointTest, StartsAtRestWithinItsRange) {
+TEST_F(PointTest, StartsAtRestWithinResetRange) {
   EXPECT_LE(std::fabs(obs[0]), model.reset_range);
   EXPECT_EQ(obs[1], 0);
 }
 
-TEST_F(PointTest, MovesWhereItIsPushed) {
+TEST_F(PointTest, MovesInDirectionOfForce) {
   point.x = 0;
   for (int step = 0; step < 10; ++step) Push(1);
   EXPECT_GT(obs[0], 0);
   EXPECT_EQ(info[0], obs[0]);
 }
 
-TEST_F(PointTest, EndsTenMetresAway) {
+TEST_F(PointTest, EndsAtTenMetres) {
   point.x = 9.99, point.v = 1;
   EXPECT_TRUE(Push(0).terminated);
 }

@@ -1,9 +1,9 @@
-// A pole on a cart, simulated by MuJoCo: the cart is pushed so that the pole does not fall.
+// A pole on a cart, simulated by MuJoCo: push the cart to balance the pole.
 #include <cmath>
 
 #include "mujoco/task.hpp"
 
-// Options of one's own come to those of every MuJoCo task, whose defaults may be changed.
+// Adds an option to the ones that all MuJoCo tasks have, and changes their defaults.
 struct Options : mj::TaskOptions {
   Options() { frame_skip = 2, max_episode_steps = 500, reset_noise_scale = 0.02; }
   double max_angle = 0.4;
@@ -28,19 +28,19 @@ constexpr char kXml[] = R"(
 </mujoco>
 )";
 
-// What all rows share: the options and the compiled model, whose first joint the formulas below take for a slide.
+// Options and compiled model, shared by all rows. The formulas below need a slide as the first joint.
 struct World : mj::World<Options> {
   explicit World(const Options& options) : mj::World<Options>(options, {"template_mujoco.xml", kXml, mjJNT_SLIDE}) {}
 };
 
-// The parts of a reward.
+// The terms of the reward.
 struct PoleTerms {
   double upright = 0, way = 0;
   bool terminated = false;
   double Reward() const { return upright - way; }
 };
 
-// One row. mj::Task makes resets, steps, channels, snapshots and pictures around these formulas; its head says what there is.
+// One row. mj::Task adds resets, steps, channels, snapshots and pictures; mujoco/task.hpp documents its hooks.
 struct Pole : mj::Task<Pole, World> {
   static constexpr bp::About kAbout{
       .id = "env.template_mujoco", .version = "1.0.0", .summary = "A pole on a cart must not fall; on MuJoCo.", .rows = 16};
@@ -48,12 +48,12 @@ struct Pole : mj::Task<Pole, World> {
       bp::Opt("max_angle", &Options::max_angle, "(0,1.5]", "The episode ends when the pole leans further.", {.unit = "rad"}),
       bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)", "Spread of the initial positions and speeds."),
       mj::kFrameSkip, mj::kMaxEpisodeSteps, mj::kXmlPath};
-  static constexpr bool kContactForces = false;  // data().cfrc_ext is not read
+  static constexpr bool kContactForces = false;  // data().cfrc_ext is not needed
   using Task::Task;
   using Terms = PoleTerms;
 
   static double SpeedNoise(bp::Rng& rng) { return rng.Normal(); }
-  mj::Point Place(const World&) const { return {.x = data().qpos[0]}; }  // velocity() and displacement() are those of it
+  mj::Point Place(const World&) const { return {.x = data().qpos[0]}; }  // for velocity() and displacement()
 
   PoleTerms Judge(const World& world, const float*) const {
     const bool stands = std::fabs(data().qpos[1]) <= world.max_angle;

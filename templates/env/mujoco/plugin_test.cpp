@@ -1,4 +1,4 @@
-// The task by itself. What is around it, `backplane plugin validate` tries.
+// Tests the task. `backplane plugin validate` checks the plugin around it.
 #include "plugin.cpp"
 
 #include <gtest/gtest.h>
@@ -15,12 +15,12 @@ struct PoleTest : testing::Test {
   float obs[4], info[1];
 };
 
-TEST_F(PoleTest, StandsAtFirst) {
+TEST_F(PoleTest, StartsUpright) {
   EXPECT_LT(std::fabs(obs[1]), world.max_angle);
   EXPECT_FALSE(Push(0).terminated);
 }
 
-TEST_F(PoleTest, FallsBackWhenTheCartIsPushed) {
+TEST_F(PoleTest, PoleFallsAgainstDirectionOfPush) {
   int steps = 1;
   while (!Push(1).terminated && steps < 500) ++steps;
   EXPECT_LT(steps, 100);

@@ -1,4 +1,4 @@
-// The cross-entropy method on linear policies: candidates are drawn around a mean, and the best of them make the next mean.
+// The cross-entropy method on linear policies: draws candidates around a mean and fits the next mean to the best of them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,12 +7,12 @@
 #include "backplane/candidate_learner.hpp"
 #include "backplane/rng.h"
 
-// Mean and spread of each weight.
+// Mean and standard deviation of each weight.
 struct Distribution {
   std::vector<double> mean, spread;
 };
 
-// Of the weights of the best, with some spread left to go on with.
+// Fits the best weights. Adds some spread, because the search would stop without it.
 inline Distribution Fit(const std::vector<std::vector<double>>& best, double least_spread) {
   const auto n = static_cast<double>(best.size());
   Distribution fit{std::vector<double>(best[0].size()), std::vector<double>(best[0].size())};
@@ -39,36 +39,36 @@ class CrossEntropy : public bp::CandidateLearner, public bp::LearnerPlugin<Cross
     uint64_t candidates = 16, best = 4;
     double spread = 1, least_spread = 0.05;
     void Check(const bp::Config&) {
-      if (best > candidates) throw bp::ConfigError("best should be at most candidates, got " + std::to_string(best));
+      if (best > candidates) throw bp::ConfigError("best: expected at most candidates, got " + std::to_string(best));
     }
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("candidates", &Options::candidates, "[1,1e6]", "Policies tried in an iteration, for an episode each."),
-      bp::Opt("best", &Options::best, "[1,1e6]", "How many of them make the next mean; fewer learn faster and less surely."),
+      bp::Opt("candidates", &Options::candidates, "[1,1e6]", "Policies per iteration, evaluated for an episode each."),
+      bp::Opt("best", &Options::best, "[1,1e6]", "Candidates for the next mean; fewer learn faster but less reliably."),
       bp::Opt("spread", &Options::spread, "(0,)", "Spread of the first candidates' weights around 0."),
-      bp::Opt("least_spread", &Options::least_spread, "[0,)", "Added to the spread of the best, so that the search goes on."),
+      bp::Opt("least_spread", &Options::least_spread, "[0,)", "Added to the spread of the best, so that the search continues."),
   };
 
   static constexpr bp::MetricInfo kMetrics[] = {
-      {.name = "train/best", .direction = 1, .doc = "Mean return of the candidates that make the next mean."},
-      {.name = "train/spread", .doc = "Mean spread of the weights: the search has settled where it is small."},
+      {.name = "train/best", .direction = 1, .doc = "Mean return of the best candidates."},
+      {.name = "train/spread", .doc = "Mean spread of the weights; small after the search has converged."},
   };
 
   explicit CrossEntropy(const bp::LearnerSetup& setup)
       : CandidateLearner(setup), options_(kOptions.Read(setup.config)), seed_(setup.seed), metrics_(setup.host, kMetrics) {
     const bp_channel& obs = bp::NeedChannel(*setup.env, BP_ROLE_OBS);
     const bp_channel& action = bp::NeedChannel(*setup.env, BP_ROLE_ACTION);
-    if (action.scope != BP_SCOPE_ROW) throw bp::Unsupported("works with one agent a row");
-    if (bp::FindChannel(*setup.env, BP_ROLE_ACTION_MASK)) throw bp::Unsupported("reads no ACTION_MASK");
+    if (action.scope != BP_SCOPE_ROW) throw bp::Unsupported("supports only one agent per row");
+    if (bp::FindChannel(*setup.env, BP_ROLE_ACTION_MASK)) throw bp::Unsupported("does not support ACTION_MASK");
     discrete_ = action.space == BP_SPACE_DISCRETE;
-    if (!discrete_ && action.space != BP_SPACE_BOX) throw bp::Unsupported("chooses one of several actions, or numbers");
+    if (!discrete_ && action.space != BP_SPACE_BOX) throw bp::Unsupported("supports only DISCRETE and BOX actions");
     inputs_ = static_cast<size_t>(bp::ElementCount(obs));
     outputs_ = static_cast<size_t>(discrete_ ? action.nvec[0] : bp::ElementCount(action));
     for (size_t i = 0; i < outputs_ && !discrete_; ++i) {
       low_.push_back(action.n_bounds == 0 ? -INFINITY : action.low[action.n_bounds > 1 ? i : 0]);
       high_.push_back(action.n_bounds == 0 ? INFINITY : action.high[action.n_bounds > 1 ? i : 0]);
     }
-    const size_t n = outputs_ * (inputs_ + 1);  // with a constant for each output
+    const size_t n = outputs_ * (inputs_ + 1);  // with a bias per output
     now_ = {std::vector<double>(n, 0.0), std::vector<double>(n, options_.spread)};
     spec_.ActIn(obs.name);
     spec_.ActOut(action);
@@ -80,7 +80,7 @@ class CrossEntropy : public bp::CandidateLearner, public bp::LearnerPlugin<Cross
   void NextCandidates(bp::CandidateRequest* request) override {
     request->candidates = options_.candidates;
     request->seeds.resize(options_.candidates);
-    // The same episode for all of an iteration: luck with the start decides nothing.
+    // The same episode for all candidates of an iteration, so that the start does not favour any.
     std::fill(request->seeds.begin(), request->seeds.end(), bp_seed(seed_, BP_PURPOSE_LEARNER, 0, iteration_));
   }
 
@@ -102,7 +102,7 @@ class CrossEntropy : public bp::CandidateLearner, public bp::LearnerPlugin<Cross
   void Act(const bp_act& act) override {
     const bp::View<const float> obs(act.in[0], "obs");
     for (auto row = static_cast<int64_t>(act.begin); row < static_cast<int64_t>(act.end); ++row) {
-      const int32_t candidate = act.candidate ? act.candidate[row] : -1;  // -1: the mean, as in evaluations and films
+      const int32_t candidate = act.candidate ? act.candidate[row] : -1;  // -1: the mean, for evaluations and films
       if (discrete_) {
         int32_t choice = 0;
         for (size_t i = 1; i < outputs_; ++i)
@@ -129,7 +129,7 @@ class CrossEntropy : public bp::CandidateLearner, public bp::LearnerPlugin<Cross
   }
 
  private:
-  // Drawn anew wherever it is needed, from its numbers alone, and stored nowhere.
+  // Recomputed from its indices on each use, so that candidates need no storage.
   double Weight(int32_t candidate, size_t i) const {
     if (candidate < 0) return now_.mean[i];
     const uint64_t n = iteration_ * options_.candidates + static_cast<uint64_t>(candidate);

@@ -1,4 +1,4 @@
-// A line per iteration, in a table that spreadsheets and pandas read.
+// Writes a line per iteration to a CSV table for spreadsheets and pandas.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -14,7 +14,7 @@ class IterationTable : public bp::MonitorPlugin<IterationTable> {
     std::string columns = "return,sps";
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("columns", &Options::columns, "Metrics, by their names in metrics.jsonl, separated by commas."),
+      bp::Opt("columns", &Options::columns, "Metrics by their names in metrics.jsonl, separated by commas."),
   };
 
   explicit IterationTable(const bp::MonitorSetup& setup)
@@ -24,19 +24,19 @@ class IterationTable : public bp::MonitorPlugin<IterationTable> {
 
   void OnIteration(const bp::Iteration& iteration) override {
     if (!iteration.ended) return;
-    if (!table_.is_open()) {  // not before: the folder is there once something has run
+    if (!table_.is_open()) {  // not earlier: the folder exists once the trial runs
       table_.open(name_);
       table_ << "iteration,env_steps," << columns_ << "\n";
     }
-    table_ << Line(iteration, columns_) << std::flush;  // at once, for who looks on, and should the trial crash
-    if (!table_) throw bp::Error(BP_E_IO, "could not write " + name_);
+    table_ << Line(iteration, columns_) << std::flush;  // so that readers can follow and a crash loses no line
+    if (!table_) throw bp::Error(BP_E_IO, "cannot write " + name_);
   }
 
   static std::string Line(const bp::Iteration& iteration, const std::string& columns) {
     std::string line = std::to_string(iteration.number) + "," + std::to_string(iteration.env_steps);
     std::istringstream names(columns);
     for (std::string name; std::getline(names, name, ',');) {
-      char number[32] = "";  // empty where the iteration has no such metric
+      char number[32] = "";  // empty if the iteration lacks the metric
       if (const auto value = iteration.Metric(name)) std::snprintf(number, sizeof number, "%.9g", *value);
       line += std::string(",") + number;
     }

@@ -1,11 +1,11 @@
-// What it writes. How it listens, `backplane plugin validate` tries.
+// Tests the written lines. `backplane plugin validate` checks the plugin around it.
 #include "plugin.cpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-TEST(IterationTable, HasAnEmptyCellForWhatAnIterationLacks) {
+TEST(IterationTable, LeavesCellsOfMissingMetricsEmpty) {
   bp::Iteration iteration;
   iteration.number = 3, iteration.env_steps = 768;
   iteration.metrics = {{"sps", 1e6, true}, {"return", -2.5, false}};

@@ -1,10 +1,10 @@
-// "bp.env.autoreset/1": inputs and duties of an env with BP_FLAG_NATIVE_AUTORESET. Such an env works on all its rows in one
-// call, cuts episodes itself (it has BP_FLAG_OWNS_TIME_LIMIT too), and starts the next episode of a row in the very `step` that
-// ends one, so that the host need not look at flags between two steps: on a device that would wait for it.
+// "bp.env.autoreset/1": inputs and duties of an env with BP_FLAG_NATIVE_AUTORESET. Such an env processes all its rows in one
+// call. It ends episodes at the time limit itself (it has BP_FLAG_OWNS_TIME_LIMIT too). The `step` that ends an episode of a
+// row starts the next one. The host then need not read flags between steps, which would wait for a device.
 //
-// It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (of several channels one
-// each, in their order): where a row's TERMINATED or TRUNCATED is 1 they hold the last values of the episode, elsewhere
-// anything. INFO "ep/..." of such a row is of the ended episode; the state roles belong to the new one.
+// It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (one each per channel, in
+// their order). If a row's TERMINATED or TRUNCATED is 1, they contain the last values of the episode; otherwise they are
+// undefined. INFO "ep/..." of such a row belongs to the ended episode, the state roles to the new one.
 #ifndef BACKPLANE_EXT_AUTORESET_H_
 #define BACKPLANE_EXT_AUTORESET_H_
 
@@ -17,8 +17,8 @@ extern "C" {
 #define BP_ENV_AUTORESET_1 "bp.env.autoreset/1"
 typedef struct bp_env_autoreset_1 {
   uint32_t struct_size, reserved;
-  // Seeds of the next `per_row` episodes of each row, seeds[row * per_row + k] the k-th to come; copied. They replace those
-  // given before. A `reset` takes its own seed and not one of these. The host gives as many as a rollout can use at most.
+  // Sets the seeds of the next `per_row` episodes of each row: seeds[row * per_row + k] is for the k-th of them. Copies them
+  // and drops earlier ones. A `reset` uses its own seed instead. The host passes as many as a rollout can use at most.
   // [control]
   bp_status (*next_seeds)(bp_env* env, uint64_t per_row, const uint64_t* seeds);
 } bp_env_autoreset_1;

@@ -1,4 +1,4 @@
-// "bp.env.clock/1": how long a step takes in the world that the env simulates, so that a film runs as fast as that world.
+// "bp.env.clock/1": the simulated duration of a step, so that films run at the env's own speed.
 #ifndef BACKPLANE_EXT_CLOCK_H_
 #define BACKPLANE_EXT_CLOCK_H_
 

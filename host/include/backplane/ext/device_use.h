@@ -1,5 +1,5 @@
-// "bp.learner.device_use/1": memory of the device a learner works on, as its allocator sees it. On a CPU the allocator of its
-// tensors keeps to bp_limits.device_bytes, so that it behaves as a device of that size.
+// "bp.learner.device_use/1": memory use of the learner's device, from its allocator. On a CPU the tensor allocator enforces
+// bp_limits.device_bytes, to behave like a device of that size.
 #ifndef BACKPLANE_EXT_DEVICE_USE_H_
 #define BACKPLANE_EXT_DEVICE_USE_H_
 
@@ -11,16 +11,16 @@ extern "C" {
 
 typedef struct bp_device_use {
   uint32_t struct_size, reserved;
-  uint64_t live_bytes;      // of tensors now
-  uint64_t peak_bytes;      // most since `reset_peak`
-  uint64_t reserved_bytes;  // taken from the device now, caches included; equal to live_bytes where there is no cache
+  uint64_t live_bytes;      // tensors now
+  uint64_t peak_bytes;      // maximum since `reset_peak`
+  uint64_t reserved_bytes;  // allocated from the device now, including caches; equal to live_bytes without a cache
 } bp_device_use;
 
 #define BP_LEARNER_DEVICE_USE_1 "bp.learner.device_use/1"
 typedef struct bp_learner_device_use_1 {
   uint32_t struct_size, reserved;
   bp_status (*read)(bp_learner* learner, bp_device_use* out);  // [control]
-  bp_status (*reset_peak)(bp_learner* learner);                // the peak is then the live memory. [control]
+  bp_status (*reset_peak)(bp_learner* learner);                // sets the peak to the live memory. [control]
 } bp_learner_device_use_1;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// "bp.env.snapshot/1": fixed-size states of single rows, with everything that decides the next steps (the row's random
-// counter and its current observation included). Used for resume, parity tests and paired comparisons.
+// "bp.env.snapshot/1": fixed-size states of single rows, with everything that affects the next steps (including the row's
+// random counter and its current observation). Used for resuming, parity tests and paired comparisons.
 #ifndef BACKPLANE_EXT_SNAPSHOT_H_
 #define BACKPLANE_EXT_SNAPSHOT_H_
 

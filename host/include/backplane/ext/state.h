@@ -1,9 +1,9 @@
-// "bp.learner.state/1" and "bp.env.state/1": everything needed to resume, through byte streams of the host. The same state
-// gives the same bytes. Without it a learner cannot be resumed. `load` reads all that `save` wrote, and trusts none of it:
-// bytes that are left over are an error, and so is a size that is not its own. An instance that rejected a state is destroyed.
+// "bp.learner.state/1" and "bp.env.state/1": the complete state for resuming, through byte streams of the host. Equal states
+// give equal bytes. Without it a learner cannot resume. `load` reads everything that `save` wrote, but must not trust it:
+// excess bytes and wrong sizes are errors. The host destroys an instance that rejected a state.
 //
-// A learner's plan follows only from its state and the limits. A rollout worker's learner loads the trial's state again and
-// again, plans as the trial does, and plays a part of the same request; so `load` replaces everything, also a plan that was not
+// A learner's plan depends only on its state and the limits. A rollout worker's learner repeatedly loads the trial's state,
+// plans like the trial, and plays a part of the same request. So `load` replaces everything, including a plan that was not
 // served.
 #ifndef BACKPLANE_EXT_STATE_H_
 #define BACKPLANE_EXT_STATE_H_

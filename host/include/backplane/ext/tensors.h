@@ -1,6 +1,6 @@
-// "bp.learner.tensors/1": the weights of a learner, as tensors with names. The host hashes them at the end of every
-// iteration, to find the iteration and the tensor in which two runs first differ. Without it the host hashes the saved state
-// (ext/state.h), whose parts are unknown, if it is saved each iteration anyway.
+// "bp.learner.tensors/1": the weights of a learner as named tensors. The host hashes them at the end of every iteration, to
+// find the iteration and the tensor in which two trials first differ. Without it the host hashes the saved state (ext/state.h),
+// whose parts are unknown, if it is saved each iteration anyway.
 #ifndef BACKPLANE_EXT_TENSORS_H_
 #define BACKPLANE_EXT_TENSORS_H_
 
@@ -10,14 +10,13 @@
 extern "C" {
 #endif
 
-// Weights first, in the order of the data flow; then the other inputs of the next update: an optimiser's moments
-// and steps, statistics of a normaliser. Tensors lie in the host's memory and are contiguous but for the stride of dimension 0,
-// of which the host skips the padding. Numbers that the device keeps may be left out rather than copied every iteration; with n
-// 0 no tensor is hashed.
+// Weights first, in the order of the data flow; then the other inputs of the next update: an optimiser's moments and steps,
+// statistics of a normaliser. Tensors are in host memory and contiguous except for the stride of dimension 0, whose padding the
+// host skips. Values on a device may be left out to avoid a copy per iteration; with n 0 no tensor is hashed.
 typedef struct bp_named_tensors {
   uint32_t struct_size, reserved;
   uint64_t n;
-  const char* const* names;   // [n], each once
+  const char* const* names;   // [n], distinct
   bp_tensor* const* tensors;  // [n]
 } bp_named_tensors;
 
