@@ -87,6 +87,7 @@ struct TrialData {
   std::vector<Shrink> shrinks;     // of all attempts, as the last one tells them
   std::map<std::string, Number> measures;
   std::map<std::string, FiniteShare> not_finite;          // measures some of whose last values are not finite
+  std::optional<ReturnRange> return_range;
   std::map<std::string, RegisteredMeasure> registered;    // what plugins said of their measures, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and what plugins recorded, by iteration
 
