@@ -3,13 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
+#include "backplane/channels.hpp"
 #include "record/results_folder.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/phase_meter.hpp"
 
 namespace backplane {
+namespace {
+
+// Of one agent whose rewards have bounds: an episode has at least one step, and at most as many as the env allows.
+std::optional<ReturnRange> RangeOfReturn(const bp_env_spec& env) {
+  const bp_channel* reward = bp::FindChannel(env, BP_ROLE_REWARD);
+  if (reward == nullptr || reward->n_bounds == 0 || reward->scope == BP_SCOPE_AGENT) return std::nullopt;
+  const auto steps = static_cast<double>(env.max_episode_steps);
+  const auto bound = [&](double of_a_step, bool grows) -> std::optional<double> {
+    if (grows && steps == 0) return std::nullopt;
+    const double sum = grows ? of_a_step * steps : of_a_step;
+    return std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+  };
+  return ReturnRange{bound(reward->low[0], reward->low[0] < 0), bound(reward->high[0], reward->high[0] > 0)};
+}
+
+}  // namespace
 
 TrialLoop::TrialLoop(const LoopParts& parts)
     : parts_(parts),
@@ -194,6 +213,7 @@ LoopResult TrialLoop::Result() const {
   speed_.AddTo(&result, state_.clock.attempt_s());
   result.rollout = collecting_.Use();
   result.data = collecting_.data().Result();
+  result.return_range = RangeOfReturn(parts_.env.spec());
   result.training = {state_.window.Returns(), state_.window.Metrics()};
   evaluation_.AddTo(&result);
   result.checkpoint = checkpointing_.path();

@@ -124,6 +124,7 @@ evaluation: {episodes: 50}
   const Finished run = Run("run cart.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("cart")["evaluation"]["return"]["mean"], 500);
+  EXPECT_EQ(Result("cart")["return_range"], (nlohmann::json{{"low", 1}, {"high", 500}})) << "1 per step, 500 steps";
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   Write("learns.yaml", kLearns + ("compare:\n" + kStays));
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("5 seeds each"),
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays: its "), HasSubstr("5 seeds each"),
                                  HasSubstr("It stopped at look 1 of 5, because the answer was known")));
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
@@ -58,7 +58,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   // Nothing is left to run, and the file itself is no batch.
   const Finished again = Run("compare learns.yaml --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(again.out, StartsWith("learns is better than stays by "));
+  EXPECT_THAT(again.out, StartsWith("learns is better than stays: its "));
   EXPECT_EQ(Starts("learns"), 10u);
   const Finished run = Run("run learns.yaml");
   EXPECT_EQ(run.exit, 2);
@@ -169,7 +169,7 @@ TEST_F(CompareCommand, TwoFilesAreTwoArms) {
   Write("stays.yaml", Uniform());
   const Finished compare = Run("compare learns.yaml stays.yaml --metric eval/return");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, StartsWith("learns is better than stays by "));
+  EXPECT_THAT(compare.out, StartsWith("learns is better than stays: its "));
   EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/learns_vs_stays/report/ab_report.html"));
   Write("longer.yaml", "base: learns.yaml\nbudget: {iterations: 13}\n");
   const Finished unequal = Run("compare learns.yaml longer.yaml");
@@ -187,15 +187,15 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds per arm and look: 20 trials in the first look")) << dry.err;
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, AllOf(StartsWith("learns wins over all 2 tasks: learns is better than stays on "),
-                                 HasSubstr("P(stays improves on learns)"), HasSubstr("pole: learns is better than stays by ")));
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns wins over 2 tasks: it beats stays on at least one and loses on none. learns is better than stays on "),
+                                 HasSubstr("P(stays improves on learns)"), HasSubstr("pole: learns is better than stays: its ")));
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page,
               AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
   // The same from the folder, whose file names the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(again.out, StartsWith("learns wins over all 2 tasks: learns is better than stays on "));
+  EXPECT_THAT(again.out, StartsWith("learns wins over 2 tasks: it beats stays on at least one and loses on none. learns is better than stays on "));
   EXPECT_EQ(Starts("learns"), 20u);
 }
 
@@ -219,7 +219,7 @@ TEST_F(CompareCommand, FinishedRunsAreJudgedOnce) {
     ASSERT_EQ(Run(std::string("run ") + name + ".yaml --quiet --set experiment=" + name).exit, 0);
   const Finished compare = Run("compare outputs/learns outputs/stays --out judged");
   EXPECT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays by "), HasSubstr("Judged once: at most 5 %")));
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays: its "), HasSubstr("Judged once: at most 5 %")));
   EXPECT_TRUE(std::filesystem::exists(dir_ / "judged/ab_report.html"));
   const Finished few = Run("compare outputs/learns outputs/stays --dry-run");
   EXPECT_EQ(few.exit, 2);

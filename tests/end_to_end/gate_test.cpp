@@ -66,8 +66,8 @@ TEST_F(GateCommand, WhatIsTheSameToTheLastBitHasNotChanged) {
   SaveBaseline();
   const Finished pass = Gate("pole.yaml --fail-if 'eval/return < 0%'");
   EXPECT_EQ(pass.exit, 0) << pass.err;
-  EXPECT_THAT(pass.out, AllOf(StartsWith("PASS: eval/return has not changed: each seed has the score that it had, to the"),
-                              HasSubstr("5 seeds each, look 1 of 2")));
+  EXPECT_THAT(pass.out, AllOf(StartsWith("PASS: eval/return has not changed: each seed has its score of the baseline, to the"),
+                              HasSubstr("5 of at most 10 seeds each, look 1 of 2")));
   const Finished wants_more = Gate("pole.yaml --quiet --fail-if 'eval/return < 5%'");
   EXPECT_EQ(wants_more.exit, 1) << wants_more.err;
   EXPECT_THAT(wants_more.out, StartsWith("FAIL: eval/return has not changed"));
@@ -89,7 +89,7 @@ TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
   EXPECT_THAT(undecided.out,
               AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
-                    HasSubstr("10 seeds each, look 2 of 2")));
+                    HasSubstr("10 of at most 10 seeds each, look 2 of 2")));
   EXPECT_EQ(Starts("pole_gate"), 10u) << "no more than the baseline has";
 }
 

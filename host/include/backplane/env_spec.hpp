@@ -94,6 +94,10 @@ class EnvSpec {
     return Add({.role = BP_ROLE_ACTION, .name = "action", .dtype = kI32, .space = BP_SPACE_DISCRETE, .nvec = {n}});
   }
   EnvSpec& Reward() { return Add({.role = BP_ROLE_REWARD, .name = "reward"}); }
+  // REWARD of a step in [low, high]. With a limit of steps it bounds the return, and figures end at that bound.
+  EnvSpec& Reward(double low, double high) {
+    return Add({.role = BP_ROLE_REWARD, .name = "reward", .low = {low}, .high = {high}});
+  }
   EnvSpec& Terminated() { return Add({.role = BP_ROLE_TERMINATED, .name = "terminated", .dtype = kU8}); }
   // INFO float32, one number per row. A number named "ep/..." counts with its value at the end of an episode.
   EnvSpec& Info(const std::string& name) { return Add({.role = BP_ROLE_INFO, .name = name, .is_listed = true}); }

@@ -58,6 +58,16 @@ struct GroupTime {
   }
 };
 
+// Bounds of an episode's return, by the env's bounds of a reward and its limit of steps.
+struct ReturnRange {
+  std::optional<double> low, high;  // absent: no bound
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("low", NullIfAbsent(self.low));
+    visit("high", NullIfAbsent(self.high));
+  }
+};
+
 // A plugin's registration of a measure.
 struct RegisteredMeasure {
   std::string unit;
@@ -116,6 +126,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<ReachedPrecision> precision;
   std::optional<ThreadUse> rollout;
   std::optional<DataResult> data;
+  std::optional<ReturnRange> return_range;
   EpisodeMeans training;  // over the last episodes
   std::optional<EpisodeMeans> evaluation, floor_zero, floor_uniform;
   std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
@@ -136,6 +147,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
     visit("precision", self.precision);
     visit("rollout", self.rollout);
     visit("data", self.data);
+    visit("return_range", self.return_range);
     EpisodeMeans::Fields(self.training, visit);
     visit("evaluation", NullIfAbsent(self.evaluation));
     visit("floor_zero", NullIfAbsent(self.floor_zero));

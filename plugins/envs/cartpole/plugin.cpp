@@ -113,7 +113,7 @@ class CartPole {
     return bp::EnvSpec()
         .Obs({-x, -kAny, -theta, -kAny}, {x, kAny, theta, kAny})
         .ActionDiscrete(2)
-        .Reward()
+        .Reward(options.sutton_barto_reward ? -1 : 1, options.sutton_barto_reward ? 0 : 1)
         .Terminated()
         .MaxEpisodeSteps(options.max_episode_steps);
   }

@@ -23,6 +23,7 @@ struct Pendulum : pendulum::State {
     return bp::EnvSpec()
         .Obs({-1, -1, -speed}, {1, 1, speed})
         .ActionBox(1, -torque, torque)
+        .Reward(-(std::numbers::pi * std::numbers::pi + 0.1 * speed * speed + 0.001 * torque * torque), 0)
         .MaxEpisodeSteps(model.max_episode_steps);
   }
 

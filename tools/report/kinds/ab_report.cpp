@@ -119,8 +119,9 @@ Figure PairsFigure(const Arms& arms) {
       std::vector<Single> singles;
       for (size_t k = 0; k < scores.values.size(); ++k)
         singles.push_back({scores.values[k], fmt::format("seed {}", scores.seeds[k]), ""});
-      AddMean(panel, names[i], IdsOf(arms.combined, task.points[i].trials), Mean(scores.values, "seeds"), metric.digits,
-              singles, json::object(), &figure);
+      const std::vector<size_t>& trials = task.points[i].trials;
+      const Number mean = InRange(arms.combined, trials, metric.expression.text(), Mean(scores.values, "seeds"));
+      AddMean(panel, names[i], IdsOf(arms.combined, trials), mean, metric.digits, singles, json::object(), &figure);
     }
     if (figure.rows.size() > before)
       figure.panels.push_back(View(PairPanel{{panel, "", axis, "arm"}, {}, names}, Palette("name", names)));

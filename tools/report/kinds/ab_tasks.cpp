@@ -41,7 +41,14 @@ size_t LooksOf(const std::vector<JudgedTask>& tasks) {
   return looks;
 }
 
-// "b is better than a on 2 of 3 tasks (x, y); on z they are not shown to differ"
+// "x", and for a pair with a winner "x, by 12 (95 % interval 3 to 21)".
+std::string TaskWithLead(const JudgedTask& task, size_t pair) {
+  const PairJudgement& judged = task.judgement.pairs[pair];
+  const bool has_winner = judged.answer == Answer::kFirst || judged.answer == Answer::kSecond;
+  return has_winner ? fmt::format("{}, by {}", task.task.name, LeadText(task.scores, judged)) : task.task.name;
+}
+
+// "b is better than a on 2 of 3 tasks (x, by ...; y, by ...); on z they are not shown to differ"
 std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
   const AbScores& scores = tasks.front().scores;
   const PairJudgement& any = tasks.front().judgement.pairs[pair];
@@ -57,17 +64,19 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
                                       {Answer::kInvalid, "cannot be compared"}}) {
     std::vector<std::string> names;
     for (const JudgedTask& one : tasks)
-      if (one.judgement.pairs[pair].answer == answer) names.push_back(one.task.name);
+      if (one.judgement.pairs[pair].answer == answer) names.push_back(TaskWithLead(one, pair));
     if (names.empty()) continue;
-    const std::string on = fmt::format("{}", fmt::join(names, ", "));
+    const bool has_winner = answer == Answer::kFirst || answer == Answer::kSecond;
+    const std::string on = fmt::format("{}", fmt::join(names, has_winner ? "; " : ", "));
     const bool leads = text.empty();
     text += leads ? "" : "; ";
-    if (answer == Answer::kFirst || answer == Answer::kSecond) {
+    if (has_winner) {
       const bool is_first = answer == Answer::kFirst;
       text += fmt::format("{} is better than {} on {} of {} tasks ({})", is_first ? first : second, is_first ? second : first,
                           names.size(), tasks.size(), on);
     } else {
       text += leads ? fmt::format("{} and {} {} on {}", first, second, words, on) : fmt::format("on {} they {}", on, words);
+      if (answer == Answer::kNotRanked) text += " (neither is shown to beat doing nothing)";
     }
   }
   return text;
@@ -79,14 +88,16 @@ std::string PairsOverTasks(const std::vector<JudgedTask>& tasks) {
   return fmt::format("{}", fmt::join(pairs, "; "));
 }
 
-// "b wins over all 3 tasks: b is better than a on 2 of 3 tasks (x, y); ..."
+// "b wins over 3 tasks: it beats a on at least one and loses on none. b is better than a on 2 of 3 tasks (x, by ...; y, by
+// ...)."
 std::string WinnerText(const std::vector<JudgedTask>& tasks) {
   std::vector<ArmsJudgement> judgements;
   for (const JudgedTask& one : tasks) judgements.push_back(one.judgement);
   const std::vector<ArmScores>& arms = tasks.front().scores.arms;
   const std::optional<size_t> winner = WinnerOf(judgements, arms.size());
-  return fmt::format("{} over all {} tasks: {}.", winner ? arms[*winner].name + " wins" : "No arm wins", tasks.size(),
-                     PairsOverTasks(tasks));
+  if (!winner) return fmt::format("No arm wins over {} tasks: {}.", tasks.size(), PairsOverTasks(tasks));
+  return fmt::format("{} wins over {} tasks: it beats {} on at least one and loses on none. {}.", arms[*winner].name,
+                     tasks.size(), arms.size() == 2 ? arms[1 - *winner].name : "every other arm", PairsOverTasks(tasks));
 }
 
 std::string Share(double share) { return FormatNumber(Reading(share), 2); }

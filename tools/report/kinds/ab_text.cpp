@@ -35,13 +35,13 @@ std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm
   return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;
 }
 
-// "difference 12 (3 to 21)", or of speeds "1.08 times as much (1.05 to 1.11)". Second less first.
+// "difference 12 (95 % interval 3 to 21)", or of speeds "1.08 times as much (95 % interval 1.05 to 1.11)". Second less first.
 std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
   const statistics::Difference& d = *pair.difference;
   if (scores.terms.speed)
-    return fmt::format("{:.3g} times ({:.3g} to {:.3g})", std::exp(d.value), std::exp(pair.interval->low),
+    return fmt::format("{:.3g} times (95 % interval {:.3g} to {:.3g})", std::exp(d.value), std::exp(pair.interval->low),
                        std::exp(pair.interval->high));
-  return fmt::format("difference {} ({})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
+  return fmt::format("difference {} (95 % interval {})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
 }
 
 std::string Counted(const AbScores& scores, const PairJudgement& pair) {
@@ -51,7 +51,7 @@ std::string Counted(const AbScores& scores, const PairJudgement& pair) {
 }
 
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
-  return fmt::format("{}: {} {}, {} {}; {}", scores.metric.title, scores.arms[pair.first].name,
+  return fmt::format("{}: {} {}, {} {} (± 95 %; {})", scores.metric.title, scores.arms[pair.first].name,
                      MeanOf(scores, pair, pair.first), scores.arms[pair.second].name, MeanOf(scores, pair, pair.second),
                      Counted(scores, pair));
 }
@@ -59,16 +59,17 @@ std::string Means(const AbScores& scores, const PairJudgement& pair) {
 // For speeds: "; CPU time 1.01 times (0.99 to 1.03)".
 std::string CpuText(const PairJudgement& pair) {
   if (!pair.cpu) return "";
-  return fmt::format("; CPU time {:.3g} times ({:.3g} to {:.3g})", std::exp(pair.cpu->value), std::exp(pair.cpu->low),
-                     std::exp(pair.cpu->high));
+  return fmt::format("; CPU time {:.3g} times (95 % interval {:.3g} to {:.3g})", std::exp(pair.cpu->value),
+                     std::exp(pair.cpu->low), std::exp(pair.cpu->high));
 }
 
 std::string Values(const AbScores& scores, const PairJudgement& pair) {
   return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "") + CpuText(pair);
 }
 
-// By how much the better one leads, above 0 or above 1.
-std::string Lead(const AbScores& scores, const PairJudgement& pair) {
+}  // namespace
+
+std::string LeadText(const AbScores& scores, const PairJudgement& pair) {
   if (!pair.difference)
     return fmt::format("{} on every seed: neither arm has a spread, and the exact test decides",
                        Short(std::abs(scores.arms[pair.second].values.front() - scores.arms[pair.first].values.front())));
@@ -78,9 +79,12 @@ std::string Lead(const AbScores& scores, const PairJudgement& pair) {
     value = -value;
     interval = {-interval.high, -interval.low};
   }
-  if (!scores.terms.speed) return fmt::format("{} ({})", Short(value), Interval(interval.low, interval.high));
-  return fmt::format("a factor of {:.3g} ({:.3g} to {:.3g})", std::exp(value), std::exp(interval.low), std::exp(interval.high));
+  if (!scores.terms.speed) return fmt::format("{} (95 % interval {})", Short(value), Interval(interval.low, interval.high));
+  return fmt::format("a factor of {:.3g} (95 % interval {:.3g} to {:.3g})", std::exp(value), std::exp(interval.low),
+                     std::exp(interval.high));
 }
+
+namespace {
 
 std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[scores.terms.speed ? pair.first : 0].name);
@@ -122,8 +126,9 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
   const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
   const bool is_first = pair.answer == Answer::kFirst;
   const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-  std::string text = fmt::format("{} is better than {} by {}. {}.", better.name, other.name, Lead(scores, pair),
-                                 Means(scores, pair) + CpuText(pair));
+  std::string text =
+      fmt::format("{} is better than {}: its {} is {} by {}. {}.", better.name, other.name, scores.metric.title,
+                  scores.terms.direction < 0 ? "lower" : "higher", LeadText(scores, pair), Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
   if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);

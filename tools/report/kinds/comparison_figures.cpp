@@ -104,8 +104,8 @@ class Drawer {
       const size_t before = figure.rows.size();
       for (size_t i = 0; i < points_.size(); ++i) {
         if (const auto value = parts_.scoring.Value(i, measure))
-          AddMean(TitleOf(measure), names_[i], IdsOf(combined_, points_[i].trials), *value, measure.digits, Singles(i, measure),
-                  json::object(), &figure);
+          AddMean(TitleOf(measure), names_[i], IdsOf(combined_, points_[i].trials), Cut(i, measure.expression.text(), *value),
+                  measure.digits, Singles(i, measure), json::object(), &figure);
       }
       if (figure.rows.size() > before) {
         figure.panels.push_back(
@@ -268,7 +268,7 @@ class Drawer {
     const auto x = parts_.scoring.Value(point, *spec.x), y = parts_.scoring.Value(point, spec.y[measure]);
     if (!x || !y || !std::isfinite(x->value) || !std::isfinite(y->value)) return;
     json row = RowOf(title, measure == 0 ? "mean" : "hollow", names_[point], IdsOf(combined_, points_[point].trials));
-    PutNumber(*y, spec.y[measure].digits, &row);
+    PutNumber(Cut(point, spec.y[measure].expression.text(), *y), spec.y[measure].digits, &row);
     row["x"] = x->value;
     figure->rows.push_back(std::move(row));
     const SeedScores xs = parts_.scoring.Scores(point, *spec.x), ys = parts_.scoring.Scores(point, spec.y[measure]);
@@ -292,9 +292,8 @@ class Drawer {
       lines += means.back().empty() ? 0 : 1;
     }
     for (size_t i = 0; i < points_.size(); ++i) {
-      const std::string ids = IdsOf(combined_, points_[i].trials);
       if (means[i].size() == 1) {  // as of a point that learns nothing: a level for the others
-        json row = RowOf(panel, longest > 1 ? "level" : "spot", names_[i], ids);
+        json row = RowOf(panel, longest > 1 ? "level" : "spot", names_[i], IdsOf(combined_, points_[i].trials));
         PutNumber(means[i][0].second, 4, &row);
         row["x"] = means[i][0].first.x;
         figure->rows.push_back(std::move(row));
@@ -302,7 +301,7 @@ class Drawer {
       }
       const size_t seeds = SeedsOf(points_[i], curve);
       const bool are_few = seeds <= kMostThinLines, may_fill = lines <= kMostFilled;
-      AddLine(panel, i, ids, means[i], may_fill && !are_few, figure);
+      AddLine(curve.name, panel, i, means[i], may_fill && !are_few, figure);
       if (seeds > 1 && (may_fill || are_few)) AddSeeds(curve, panel, i, figure);
     }
   }
@@ -312,13 +311,18 @@ class Drawer {
         point.trials, [&](size_t trial) { return combined_.trials[trial].data.curves.contains(curve.name); }));
   }
 
-  void AddLine(const std::string& panel, size_t point, const std::string& ids,
+  Number Cut(size_t point, const std::string& measure, const Number& number) const {
+    return InRange(combined_, points_[point].trials, measure, number);
+  }
+
+  void AddLine(const std::string& curve, const std::string& panel, size_t point,
                const std::vector<std::pair<Place, Number>>& mean, bool is_filled, Figure* figure) const {
     std::vector<double> values;
     for (const auto& [place, number] : mean) values.push_back(place.y);
     for (const size_t at : Thinned(values)) {
-      const auto& [place, number] = mean[at];
-      json row = RowOf(panel, "mean", names_[point], ids);
+      const Place& place = mean[at].first;
+      const Number number = Cut(point, curve, mean[at].second);
+      json row = RowOf(panel, "mean", names_[point], IdsOf(combined_, points_[point].trials));
       row.update({{"x", place.x},
                   {"value", FiniteOrNull(place.y)},
                   {"n", fmt::format("{} {}", number.n, number.n == 1 ? "seed" : "seeds")},

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 
 #include "kinds/change.hpp"
 #include "statistics/difference.hpp"
@@ -37,6 +39,9 @@ struct Compared {
   double lead = 0;  // over the baseline, above 0 for the better one
 
   bool IsTold() const { return judged.verdict >= PointVerdict::kBetter; }
+  bool IsJudged() const { return judged.verdict >= PointVerdict::kBelowFloors; }
+  // False if every run diverged, so that its mean is the worst score of other runs.
+  bool HasOwnScores() const { return scores.diverged < scores.values.size(); }
 };
 
 // "+12.3 ± 4.5 %", or the difference in the measure's unit with Welch's interval.
@@ -70,25 +75,123 @@ std::vector<Compared> CompareWith(const ComparisonParts& parts, size_t baseline,
   return all;
 }
 
-// "2 better, 1 worse, 4 not shown to differ"
-std::string CountsOf(const std::vector<Compared>& all) {
-  constexpr std::pair<PointVerdict, const char*> kWords[] = {{PointVerdict::kBetter, "better"},
-                                                             {PointVerdict::kWorse, "worse"},
-                                                             {PointVerdict::kMore, "more"},
-                                                             {PointVerdict::kLess, "less"},
-                                                             {PointVerdict::kNotShown, "not shown to differ"},
-                                                             {PointVerdict::kBelowFloors, "not better than doing nothing"},
-                                                             {PointVerdict::kIdentical, "identical, to the last bit"},
-                                                             {PointVerdict::kOneValue, "with one value on every seed"},
-                                                             {PointVerdict::kOneSeed, "with one seed"},
-                                                             {PointVerdict::kTooFewSeeds, "with too few seeds"},
-                                                             {PointVerdict::kNotFinite, "not finite"},
-                                                             {PointVerdict::kIncomplete, "without a verdict"}};
-  std::vector<std::string> counts;
-  for (const auto& [verdict, words] : kWords)
-    if (const auto n = std::ranges::count(all, verdict, [](const Compared& one) { return one.judged.verdict; }); n > 0)
-      counts.push_back(fmt::format("{} {}", n, words));
-  return fmt::format("{}", fmt::join(counts, ", "));
+// Points of the same machine that the chosen one was compared with.
+struct Rivals {
+  std::vector<std::string> alike, unknown;  // not distinguishable; too few seeds
+  size_t fewest = 0;                        // seeds of a compared point
+  size_t judged = 0;
+};
+
+Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+  const double sign = measure.direction < 0 ? -1 : 1;
+  const auto scores_of = [&](size_t point) {
+    SeedScores scores = parts.scoring.Scores(point, measure);
+    for (double& value : scores.values) value *= sign;
+    return scores;
+  };
+  Rivals rivals;
+  std::vector<std::vector<double>> judged{scores_of(chosen).values};
+  std::vector<std::string> names;
+  rivals.fewest = judged.front().size();
+  for (size_t i = 0; i < parts.points.size(); ++i) {
+    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
+    SeedScores scores = scores_of(i);
+    if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
+    if (!std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); })) continue;
+    rivals.fewest = std::min(rivals.fewest, scores.values.size());
+    if (std::min(scores.values.size(), judged.front().size()) < statistics::kLeastToJudge) {
+      rivals.unknown.push_back(parts.points[i].name);
+    } else {
+      judged.push_back(std::move(scores.values));
+      names.push_back(parts.points[i].name);
+    }
+  }
+  rivals.judged = names.size();
+  if (names.empty()) return rivals;
+  const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
+  return rivals;
+}
+
+// "lr=0.003 (+30.3 ± 14.0 %)"; with what weakens the number: "lr=0.1 (+80 %, 1 of 5 runs diverged)". Without a number: "lr=0.1
+// (2 of 6 runs failed)".
+std::string NameWithGain(const ComparisonParts& parts, const Compared& one, size_t baseline, const MeasureSpec& measure) {
+  const std::string& name = parts.points[one.point].name;
+  if (one.judged.verdict == PointVerdict::kIncomplete) {
+    const std::string why = parts.scoring.Ineligible(one.point, measure);
+    return why.empty() ? name : fmt::format("{} ({})", name, why);
+  }
+  const std::string& detail = one.judged.detail;
+  const std::optional<Number> base = parts.scoring.Value(baseline, measure);
+  const bool has_gain = one.value && base && one.judged.verdict >= PointVerdict::kOneSeed && one.HasOwnScores() &&
+                        one.judged.verdict != PointVerdict::kOneValue;
+  if (!has_gain) return detail.empty() ? name : fmt::format("{} ({})", name, detail);
+  return fmt::format("{} ({}{}{})", name, Gain(one, *base, parts.scoring.Scores(baseline, measure), measure),
+                     detail.empty() ? "" : ", ", detail);
+}
+
+// Sentences that each name the points of one verdict: "Worse: lr=0.1 (-20 ± 5 %). Not shown to differ: 5 points."
+std::string Listed(const ComparisonParts& parts, const std::vector<Compared>& all, size_t baseline,
+                   const MeasureSpec& measure) {
+  constexpr std::pair<PointVerdict, const char*> kWords[] = {{PointVerdict::kBetter, "Also better"},
+                                                             {PointVerdict::kWorse, "Worse"},
+                                                             {PointVerdict::kMore, "More"},
+                                                             {PointVerdict::kLess, "Less"},
+                                                             {PointVerdict::kNotShown, "Not shown to differ"},
+                                                             {PointVerdict::kBelowFloors, "Not better than doing nothing"},
+                                                             {PointVerdict::kIdentical, "Identical, to the last bit"},
+                                                             {PointVerdict::kOneValue, "Not separated by this metric"},
+                                                             {PointVerdict::kOneSeed, "With one seed"},
+                                                             {PointVerdict::kTooFewSeeds, "With too few seeds"},
+                                                             {PointVerdict::kNotFinite, "Not finite"},
+                                                             {PointVerdict::kIncomplete, "Without a verdict"}};
+  std::string text;
+  for (const auto& [verdict, words] : kWords) {
+    std::vector<std::string> names;
+    for (const Compared& one : all)
+      if (one.judged.verdict == verdict) names.push_back(NameWithGain(parts, one, baseline, measure));
+    if (verdict == PointVerdict::kBetter && !names.empty()) names.erase(names.begin());  // the first sentence names it
+    if (names.empty()) continue;
+    const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
+    names.resize(names.size() - more);
+    text += fmt::format(" {}: {}{}.", words, fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  }
+  return text;
+}
+
+// "5 seeds each", "3 to 5 seeds"
+std::string SeedsOf(const std::vector<Compared>& all, const SeedScores& base) {
+  size_t fewest = base.values.size(), most = fewest;
+  for (const Compared& one : all) {
+    if (one.scores.values.empty()) continue;
+    fewest = std::min(fewest, one.scores.values.size());
+    most = std::max(most, one.scores.values.size());
+  }
+  if (fewest != most) return fmt::format("{} to {} seeds", fewest, most);
+  return fmt::format("{} {} each", most, most == 1 ? "seed" : "seeds");
+}
+
+// Why no point of the group has a verdict.
+std::string NoVerdict(const std::vector<Compared>& all, const std::string& title) {
+  const auto all_have = [&](PointVerdict verdict) {
+    return std::ranges::all_of(all, [&](const Compared& one) { return one.judged.verdict == verdict; });
+  };
+  const std::string least = fmt::format("it needs {} or more per point", statistics::kLeastToJudge);
+  if (all_have(PointVerdict::kOneSeed)) return fmt::format("No verdict on {} from one seed per point: {}", title, least);
+  if (all_have(PointVerdict::kTooFewSeeds)) return fmt::format("No verdict on {} from so few seeds: {}", title, least);
+  return fmt::format("No verdict on {}", title);
+}
+
+// Whether the leader beats the other points that beat the baseline.
+std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compared>& better, const MeasureSpec& measure) {
+  if (better.size() < 2) return "";
+  const Rivals rivals = FindRivals(parts, better.front().point, measure);
+  const bool alone = std::ranges::none_of(better, [&](const Compared& one) {
+    return std::ranges::find(rivals.alike, parts.points[one.point].name) != rivals.alike.end();
+  });
+  return alone ? fmt::format(" {} is the best of these.", parts.points[better.front().point].name)
+               : " Which of these is best is not shown.";
 }
 
 std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
@@ -96,20 +199,28 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
   if (!base) return "";
   const SeedScores of_base = parts.scoring.Scores(baseline, measure);
   const std::vector<Compared> all = CompareWith(parts, baseline, measure);
-  const bool any_told = std::ranges::any_of(all, &Compared::IsTold);
-  std::vector<std::string> named;
-  for (const Compared& one : all) {
-    if (named.size() == kNamed || !one.value || one.judged.verdict == PointVerdict::kIncomplete || one.IsTold() != any_told)
-      continue;
-    const size_t n = std::min(one.scores.values.size(), of_base.values.size());
-    named.push_back(fmt::format("{} {} ({}{})", parts.points[one.point].name, Gain(one, *base, of_base, measure),
-                                one.judged.text, n > 1 ? fmt::format(", n = {}", n) : ""));
-  }
   if (all.empty()) return "";
-  if (named.size() < all.size()) named.push_back((named.empty() ? "" : "in total ") + CountsOf(all));
+  std::vector<Compared> better;
+  std::ranges::copy_if(all, std::back_inserter(better),
+                       [](const Compared& one) { return one.judged.verdict == PointVerdict::kBetter; });
+  const std::string name = "the baseline, " + parts.points[baseline].name, of_baseline = WithUnit(*base, measure),
+                    seeds = SeedsOf(all, of_base);
+  const bool is_judged = std::ranges::any_of(all, &Compared::IsJudged);
+  std::string text;
+  if (!better.empty())
+    text =
+        fmt::format("{} is better than {}: {} {} against {}, {} ({}{}{}).", parts.points[better[0].point].name, name,
+                    measure.title, WithUnit(*better[0].value, measure), of_baseline, Gain(better[0], *base, of_base, measure),
+                    seeds, better[0].judged.detail.empty() ? "" : ", ", better[0].judged.detail);
+  else if (is_judged && measure.direction != 0)
+    text = fmt::format("No point is shown to be better than {}: {} {} ({}).", name, measure.title, of_baseline, seeds);
+  else
+    text = fmt::format("{}. Baseline, {}: {} ({}).",
+                       is_judged ? measure.title + " has no better direction" : NoVerdict(all, measure.title),
+                       parts.points[baseline].name, of_baseline, seeds);
   const std::string missing = parts.scoring.WithoutScore(PointsIn(parts, parts.points[baseline].group), measure);
-  return fmt::format("{} against {} ({}): {}{}", measure.title, parts.points[baseline].name, WithUnit(*base, measure),
-                     fmt::join(named, "; "), missing.empty() ? "" : "; " + missing);
+  return text + Listed(parts, all, baseline, measure) + BestOfBetter(parts, better, measure) +
+         (missing.empty() ? "" : fmt::format(" Of all runs, {}.", missing));
 }
 
 // The best eligible point by the measure's own direction. The others go to `excluded`.
@@ -178,43 +289,16 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
 
-// Points of the same machine that the chosen one was compared with.
-struct Rivals {
-  std::vector<std::string> alike, unknown;  // not distinguishable; too few seeds
-  size_t fewest = 0;                        // seeds of a compared point
-  size_t judged = 0;
-};
-
-Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
-  const double sign = measure.direction < 0 ? -1 : 1;
-  const auto scores_of = [&](size_t point) {
-    SeedScores scores = parts.scoring.Scores(point, measure);
-    for (double& value : scores.values) value *= sign;
-    return scores;
-  };
-  Rivals rivals;
-  std::vector<std::vector<double>> judged{scores_of(chosen).values};
-  std::vector<std::string> names;
-  rivals.fewest = judged.front().size();
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
-    SeedScores scores = scores_of(i);
-    if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
-    if (!std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); })) continue;
-    rivals.fewest = std::min(rivals.fewest, scores.values.size());
-    if (std::min(scores.values.size(), judged.front().size()) < statistics::kLeastToJudge) {
-      rivals.unknown.push_back(parts.points[i].name);
-    } else {
-      judged.push_back(std::move(scores.values));
-      names.push_back(parts.points[i].name);
-    }
-  }
-  rivals.judged = names.size();
-  if (names.empty()) return rivals;
-  const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
-  for (size_t i = 0; i < names.size(); ++i)
-    if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
-  return rivals;
+// What the marks of the sentences mean.
+std::string Legend(const MeasureSpec& measure, const std::string& text, bool has_verdicts) {
+  std::vector<std::string> marks;
+  if (text.find(" ± ") != std::string::npos) marks.push_back("± is a 95 % interval");
+  if (measure.direction != 0) marks.push_back(measure.direction > 0 ? "higher is better" : "lower is better");
+  if (has_verdicts) marks.push_back("all verdicts together are wrong in at most 5 % of reports");
+  if (marks.empty()) return "";
+  std::string legend = fmt::format("{}", fmt::join(marks, "; "));
+  legend[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(legend[0])));
+  return " " + legend + ".";
 }
 
 }  // namespace
@@ -248,13 +332,15 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
 std::string ComparisonHeadline(const ComparisonParts& parts) {
   const std::optional<MeasureSpec>& measure = parts.question.measure;
   std::string text;
+  bool has_verdicts = false;
   for (size_t group = 0; measure && group < parts.choices.size(); ++group) {
     const std::optional<size_t> baseline = parts.choices[group].baseline;
     const std::string against = baseline ? Against(parts, *baseline, *measure) : "";
-    const std::string answer = against.empty() ? Best(parts, group, *measure) : against;
-    if (!answer.empty()) text += (text.empty() ? "" : "; ") + answer;
+    const std::string best = against.empty() ? Best(parts, group, *measure) : "";
+    has_verdicts = has_verdicts || !against.empty();
+    if (!best.empty() || !against.empty()) text += (text.empty() ? "" : " ") + (best.empty() ? against : best + ".");
   }
-  return text.empty() ? "No point has a result to compare." : text + ".";
+  return text.empty() ? "No point has a result to compare." : text + Legend(*measure, text, has_verdicts);
 }
 
 }  // namespace backplane

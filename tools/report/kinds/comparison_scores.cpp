@@ -1,6 +1,7 @@
 #include "kinds/comparison_scores.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -88,11 +89,10 @@ PointVerdict Directed(bool more, int direction) {
   return more == (direction > 0) ? PointVerdict::kBetter : PointVerdict::kWorse;
 }
 
-// "both 500 on each of 5 seeds: this metric cannot separate them"
+// "both 500 on each of 5 seeds"
 std::string OneValueText(const SeedScores& point, const SeedScores& base) {
   const size_t n = point.values.size(), m = base.values.size();
-  return fmt::format("both {} on each of {} seeds: this metric cannot separate them",
-                     FormatNumber(Reading(point.values.front()), 4),
+  return fmt::format("both {} on each of {} seeds", FormatNumber(Reading(point.values.front()), 4),
                      n == m ? std::to_string(n) : fmt::format("{} and {}", n, m));
 }
 
@@ -104,7 +104,7 @@ std::string Words(PointVerdict verdict) {
     case PointVerdict::kTooFewSeeds: return "too few seeds";
     case PointVerdict::kBelowFloors: return "not better than doing nothing";
     case PointVerdict::kIdentical: return "identical, to the last bit";
-    case PointVerdict::kOneValue: return "one value";
+    case PointVerdict::kOneValue: return "not separated by this metric";
     case PointVerdict::kNotShown: return "no difference shown";
     case PointVerdict::kBetter: return "better";
     case PointVerdict::kWorse: return "worse";
@@ -128,25 +128,29 @@ std::optional<PointVerdict> WithoutTest(const SeedScores& point, const SeedScore
   return one_value ? std::optional(point.below_floors ? PointVerdict::kBelowFloors : PointVerdict::kOneValue) : std::nullopt;
 }
 
-// " (exact test, p = 0.029: neither side has a spread)", ", p = 0.02 but 0.18 after correction for 9 comparisons"
+// "exact test, p = 0.029: neither side has a spread", "p = 0.02 but 0.18 after correction for 9 comparisons"
 std::string EvidenceText(const statistics::Judgement& test, size_t comparisons) {
   const std::string corrected = comparisons > 1 ? fmt::format(" after correction for {} comparisons", comparisons) : "";
   if (test.verdict != statistics::Verdict::kNotShown)
-    return test.exact ? fmt::format(" (exact test, p = {:.2g}{}: neither side has a spread)", test.adjusted_p, corrected) : "";
+    return test.exact ? fmt::format("exact test, p = {:.2g}{}: neither side has a spread", test.adjusted_p, corrected) : "";
   if (test.p >= 1 - statistics::kLevel) return "";
-  return fmt::format(", p = {:.2g} but {:.2g}{}", test.p, test.adjusted_p, corrected);
+  return fmt::format("p = {:.2g} but {:.2g}{}", test.p, test.adjusted_p, corrected);
 }
 
-std::string VerdictText(const SeedScores& point, const SeedScores& base, PointVerdict verdict, const std::string& evidence) {
+std::string Detail(const SeedScores& point, const SeedScores& base, PointVerdict verdict, const std::string& evidence) {
   if (verdict == PointVerdict::kOneValue) return OneValueText(point, base);
-  std::string text = Words(verdict) + evidence;
-  if (verdict == PointVerdict::kIncomplete || verdict == PointVerdict::kNotFinite) return text;
-  if (point.diverged > 0) text += fmt::format(", {} of {} diverged", point.diverged, point.values.size());
-  if (base.diverged > 0) text += fmt::format(", {} of {} of the baseline diverged", base.diverged, base.values.size());
-  return text;
+  if (verdict == PointVerdict::kIncomplete || verdict == PointVerdict::kNotFinite) return evidence;
+  std::vector<std::string> details;
+  if (!evidence.empty()) details.push_back(evidence);
+  if (point.diverged > 0) details.push_back(fmt::format("{} of {} runs diverged", point.diverged, point.values.size()));
+  if (base.diverged > 0)
+    details.push_back(fmt::format("{} of {} runs of the baseline diverged", base.diverged, base.values.size()));
+  return fmt::format("{}", fmt::join(details, ", "));
 }
 
 }  // namespace
+
+std::string JudgedPoint::Text() const { return detail.empty() ? Words(verdict) : Words(verdict) + ", " + detail; }
 
 std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const MeasureSpec& measure) const {
   std::vector<JudgedPoint> judged(points_.size());
@@ -158,7 +162,7 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
     if (i == baseline || points_[i].group != points_[baseline].group) continue;
     SeedScores point = Scores(i, measure);
     if (const std::optional<PointVerdict> verdict = WithoutTest(point, base)) {
-      judged[i] = {*verdict, VerdictText(point, base, *verdict, "")};
+      judged[i] = {*verdict, Detail(point, base, *verdict, "")};
       continue;
     }
     values.push_back(point.values);
@@ -172,7 +176,7 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
         is_told ? Directed(tests[i].verdict == statistics::Verdict::kMore, measure.direction) : PointVerdict::kNotShown;
     if (scores[i].below_floors) verdict = PointVerdict::kBelowFloors;
     const std::string evidence = scores[i].below_floors ? "" : EvidenceText(tests[i], tests.size());
-    judged[tested[i]] = {verdict, VerdictText(scores[i], base, verdict, evidence)};
+    judged[tested[i]] = {verdict, Detail(scores[i], base, verdict, evidence)};
   }
   return judged;
 }

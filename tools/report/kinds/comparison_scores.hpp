@@ -39,7 +39,9 @@ enum class PointVerdict {
 
 struct JudgedPoint {
   PointVerdict verdict = PointVerdict::kIncomplete;
-  std::string text;  // "worse, 1 of 5 diverged"
+  std::string detail;  // "1 of 5 runs diverged", "p = 0.02 but 0.18 after correction for 9 comparisons"
+
+  std::string Text() const;  // "worse, 1 of 5 runs diverged"
 };
 
 class Scoring {

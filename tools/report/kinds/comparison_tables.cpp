@@ -316,7 +316,7 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
     for (size_t c = 0; c < columns.size(); ++c) {
       const auto [known, is_new] = verdicts.try_emplace({*baseline, c});
       if (is_new) known->second = parts.scoring.VerdictsAgainst(*baseline, columns[c]);
-      if (auto row = ImprovementRow(parts, i, *baseline, columns[c], known->second[i].text))
+      if (auto row = ImprovementRow(parts, i, *baseline, columns[c], known->second[i].Text()))
         table.rows.push_back(*std::move(row));
     }
   }

@@ -45,6 +45,16 @@ std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t
   return singles;
 }
 
+Number InRange(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure, Number number) {
+  if (measure != "return" && measure != "eval/return") return number;
+  const auto known = std::ranges::find_if(trials, [&](size_t t) { return combined.trials[t].data.return_range.has_value(); });
+  if (known == trials.end() || !number.low || !number.high) return number;
+  const ReturnRange& range = *combined.trials[*known].data.return_range;
+  number.low = std::max(*number.low, range.low.value_or(*number.low));
+  number.high = std::min(*number.high, range.high.value_or(*number.high));
+  return number;
+}
+
 void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
              const std::vector<Single>& singles, const json& shared, Figure* figure) {
   if (!std::isfinite(number.value)) return;

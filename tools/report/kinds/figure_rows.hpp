@@ -26,6 +26,9 @@ struct Single {
 // recorded under that name.
 std::vector<Single> SinglesOf(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure);
 
+// `number` with its interval cut to the range of the return. Other measures have no range.
+Number InRange(const Combined& combined, const std::vector<size_t>& trials, const std::string& measure, Number number);
+
 // A row of kind "mean" and rows of kind "one"; nothing without a finite number. All of them have the fields of `shared`.
 void AddMean(const std::string& panel, const std::string& name, const std::string& trials, const Number& number, int digits,
              const std::vector<Single>& singles, const nlohmann::json& shared, Figure* figure);

@@ -149,7 +149,7 @@ class Gate {
     out_.decided = true;
     const bool beyond = condition_.below ? 0 < condition_.percent : 0 > condition_.percent;
     out_.verdict = beyond ? GateVerdict::kFail : GateVerdict::kPass;
-    out_.sentence = fmt::format("{}: {} has not changed: each seed has the score that it had, to the last bit. {}.",
+    out_.sentence = fmt::format("{}: {} has not changed: each seed has its score of the baseline, to the last bit. {}.",
                                 beyond ? "FAIL" : "PASS", condition_.measure, Evidence(test));
   }
 
@@ -239,22 +239,24 @@ class Gate {
                        100 * statistics::kPower);
   }
 
-  // "-12.3 % (90 % interval -15.1 % to -9.4 %); baseline 195 ± 4, now 171 ± 5; 5 seeds each, look 1 of 5"
+  // "Change -12.3 % (90 % interval -15.1 % to -9.4 %): baseline 195 ± 4, now 171 ± 5 (± 95 %); 5 of at most 25 seeds each"
   std::string Evidence(const LimitTest& test) const {
     std::string text;
     if (out_.change_pct && out_.low_pct != out_.high_pct)
-      text = fmt::format("{} ({:.3g} % interval {} to {}); ", Signed(*out_.change_pct), out_.level_pct, Signed(*out_.low_pct),
-                         Signed(*out_.high_pct));
+      text = fmt::format("Change {} ({:.3g} % interval {} to {}): ", Signed(*out_.change_pct), out_.level_pct,
+                         Signed(*out_.low_pct), Signed(*out_.high_pct));
     const auto mean = [&](const std::vector<double>& all) {
       return FormatNumber(Mean(request_.looks ? JudgedValues(all, scores_.terms, test.looks) : all, "seeds"),
                           scores_.metric.digits);
     };
     const std::string unit = scores_.metric.unit.empty() ? "" : " " + scores_.metric.unit;
-    text += fmt::format("baseline {}{}, now {}{}; ", mean(before()), unit, mean(now()), unit);
+    text += fmt::format("{} {}{}, now {}{} (± 95 %); ", text.empty() ? "Baseline" : "baseline", mean(before()), unit,
+                        mean(now()), unit);
     if (condition_.speed) {
       text += fmt::format("{} blocks", test.n);
     } else if (before().size() == now().size() || request_.looks) {
-      text += fmt::format("{} seeds each", test.n);
+      text += request_.looks ? fmt::format("{} of at most {} seeds each", test.n, ScoresOfALook() * LooksAtMost())
+                             : fmt::format("{} seeds each", test.n);
     } else {
       text += fmt::format("{} and {} seeds", before().size(), now().size());
     }

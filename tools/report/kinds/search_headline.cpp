@@ -34,8 +34,8 @@ std::string Answer(const SearchParts& parts) {
                        running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
   const ConfirmedSetting* confirmed = parts.is_confirmed ? parts.Confirmed(*best) : nullptr;
   if (confirmed)
-    return fmt::format("Best setting: {} ({}, of {} trials): {} {}{} with {}.", parts.Setting(*best), NumberName(*best),
-                       study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
+    return fmt::format("Best setting: {} ({}, of {} trials): {} {}{} (± 95 %) with {}.", parts.Setting(*best),
+                       NumberName(*best), study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
                        Seeds(confirmed->values.size()));
   return fmt::format("Best setting: {} ({}): {} {}{}, {} {} complete {}.", parts.Setting(*best), NumberName(*best),
                      parts.metric.title, parts.Value(*best->value), Unit(parts),
@@ -117,6 +117,19 @@ std::string OrderOf(const SearchParts& parts) {
                              Gap(lead->value), interval));
 }
 
+// Why the setting with the best score in the search is not the best one. Empty: it is, or no fresh seeds decided.
+std::string WhyNotTheBestOfTheSearch(const SearchParts& parts) {
+  const StudyTrial *best = parts.Best(), *of_search = parts.study.Best();
+  if (!parts.is_confirmed || !best || !best->value || !of_search || of_search == best) return "";
+  if (!parts.study.IsBetter(*of_search->value, *best->value)) return "";
+  const std::string name = Capital(NumberName(*of_search)), score = parts.Value(*of_search->value) + Unit(parts);
+  const ConfirmedSetting* confirmed = parts.Confirmed(*of_search);
+  if (!confirmed)
+    return fmt::format("{} has a better score in the search ({}, one draw), but was not run with fresh seeds.", name, score);
+  return fmt::format("{} has a better score in the search ({}, one draw), but {}{} with fresh seeds, and these decide.", name,
+                     score, parts.Value(*confirmed), Unit(parts));
+}
+
 // The mean of the largest of k standard normal numbers.
 double MeanOfLargest(size_t k) {
   constexpr double kEnd = 8, kStep = 1.0 / 64;
@@ -192,7 +205,9 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const Study& study = parts.study;
   std::vector<std::string> sentences = {Answer(parts)};
   if (parts.is_confirmed) {
-    for (std::string sentence : {LuckOf(parts), OrderOf(parts), Chosen(parts), Excluded(parts)})
+    for (const std::string& more : {OrderOf(parts), WhyNotTheBestOfTheSearch(parts)})
+      if (!more.empty()) sentences[0] += " " + more;
+    for (std::string sentence : {LuckOf(parts), Chosen(parts), Excluded(parts)})
       if (!sentence.empty()) sentences.push_back(std::move(sentence));
   } else if (parts.confirms) {
     size_t over = 0, seeds = 0;

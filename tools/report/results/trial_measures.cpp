@@ -79,6 +79,7 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddPhases(result.phases, trial);
   for (const auto& [name, value] : found.time) AddReading(name, value, trial);
   trial->registered = result.measures;
+  trial->return_range = result.return_range;
   AddStatistics(found.statistics, trial);
   if (const std::optional<ReachedPrecision>& precision = result.precision) {
     AddReading("precision/wanted_pct", precision->wanted_pct, trial);

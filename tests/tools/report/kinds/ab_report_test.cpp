@@ -86,7 +86,7 @@ TEST(AbReport, OneLookOfTooFewSeedsIsInvalidUnlessTheOtherSideHasMore) {
   };
   EXPECT_THAT(verdict(3, 3), HasSubstr("Invalid: 3 seeds can never show a difference at 5 %; use 4 or more per arm."));
   EXPECT_THAT(verdict(2, 4), HasSubstr("Invalid: 2 and 4 seeds can never show")) << "1 / C(6, 2) = 0.067";
-  EXPECT_THAT(verdict(3, 10), testing::StartsWith("b is better than a by ")) << "1 / C(13, 3) = 0.0035";
+  EXPECT_THAT(verdict(3, 10), testing::StartsWith("b is better than a: ")) << "1 / C(13, 3) = 0.0035";
 }
 
 TEST(AbReport, AnArmWithAMissingRunLeavesTheOthersTheirVerdict) {
@@ -101,7 +101,7 @@ TEST(AbReport, AnArmWithAMissingRunLeavesTheOthersTheirVerdict) {
   trials.back().outcome = Outcome::kPlugin;
   trials.back().measures.clear();
   const auto verdict = [&] { return AbReport({Set(trials)}, Context("ab")).verdict; };
-  EXPECT_THAT(verdict(), Contains(testing::StartsWith("b is better than a by 100")));
+  EXPECT_THAT(verdict(), Contains(testing::StartsWith("b is better than a: its eval/return is higher by 100")));
   for (const char* pair : {"a and c", "b and c"})
     EXPECT_THAT(verdict(), Contains("No verdict on " + std::string(pair) + ": 1 of 5 runs of c have no return."));
   EXPECT_FALSE(JudgeResults({Set(trials)}, Context("ab")).invalid);
@@ -123,7 +123,7 @@ TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
     }
   }
   EXPECT_THAT(AbReport({Set(trials)}, Looks(5, 1, "train/loss@min")).verdict.front(),
-              testing::StartsWith("b is better than a by 2"));
+              testing::StartsWith("b is better than a: its eval/return is lower by 2"));
 }
 
 // Two arms on two tasks, five seeds: b is better on `steep` by far, and as good as a on `flat`.
@@ -150,11 +150,14 @@ ReportContext TwoTasks() {
 
 TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
-  EXPECT_EQ(document.verdict[0],
-            "b wins over all 2 tasks: b is better than a on 1 of 2 tasks (steep); on flat they are not shown to differ.");
+  EXPECT_THAT(
+      document.verdict[0],
+      testing::StartsWith("b wins over 2 tasks: it beats a on at least one and loses on none. b is better than a on 1 of 2 "
+                          "tasks (steep, by 70"));
+  EXPECT_THAT(document.verdict[0], testing::EndsWith("); on flat they are not shown to differ."));
   EXPECT_THAT(document.verdict[1], testing::StartsWith("Over 2 tasks, with 95 % intervals: P(b improves on a) 0.7"));
   EXPECT_THAT(document.verdict[1], HasSubstr("IQM of normalised scores: a 0.3"));
-  EXPECT_THAT(document.verdict, Contains(testing::StartsWith("steep: b is better than a by 70")));
+  EXPECT_THAT(document.verdict, Contains(testing::StartsWith("steep: b is better than a: its return is higher by 70")));
   EXPECT_THAT(document.verdict, Contains(testing::StartsWith("flat: Inconclusive: a and b")));
   EXPECT_EQ(test_support::TableOf(document, "evidence").rows.size(), 2u);
   EXPECT_EQ(test_support::TextAt(test_support::TableOf(document, "evidence"), 1, "pair"), "b against a, flat");

@@ -22,7 +22,7 @@ TEST(AbText, TheHeadlineOfThreeArmsSaysWhatIsKnownOfPairs) {
   const std::vector<std::string> verdict = VerdictOfArms(scores, Judge(scores.arms, scores.terms));
   EXPECT_EQ(verdict.front(),
             "No arm is better than all others: a is better than b, c is better than b; a and c are not shown to differ.");
-  EXPECT_THAT(verdict[1], StartsWith("a is better than b by"));
+  EXPECT_THAT(verdict[1], StartsWith("a is better than b: its eval/return is higher by "));
   const AbScores won = Of({{"a", {21, 22, 23, 24, 25}}, {"b", kGood}, {"c", kAsGood}}, {.looks = 1});
   EXPECT_EQ(VerdictOfArms(won, Judge(won.arms, won.terms)).front(),
             "a is better than every other arm: a is better than b, a is better than c; b and c are not shown to differ.");
@@ -38,8 +38,10 @@ TEST(AbText, ArmsWithoutASpreadAreNotInvalid) {
   const std::vector<double> solved(5, 500), fell(5, 9.4);
   EXPECT_EQ(verdict(solved, solved), "eval/return: a and b are both 500 on each of 5 seeds: this metric cannot separate them.");
   // By hand: 500 - 9.4 = 490.6.
-  EXPECT_THAT(verdict(fell, solved),
-              StartsWith("b is better than a by 490.6 on every seed: neither arm has a spread, and the exact test decides."));
+  EXPECT_THAT(
+      verdict(fell, solved),
+      StartsWith("b is better than a: its eval/return is higher by 490.6 on every seed: neither arm has a spread, and the "
+                 "exact test decides."));
   EXPECT_THAT(verdict(kGood, kGood),
               StartsWith("a and b are identical, to the last bit: each of 5 seeds has the same eval/return on both sides."));
 }
@@ -48,7 +50,7 @@ TEST(AbText, MeansAndVerdictComeFromTheSameSeeds) {
   const AbScores scores = Of({{"a", {1, 2, 3, 4}}, {"b", {11, 12, 13, 14, 15, 16, 17, 18, 19, 20}}}, {.scores = 4, .looks = 1});
   // By hand: 3.182 x 1.291 / 2 = 2.05 and 2.262 x 3.028 / sqrt(10) = 2.17.
   EXPECT_THAT(VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front(),
-              HasSubstr("eval/return: a 2.50 ± 2.05, b 15.50 ± 2.17; 4 and 10 seeds."));
+              HasSubstr("eval/return: a 2.50 ± 2.05, b 15.50 ± 2.17 (± 95 %; 4 and 10 seeds)."));
 }
 
 TEST(AbText, WhereItStandsOfThreeArmsIsOfAllPairs) {
@@ -63,7 +65,7 @@ TEST(AbText, ASpeedHasItsCpuTimeBesideIt) {
   const std::vector<double> cpu_a = {10, 10.1, 10.2, 10, 9.9, 10.1}, cpu_b = {10.1, 10, 10, 10.2, 10, 10.1};
   const AbScores scores = Of({{"a", a, 0, false, cpu_a}, {"b", b, 0, false, cpu_b}}, {.speed = true, .scores = 3, .looks = 1});
   const ArmsJudgement judged = Judge(scores.arms, scores.terms);
-  EXPECT_THAT(VerdictOfArms(scores, judged).front(), HasSubstr("; CPU time 1 times (0.994 to 1.01)"));
+  EXPECT_THAT(VerdictOfArms(scores, judged).front(), HasSubstr("; CPU time 1 times (95 % interval 0.994 to 1.01)"));
   EXPECT_EQ(EvidenceTable(scores, judged).columns[2].key, "cpu");
   const AbScores learning = Of({{"a", kWorse}, {"b", kGood}}, {});
   const ArmsJudgement of_learning = Judge(learning.arms, learning.terms);
@@ -90,10 +92,16 @@ const std::vector<double> kNearZero = {0, 0.1, 0.2, 0.3, 0.4};
 TEST(AbText, AnEarlyStopHasAnIntervalOverLooksAndABiasedLead) {
   // By hand: 10 +- 3.0503 x sqrt(2.5 / 5 x 2); 3.0503 is Student's quantile at Pocock's share of five looks, 0.0158.
   EXPECT_EQ(SentencesOf(Of({{"a", kWorse}, {"b", kGood}}, {})),
-            "b is better than a by 10 (6.950 to 13.05). eval/return: a 3.00 ± 1.96, b 13.00 ± 1.96; 5 seeds each. "
+            "b is better than a: its eval/return is higher by 10 (95 % interval 6.950 to 13.05). eval/return: a 3.00 ± 1.96, "
+            "b 13.00 ± 1.96 (± 95 %; 5 seeds each). "
             "It stopped at look 1 of 5, because the answer was known; with all looks, at most 5 % of comparisons of equal arms "
             "find a difference. A lead at an early stop is biased upwards: expect a smaller one in new runs. "
             "Below 10 seeds the interval of the IQM covers less than 95 %. ");
+}
+
+TEST(AbText, TheBetterArmOfALossIsLower) {
+  AbScores scores = Of({{"a", kWorse}, {"b", kGood}}, {.direction = -1, .looks = 1});
+  EXPECT_THAT(SentencesOf(scores), StartsWith("a is better than b: its eval/return is lower by 10 (95 % interval "));
 }
 
 TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {
@@ -113,16 +121,16 @@ TEST(AbText, ExplainsTestsThatDisagree) {
       HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "
                 "unequal spreads can cause this; a verdict needs both. "));
   // By hand: 2 of C(6, 3) = 20 ways; Welch's interval is 100 +- 2.776 x sqrt(2 / 3).
-  EXPECT_THAT(
-      SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
-      HasSubstr("difference 100 (97.73 to 102.3). The interval is of this pair only and excludes 0, but the permutation "
-                "test, which decides, shows no difference (p = 0.1)."));
+  EXPECT_THAT(SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
+              HasSubstr("difference 100 (95 % interval 97.73 to 102.3). The interval is of this pair only and excludes 0, but "
+                        "the permutation "
+                        "test, which decides, shows no difference (p = 0.1)."));
 }
 
 TEST(AbText, ExplainsAVerdictNextToAnIntervalWithZero) {
   // SciPy: p = 0.0421 at the first of two looks. By hand: 0.68 +- 0.7591, at Pocock's share of two looks, 0.0294.
   const std::string text = SentencesOf(Of({{"a", kNearZero}, {"b", {0.5, 0.6, 0.7, 0.8, 1.8}}}, {.looks = 2}));
-  EXPECT_THAT(text, StartsWith("b is better than a by 0.6800 (-0.0791"));
+  EXPECT_THAT(text, StartsWith("b is better than a: its eval/return is higher by 0.6800 (95 % interval -0.0791"));
   EXPECT_THAT(text, HasSubstr(" The interval allows for all 2 looks and includes 0; the permutation test, which decides, shows "
                               "the difference. "));
 }

@@ -1,6 +1,8 @@
 // Tests which curves of a panel have bands.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <optional>
 #include <set>
 
 #include "kinds/report_builders.hpp"
@@ -17,11 +19,14 @@ using test_support::Set;
 using test_support::Trial;
 
 // Curves over two iterations.
-Document WithCurves(uint64_t points, uint64_t seeds) {
+Document WithCurves(uint64_t points, uint64_t seeds, std::optional<ReturnRange> range = std::nullopt) {
   std::vector<TrialData> trials;
   for (uint64_t point = 1; point <= points; ++point)
     for (uint64_t seed = 0; seed < seeds; ++seed) trials.push_back(Trial(point, 1, 1000, seed));
-  for (size_t i = 0; i < trials.size(); ++i) trials[i].curves["return"].back().value += static_cast<double>(i);
+  for (size_t i = 0; i < trials.size(); ++i) {
+    trials[i].curves["return"].back().value += static_cast<double>(i);
+    trials[i].return_range = range;
+  }
   const nlohmann::json curves = {{"curves", {{"file", "c.png"}, {"y", {"return"}}}}};
   return ComparisonReport({Set(trials)}, Context("comparison", {{"figures", {curves}}}));
 }
@@ -47,6 +52,18 @@ TEST(Curves, HaveBandsOfFourSeedsAndInPanelsOfFourCurves) {
   EXPECT_EQ((Drawn{4, 16}), DrawnOf(WithCurves(4, 4)));
   EXPECT_EQ((Drawn{0, 0}), DrawnOf(WithCurves(5, 4))) << "five curves share a panel without bands";
   EXPECT_EQ((Drawn{0, 15}), DrawnOf(WithCurves(5, 3)));
+}
+
+TEST(Curves, BandsEndAtTheRangeOfTheReturn) {
+  const auto highest = [](const Document& document) {
+    double high = -INFINITY;
+    for (const nlohmann::json& row : RowsOf(FigureOf(document, "c"), "return", "mean"))
+      if (row.contains("high")) high = std::max(high, row["high"].get<double>());
+    return high;
+  };
+  const double free = highest(WithCurves(1, 4));
+  EXPECT_EQ(free - 0.5, highest(WithCurves(1, 4, ReturnRange{std::nullopt, free - 0.5})));
+  EXPECT_EQ(free, highest(WithCurves(1, 4, ReturnRange{0, free + 1})));
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ TEST(GateJudge, AnIntervalAllowsForAllLooks) {
   const GateJudgement pass = JudgeReturns({101, 102, 103, 104, 105}, {111, 112, 113, 114, 115}, kNoLoss, CompareLooks{5, 5});
   EXPECT_EQ(
       pass.sentence,
-      "PASS: the change of eval/return is above 0 %. +9.71 % (90 % interval +7.23 % to +12.2 %); baseline 103.0 ± 2.0, now "
-      "113.0 ± 2.0; 5 seeds each, look 1 of 5.");
+      "PASS: the change of eval/return is above 0 %. Change +9.71 % (90 % interval +7.23 % to +12.2 %): baseline 103.0 ± 2.0, now "
+      "113.0 ± 2.0 (± 95 %); 5 of at most 25 seeds each, look 1 of 5.");
 }
 
 TEST(GateJudge, SeedsNeededHaveTheirPower) {

@@ -114,21 +114,32 @@ TEST(Headline, NamesPointsWithAVerdictFirstAndCountsTheRest) {
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 9, 5), Returns(4, 14, 5), Returns(8, 3, 5), Returns(16, 18, 5),
                             Returns(32, 7, 5), Returns(64, 10, 5), Returns(128, 8.5, 5)},
                            kAgainstFirst);
-  EXPECT_TRUE(Contains(text, "eval/return against runners=1 envs=1 (10.00 ± 1.96): runners=16 envs=1 +100 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=4 envs=1 +60.0 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (better, n = 5); runners=8 envs=1 -50.0 (")) << text;
-  EXPECT_TRUE(Contains(text, " % (worse, n = 5); in total 2 better, 1 worse, 4 not shown to differ.")) << text;
+  EXPECT_TRUE(
+      text.starts_with("runners=16 envs=1 is better than the baseline, runners=1 envs=1: eval/return 20.00 ± 1.96 against "
+                       "10.00 ± 1.96, +100 ± "))
+      << text;
+  EXPECT_TRUE(Contains(text, " % (5 seeds each). Also better: runners=4 envs=1 (+60.0 ± ")) << text;
+  EXPECT_TRUE(Contains(text, " %). Worse: runners=8 envs=1 (-50.0 (")) << text;
+  EXPECT_TRUE(Contains(text, " %)). Not shown to differ: runners=2 envs=1 (+10.0 ")) << text;
+  EXPECT_TRUE(Contains(text,
+                       " runners=16 envs=1 is the best of these. ± is a 95 % interval; higher is better; all verdicts together "
+                       "are wrong in at most 5 % of reports."))
+      << text;
 }
 
 TEST(Headline, NamesGainsWithoutAVerdict) {
   const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), Returns(4, 9, 5)}, kAgainstFirst);
-  EXPECT_TRUE(Contains(text, "(10.00 ± 1.96): runners=4 envs=1 +10.0 ± ")) << text;
-  EXPECT_TRUE(Contains(text, " % (no difference shown, n = 5).")) << text;
+  EXPECT_TRUE(
+      text.starts_with("No point is shown to be better than the baseline, runners=1 envs=1: eval/return 10.00 ± 1.96 (5 "
+                       "seeds each). Not shown to differ: runners=4 envs=1 (+10.0 ± "))
+      << text;
 }
 
 TEST(Headline, AroundZeroHasDifferencesInsteadOfRatios) {
-  EXPECT_EQ("eval/return against runners=1 envs=1 (0.00 ± 1.96): runners=2 envs=1 +10.00 ± 2.31 (better, n = 5).",
-            ComparisonHeadlineOf({Returns(1, -2, 5), Returns(2, 8, 5)}, kAgainstFirst));
+  EXPECT_TRUE(
+      ComparisonHeadlineOf({Returns(1, -2, 5), Returns(2, 8, 5)}, kAgainstFirst)
+          .starts_with("runners=2 envs=1 is better than the baseline, runners=1 envs=1: eval/return 10.00 ± 1.96 against "
+                       "0.00 ± 1.96, +10.00 ± 2.31 (5 seeds each). "));
 }
 
 TEST(Headline, CountsRunsWithoutAScore) {
@@ -139,11 +150,27 @@ TEST(Headline, CountsRunsWithoutAScore) {
   diverged[0].measures["eval/return"] = Single(NAN);
   // By hand: 8, 19, 20, 21, 22 have the mean 18; 8 is the worst score of all.
   const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), failed, diverged}, kAgainstFirst);
-  EXPECT_TRUE(Contains(text, "runners=4 envs=1 +80 (")) << text;
+  EXPECT_TRUE(Contains(text, "runners=4 envs=1 is better than the baseline, ")) << text;
+  EXPECT_TRUE(Contains(text, ", +80 (")) << text;
   EXPECT_TRUE(Contains(text,
-                       "(better, 1 of 5 diverged, n = 5); in total 1 better, 1 without a verdict; "
-                       "1 of 15 runs diverged, 1 of 15 runs failed, 1 of 15 runs have no eval/return."))
+                       " seeds, 1 of 5 runs diverged). Without a verdict: runners=2 envs=1 (1 of 5 runs failed, 1 of 5 runs "
+                       "have no eval/return). Of all runs, 1 of 15 runs diverged, 1 of 15 runs failed, 1 of 15 runs have no "
+                       "eval/return."))
       << text;
+}
+
+TEST(Headline, OneSeedPerPointHasNoVerdict) {
+  EXPECT_EQ(
+      "No verdict on eval/return from one seed per point: it needs 4 or more per point. Baseline, runners=1 envs=1: 8 (1 seed "
+      "each). With one seed: runners=2 envs=1 (+125 %). Higher is better.",
+      ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, kAgainstFirst));
+}
+
+TEST(Headline, APointWithoutOwnScoresHasNoGain) {
+  std::vector<TrialData> diverged = Returns(2, 0, 5);
+  for (TrialData& trial : diverged) trial.measures["eval/return"] = Single(NAN);
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(4, 9, 5), diverged}, kAgainstFirst),
+                       "runners=2 envs=1 (5 of 5 runs diverged)."));
 }
 
 TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
@@ -163,7 +190,8 @@ TEST(Headline, NamesNoBestOfRandomActions) {
   for (auto& trials : points)
     for (TrialData& trial : trials) trial.config["learner"]["plugin"] = "random";
   EXPECT_EQ(
-      "No point is the best by eval/return, because all act at random: from 8 (runners=1 envs=1) to 18 (runners=2 envs=1).",
+      "No point is the best by eval/return, because all act at random: from 8 (runners=1 envs=1) to 18 (runners=2 envs=1). "
+      "Higher is better.",
       ComparisonHeadlineOf(points, {}));
 }
 
@@ -174,21 +202,27 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
     return trials;
   };
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
-                       "(both 500 on each of 5 seeds: this metric cannot separate them, n = 5)."));
+                       "Not separated by this metric: runners=2 envs=1 (both 500 on each of 5 seeds)."));
   // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
-                       "(better (exact test, p = 0.0079: neither side has a spread), n = 5)."));
+                       " (5 seeds each, exact test, p = 0.0079: neither side has a spread)."));
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 8, 5)}, kAgainstFirst),
-                       "(identical, to the last bit, n = 5)."));
+                       " Identical, to the last bit: runners=2 envs=1 ("));
 }
 
 TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
-  EXPECT_EQ("runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds).",
-            ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
-  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds).",
-            ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
-  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others.",
-            ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
+  EXPECT_EQ(
+      "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds). "
+      "± is a 95 % interval; higher is better.",
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
+  EXPECT_EQ(
+      "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds). "
+      "± is a 95 % interval; higher is better.",
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
+  EXPECT_EQ(
+      "runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others. "
+      "Higher is better.",
+      ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
 
 TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
@@ -198,8 +232,10 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
     return trials;
   };
   // By hand: 2 of C(10, 5) = 252 ways to deal, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
-  EXPECT_EQ("runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds).",
-            ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
+  EXPECT_EQ(
+      "runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds). "
+      "± is a 95 % interval; higher is better.",
+      ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
   EXPECT_TRUE(
       Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4), solved(8, 9.4), solved(16, 9.4)}, {}),
                "not distinguishable from runners=1 envs=1, "));
@@ -226,7 +262,7 @@ TEST(Headline, TheBestIsWhatTheFileSelects) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
-      "from it; too few seeds to distinguish it from runners=2 envs=1.",
+      "from it; too few seeds to distinguish it from runners=2 envs=1. ± is a 95 % interval; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 

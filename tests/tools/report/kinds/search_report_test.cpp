@@ -73,8 +73,9 @@ TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
   EXPECT_EQ(document.verdict[1],
             "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
             "Of the lead in the search, 75 % was luck (95 % interval 56 to 94 %).");
-  EXPECT_EQ(document.verdict[2], "Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27).");
-  EXPECT_EQ(document.verdict[3],
+  EXPECT_THAT(document.verdict[0],
+              HasSubstr(" Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27)."));
+  EXPECT_EQ(document.verdict[2],
             "Number 0 was chosen from 2 settings by these fresh seeds, so its value is too high on average: by 0.326 if the "
             "settings are equal, else by less.");
   EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("One seed a point"))));
@@ -91,8 +92,9 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
   EXPECT_THAT(document.verdict[1],
               StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is "
                          "-11.7 (95 % interval -"));
-  EXPECT_THAT(document.verdict[2], StartsWith("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
-                                              "11.7 (95 % interval -"));
+  EXPECT_THAT(document.verdict[0], HasSubstr("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
+                                             "11.7 (95 % interval -"));
+  EXPECT_THAT(document.verdict[0], HasSubstr("Number 0 has a better score in the search (443, one draw), but 410 "));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
 }
 
@@ -103,10 +105,11 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Complete(1e-2, "ars", 420);
   search.Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429}).Confirm(2, {407, 408, 409});
   const Document document = ReportOf(search);
-  EXPECT_EQ(
-      document.verdict[2],
-      "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, all "
-      "3 pairs together).");
+  EXPECT_THAT(
+      document.verdict[0],
+      HasSubstr(
+          "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, all "
+          "3 pairs together)."));
 }
 
 TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
