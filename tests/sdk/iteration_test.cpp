@@ -1,4 +1,4 @@
-// bp::Iteration: what a monitor of the SDK makes of the host's events.
+// bp::Iteration: host events as seen by a monitor of the SDK.
 #include "backplane/iteration.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class WantsNothing : public bp::MonitorPlugin<WantsNothing> {
 
 class IterationTest : public ::testing::Test {
  protected:
-  // A newer host's event, longer than ours.
+  // An event of a newer host, longer than this struct.
   struct Newer {
     bp_event event;
     uint64_t more = ~uint64_t{0};
@@ -133,7 +133,7 @@ TEST_F(IterationTest, KeepsABoundedNumberOfPhasesAndEpisodes) {
   EXPECT_EQ(g_seen[0].left_out, 140'000u - 131'072u);
 }
 
-TEST_F(IterationTest, UnknownEventsAndMissingNamesAreTaken) {
+TEST_F(IterationTest, AcceptsUnknownEventsAndMissingNames) {
   ASSERT_EQ(Send({Event(77, 1), Event(BP_EVENT_ITER, 1, nullptr), Event(BP_EVENT_METRIC, 1, nullptr, 1)}), BP_OK);
   EXPECT_EQ(g_seen.at(0).Metric(""), 1);
 }
