@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// The points of a grid over two memory axes, the second one varying fastest.
+// The points of a grid over two memory axes; the second varies fastest.
 Plan GridOf(double rows, double columns) {
   Plan plan;
   plan.memory_axes = {"rows", "columns"};
@@ -49,7 +49,7 @@ TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
   EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
 }
 
-// Whoever waits for the next smaller ones, which waited themselves, has waited for all.
+// A point that waits for its direct smaller neighbours thereby waits for all smaller points.
 TEST(MemoryFrontier, StepsDownReachEveryPointThatIsSmaller) {
   const Plan plan = GridOf(6, 7);
   const MemoryFrontier frontier(plan);

@@ -46,7 +46,7 @@ TEST(Outcome, SignalsAreNamed) {
   EXPECT_EQ("SIGSEGV", Exit(128 + SIGSEGV).signal) << "a launcher between us reports 128 + signal";
 }
 
-TEST(Outcome, AKillAfterTheResultCameTooLate) {
+TEST(Outcome, IgnoresAKillAfterTheResult) {
   for (const StopReason stop : {StopReason::kNone, StopReason::kInterrupt, StopReason::kWallTime}) {
     EXPECT_EQ(TrialState::kCompleted, Classify({{0, SIGKILL}, stop, TrialState::kCompleted, false}).state);
     EXPECT_EQ(TrialState::kCompleted, Classify({{0, SIGKILL}, stop, TrialState::kCompleted, true}).state);
@@ -69,7 +69,7 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
   EXPECT_EQ(Outcome::kSignal, death(SIGFPE, 1000)) << "no allocation that fails divides by zero";
 }
 
-TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
+TEST(Outcome, OomReportsUsedAndGrantedMemory) {
   const AttemptVerdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
   EXPECT_EQ("memory ran out: it requested more than resources.memory (256 MiB); its largest process had 300 MiB", verdict.why);
 }

@@ -12,7 +12,7 @@ PluginFacts Told(const std::string& numpy, const std::string& path = "fast") {
   return {{"env.x", {{"version/numpy", numpy}, {"path", path}}}};
 }
 
-TEST(VersionWatch, SaysOnceWhatIsAnotherVersion) {
+TEST(VersionWatch, ReportsEachVersionChangeOnce) {
   VersionWatch watch;
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
   EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "another fact is no version";

@@ -15,7 +15,7 @@ BuildMeasures Build(unsigned number, std::optional<double> episode_return) {
   return build;
 }
 
-TEST(DevTable, ComparesByPercentAndWhereThatSaysNothingByTheDifference) {
+TEST(DevTable, ComparesByPercentOrByDifference) {
   const auto change = [](double before, double now) {
     const BuildMeasures a = Build(1, before);
     const std::string text = FormatBuilds(&a, Build(2, now)), row = text.substr(text.find("\nreturn") + 1);

@@ -19,7 +19,7 @@ class CoreClaimsTest : public testing::Test {
       std::filesystem::path(testing::TempDir()) / ("core_claims_test_" + std::to_string(getpid()));
 };
 
-TEST_F(CoreClaimsTest, WorkersOfAMachineGetCoresOfTheirOwnUntilThereAreNoMore) {
+TEST_F(CoreClaimsTest, WorkersOfAMachineGetDistinctCores) {
   const CoreClaims first({4, 5, 6, 7, 8}, 2, folder_), second({4, 5, 6, 7, 8}, 2, folder_);
   EXPECT_THAT(first.cores(), ElementsAre(4, 5));
   EXPECT_THAT(second.cores(), ElementsAre(6, 7));
@@ -46,7 +46,7 @@ TEST_F(CoreClaimsTest, AreFreeWhenTheirWorkerHasEnded) {
   EXPECT_THAT(second.cores(), ElementsAre(0));
 }
 
-TEST_F(CoreClaimsTest, WhatTheClusterHasGivenAloneNeedsNoClaim) {
+TEST_F(CoreClaimsTest, CoresGrantedByTheClusterNeedNoClaim) {
   const CoreClaims first({2, 3}, 2, folder_), second({2, 3}, 2, folder_);
   EXPECT_THAT(first.cores(), ElementsAre(2, 3));
   EXPECT_THAT(second.cores(), ElementsAre(2, 3)) << "another affinity says that they are others' cores: nobody asks";

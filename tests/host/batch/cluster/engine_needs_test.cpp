@@ -21,14 +21,14 @@ sweep:
   EXPECT_FALSE(needs.exclusive);
 }
 
-TEST_F(EngineNeedsTest, HaveNoLimitWhereNoTrialHasOne) {
+TEST_F(EngineNeedsTest, HaveNoLimitIfNoTrialHasOne) {
   const EngineNeeds needs = NeedsOf(GoodPlan("sweep: {seeds: {n: 2}}\n"));
   EXPECT_EQ(needs.cpus, 1u);
   EXPECT_EQ(needs.memory_bytes, std::nullopt);
   EXPECT_EQ(needs.wall_time_s, std::nullopt);
 }
 
-TEST_F(EngineNeedsTest, SlotsHoldSoManyTrialsAtOnceWithPartsOfDevices) {
+TEST_F(EngineNeedsTest, SlotsShareADevice) {
   EngineNeeds needs;
   needs.cpus = 2;
   needs.gpus = 0.5;

@@ -1,4 +1,4 @@
-// What is said to Slurm's commands and read of them. That they understand it, scripts/check_cluster tries with the real ones.
+// Arguments for Slurm's commands and parsing of their output. scripts/check_cluster tests both with the real commands.
 #include "cluster/slurm.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ EngineRequest Request() {
 
 const WorkFolder kAt{"/shared/it's here/engine/1"};
 
-TEST(SbatchArguments, AskForCoresMemoryAndDevicesOfAllSlotsAndALittleMemoryOfTheirOwn) {
+TEST(SbatchArguments, RequestResourcesOfAllSlotsAndTheirOwnMemory) {
   EngineRequest request = Request();
   request.needs.cpus = 4;
   request.needs.memory_bytes = uint64_t{3} << 30;
@@ -37,14 +37,14 @@ TEST(SbatchArguments, AskForCoresMemoryAndDevicesOfAllSlotsAndALittleMemoryOfThe
   EXPECT_THAT(words, Not(Contains(StartsWith("--time"))));
 }
 
-TEST(SbatchArguments, GiveTimeForAllTrialsThatAWorkerMayRunInTurn) {
+TEST(SbatchArguments, GiveTimeForAllTrialsOfAWorker) {
   EngineRequest request = Request();
   request.needs.wall_time_s = 600;
-  // 100 trials in 10 slots: 10 turns of 10 minutes, with a minute around each.
+  // 100 trials in 10 slots: 10 turns of 10 minutes, each with a minute before and after.
   EXPECT_THAT(SbatchArguments(request, kAt, 5, 2), Contains("--time=110"));
 }
 
-TEST(SbatchArguments, ThoseOfTheFileComeLast) {
+TEST(SbatchArguments, EndWithOptionsOfTheFile) {
   EngineRequest request = Request();
   request.config.partition = "long";
   request.config.account = "lab";
@@ -55,7 +55,7 @@ TEST(SbatchArguments, ThoseOfTheFileComeLast) {
   EXPECT_THAT(std::vector<std::string>(words.end() - 2, words.end()), ElementsAre("--qos=x", "--time=7"));
 }
 
-TEST(WorkerScript, GivesItsPlaceToTheWorkerAndQuotesWhatHasBlanks) {
+TEST(WorkerScript, RunsTheWorkerAndQuotesBlanks) {
   const std::string script = WorkerScript(Request(), kAt, "token", 3);
   EXPECT_THAT(script, StartsWith("#!/bin/sh\nexec '/opt/back plane/bin/backplane' work "));
   EXPECT_THAT(script, HasSubstr("--worker=\"$SLURM_ARRAY_JOB_ID.$SLURM_ARRAY_TASK_ID\" --slots=3"));

@@ -55,7 +55,7 @@ TEST_F(EventLogTest, KeepsReasonsOfStatesAndReadsThemFromSentencesOfOlderResults
   EXPECT_EQ(std::nullopt, record.Find("other")->reason);
 }
 
-TEST_F(EventLogTest, WhatWasAppendedIsReadAgain) {
+TEST_F(EventLogTest, ReadsAppendedEvents) {
   {
     EventLog log(file_);
     log.Append(SessionStart{"here", 7, 1, 2});
@@ -131,15 +131,15 @@ TEST_F(EventLogTest, GarbageInTheMiddleIsAnErrorThatNamesTheLine) {
   }
 }
 
-TEST_F(EventLogTest, KindOfALaterVersionCountsButSaysNothing) {
+TEST_F(EventLogTest, SkipsKindsOfLaterVersions) {
   Write(kGood + R"({"v":1,"seq":9,"t":6,"boot_id":"b","kind":"weather","trial_id":"y","state":"RAIN"})" + "\n");
   const BatchRecord record = ReadBatchRecord(file_);
   EXPECT_EQ(9u, record.last_seq);
   EXPECT_EQ(nullptr, record.Find("y"));
 }
 
-// What decides nothing about the trial costs no folder where another version has written it otherwise.
-TEST_F(EventLogTest, AnOutcomeOfALaterVersionIsPassedOver) {
+// An unknown outcome of a later version does not make the folder unreadable, because the state decides.
+TEST_F(EventLogTest, SkipsOutcomesOfLaterVersions) {
   Write(
       kGood +
       R"({"v":1,"seq":2,"t":6,"boot_id":"b","kind":"attempt.end","trial_id":"x","attempt":1,"outcome":"melted","exit":"none","state":"FAILED"})"
@@ -149,7 +149,7 @@ TEST_F(EventLogTest, AnOutcomeOfALaterVersionIsPassedOver) {
   EXPECT_FALSE(x.outcome);
 }
 
-TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
+TEST_F(EventLogTest, ReaderResumesAtItsLastLine) {
   Write(kGood + R"({"v":1,"seq":2,)");
   EventReader reader(file_);
   reader.Read();
@@ -177,7 +177,7 @@ TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
 }
 
-TEST_F(EventLogTest, ANumberThatIsUsedAgainIsAnotherAttempt) {
+TEST_F(EventLogTest, ReusedNumberIsANewAttempt) {
   EventLog log(file_);
   AttemptEnd end;
   end.outcome = Outcome::kTemp;
@@ -188,7 +188,7 @@ TEST_F(EventLogTest, ANumberThatIsUsedAgainIsAnotherAttempt) {
   EXPECT_FALSE(attempt.end.outcome);
 }
 
-TEST_F(EventLogTest, WordsThatAreNotUtf8CostNoEvent) {
+TEST_F(EventLogTest, WordsThatAreNotUtf8LoseNoEvent) {
   EventLog(file_).Append(StateChange{TrialState::kFailed, "bad \xff byte\nand a line"}, "x");
   EXPECT_THAT(ReadBatchRecord(file_).Find("x")->why, HasSubstr("byte\nand a line"));
 }
