@@ -42,7 +42,7 @@ TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
   EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
 }
 
-TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
+TEST_F(BatchViewTest, ShowsMeasuredValuesAfterTheEnd) {
   RunAll();
   const BatchView view(folder_.out);
   EXPECT_FALSE(view.running());
@@ -60,7 +60,7 @@ TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
   EXPECT_FALSE(progress.head.eta_s);
 }
 
-TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
+TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   BatchView view(folder_.out);
   EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
   const OutLock lock(folder_.out);
@@ -90,7 +90,7 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
 }
 
-TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
+TEST_F(BatchViewTest, ShowsForgottenTrials) {
   RunAll();
   BatchView view(folder_.out);
   const std::string before = ProgressText().Of(view.Progress());
@@ -105,7 +105,7 @@ TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
   EXPECT_EQ(without_time(before), without_time(ProgressText().Of(after)));
 }
 
-TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
+TEST_F(BatchViewTest, KeepsRunningTrials) {
   const OutLock lock(folder_.out);
   EventLog log(folder_.events());
   log.Append(SessionStart{});
@@ -116,7 +116,7 @@ TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
   EXPECT_EQ(2u, view.record().trials.size()) << "one runs, one is tried again";
 }
 
-TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
+TEST_F(BatchViewTest, OmitsHoursWithoutARun) {
   const double now = static_cast<double>(time(nullptr)), day = 86400;
   std::ofstream events(folder_.events());
   int seq = 0;
@@ -134,8 +134,8 @@ TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
   EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
-// Two suggestions of one seed, then a third that comes to the first one's point; of 10 there are 8 to come and 3 that confirm.
-TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
+// Two suggestions of one seed, then a third that repeats the first point. Of 10 suggestions 8 are to come, and 3 trials confirm.
+TEST_F(BatchViewTest, CountsTrialsToComeUntilASearchConfirms) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}}, {}});
@@ -155,7 +155,7 @@ TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
   EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come) << "a search confirms when it is over";
 }
 
-TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
+TEST_F(BatchViewTest, ReportsTheBestOfASearch) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}, {"metric", "score"}, {"direction", "minimize"}}, {}});
@@ -176,7 +176,7 @@ TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
   EXPECT_EQ("score 2, number 4", BatchView(folder_.out).totals().best) << "it was pruned too late to stop it";
 }
 
-TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
+TEST_F(BatchViewTest, FinishedSearchAddsNothing) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}}, {}});
@@ -184,7 +184,7 @@ TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
   EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come);
 }
 
-TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
+TEST_F(BatchViewTest, TrialOfADeadSupervisorRunsAgain) {
   EventLog log(folder_.events());
   log.Append(SessionStart{});
   log.Append(AttemptStart{}, "t0", 1);

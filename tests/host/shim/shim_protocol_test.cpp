@@ -58,7 +58,7 @@ TEST(ShimProtocol, SentenceNamesTheTrialOrItsProcess) {
   EXPECT_EQ("it waited for a disk (state D)", SentenceOf({12, true, 'D', "backplane"}));
 }
 
-TEST(ShimProtocol, ReasonWhyNothingWasStartedIsOneLine) {
+TEST(ShimProtocol, ReasonOfAFailedStartIsOneLine) {
   const KeepReport report = ReportFromText(ToLine(KeepFailure{"cannot start a\nb: no"}));
   EXPECT_EQ("cannot start a b: no", report.failure->sentence);
   EXPECT_FALSE(report.start);
@@ -72,7 +72,7 @@ TEST(ShimProtocol, TornLineIsNoReport) {
   EXPECT_FALSE(report.end);
 }
 
-TEST(ShimProtocol, WhoeverTypesItIsToldWhatItIs) {
+TEST(ShimProtocol, ExplainsItselfOnBadArguments) {
   EXPECT_THAT(Complaint({}), testing::HasSubstr("for the supervisor only"));
   EXPECT_THAT(Complaint({"--report-fd=1", "--"}), testing::HasSubstr("-- PROGRAM"));
   EXPECT_THAT(Complaint({"--report-fd=x", "--", "/bin/true"}), testing::HasSubstr("--report-fd=x: expected an integer"));

@@ -34,7 +34,7 @@ TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
             "a.yaml:3:7: error: no\n  seed: x\n        ^\nhint: seed: 0");
 }
 
-// Its 34 bytes before the column stand as 124 columns: more than are shown, and fewer bytes than are kept of a long line.
+// The 34 bytes before the column take 124 columns: more than are shown, but fewer than the limit in bytes.
 TEST_F(ErrorsTest, ALineOfFewBytesAndManyColumnsIsShown) {
   const auto times = [](const std::string& part, int n) {
     std::string text;
@@ -49,15 +49,15 @@ TEST_F(ErrorsTest, ALineOfFewBytesAndManyColumnsIsShown) {
                                                        std::string(93, 'x') + "...\n  " + std::string(103, ' ') + "^");
 }
 
-// The caret stands below the column's character, with as much before it as there is room for.
+// The caret stays below its column, with as much text before it as fits.
 TEST_F(ErrorsTest, ALongLineIsCutBeforeItsColumn) {
   const std::string line = std::string(150, 'a') + std::string(50, 'b') + "c" + std::string(300, 'd');
   EXPECT_EQ(Format({"a.yaml", 1, 201, "no", line}), "a.yaml:1:201: error: no\n  ..." + std::string(50, 'b') + "c" +
                                                         std::string(143, 'd') + "...\n" + std::string(55, ' ') + "^");
 }
 
-// A sweep says an error of all its points once: looking for the nearest name at each of them would take seconds.
-TEST_F(ErrorsTest, APlaceThatHasItsErrorWantsNoSecondHint) {
+// A sweep reports an error of all its points once: searching the nearest name per point would take seconds.
+TEST_F(ErrorsTest, PlaceWithAnErrorNeedsNoSecondHint) {
   const auto file = std::make_shared<Source>();
   const Mark here{file, 1, 5}, there{file, 2, 5};
   Errors all;

@@ -1,4 +1,4 @@
-// Inputs that nobody writes on purpose, and some that somebody does: each ends soon, with a sentence at its place.
+// Hostile and accidental inputs: each is rejected quickly, with an error at its place.
 #include <sys/stat.h>
 
 #include <ctime>
@@ -17,10 +17,9 @@ using ::testing::SizeIs;
 
 class HostileInputTest : public SweepTest {
  protected:
-  // Of a whole file, "1:2 message" each. What a person waits for, on a machine with nothing else to do; far more than any of
-  // these needs.
+  // Errors of a whole file, "1:2 message" each. The time limit is what a user would wait on an idle machine; all inputs need far less.
   std::vector<std::string> FileErrors(const std::string& text, std::vector<std::string> set = {}) {
-    const std::clock_t start = std::clock();  // of the processor
+    const std::clock_t start = std::clock();  // CPU time
     const PlanResult result = PlanText(text, {}, std::move(set));
     EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 30);
     EXPECT_FALSE(result.plan);
@@ -133,7 +132,7 @@ TEST_F(HostileInputTest, ALongLineIsShownIn200Columns) {
   EXPECT_THAT(shown, HasSubstr("e.yaml:5:1: error: the line has 3,145,736 bytes, the limit is 1,048,576\n  seed: \"xxx"));
   EXPECT_EQ(shown.substr(shown.find('\n') + 1).find('\n'), 202u) << "two blanks and the line's 200 columns";
 
-  // The column is among what is shown, and the caret below it.
+  // The shown part contains the column, with the caret below it.
   const PlanResult far =
       PlanText(kMinimal + "rollout: {" + std::string(5000, ' ') + "thread: 1" + std::string(5000, ' ') + "}\n");
   ASSERT_THAT(far.errors, SizeIs(1));
