@@ -77,7 +77,7 @@ TEST(PatientOutput, WaitsForSlowReader) {
 
 TEST(PatientOutput, EndsProcessWhoseOutputIsNotRead) {
   const RawPipe pipe;
-  std::fflush(nullptr);  // the child inherits what is buffered
+  std::fflush(nullptr);  // the child inherits buffered output
   const pid_t pid = fork();
   if (pid == 0) {
     alarm(30);
@@ -99,7 +99,7 @@ TEST(PatientOutput, EndsProcessWhoseOutputIsNotRead) {
 
 TEST(PatientOutput, PrintsAllThatIsRead) {
   const RawPipe pipe;
-  std::fflush(nullptr);  // the child inherits what is buffered
+  std::fflush(nullptr);  // the child inherits buffered output
   const pid_t pid = fork();
   if (pid == 0) {
     dup2(pipe.write_end, STDOUT_FILENO);

@@ -43,7 +43,7 @@ TEST(Printable, IsCutBetweenCharacters) {
   EXPECT_EQ("a\\x1b...", Printable("a\x1b\x1b\x1b", 8));
 }
 
-// The oracle: nlohmann's writer refuses text that is not UTF-8.
+// The oracle: nlohmann's writer throws if a text is not UTF-8.
 TEST(Printable, GivesUtf8ForAnyTwoBytesAndThree) {
   for (int a = 0; a < 256; ++a) {
     for (int b = 0; b < 256; ++b) {

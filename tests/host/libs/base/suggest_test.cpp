@@ -13,7 +13,7 @@ TEST(Suggest, TheNearestNamesComeFirst) {
   EXPECT_THAT(Nearest("zzzz", names), testing::IsEmpty());
 }
 
-TEST(Suggest, AThirdOfTheLettersMayBeOthersTooManyOrTooFew) {
+TEST(Suggest, ToleratesAThirdOfTheLetters) {
   const auto is_near = [](const std::string& word) { return Nearest("abcdefghi", Candidates({word})).size() == 1; };
   EXPECT_TRUE(is_near("abcdefXYZ"));
   EXPECT_FALSE(is_near("abcdeWXYZ"));
@@ -24,8 +24,8 @@ TEST(Suggest, AThirdOfTheLettersMayBeOthersTooManyOrTooFew) {
   EXPECT_TRUE(is_near("xaBcdEfhi")) << "one too many, one too few";
 }
 
-// 10^12 steps, were they compared.
-TEST(Suggest, WhatIsMuchLongerIsNotCompared) {
+// Comparing them would take 10^12 steps.
+TEST(Suggest, SkipsMuchLongerNames) {
   const std::string word(1000000, 'x');
   EXPECT_THAT(Nearest(word, Candidates({word, "x"})), testing::IsEmpty());
   EXPECT_THAT(Nearest("xx", Candidates({word, "xy"})), testing::ElementsAre("xy"));
@@ -39,7 +39,7 @@ TEST(Suggest, AtMostThreeNearestFirst) {
   EXPECT_EQ(DidYouMean({"a", "b", "c"}), "; did you mean 'a', 'b' or 'c'?");
 }
 
-TEST(Suggest, AnAbbreviationMeansTheLongerNameWhereNoneIsNear) {
+TEST(Suggest, AbbreviationMatchesTheLongerNameIfNoneIsNear) {
   const std::vector<Candidate> names =
       Candidates({"elite_fraction", "entropy_coeff", "gamma", "num_envs_per_env_runner", "num_env_runners", "clip"});
   const auto meant = [&](const char* name) { return NearestOrLonger(name, names); };

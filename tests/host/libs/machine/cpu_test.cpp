@@ -12,7 +12,7 @@ class CpuTest : public FakeMachine {
   double Quota() const { return SmallestCpuQuota(self()).cpus; }
 };
 
-TEST_F(CpuTest, Version2TheSmallestOfLeafAndAncestorsCounts) {
+TEST_F(CpuTest, Version2UsesTheSmallestOfLeafAndAncestors) {
   IsInVersion2("/a/b");
   Put("v2/a/b/cpu.max", "max 100000\n"), Put("v2/a/cpu.max", "150000 100000\n"), Put("v2/cpu.max", "400000 100000\n");
   EXPECT_EQ(Quota(), 1.5);
@@ -72,7 +72,7 @@ TEST_F(CpuTest, TimesThatRunBackwardsAreNoTime) {
   EXPECT_FALSE(BusyPct(before, before));
 }
 
-TEST_F(CpuTest, TimesAreAbsentWhereTheKernelDoesNotTell) { EXPECT_FALSE(ReadCpuTimes(proc())); }
+TEST_F(CpuTest, TimesAreAbsentIfTheKernelOmitsThem) { EXPECT_FALSE(ReadCpuTimes(proc())); }
 
 }  // namespace
 }  // namespace backplane

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Gpus, DriverIsAskedForEveryDevice) {
+TEST(Gpus, ListsEveryDeviceOfTheDriver) {
   const std::vector<Gpu> gpus = FindGpus(FAKE_NVML_FILE);
   ASSERT_EQ(2u, gpus.size());
   EXPECT_EQ(0u, gpus[0].index);

@@ -39,7 +39,7 @@ TEST_F(MachineMemoryTest, IsTheSmallestLimitOfTheGroupsAbove) {
   EXPECT_EQ(16 * kGiB, Read());
 }
 
-TEST_F(MachineMemoryTest, Version1IsAskedToo) {
+TEST_F(MachineMemoryTest, ReadsVersion1) {
   HasGiB(64);
   Put("proc/self/cgroup", "4:memory:/docker/abc\n");
   Put("proc/self/mountinfo", "31 23 0:27 /docker/abc " + (root_ / "v1").string() + " rw - cgroup cgroup rw,memory\n");
@@ -49,12 +49,12 @@ TEST_F(MachineMemoryTest, Version1IsAskedToo) {
   EXPECT_EQ(64 * kGiB, Read());
 }
 
-TEST_F(MachineMemoryTest, IsAbsentWhereTheKernelDoesNotTell) {
+TEST_F(MachineMemoryTest, IsAbsentIfTheKernelOmitsIt) {
   EXPECT_EQ(std::nullopt, Read());
   EXPECT_EQ(std::nullopt, MachineMemoryUsedPct(proc()));
 }
 
-TEST_F(MachineMemoryTest, UsedIsWhatIsNotAvailable) {
+TEST_F(MachineMemoryTest, UsedMemoryExcludesAvailableMemory) {
   HasGiB(64, 48);
   EXPECT_EQ(25, MachineMemoryUsedPct(proc()));
   HasGiB(64, 80);

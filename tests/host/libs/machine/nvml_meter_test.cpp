@@ -54,7 +54,7 @@ TEST_F(NvmlMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
   EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10 + 1).sm_util_pct, 40);
 }
 
-TEST_F(NvmlMeterTest, AProcessThatIsNotFoundGivesNumbersOfTheWholeDevice) {
+TEST_F(NvmlMeterTest, UnknownProcessGivesNumbersOfTheWholeDevice) {
   Driver("container");
   const GpuReading reading = ReadOnce("0");
   EXPECT_EQ(reading.whole_device, true);
@@ -67,7 +67,7 @@ TEST_F(NvmlMeterTest, WithoutLibraryOrDriverThereIsNothing) {
   ExpectNothing(ReadOnce());
 }
 
-TEST_F(NvmlMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
+TEST_F(NvmlMeterTest, ForbiddenValuesAreAbsentAndReadOnce) {
   Driver("no-permission");
   NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("utilization") + Calls("power");
@@ -93,7 +93,7 @@ TEST_F(NvmlMeterTest, ADividedDeviceHasNoUtilisation) {
   EXPECT_EQ(Calls("gpm_sample"), samples_before);
 }
 
-TEST_F(NvmlMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
+TEST_F(NvmlMeterTest, FallsBackToTheOldVersionOfAStruct) {
   Driver("other-version");
   NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("memory_v2");
@@ -104,7 +104,7 @@ TEST_F(NvmlMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
   EXPECT_EQ(Calls("memory_v2"), before + 1);
 }
 
-TEST_F(NvmlMeterTest, ALibraryWithOldNamesOnlyTellsTheSame) {
+TEST_F(NvmlMeterTest, OldLibraryGivesTheSameReadings) {
   NvmlMeter old(FAKE_OLD_NVML_FILE, std::nullopt, getpid());
   old.Read(kSecond_ns);
   const GpuReading reading = old.Read(2 * kSecond_ns), now = ReadOnce();

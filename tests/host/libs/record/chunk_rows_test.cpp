@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-TEST(ChunkRows, OfACallAreWholeChunksOfTheGridWhileEveryThreadHasSome) {
+TEST(ChunkRows, AreWholeChunksOfTheGridForEveryThread) {
   EXPECT_EQ(ManyRowsOfACall(AutoChunkRows(1024), 1024), 256u);
   EXPECT_EQ(ManyRowsOfACall(AutoChunkRows(64), 64), 64u);
   EXPECT_EQ(ManyRowsOfACall(AutoChunkRows(64), 40), 32u);

@@ -54,7 +54,7 @@ TEST_F(PlanFileTest, ErrorsNameFileAndLine) {
   EXPECT_THROW(ReadPlanFile(file_), std::runtime_error);
 }
 
-TEST(DisplayName, NamesTheSeedWhereItTellsTrialsApart) {
+TEST(DisplayName, IncludesTheSeedIfSeedsDiffer) {
   PlanLine one, two;
   one.name = "lr=0.1";
   two.seed = 1;

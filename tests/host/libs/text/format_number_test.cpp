@@ -50,7 +50,7 @@ TEST(FormatNumber, TheIntervalsHalfWidthHasTheSameDecimals) {
 
 TEST(FormatNumber, ASmallHalfWidthIsNotRoundedToNothing) { EXPECT_EQ("9,562 ± 0.001", FormatMean(9562.3, 0.0012)); }
 
-TEST(FormatNumber, WhatIsNotFiniteIsNaN) {
+TEST(FormatNumber, PrintsNaNForValuesThatAreNotFinite) {
   EXPECT_EQ("NaN", Format(NAN));
   EXPECT_EQ("NaN", Format(INFINITY));
   EXPECT_EQ("NaN", FormatMean(NAN, 3.0));
