@@ -178,7 +178,7 @@ TEST_F(LayoutTest, DoesNotLockAFolderThatWasMovedAway) {
   EXPECT_TRUE(IsFree(out_));
 }
 
-TEST_F(LayoutTest, CreatesANewFolderIfTheOldOneWasMoved) {
+TEST_F(LayoutTest, CreatesFolderIfTheOldOneWasMoved) {
   std::filesystem::create_directories(out_);
   ProcessId dead = ThisProcess();
   ++dead.pid_start;

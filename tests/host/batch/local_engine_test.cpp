@@ -95,7 +95,7 @@ TEST_F(EngineTest, NoProcessOutlivesItsTrial) {
   }
 }
 
-TEST_F(EngineTest, AskedTrialSavesAndItsExitCodeArrives) {
+TEST_F(EngineTest, StoppedTrialSavesAndReturnsItsExitCode) {
   engine_.Stop(StartReady({"save"}), StopHow::kAsk);
   EXPECT_EQ(75, End().exit.code);
   EXPECT_THAT(Left(), IsEmpty());
@@ -171,7 +171,7 @@ TEST_F(EngineTest, EndlessOutputKeepsLogBoundedWithItsLastLine) {
   EXPECT_THAT(LastLines(folder_ / "stderr.log", 2), ElementsAre("much ado about nothing", "last words"));
 }
 
-TEST_F(EngineTest, LastWordsOfATrialThatIsKilledSurvive) {
+TEST_F(EngineTest, KilledTrialKeepsItsLastOutput) {
   TrialCommand command = Fake({"-c", "yes | head -c 40000000; echo last words; kill -KILL $$"});
   command.child.program = "/bin/sh";
   engine_.Start(command);

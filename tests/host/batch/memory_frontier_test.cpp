@@ -31,19 +31,19 @@ Plan Chain(const std::vector<double>& sizes) {
   return plan;
 }
 
-TEST(MemoryFrontier, AllThatIsLargerStandsAbove) {
+TEST(MemoryFrontier, PlacesAllLargerPointsAbove) {
   EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
   EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(5), ElementsAre());
 }
 
-TEST(MemoryFrontier, OnlyTheNextSmallerOnesStandBelow) {
+TEST(MemoryFrontier, PlacesOnlyDirectSmallerNeighboursBelow) {
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
   EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(8), UnorderedElementsAre(5, 7));
   EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(0), ElementsAre());
 }
 
-TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
+TEST(MemoryFrontier, IgnoresPointsThatAreNotComparable) {
   Plan plan = GridOf(3, 3);
   plan.points[5].values[2].second = 0.2;  // another chain
   EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));

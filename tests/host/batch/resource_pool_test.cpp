@@ -120,7 +120,7 @@ TEST(ResourcePool, ExclusiveTrialsWithADeviceOfTheirOwnRunSideBySide) {
   EXPECT_THAT(resource_pool.Notes(exclusive, {}), SizeIs(0));
 }
 
-TEST(ResourcePool, MoreCoresThanThereAreIsASentence) {
+TEST(ResourcePool, RejectsMoreCoresThanExist) {
   const ResourcePool resource_pool(Smt(8), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Cpus(8)); }));
   EXPECT_EQ("resources.cpus: a trial needs 9 cores, but this machine grants 8 (affinity and control group)",
@@ -164,7 +164,7 @@ TEST(ResourcePool, MemoryThatIsNotKnownIsNotCounted) {
   EXPECT_TRUE(resource_pool.Take(Memory(1024 * kGiB), false));
 }
 
-TEST(ResourcePool, MoreMemoryThanThereIsIsASentence) {
+TEST(ResourcePool, RejectsMoreMemoryThanExists) {
   const ResourcePool resource_pool(WithMemory(6 * kGiB + kGiB / 2), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Memory(6 * kGiB)); }));
   EXPECT_EQ("resources.memory: a trial needs 8GiB, but this machine grants 6.5 GiB (machine and control group)",

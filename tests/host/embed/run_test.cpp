@@ -42,7 +42,7 @@ class RunTest : public testing::Test {
                         << more;
     return file;
   }
-  // Runs the experiment; `answer` decides what the callback returns.
+  // Runs the experiment; the callback returns the result of `answer`.
   bp_status Run(
       const fs::path& file, std::vector<const char*> arguments = {},
       const std::function<int32_t(const News&)>& answer = [](const News&) { return 0; }) {

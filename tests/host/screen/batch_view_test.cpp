@@ -134,7 +134,7 @@ TEST_F(BatchViewTest, OmitsHoursWithoutARun) {
   EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
-// Two suggestions of one seed, then a third that repeats the first point. Of 10 suggestions 8 are to come, and 3 trials confirm.
+// Two suggestions of one seed, then a third that repeats the first point. 8 of 10 suggestions are to come, and 3 trials confirm.
 TEST_F(BatchViewTest, CountsTrialsToComeUntilASearchConfirms) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});

@@ -48,7 +48,7 @@ TEST(BatchTable, RunningThenFailedThenTheLatestThenThePlanned) {
       FormatBatch(Rows(), {42, 70, ""}, Plain(80, 24)));
 }
 
-TEST(BatchTable, TheBestOfASearchStandsBelowTheTotals) {
+TEST(BatchTable, PrintsTheBestOfASearchBelowTheTotals) {
   BatchTotals totals{42, 70, ""};
   totals.best = "eval/return 487.3, number 12: lr=0.4";
   const std::vector<std::string> lines = Lines(FormatBatch(Rows(), totals, Plain(80, 24)));

@@ -30,7 +30,7 @@ TEST(Summary, ComparesLearnedWithBothFloors) {
                               "  episodes     10                    10            10\n"));
 }
 
-TEST(Summary, UnequalNumbersOfEpisodesStandInTheCells) {
+TEST(Summary, PrintsUnequalNumbersOfEpisodesInTheCells) {
   const std::string text =
       FormatSummary(ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({"state": "COMPLETED", "evaluation": {
     "return": {"mean": 1, "se": 2, "n": 10}, "metrics": {"ep/rare": {"mean": 3, "n": 4}}}})")),
@@ -71,7 +71,7 @@ TEST(Summary, FitsEightyColumnsWithoutLosingNumbers) {
   EXPECT_EQ(3u, cells) << text;
 }
 
-TEST(Summary, AFloorThatWasNotMeasuredHasNoColumn) {
+TEST(Summary, OmitsTheColumnOfAnUnmeasuredFloor) {
   const std::string text = FormatSummary(ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({"state": "COMPLETED",
     "evaluation": {"return": {"mean": 1, "n": 1}}, "floor_zero": {"return": {"mean": 0, "n": 1}}, "floor_uniform": null})")),
                                          kContext);

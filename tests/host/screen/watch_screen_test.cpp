@@ -125,7 +125,7 @@ TEST(BatchScreen, OmitsTrialsThatEndedBefore) {
   EXPECT_THAT(text, HasSubstr("b  completed"));
 }
 
-TEST(BatchScreen, PrintsANewBestOnceWithoutATerminal) {
+TEST(BatchScreen, PrintsEachBestOnceWithoutATerminal) {
   const std::vector<BatchRow> rows(1);
   const std::string text = Shown(kFile, [&](BatchScreen& screen) {
     BatchTotals totals{1, std::nullopt, ""};

@@ -53,7 +53,7 @@ TEST(ShimProtocol, StuckProcessComesBackFromItsLine) {
   EXPECT_EQ("", report.end->memory_enforced_by);
 }
 
-TEST(ShimProtocol, SentenceNamesTheTrialOrItsProcess) {
+TEST(ShimProtocol, ErrorNamesTheTrialOrItsProcess) {
   EXPECT_EQ("it was stopped (state T)", SentenceOf({12, true, 'T', "backplane"}));
   EXPECT_EQ("it waited for a disk (state D)", SentenceOf({12, true, 'D', "backplane"}));
 }

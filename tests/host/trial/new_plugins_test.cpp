@@ -53,7 +53,7 @@ TEST_F(NewPlugins, AreNamedWithTheRuleThatTheyBreak) {
   EXPECT_EQ(tried.not_tried, "");
 }
 
-TEST_F(NewPlugins, StartNoProgramOnceTheyAreKnownOrIfThatIsOff) {
+TEST_F(NewPlugins, StartNoProgramIfKnownOrDisabled) {
   const auto is_started = [&] { return !Try("exit 7").not_tried.empty(); };
   EXPECT_TRUE(is_started());
   setenv("BACKPLANE_VALIDATE", "off", 1);

@@ -13,7 +13,7 @@ void Pass(PhaseClock& clock, Phase phase, int64_t us) {
   }
 }
 
-TEST(PhaseMeter, TellsOfEachPhaseOnceAndOfThreadsAtRestAsIdle) {
+TEST(PhaseMeter, CountsEachPhaseOnceAndRestAsIdle) {
   std::vector<PhaseClock> clocks(2);
   PhaseMeter meter(clocks);
   Pass(clocks[0], Phase::kEnvStep, 3000);
@@ -30,7 +30,7 @@ TEST(PhaseMeter, TellsOfEachPhaseOnceAndOfThreadsAtRestAsIdle) {
   EXPECT_FALSE(second.contains("env_step")) << "that was told before";
 }
 
-TEST(PhaseMeter, AddsToWhatIsThere) {
+TEST(PhaseMeter, AddsToExistingTimes) {
   std::vector<PhaseClock> clocks(1);
   PhaseMeter meter(clocks);
   Pass(clocks[0], Phase::kEval, 1000);

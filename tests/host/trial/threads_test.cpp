@@ -13,7 +13,7 @@
 namespace backplane {
 namespace {
 
-TEST(TrialThreads, TakeTheNumberInTheFileForBoth) {
+TEST(TrialThreads, UseTheNumberInTheFileForBoth) {
   RolloutConfig rollout;
   rollout.threads = 3;
   const TrialThreads threads(rollout, true);
@@ -21,7 +21,7 @@ TEST(TrialThreads, TakeTheNumberInTheFileForBoth) {
   EXPECT_EQ(threads.collecting(), 3u) << "however few env runners there are";
 }
 
-TEST(TrialThreads, OfAPluginThatBearsOneThreadOnlyOneCollects) {
+TEST(TrialThreads, CollectOnOneThreadForAPluginOfOneThread) {
   RolloutConfig rollout;
   rollout.threads = 3;
   TrialThreads threads(rollout, false);
@@ -41,7 +41,7 @@ TEST(TrialThreads, WithoutANumberRunnersAndCoresDecide) {
   }
 }
 
-TEST(TrialThreads, APhaseThatAllShareCountsAllInTheTable) {
+TEST(TrialThreads, SharedPhaseCountsAllThreadsInTheTable) {
   RolloutConfig rollout;
   rollout.threads = 2;
   TrialThreads threads(rollout, /*rows_concurrent=*/false);

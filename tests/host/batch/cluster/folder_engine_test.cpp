@@ -172,7 +172,7 @@ TEST_F(FolderEngineTest, WorkerOfOneJobEndsWithIt) {
   EXPECT_FALSE(cluster_.HasBegun(first));
 }
 
-TEST_F(FolderEngineTest, WorkerRunsNothingInADifferentFolderOfThatName) {
+TEST_F(FolderEngineTest, WorkerRunsNothingInAReplacedFolder) {
   cluster_.Start(Trial("1", {"exit", "7"}));
   std::ofstream(cluster_.at().session()) << "of another supervisor";
   const auto worker = StartWorker("a");

@@ -38,7 +38,7 @@ class EventLogTest : public testing::Test {
   std::filesystem::path file_ = folder_ / "events.jsonl";
 };
 
-TEST_F(EventLogTest, KeepsReasonsOfStatesAndReadsThemFromSentencesOfOlderResults) {
+TEST_F(EventLogTest, KeepsReasonsAndReadsThemFromOlderSentences) {
   EventLog(file_).Append(StateChange{TrialState::kPlanned, "damaged: x", StateReason::kDamaged}, "new");
   const auto older = [&](const char* seq, const char* trial, const std::string& why) {
     std::ofstream(file_, std::ios::app) << R"({"v":1,"seq":)" << seq
@@ -177,7 +177,7 @@ TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
 }
 
-TEST_F(EventLogTest, ReusedNumberIsANewAttempt) {
+TEST_F(EventLogTest, ReusedNumberIsADistinctAttempt) {
   EventLog log(file_);
   AttemptEnd end;
   end.outcome = Outcome::kTemp;

@@ -44,7 +44,7 @@ TEST(RegularFiles, GiveTheirLastLines) {
   EXPECT_TRUE(LastLines(folder.path() / "none", 2).empty());
 }
 
-TEST(Folders, AreSyncedWhereThatCanBeAskedFor) {
+TEST(Folders, AreSyncedIfSupported) {
   const ScratchFolder folder;
   SyncFolder(folder.path());
   SyncFolder("/proc");  // knows no sync
@@ -53,7 +53,7 @@ TEST(Folders, AreSyncedWhereThatCanBeAskedFor) {
             SentenceWithoutDescriptors([&] { SyncFolder(folder.path()); }));
 }
 
-TEST(Folders, ThatCouldNotBeHeldAreNamedWithTheReason) {
+TEST(Folders, AreNamedWithTheReasonIfTheyCannotBeHeld) {
   const ScratchFolder folder;
   HeldFolder(folder.path()).Require();
   EXPECT_EQ("cannot open " + folder.path().string() + ": Too many open files",

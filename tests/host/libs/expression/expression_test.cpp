@@ -70,7 +70,7 @@ TEST_F(ExpressionTest, DivisionIsExactOrRoundsDown) {
   EXPECT_EQ(Value("7.5 % 2"), 1.5);
 }
 
-TEST_F(ExpressionTest, WholeNumbersStayExactUntilTheyDoNotFit) {
+TEST_F(ExpressionTest, WholeNumbersStayExactInTheirRange) {
   EXPECT_EQ(Value("9007199254740993 + 0"), 9007199254740993);
   EXPECT_EQ(Value("9223372036854775807 + 1"), 9223372036854775808.0);
 }

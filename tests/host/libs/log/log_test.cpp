@@ -75,7 +75,7 @@ TEST_F(LogTest, WarnsOnceIfTheFileCannotBeWritten) {
   EXPECT_THAT(refused, MatchesRegex("warning: the session is not logged: [^\n]*\non it goes\n"));
 }
 
-TEST_F(LogTest, DebugLinesComeToStderrWhenAskedFor) {
+TEST_F(LogTest, PrintsDebugLinesOnRequest) {
   EXPECT_FALSE(ShowsDebug());
   EXPECT_EQ("", OnTerminal([] { Log(LogLevel::kDebug, "a detail"); }));
   ShowDebug();

@@ -54,14 +54,14 @@ TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre("/cg/memory"));
 }
 
-TEST_F(CgroupPathTest, MountThatDoesNotShowTheGroupIsPassedOver) {
+TEST_F(CgroupPathTest, SkipsMountsWithoutTheGroup) {
   Process("0::/docker/abcdef\n",
           "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /cg/unified rw - cgroup2 "
           "cgroup2 rw\n");
   EXPECT_EQ("/cg/unified", Own(""));
 }
 
-TEST_F(CgroupPathTest, GroupThatNoMountShowsIsAbsent) {
+TEST_F(CgroupPathTest, GroupWithoutAMountIsAbsent) {
   Process("0::/\n", "30 23 0:26 /../.. /cg/unified rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ("absent", Own(""));
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre());

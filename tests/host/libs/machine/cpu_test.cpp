@@ -47,7 +47,7 @@ TEST_F(CpuTest, EffectiveCpusAreNoMoreThanTheQuota) {
   EXPECT_EQ(EffectiveCpus(self()), 0.5);
 }
 
-TEST_F(CpuTest, ThrottledPeriodsStandInBothVersions) {
+TEST_F(CpuTest, ReadsThrottledPeriodsOfBothVersions) {
   Put("v2/cpu.stat", "usage_usec 900\nnr_periods 40\nnr_throttled 10\nthrottled_usec 5\n");
   Put("v1/cpu.stat", "nr_periods 8\nnr_throttled 2\nthrottled_time 5000\n");
   EXPECT_EQ(ReadThrottling(root_ / "v2")->periods, 40u);

@@ -59,7 +59,7 @@ TEST(LoadedModule, RejectsAMissingOrShortTable) {
   EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short: expected 64 bytes"));
 }
 
-TEST(LoadedModule, CarriesTheSentenceOfAFailedCreate) {
+TEST(LoadedModule, ReportsTheErrorOfAFailedCreate) {
   const auto module = LoadedModule::Load(Fixture("env_create_fails"), "");
   HostSinks sinks;
   HostServices host("env.create_fails", &sinks);

@@ -72,7 +72,7 @@ TEST_F(ValidatedFilesTest, AreFoundQuickly) {
   EXPECT_TRUE(kSlow || each_ms < 0.5) << each_ms;
 }
 
-TEST_F(ValidatedFilesTest, BearAFolderThatCannotBe) {
+TEST_F(ValidatedFilesTest, TolerateAnUnusableFolder) {
   const fs::path file = Write("a.so", "one");
   for (const fs::path& folder : {fs::path("/proc/no/such/folder"), file / "below", fs::path()}) {
     const ValidatedFiles files(folder);

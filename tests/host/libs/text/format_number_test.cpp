@@ -23,7 +23,7 @@ TEST(FormatNumber, SignificantDigitsAndThousands) {
   EXPECT_EQ("0", Format(-0.0));
 }
 
-TEST(FormatNumber, ZerosAtTheEndStandWhereItWasRoundedTo) {
+TEST(FormatNumber, KeepsTrailingZerosOnlyIfRounded) {
   EXPECT_EQ("80.0", Format(79.96, 3));
   EXPECT_EQ("85", Format(85, 3));
   EXPECT_EQ("0.003", Format(0.003));

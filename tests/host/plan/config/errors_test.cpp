@@ -123,7 +123,7 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 
-TEST_F(ErrorsTest, APrecisionIsAPercentageOfASpeedThatIsMeasured) {
+TEST_F(ErrorsTest, PrecisionIsAPercentageOfAMeasuredSpeed) {
   const std::string speed = kMinimal + "report: {kind: parallel_efficiency, ";
   EXPECT_THAT(ErrorsOf(speed + "precision: 0.05}\n"),
               ElementsAre("5:48 report.precision: expected a percentage such as 5% or 0.5%, got 0.05"));

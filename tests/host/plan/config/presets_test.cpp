@@ -43,7 +43,7 @@ class PresetsTest : public ConfigTest {
   std::optional<PresetDevice> device_;
 };
 
-TEST_F(PresetsTest, ItsValuesStandOverTheFileAndUnderSet) {
+TEST_F(PresetsTest, OverridesTheFileButNotSet) {
   const LoadedExperiment loaded =
       GoodWith("wide", kMinimal + "rollout: {num_env_runners: 3, num_envs_per_env_runner: 5}\n", {"rollout.threads=7"});
   EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 8u) << "what is for the learner counts more than what is for all";

@@ -130,7 +130,7 @@ TEST_F(WholeYamlTest, ReportsUnclosedQuoteOfAFileAlone) {
 
 // Places of nulls
 
-TEST(WholeYaml, PlacesNullsWhereTheyStand) {
+TEST(WholeYaml, GivesThePlacesOfNulls) {
   const auto place = [](const std::string& text, const std::string& path) {
     const Parsed parsed = Parse(text);
     const Node* node = parsed.root ? FindPath(*parsed.root, path) : nullptr;

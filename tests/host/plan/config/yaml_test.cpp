@@ -19,7 +19,7 @@ TEST_F(YamlTest, ASecondDocumentIsAnError) {
 
 TEST_F(YamlTest, ALeadingDocumentMarkIsFine) { Good("# purpose\n---\n" + kMinimal); }
 
-TEST_F(YamlTest, OctalLookAlikesAreErrorsWhereverTheyStand) {
+TEST_F(YamlTest, OctalLookAlikesAreErrorsAnywhere) {
   EXPECT_THAT(ErrorsOf(kMinimal + "seed: 010\n"), ElementsAre(HasSubstr("5:7 '010' looks like an octal number")));
   EXPECT_THAT(ErrorsOf(kMinimal + "seed: 0o17\n"), ElementsAre(HasSubstr("octal")));
   EXPECT_EQ(Good(kMinimal + "seed: 0\n").experiment.seed, 0u);

@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 class HostileInputTest : public SweepTest {
  protected:
-  // Errors of a whole file, "1:2 message" each. The time limit is what a user would wait on an idle machine; all inputs need far less.
+  // Errors of a whole file, "1:2 message" each. The time limit is a user's patience on an idle machine; all inputs need far less.
   std::vector<std::string> FileErrors(const std::string& text, std::vector<std::string> set = {}) {
     const std::clock_t start = std::clock();  // CPU time
     const PlanResult result = PlanText(text, {}, std::move(set));
@@ -176,7 +176,7 @@ TEST_F(HostileInputTest, ManyUnknownKeysAreCounted) {
   EXPECT_EQ(result.errors[kShownErrors].source_line, "") << "a long line would be copied for each";
 }
 
-TEST_F(HostileInputTest, NumbersThatNoMachineHasAreOutOfRange) {
+TEST_F(HostileInputTest, ImpossibleNumbersAreOutOfRange) {
   const auto rollout = [&](const std::string& keys) { return FileErrors(kMinimal + "rollout: {" + keys + "}\n"); };
   EXPECT_THAT(rollout("threads: 1000000000"), ElementsAre("5:20 rollout.threads: 1000000000 is out of range auto|[1,1024]"));
   EXPECT_THAT(rollout("num_env_runners: 1000000000"), ElementsAre(HasSubstr("out of range [1,65536]")));

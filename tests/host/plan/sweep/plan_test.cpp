@@ -11,7 +11,7 @@ using PlanTest = SweepTest;
 // 64 / 7 values each: experiments.md 12.1.
 const std::string kBatch = "  grid:\n    learner.options.micro: [1, 2, 4, 8, 16, 32, 64]\n";
 
-TEST_F(PlanTest, AProductIsCutByWhereAndMultipliedBySeeds) {
+TEST_F(PlanTest, WhereFiltersAProductAndSeedsMultiplyIt) {
   Plan plan = GoodPlan("sweep:\n" + kBatch + "    learner.options.accum: [1, 2, 4, 8, 16, 32, 64]\n" +
                        "  where: [\"learner.options.micro * learner.options.accum == 64\"]\n  seeds: {n: 3}\n");
   EXPECT_EQ(plan.generated, 49u);
@@ -186,7 +186,7 @@ TEST_F(PlanTest, SeedsArePairedOrDrawnFromThePoint) {
   EXPECT_EQ(plan.Load(plan.trials[1]).experiment.seed, 6u);
 }
 
-TEST_F(PlanTest, WhereTimesAreComparedEverySecondPassRunsBackwards) {
+TEST_F(PlanTest, ReversesEverySecondPassIfTimesAreCompared) {
   const std::string sweep = "sweep: {grid: {env.options.legs: [2, 3, 4]}, seeds: {n: 2}}\n";
   std::vector<size_t> order;
   for (const PlannedTrial& trial : GoodPlan(sweep + "report: {kind: parallel_efficiency}\n").trials)

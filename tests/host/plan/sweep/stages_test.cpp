@@ -108,7 +108,7 @@ TEST_F(StagesTest, ARuleThatDropsOneStageDropsTheChain) {
   EXPECT_EQ(plan.dropped[0].why, "in stage stand");
 }
 
-TEST_F(StagesTest, WhereTimesAreComparedStagesStayInTheirOrder) {
+TEST_F(StagesTest, KeepsTheOrderOfStagesIfTimesAreCompared) {
   const Plan plan = GoodPlan(kTwo +
                              "report: {kind: parallel_efficiency}\n"
                              "sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}\n");

@@ -21,14 +21,14 @@ std::vector<Report> Scan(const json& metrics, const std::vector<std::string>& pi
   return reports;
 }
 
-TEST(OutputScan, ALinesMatchesAreOneReport) {
+TEST(OutputScan, MatchesOfALineAreOneReport) {
   const auto reports = Scan({{"return", "ret=([0-9]+)"}, {"length", "len=([0-9]+)"}}, {"ret=1 le", "n=2\nnothing\nlen=3"});
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_THAT(reports[0].values, ElementsAre(Pair("length", 2), Pair("return", 1)));
   EXPECT_THAT(reports[1].values, ElementsAre(Pair("length", 3)));
 }
 
-TEST(OutputScan, TheStepIsTheLastThatWasTold) {
+TEST(OutputScan, UsesTheLastPrintedStep) {
   const auto reports =
       Scan({{"return", "ret=([0-9]+)"}, {"step", "step=([0-9]+)"}}, {"ret=1\nstep=10\nret=2\nstep=20 ret=3 step=30 ret=4\n"});
   ASSERT_EQ(reports.size(), 4u);

@@ -48,7 +48,7 @@ TEST(CommandWords, TheProgramIsFoundOnPath) {
   EXPECT_THAT(why_not("/etc/passwd"), HasSubstr("got something else at '/etc/passwd'"));
 }
 
-TEST(CommandEnds, AreTold) {
+TEST(CommandEnds, NameTheirCause) {
   const auto reason = [](int code, int signal, const std::vector<std::string>& lines = {}, bool oom_killed = false) {
     return ReasonOfEnd("/usr/bin/python3", {code, signal, 0}, lines, oom_killed);
   };

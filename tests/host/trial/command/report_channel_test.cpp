@@ -29,7 +29,7 @@ TEST(ReportLines, AStepMayBeAWholeNumberOfAnyKind) {
     EXPECT_EQ(ReportOfLine(std::string(R"({"values": {}, "step": )") + step + "}")->step, std::nullopt) << step;
 }
 
-TEST(ReportLines, WhatIsNoneCostsNoReport) {
+TEST(ReportLines, BrokenLinesLoseNoReport) {
   ReportChannel channel;
   std::vector<double> returns;
   const auto use = [&](const Report& report) { returns.push_back(report.values.at("return")); };
@@ -40,7 +40,7 @@ TEST(ReportLines, WhatIsNoneCostsNoReport) {
   EXPECT_EQ(channel.first_broken(), "not json");
 }
 
-TEST(ReportLines, DeepOnesAreNoReports) {
+TEST(ReportLines, RejectDeepNesting) {
   EXPECT_FALSE(ReportOfLine("{\"values\": " + std::string(100000, '[') + std::string(100000, ']') + "}"));
 }
 
@@ -61,7 +61,7 @@ TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
     EXPECT_FALSE(ReportOfLine(std::string(R"({"values": {"x": )") + word + "}}")) << word;
 }
 
-// What Python itself writes, on this machine.
+// Output of this machine's Python.
 TEST(ReportLines, ReadWhatPythonWrites) {
   const std::string script =
       "import json\n"

@@ -52,9 +52,9 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// 30 bytes a step are channels (see ALongRolloutOfOneRowTakesTheBytesOfItsNumbers), and one step in eight ends an episode, of
-// which some 100 are kept. With a slot for each step it was 1.4 KB.
-TEST(Allocations, ALongRolloutOfOneRowTakesLittleMoreThanItsNumbers) {
+// Channels use 30 bytes per step (see LongRolloutOfOneRowUsesOnlyTheBytesOfItsNumbers). One step in eight ends an episode, and some 100 of
+// these are kept. A slot for each step used 1.4 KB.
+TEST(Allocations, LongRolloutOfOneRowUsesLittleMoreThanItsNumbers) {
   constexpr uint64_t kSteps = 100'000;
   ToyTrial trial(1, 1, 1);
   const uint64_t before = ResidentBytes();

@@ -56,7 +56,7 @@ TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
   }
 }
 
-TEST(Evaluator, StepsNoRowPastAnEndThatTheEnvItselfSet) {
+TEST(Evaluator, StepsNoRowPastTheEnvsOwnEnd) {
   g_switches.owns_time_limit = true;
   const EvaluationResult result = Play(2, Policy::kLearner);
   g_switches.owns_time_limit = false;
@@ -100,7 +100,7 @@ TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
   }
 }
 
-TEST(Evaluator, TellsOfEachChunkThatWasPlayed) {
+TEST(Evaluator, ReportsEachPlayedChunk) {
   ToyTrial trial(8, 3);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 3, 7, trial.cancelled, [] {});
   std::mutex mutex;
@@ -206,7 +206,7 @@ TEST(LookPace, LooksAtEachStepOfASlowEnvAndAtOneInEightOfAQuickOne) {
   EXPECT_NEAR(looks(kQuickNs), 100, 3);
 }
 
-TEST(Evaluator, RefusesAFlagThatIsNone) {
+TEST(Evaluator, RejectsAnInvalidFlag) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;
   try {

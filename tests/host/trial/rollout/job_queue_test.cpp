@@ -36,7 +36,7 @@ TEST(JobQueue, BeginsNoMoreCandidatesThanMayBeInFlight) {
   EXPECT_EQ(queue.Take(), std::nullopt);
 }
 
-TEST(JobQueue, StartsAnew) {
+TEST(JobQueue, RestartsFromTheFirstJob) {
   JobQueue queue;
   queue.Start(3, 1, 1);
   queue.Take();
@@ -44,7 +44,7 @@ TEST(JobQueue, StartsAnew) {
   for (uint64_t job = 0; job < 5; ++job) EXPECT_EQ(queue.Take(), job);
 }
 
-TEST(JobQueue, GivesWhatItIsGivenUntilItIsClosed) {
+TEST(JobQueue, ReturnsAddedJobsUntilItIsClosed) {
   JobQueue queue;
   queue.StartEmpty(3, 2);
   EXPECT_EQ(queue.Take(), std::nullopt);
@@ -62,7 +62,7 @@ TEST(JobQueue, GivesWhatItIsGivenUntilItIsClosed) {
   EXPECT_TRUE(queue.finished());
 }
 
-TEST(JobQueue, TakesNoJobThatThereIsNot) {
+TEST(JobQueue, RejectsUnknownJobs) {
   JobQueue queue;
   queue.StartEmpty(1, 2);
   EXPECT_FALSE(queue.Give(2));

@@ -36,7 +36,7 @@ TEST(RowSharing, FindsRunsOfNeighbours) {
   EXPECT_EQ(rows.runs[2].begin, 9u);
 }
 
-TEST(RowSharing, OneThatWaitsGetsHalfOfAnothersRows) {
+TEST(RowSharing, WaitingThreadGetsHalfOfAnothersRows) {
   RowSharing sharing(10, 2);
   sharing.Divide(5);
   PlayAll(sharing[0]);

@@ -1,5 +1,5 @@
-// One env in three forms whose outputs must agree: reset by the host, resetting itself, and resetting itself with all its
-// buffers on a made-up device, whose memory nobody can touch but the plugins while they are called.
+// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself with all its buffers on a fake
+// device, whose memory only plugins can touch, and only while they are called.
 #pragma once
 
 #include <atomic>
@@ -19,21 +19,21 @@ enum class Form { kOrdinary = 1, kSelfResetting, kOnDevice };
 constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5); }
 
 struct Switches {
-  bool moments = false;          // what the next learner asks for
+  bool moments = false;          // requested by the next learner
   std::atomic<int> nan_row{-1};  // the row whose rewards are NaN
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };
 extern Switches g_switches;
 extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that had to wait for steps
 
-// What is wrong with the next env.
+// Faults of the next env.
 struct Faults {
   bool no_autoreset = false, no_memory = false, no_final_obs = false, short_final_state = false, no_final_age = false;
   uint64_t without_flags = 0;
 };
 extern Faults g_faults;
 
-// The pages of the device. They are open to nobody but whoever holds an Open.
+// The pages of the device, accessible only while an Open exists.
 struct DevicePages {
   struct Open {
     Open();

@@ -22,7 +22,7 @@ class Dealing : public testing::Test {
   JobDealer dealer_;
 };
 
-TEST_F(Dealing, EachGetsWhatItPlaysSideBySideAndMoreAsThatEnds) {
+TEST_F(Dealing, GivesEachItsParallelJobsAndMoreAsTheyEnd) {
   Start(12, 0, {2, 2});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1, 2, 3)) << "and as many again, as long as there is much to do";
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(4, 5));
@@ -31,7 +31,7 @@ TEST_F(Dealing, EachGetsWhatItPlaysSideBySideAndMoreAsThatEnds) {
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(6));
 }
 
-TEST_F(Dealing, AScoreCountsOnceAndFromWhoHasTheJob) {
+TEST_F(Dealing, CountsAScoreOnceAndOnlyFromItsWorker) {
   Start(2, 0, {1, 1});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0));
   EXPECT_FALSE(dealer_.Finish(1, 0)) << "it is another's";
@@ -41,7 +41,7 @@ TEST_F(Dealing, AScoreCountsOnceAndFromWhoHasTheJob) {
   EXPECT_FALSE(dealer_.Finish(0, 0));
 }
 
-TEST_F(Dealing, WhatOneThatIsGoneHadGoesToTheOthers) {
+TEST_F(Dealing, MovesJobsOfALostWorkerToTheOthers) {
   Start(4, 0, {2, 2});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(2, 3));
@@ -54,7 +54,7 @@ TEST_F(Dealing, WhatOneThatIsGoneHadGoesToTheOthers) {
   EXPECT_TRUE(queue_.finished());
 }
 
-TEST_F(Dealing, WhereNobodyIsLeftTheQueueHasTheRestAgain) {
+TEST_F(Dealing, ReturnsTheRestToTheQueueIfNoWorkerIsLeft) {
   Start(4, 0, {2, 2});
   dealer_.Deal(0), dealer_.Deal(1);
   EXPECT_TRUE(dealer_.Finish(0, 0) && dealer_.Finish(1, 3));
@@ -66,7 +66,7 @@ TEST_F(Dealing, WhereNobodyIsLeftTheQueueHasTheRestAgain) {
   EXPECT_EQ(queue_.Take(), std::nullopt);
 }
 
-TEST_F(Dealing, NoMoreCandidatesAreBegunThanMayBeInFlight) {
+TEST_F(Dealing, LimitsCandidatesInFlight) {
   Start(6, 3, {2, 2});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(2));

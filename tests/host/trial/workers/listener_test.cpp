@@ -16,10 +16,10 @@ void SayHelloTo(int fd, const std::string& token, uint64_t number) {
   SendAll(fd, ToBytes(Hello{.token = token, .trial_id = "t1", .number = number}));
 }
 
-// Waits as long as a busy machine takes to hand a connection over.
+// The wait covers handing over a connection on a busy machine.
 std::optional<WorkerListener::Caller> CallerOf(WorkerListener& listener) { return listener.Await(10'000); }
 
-TEST(WorkerListener, KnowsWorkersByTheTokenAndLeavesTheirHelloToBeRead) {
+TEST(WorkerListener, AcceptsWorkersByTokenAndLeavesTheirHelloUnread) {
   WorkerListener listener("127.0.0.1", "secret");
   EXPECT_THAT(listener.at(), testing::StartsWith("127.0.0.1:"));
   const int worker = CallTrial(listener.at());
@@ -51,7 +51,7 @@ TEST(WorkerListener, HangsUpOnAnybodyElse) {
   close(guesses), close(scans);
 }
 
-TEST(WorkerListener, WhereNobodyListensIsASentence) {
+TEST(WorkerListener, ReportsAnAddressWithoutAListener) {
   try {
     CallTrial("127.0.0.1:1");
     ADD_FAILURE() << "somebody does";
