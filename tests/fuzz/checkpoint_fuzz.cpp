@@ -1,5 +1,5 @@
-// The reader of checkpoints. Random bytes would never pass its checksums, so most inputs are taken apart and signed again: a byte for the
-// kind, four for the length of the header, the header, the parts.
+// The reader of checkpoints. Random bytes would never pass its checksums, so most inputs are taken apart and signed again: a
+// byte for the kind, four for the length of the header, the header, the parts.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>

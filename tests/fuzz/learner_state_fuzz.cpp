@@ -1,5 +1,5 @@
-// The readers of learner states: a byte selects the learner, the rest is its state. A learner either rejects the state with a message or
-// writes the same bytes again.
+// The readers of learner states: a byte selects the learner, the rest is its state. A learner either rejects the state with a
+// message or writes the same bytes again.
 #include <cstring>
 #include <string>
 #include <vector>

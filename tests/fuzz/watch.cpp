@@ -17,7 +17,8 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 
-// Aborts and UBSan findings end the program with a stack. The quarantine is small, so memory use is close to the code under test's own.
+// Aborts and UBSan findings end the program with a stack. The quarantine is small, so memory use is close to the code under
+// test's own.
 extern "C" const char* __asan_default_options() {
   return "handle_abort=1:detect_leaks=0:quarantine_size_mb=16:max_allocation_size_mb=1024:detect_stack_use_after_return=0";
 }

@@ -1,4 +1,5 @@
-// Watches the code under test. If an input ends the program, the input is first written to a file, and a message shows how to run it again.
+// Watches the code under test. If an input ends the program, the input is first written to a file, and a message shows how to
+// run it again.
 #pragma once
 
 #include <cstddef>

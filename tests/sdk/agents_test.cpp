@@ -149,7 +149,7 @@ TEST(MultiEnv, MayPayTheTeam) {
   EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(6));
   EXPECT_THAT(Of<uint8_t>(env, "terminated", 1), ElementsAre(1));
   EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(6, -1));
-  EXPECT_THAT(Of<float>(env, "a", 1), ElementsAre(0)) << "what it never writes";
+  EXPECT_THAT(Of<float>(env, "a", 1), ElementsAre(0)) << "never written";
   EXPECT_THAT(Of<float>(env, "b", 1), ElementsAre(7));
   EXPECT_THAT(Of<int32_t>(env, "distance", 1), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(Of<float>(env, "plain", 1), ElementsAre(8));

@@ -152,13 +152,13 @@ uint64_t Bits(std::initializer_list<int> types) {
 TEST_F(IterationTest, BuildsOnlyRequestedParts) {
   EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_PHASE, BP_EVENT_EPISODE}));
   ASSERT_EQ(Send({Event(BP_EVENT_ITER, 1)}), BP_OK);
-  EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_EPISODE})) << "asked again";
+  EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_EPISODE})) << "requested again";
 
   const auto* idle = static_cast<const bp_monitor_api*>(WantsNothing::Api());
   bp_monitor* monitor = nullptr;
   ASSERT_EQ(idle->create(host_.get(), config_.get(), &monitor), BP_OK);
   EXPECT_EQ(idle->interests(monitor), 0u);
-  EXPECT_TRUE(!idle->on_events && !idle->sample && !idle->finish) << "what a class leaves as it is";
+  EXPECT_TRUE(!idle->on_events && !idle->sample && !idle->finish) << "hooks that the class does not override";
   EXPECT_TRUE(api_->on_events && !api_->sample && api_->finish) << "the last iteration comes with the end";
   idle->destroy(monitor);
 }

@@ -17,7 +17,7 @@ TEST(FailurePolicy, SignalIsRetriedOnce) {
   FailurePolicy failure_policy{OnFailure()};
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
   EXPECT_EQ(failure_policy.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
-      << "another trial has tries of its own";
+      << "every trial has its own attempts";
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
 }
 

@@ -32,7 +32,7 @@ class LayoutTest : public testing::Test {
 TEST_F(LayoutTest, FreshTakesTheNextFreeNumber) {
   EXPECT_FALSE(MoveAside(out_));
   std::filesystem::create_directories(out_);
-  EXPECT_FALSE(MoveAside(out_)) << "an empty folder is there to be used";
+  EXPECT_FALSE(MoveAside(out_)) << "an empty folder is used";
   std::ofstream(out_ / "plan.jsonl") << "{}";
   EXPECT_EQ(folder_ / "run.1", MoveAside(out_));
   std::filesystem::create_directories(out_);

@@ -154,7 +154,7 @@ TEST(OnlyDamaged, SelectsTrialsThatWereFinishedOnce) {
   trial.state = TrialState::kPlanned;
   EXPECT_TRUE(MeantByOnlyDamaged(trial));
   trial.attempts.push_back(Ended(2, Outcome::kKilled));
-  EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still means it after a stop";
+  EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still selects it after a stop";
   trial.attempts.erase(trial.attempts.begin());
   EXPECT_FALSE(MeantByOnlyDamaged(trial)) << "it was never finished";
 }
@@ -208,7 +208,8 @@ TEST(ChangedFiles, CountOnlyUnderTrialsThatFinished) {
   EXPECT_EQ(changes[0].key, "env.plugin");
   EXPECT_THAT(changes[0].trials, testing::ElementsAre("old1"));
   record.trials["new1"].state = TrialState::kCompleted;
-  EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty()) << "it ran with these files before";
+  EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty())
+      << "an earlier attempt used these files";
 }
 
 // Results of a version without records of files, and deleted files.
@@ -240,7 +241,7 @@ TEST_F(RecoverTest, StoppedTrialRestartsIfItsPluginChanged) {
   const auto changes = [&] { return ChangedUnderStopped(out_, before, now, record); };
   const auto sentence = [&] { return SayBegunAnew(out_, changes(), [](const ChangedFile&) { return "/x/env_a.so"; }); };
   record.trials["old1"].state = TrialState::kPlanned;
-  EXPECT_THAT(changes(), testing::IsEmpty()) << "it has no checkpoint: nothing is given up";
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "without a checkpoint nothing is lost";
   stop("old1");
   EXPECT_EQ(sentence(),
             "env.plugin (/x/env_a.so) changed since a trial was stopped, so a new trial starts from scratch; the "
@@ -254,7 +255,7 @@ TEST_F(RecoverTest, StoppedTrialRestartsIfItsPluginChanged) {
               testing::AllOf(testing::HasSubstr("since 2 trials were stopped"), testing::HasSubstr("(first: old1)")));
   record.trials["old1"].state = TrialState::kCompleted;
   record.trials["new2"].state = TrialState::kPlanned;
-  EXPECT_THAT(changes(), testing::IsEmpty()) << "one is finished, the other has begun with this file before";
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "one is finished, the other started with this file";
 }
 
 }  // namespace

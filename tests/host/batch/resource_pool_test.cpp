@@ -153,7 +153,7 @@ TEST(ResourcePool, LimitsOfMemoryFitTogether) {
   EXPECT_FALSE(resource_pool.Take(Memory(17 * kGiB), false));
   EXPECT_TRUE(resource_pool.Take(Memory(16 * kGiB), false));
   EXPECT_FALSE(resource_pool.Take(Memory(1), false));
-  EXPECT_TRUE(resource_pool.Take(Cpus(1), false)) << "without a limit nothing is known of its need";
+  EXPECT_TRUE(resource_pool.Take(Cpus(1), false)) << "its need is unknown without a limit";
   resource_pool.Give(first);
   EXPECT_TRUE(resource_pool.Take(Memory(32 * kGiB), false));
 }
@@ -208,7 +208,7 @@ TEST(ResourcePool, SharesFillOneDeviceBeforeTheNext) {
     uuids.push_back(resource_pool.Take(Gpus(0.25), false)->gpus.at(0));
   }
   EXPECT_THAT(uuids, ElementsAre("GPU-a", "GPU-a", "GPU-a", "GPU-a", "GPU-b"));
-  EXPECT_FALSE(resource_pool.Take(Gpus(1), false)) << "no device is whole any more";
+  EXPECT_FALSE(resource_pool.Take(Gpus(1), false)) << "no whole device is left";
 }
 
 TEST(ResourcePool, TenTenthsAreOneDevice) {

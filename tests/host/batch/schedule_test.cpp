@@ -54,7 +54,7 @@ TEST(Schedule, AChainRunsOutOfMemoryOnce) {
 TEST(Schedule, RunsAChainUpwardsInAnyOrder) {
   const Plan plan = PlanOf({{64, "a"}, {32, "a"}, {16, "a"}, {64, "b"}});
   Schedule schedule(plan);
-  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{16, 32, 64})) << "64 of b is another chain";
+  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{16, 32, 64})) << "64 of b is a different chain";
 }
 
 // An earlier session ended before it marked the larger trials.

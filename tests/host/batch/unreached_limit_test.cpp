@@ -43,7 +43,7 @@ TEST(UnreachedLimits, AreNoneIfBothEndInTheSameIteration) {
 TEST(UnreachedLimits, NeedTwoLimitsAndTheSizeOfAnIteration) {
   EXPECT_THAT(NotesOf(5, 1000000, IterationSize{}), IsEmpty());
   EXPECT_THAT(NotesOf(5, {}, Rollout(4096)), IsEmpty());
-  EXPECT_THAT(NotesOf(5, {}, Rollout(4096), 3), IsEmpty()) << "no data set: refused elsewhere";
+  EXPECT_THAT(NotesOf(5, {}, Rollout(4096), 3), IsEmpty()) << "without a data set it is rejected elsewhere";
 }
 
 // 100 items in groups of 32: three full groups and one of 4.

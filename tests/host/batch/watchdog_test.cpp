@@ -22,10 +22,10 @@ std::optional<StatusFile> Beat(uint64_t heartbeat, double own_s = 0) {
 TEST(Watchdog, RequestsStacksOfASilentTrialThenKillsIt) {
   Watchdog watchdog = With(10);
   EXPECT_EQ(watchdog.Look(Beat(1), 5), std::nullopt);
-  EXPECT_EQ(watchdog.Look(Beat(1), 15), std::nullopt) << "ten seconds, and no more";
+  EXPECT_EQ(watchdog.Look(Beat(1), 15), std::nullopt) << "ten seconds are allowed";
   EXPECT_EQ(watchdog.Look(Beat(1), 15.5), StopHow::kWhere);
-  EXPECT_EQ(watchdog.Look(Beat(2), 15.9), std::nullopt) << "its threads write down where they are";
-  EXPECT_EQ(watchdog.Look(Beat(3), 16.1), StopHow::kKill) << "whatever it does now";
+  EXPECT_EQ(watchdog.Look(Beat(2), 15.9), std::nullopt) << "its threads write their stacks";
+  EXPECT_EQ(watchdog.Look(Beat(3), 16.1), StopHow::kKill) << "even with new signs of life";
   EXPECT_EQ(watchdog.stop(), StopReason::kHang);
 }
 

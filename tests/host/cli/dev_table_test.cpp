@@ -23,7 +23,7 @@ TEST(DevTable, ComparesByPercentOrByDifference) {
   };
   EXPECT_EQ(change(40, 60), "+50.0 %\n");
   EXPECT_EQ(change(40, -60), "-250.0 %\n");
-  EXPECT_EQ(change(-1200, -300), "+900\n") << "of a return below 0";
+  EXPECT_EQ(change(-1200, -300), "+900\n") << "negative returns";
   EXPECT_EQ(change(-300, -1200), "-900\n");
   EXPECT_EQ(change(0, 2.5), "+2.5\n");
 }

@@ -1,5 +1,5 @@
-// Begin and end of episodes, against expectations written by hand. A cart at rest with an upright pole does not fall; one at the edge falls
-// with the next push.
+// Begin and end of episodes, against expectations written by hand. A cart at rest with an upright pole does not fall; one at
+// the edge falls with the next push.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST_F(AutoresetTest, SameStepShowsTheNewEpisodeAndKeepsTheLastObservation) {
   EXPECT_EQ(terminated(1), 0);
   env.Step();
   EXPECT_EQ(terminated(0), 0);
-  EXPECT_NEAR(obs(0), FirstX(1), 0.0011) << "a cart at rest has gone 0.02 s at most at 0.05 m/s";
+  EXPECT_NEAR(obs(0), FirstX(1), 0.0011) << "after the reset the cart moved for 0.02 s at 0.05 m/s at most";
 }
 
 TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheReset) {
@@ -65,9 +65,9 @@ TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheReset) {
   EXPECT_EQ(obs(0), FirstX(1));
   EXPECT_EQ(reward(0), 0);
   EXPECT_EQ(terminated(0) | truncated(0), 0);
-  EXPECT_NE(obs(1, 1), before) << "the other row goes on";
+  EXPECT_NE(obs(1, 1), before) << "the other row steps";
   EXPECT_EQ(reward(1), 1);
-  EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is no action of a row that plays";
+  EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is invalid for a row that steps";
   EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: expected a whole number from 0 to 1, got 77"));
   action(0) = 1;
   env.Step();
@@ -82,7 +82,7 @@ TEST_F(AutoresetTest, DisabledWaitsForAResetOfTheRow) {
   const float before = obs(1, 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "row 0 has no running episode\nhint: call bp_embed_reset first");
-  EXPECT_EQ(obs(1, 1), before) << "nothing was stepped";
+  EXPECT_EQ(obs(1, 1), before) << "no row stepped";
   const uint8_t mask[] = {1, 0};
   env.Reset(mask);
   EXPECT_EQ(obs(0), FirstX(1));

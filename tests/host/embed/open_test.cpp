@@ -134,7 +134,7 @@ TEST(Spec, ListsChannelsAndAgents) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.data) % 64, 0u);
   EXPECT_EQ(env.Tensor("obs").data, view.data);
   const Env bytes("uav_grid", 2, R"({"patch_dtype": "int8"})");
-  EXPECT_EQ(bytes.Tensor("final_patch").shape[1], 121) << "what a further channel of OBS ended in";
+  EXPECT_EQ(bytes.Tensor("final_patch").shape[1], 121) << "the final value of a second OBS channel";
   EXPECT_EQ(bytes.Tensor("final_map").shape[1], 1600);
   const nlohmann::json cart = Env("cartpole").Spec();
   EXPECT_EQ(cart.at("state"), nlohmann::json::parse(R"([{"name": "state", "size": 4}])"));

@@ -118,7 +118,7 @@ TEST_F(RunTest, ReportsEventsMetricsAndProgress) {
 TEST_F(RunTest, PassesArgumentsToTheProgram) {
   ASSERT_EQ(Run(Write("iterations: 3"), {"--set", "budget.iterations=1", "--out", (dir_ / "elsewhere").c_str()}), BP_OK);
   EXPECT_EQ(Of(BP_RUN_STARTED)[0].text, (dir_ / "elsewhere").string());
-  EXPECT_EQ(bp_run(Write("iterations: 1").c_str(), nullptr, nullptr, nullptr, nullptr), BP_OK) << "and nobody needs to listen";
+  EXPECT_EQ(bp_run(Write("iterations: 1").c_str(), nullptr, nullptr, nullptr, nullptr), BP_OK) << "works without a callback";
 }
 
 TEST_F(RunTest, CancelsLikeCtrlCAndResumes) {
@@ -128,7 +128,7 @@ TEST_F(RunTest, CancelsLikeCtrlCAndResumes) {
   EXPECT_EQ(exit_, 130);
   EXPECT_THAT(Of(BP_RUN_EVENT).back().text, HasSubstr("\"why\":\"interrupted\""));
   EXPECT_EQ(Processes(), 0);
-  EXPECT_TRUE(fs::exists(Out() / "trials")) << "it has saved itself";
+  EXPECT_TRUE(fs::exists(Out() / "trials")) << "it saved a checkpoint";
   // The second call resumes from the checkpoint.
   EXPECT_EQ(Run(file, {}, cancel), BP_E_CANCELLED);
   bool resumed = false;
@@ -152,7 +152,7 @@ TEST_F(RunTest, WorksIfTheCallerIgnoresItsChildren) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   const bp_status status = Run(Write("iterations: 1"));
   signal(SIGCHLD, before);
-  EXPECT_EQ(status, BP_E_INTERNAL) << "whether it went well nobody can know";
+  EXPECT_EQ(status, BP_E_INTERNAL) << "its result is unknown";
   EXPECT_EQ(exit_, -1);
   EXPECT_EQ(nlohmann::json::parse(Of(BP_RUN_PROGRESS).back().text).at("state"), "done");
 }

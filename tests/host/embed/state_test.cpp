@@ -30,7 +30,7 @@ TEST_F(StateTest, ReadsBackAndIsObserved) {
     EXPECT_EQ(state[i], (std::vector<double>{0.5, -0.25, 0.125, 3})[i]);
     EXPECT_EQ(env.Of<float>("obs")(1, i), state[i]);
   }
-  EXPECT_EQ(bp_embed_get_state(env.handle, 1, "state", nullptr, 0, &n), BP_OK) << "which asks for the size alone";
+  EXPECT_EQ(bp_embed_get_state(env.handle, 1, "state", nullptr, 0, &n), BP_OK) << "returns only the size";
 }
 
 TEST_F(StateTest, RejectsValuesThatDoNotFit) {
@@ -54,8 +54,8 @@ TEST(States, RejectsEnvWithoutStates) {
   EXPECT_STREQ(bp_embed_error(), "env.uav_grid: does not expose the state of a row (bp.env.inject/1)");
 }
 
-// Copies a freshly drawn state into a row that has played; from there both rows act the same, bit for bit. tests/parity compares resets to
-// a state with Gymnasium.
+// Copies a freshly drawn state into a row that has played; from there both rows act the same, bit for bit. tests/parity
+// compares resets to a state with Gymnasium.
 class AsAReset : public testing::TestWithParam<const char*> {
  protected:
   static void Act(const Env& env, std::mt19937* draw) {

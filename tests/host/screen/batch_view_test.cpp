@@ -35,7 +35,7 @@ TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
   std::filesystem::remove(folder_.plan());
   try {
     BatchView view(folder_.out);
-    FAIL() << "seen as results";
+    FAIL() << "accepted as results";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   }
@@ -76,7 +76,7 @@ TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   ASSERT_EQ(2u, view.rows()[1].live.size());
   EXPECT_EQ("ep/length", view.rows()[1].live[0].name);
   EXPECT_EQ(11, view.rows()[1].live[0].value);
-  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
+  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter gives an estimate";
   EXPECT_EQ("running", view.Progress().head.state);
   Put("t0", 1, kResult);
   AttemptEnd end;
@@ -86,8 +86,8 @@ TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   view.Refresh();
   EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
   EXPECT_EQ(1, view.rows()[1].progress);
-  EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
-  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
+  EXPECT_EQ(1000.5, view.rows()[1].sps) << "from the result, not from the status";
+  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "values missing in the result keep their last value";
 }
 
 TEST_F(BatchViewTest, ShowsForgottenTrials) {
@@ -134,7 +134,7 @@ TEST_F(BatchViewTest, OmitsHoursWithoutARun) {
   EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
-// Two suggestions of one seed, then a third that repeats the first point. 8 of 10 suggestions are to come, and 3 trials confirm.
+// Two suggestions of one seed, then a third that repeats the first point. 8 of 10 are to come, and 3 trials confirm.
 TEST_F(BatchViewTest, CountsTrialsToComeUntilASearchConfirms) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
@@ -145,9 +145,9 @@ TEST_F(BatchViewTest, CountsTrialsToComeUntilASearchConfirms) {
   };
   suggest(0, "p0");
   suggest(1, "p1");
-  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also where no supervisor is at work";
+  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also without a supervisor";
   suggest(2, "p0");
-  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "what is known runs no trial";
+  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "a known point runs no trial";
   EXPECT_EQ(10u, BatchView(folder_.out).Progress().to_come);
   plan_.trials.push_back({"t0c", 0, 1007, {}});
   plan_.trials.back().confirms = true;
@@ -166,7 +166,7 @@ TEST_F(BatchViewTest, ReportsTheBestOfASearch) {
   };
   EXPECT_EQ("", BatchView(folder_.out).totals().best);
   tell(0, "complete", 3.5);
-  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "of a point that this plan lacks";
+  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "for a point missing in this plan";
   tell(1, "complete", 2.25);
   tell(2, "complete", 2.75);
   tell(3, "pruned", 1);

@@ -20,7 +20,7 @@ TEST(Eta, WaitingTrialsTakeTheMeanInTurn) {
 TEST(Eta, RunningTrialsKeepTheirOwnPace) {
   EXPECT_DOUBLE_EQ(30, *EstimateTimeLeft({.finished = {}, .running = {{10, 0.25}}, .waiting = {}, .at_once = 1}));
   EXPECT_DOUBLE_EQ(6, *EstimateTimeLeft({.finished = {{10}}, .running = {{4, 0}}, .waiting = {}, .at_once = 1}))
-      << "without progress it is taken to last as long as the others";
+      << "without progress it lasts as long as the others";
   EXPECT_DOUBLE_EQ(0, *EstimateTimeLeft({.finished = {{10}}, .running = {{14, 0}}, .waiting = {}, .at_once = 1}));
 }
 
@@ -33,7 +33,7 @@ TEST(Eta, WaitingTrialStartsInTheFirstFreeSlot) {
 TEST(Eta, WaitingTrialLastsAsLongAsItsArm) {
   EXPECT_DOUBLE_EQ(120, *EstimateTimeLeft({.finished = {{10, 0}, {10, 0}, {10, 0}, {100, 1}}, .waiting = {0, 1, 0}}));
   EXPECT_DOUBLE_EQ(60 + 90, *EstimateTimeLeft({.finished = {{20, 0}}, .running = {{10, 0.1, 1}}, .waiting = {2}}))
-      << "of a kind that nobody knows: the mean of all, after the one that runs";
+      << "unknown arm: the mean of all, after the running one";
   EXPECT_DOUBLE_EQ(32.5 + 32.5, *EstimateTimeLeft({.finished = {{10, 0}, {10, 0}, {10, 0}, {100, 1}}, .to_come = 2}));
 }
 

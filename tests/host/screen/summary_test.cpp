@@ -123,7 +123,7 @@ TEST(Summary, PrintsTheReasonOnce) {
                                                                                     {"log_tail", {"loading", sentence}}}),
                                          kContext);
   EXPECT_THAT(text, HasSubstr("  why          the trial: " + sentence + "\n  last lines   loading\n"))
-      << "not broken: a terminal does that, and what is copied stays whole";
+      << "not wrapped, so copied text stays whole";
   EXPECT_EQ(text.find("sorry to say"), text.rfind("sorry to say")) << text;
 }
 

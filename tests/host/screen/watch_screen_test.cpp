@@ -85,7 +85,7 @@ TEST(BatchScreen, NotesStayAboveTheBlockAndClearRemovesIt) {
     screen.Update(rows, {1, std::nullopt, ""});
     screen.Note("in between");
   };
-  EXPECT_EQ("before\nin between\n\n", Terminal(Shown(kLive, use))) << "the block went with its screen";
+  EXPECT_EQ("before\nin between\n\n", Terminal(Shown(kLive, use))) << "the block was removed";
   const std::string left = Shown(kLive, [&](BatchScreen& screen) {
     use(screen);
     screen.Leave();

@@ -116,7 +116,7 @@ TEST_F(CheckpointFolderTest, IsTheOneThatTheTrialHolds) {
   EXPECT_EQ(folder.Newest()->header.iterations, 7u);
   folder.Refuse("the learner refuses it");
   EXPECT_EQ(folder.Newest()->header.iterations, 1u);
-  EXPECT_TRUE(fs::exists(trial / "checkpoint" / "checkpoint.bin")) << "of somebody else";
+  EXPECT_TRUE(fs::exists(trial / "checkpoint" / "checkpoint.bin")) << "of a different trial";
   EXPECT_TRUE(fs::exists(moved / "checkpoint" / "checkpoint.bin.damaged"));
 }
 
@@ -169,7 +169,7 @@ TEST_F(CheckpointFolderTest, SetsADamagedOneAsideAndUsesTheOneBefore) {
   Damage("checkpoint.bin");
   EXPECT_EQ(folder.Newest()->header.iterations, 1u);
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin.damaged"));
-  EXPECT_TRUE(HasCheckpoint(dir_)) << "the one before is one to go on from";
+  EXPECT_TRUE(HasCheckpoint(dir_)) << "the one before is usable";
   ASSERT_EQ(folder.warnings().size(), 1u);
   EXPECT_THAT(folder.warnings()[0],
               testing::AllOf(HasSubstr("set aside as checkpoint.bin.damaged"), HasSubstr("\"learner\" is damaged"),
@@ -212,7 +212,7 @@ TEST_F(CheckpointFolderTest, FailedSaveKeepsTheOldOnes) {
     EXPECT_THAT([&] { folder.Save(large); }, testing::ThrowsMessage<std::runtime_error>(
                                                  testing::AllOf(HasSubstr("checkpoint.bin.tmp"), HasSubstr("File too large"))));
   }
-  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "half of it does not keep the disk full";
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "a partial file is removed";
   EXPECT_EQ(IterationsIn("checkpoint.bin"), 2u);
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
 }

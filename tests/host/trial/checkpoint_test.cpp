@@ -59,7 +59,7 @@ TEST(Checkpoint, ReadsBackUnchanged) {
   EXPECT_EQ(Written(back), Written(small)) << "the header too";
   EXPECT_EQ(back.header.iterations, 3u);
   EXPECT_EQ(back.header.window.episodes[0].infos[0], 0.5);
-  EXPECT_TRUE(std::isnan(back.header.window.episodes[1].infos[0])) << "JSON has no word for it";
+  EXPECT_TRUE(std::isnan(back.header.window.episodes[1].infos[0])) << "JSON cannot represent it";
   EXPECT_FALSE(back.header.data);
 }
 
@@ -170,7 +170,7 @@ TEST(CheckpointContent, WindowHasTheInfosOfItsEnv) {
   EpisodeWindow window;
   const SavedWindow saved = Small().header.window;
   EXPECT_NO_THROW(window.Load(saved, 1));
-  EXPECT_THROW(window.Load(saved, 2), std::runtime_error) << "an env that tells more";
+  EXPECT_THROW(window.Load(saved, 2), std::runtime_error) << "an env with more infos";
   SavedWindow wrong = saved;
   wrong.episodes[1].infos.clear();
   EXPECT_THROW(window.Load(wrong, 1), std::runtime_error);

@@ -144,11 +144,11 @@ TEST_F(AMonitor, KeepsItsMemoryAfterBeingAbandoned) {
   done->Open();
 }
 
-// Like exit() in a handler: the trial ends on its own thread and waits for nothing.
-TEST_F(AMonitor, EndsTheTrialIfItCallsExit) {
+// The exit() handler parks the calling thread for good; the trial does not wait for it.
+TEST_F(AMonitor, IsSwitchedOffIfItCallsExit) {
   Start([](const bp_host*) {
     MonitorThread::ParkWhereItExits("monitor.obeys called exit()");
-    ADD_FAILURE() << "it does not come back";
+    ADD_FAILURE() << "it does not return";
   });
   monitor_->AskToEnd({});
   constexpr int64_t kForEverNs = int64_t{1} << 60;

@@ -90,7 +90,7 @@ TEST_F(Monitors, CountDroppedSpans) {
   monitors_.PostSpans(std::vector<bp_event>(MonitorHost::kSpanLimit + 5, span), 2);
   EXPECT_EQ(monitors_.dropped(), 7u);
   EndIteration(1);
-  EXPECT_THAT(Names("X"), testing::Contains("iteration")) << "they take no room from the others";
+  EXPECT_THAT(Names("X"), testing::Contains("iteration")) << "they do not displace other events";
 }
 
 TEST_F(Monitors, UseRecordedNamesOfMetricsThatAreNotUtf8) {

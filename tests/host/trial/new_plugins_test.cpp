@@ -95,7 +95,7 @@ TEST_F(NewPlugins, EndTheProgramAtAStop) {
   std::signal(SIGUSR2, before);
   EXPECT_TRUE(tried.broken.empty());
   EXPECT_EQ(tried.not_tried, "");
-  EXPECT_FALSE(fs::exists(scratch)) << "it had no time to end";
+  EXPECT_FALSE(fs::exists(scratch)) << "it could not end in time";
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(PhaseMeter, CountsEachPhaseOnceAndRestAsIdle) {
   Pass(clocks[0], Phase::kEval, 1000);
   meter.AddTo(&second);
   EXPECT_GE(second.at("eval"), 0.001);
-  EXPECT_FALSE(second.contains("env_step")) << "that was told before";
+  EXPECT_FALSE(second.contains("env_step")) << "it was counted before";
 }
 
 TEST(PhaseMeter, AddsToExistingTimes) {

@@ -71,7 +71,7 @@ TEST_F(MetricsFileTest, CountsAndChecksumsOldAndNewLines) {
   EXPECT_EQ(file.written().attempt, 3u);
   EXPECT_EQ(file.written().lines, 2u);
   EXPECT_EQ(file.written().bytes, 29u);
-  EXPECT_EQ(file.written().crc32c, 0x48B8E71Au) << "of another program, over the whole file";
+  EXPECT_EQ(file.written().crc32c, 0x48B8E71Au) << "computed by a different program over the whole file";
 }
 
 TEST_F(MetricsFileTest, LineThatDoesNotFitIsAnErrorAndDoesNotCount) {

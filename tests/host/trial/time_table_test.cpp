@@ -69,7 +69,7 @@ TEST(TimeTable, WaitingForACoreIsLimitedByTheKernelsTime) {
   EXPECT_NEAR(table.at("action_selection").seconds, infer_s - 0.003, 1e-9);
   EXPECT_NEAR(Shares(table), 1, 1e-9);
   const auto all = TimeTable(clocks, clocks[0].total_ns(), 3'600'000'000'000, {});
-  EXPECT_LE(all.at("waiting_for_a_core").seconds, infer_s) << "of rests, too, the kernel counts";
+  EXPECT_LE(all.at("waiting_for_a_core").seconds, infer_s) << "the kernel also counts rests";
   EXPECT_FALSE(TimeTable(clocks, clocks[0].total_ns(), std::nullopt, {}).contains("waiting_for_a_core"));
 }
 

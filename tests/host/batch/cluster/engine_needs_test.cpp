@@ -38,9 +38,9 @@ TEST_F(EngineNeedsTest, SlotsShareADevice) {
   for (int i = 0; i < 3; ++i) {
     const auto allocation = slots.Take(trial, /*exclusive=*/false);
     ASSERT_TRUE(allocation) << i;
-    EXPECT_EQ(allocation->cores.size(), 2u) << "auto: what the largest asks for";
+    EXPECT_EQ(allocation->cores.size(), 2u) << "auto: the request of the largest trial";
     EXPECT_EQ(allocation->gpu_share, 0.5);
-    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of a device that nobody here knows";
+    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of an unknown device";
   }
   EXPECT_FALSE(slots.Take(trial, /*exclusive=*/false));
 }

@@ -141,12 +141,13 @@ TEST_F(FolderEngineTest, LostJobEndsOnceWithItsProcesses) {
   cluster_.Lose(job, "its node was lost: a test says so");
   const JobEnd end = Ends(1)[0];
   EXPECT_THAT(end.lost, HasSubstr("a test says so"));
-  // The cluster was wrong: the worker lives. It ends the trial and releases its lock, for which the next attempt on a different node waits.
+  // The cluster was wrong: the worker lives. It ends the trial and releases its lock, for which the next attempt on a different
+  // node waits.
   const std::filesystem::path lock = folder_ / "trials/1/node.lock";
   const int fd = open(lock.c_str(), O_RDWR | O_CLOEXEC);
   Until([&] { return flock(fd, LOCK_EX | LOCK_NB) == 0; });
   close(fd);
-  EXPECT_THAT(cluster_.Wait(200), IsEmpty()) << "its end is told a second time";
+  EXPECT_THAT(cluster_.Wait(200), IsEmpty()) << "its end is reported twice";
 }
 
 TEST_F(FolderEngineTest, WorkerWaitsForTrialThatRunsOnADifferentNode) {

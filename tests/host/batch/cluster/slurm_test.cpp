@@ -71,11 +71,11 @@ TEST(ReadTasks, SortsTasksByTheirState) {
   EXPECT_THAT(tasks->pending, ElementsAre("12.1", "12.4"));
   EXPECT_THAT(tasks->ended, ElementsAre("12.2", "12.3", "13.0"));
   EXPECT_TRUE(tasks->HasArray("13"));
-  EXPECT_FALSE(tasks->HasArray("1")) << "a part of a number is another number";
+  EXPECT_FALSE(tasks->HasArray("1")) << "a prefix is a different number";
 }
 
 TEST(ReadTasks, RejectsMalformedAnswers) {
-  EXPECT_TRUE(ReadTasks("")) << "no line is an answer, of which a task may be missing";
+  EXPECT_TRUE(ReadTasks("")) << "an empty answer may miss tasks";
   for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n",
                            "-1 0 RUNNING\n", "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
     EXPECT_FALSE(ReadTasks(text)) << text;

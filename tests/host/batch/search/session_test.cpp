@@ -26,7 +26,7 @@ TEST(SearchSessionTest, ReportsChangesOfASearch) {
   json now = Open();
   EXPECT_EQ(WhatChanged(Open(), now), "");
   now.erase("direction");
-  EXPECT_EQ(WhatChanged(Open(), now), "") << "the metric's own was looked up then";
+  EXPECT_EQ(WhatChanged(Open(), now), "") << "the recorded direction was the metric's default";
   now["method"] = "gp";
   now["space"]["learner.options.lr"]["uniform"] = {0, 2};
   EXPECT_THAT(WhatChanged(Open(), now), HasSubstr("method was \"tpe\", is \"gp\"; space was"));

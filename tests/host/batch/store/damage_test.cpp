@@ -170,7 +170,7 @@ TEST_F(DamageTest, ChecksOnlyFinishedTrialsOfThePlan) {
   line.trial_id = "another";
   EXPECT_THAT(DamageIn(Out(), record, {line}), IsEmpty());
   EventLog(Out().events()).Append(StateChange{TrialState::kPlanned, "damaged"}, "t");
-  EXPECT_THAT(Found(), IsEmpty()) << "it is run again anyway";
+  EXPECT_THAT(Found(), IsEmpty()) << "it runs again anyway";
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST_F(DatabaseTest, UpdateIncludesAllTrialsThatEndedMeanwhile) {
       if (updated_once) database.Update(log.record());
     }
     if (updated_once) {
-      EXPECT_EQ(states, Ask(kStates)) << "its last_seq speaks for both";
+      EXPECT_EQ(states, Ask(kStates)) << "its last_seq covers both";
     }
     Open();
     EXPECT_EQ(states, Ask(kStates));
@@ -184,14 +184,14 @@ TEST_F(DatabaseTest, LockedFileIsOneWarningAndStays) {
 TEST_F(DatabaseTest, CopyOfARunningBatchIsOneReadableFile) {
   RunAll();
   const Database writer = Open();
-  ASSERT_TRUE(std::filesystem::exists(folder_.database().string() + "-wal")) << "what was written last is in there";
+  ASSERT_TRUE(std::filesystem::exists(folder_.database().string() + "-wal")) << "it includes the last update";
   const std::filesystem::path copy = folder_.out / "elsewhere" / "copy.sqlite";
   std::filesystem::create_directories(copy.parent_path());
   std::ofstream(copy) << "an older one";
   CopyDatabase(folder_.out, copy);
   std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   EXPECT_THAT(AskFile(copy, "SELECT id, state FROM trials ORDER BY id"), ElementsAre("t0|COMPLETED", "t1|FAILED"));
-  EXPECT_THAT(AskFile(copy, "PRAGMA journal_mode"), ElementsAre("delete")) << "a WAL file needs two more beside it";
+  EXPECT_THAT(AskFile(copy, "PRAGMA journal_mode"), ElementsAre("delete")) << "a WAL file needs two more files";
   std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_all);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(copy.parent_path()), {}), 1);
 }
@@ -203,7 +203,7 @@ TEST_F(DatabaseTest, CopyOfAMissingFileNamesRebuild) {
   } catch (const std::exception& error) {
     EXPECT_THAT(error.what(), HasSubstr("backplane store rebuild"));
   }
-  EXPECT_FALSE(std::filesystem::exists(folder_.database())) << "looking for it must not make it";
+  EXPECT_FALSE(std::filesystem::exists(folder_.database())) << "checking must not create it";
 }
 
 }  // namespace

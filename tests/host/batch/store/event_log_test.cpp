@@ -171,7 +171,7 @@ TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
     EXPECT_THROW(log.Append(StateChange{TrialState::kFailed, ""}, "x"), std::runtime_error);
   }
   EXPECT_EQ(before, Text());
-  EXPECT_EQ(TrialState::kPlanned, log.record().Find("x")->state) << "what was not written did not happen";
+  EXPECT_EQ(TrialState::kPlanned, log.record().Find("x")->state) << "the record excludes unwritten events";
   log.Append(StateChange{TrialState::kSkipped, ""}, "x");
   EXPECT_EQ(TrialState::kSkipped, ReadBatchRecord(file_).Find("x")->state);
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
@@ -184,7 +184,7 @@ TEST_F(EventLogTest, ReusedNumberIsADistinctAttempt) {
   log.Append(end, "x", 1);
   log.Append(AttemptStart{}, "x", 1);
   const AttemptRecord& attempt = log.record().Find("x")->attempts.at(0);
-  EXPECT_FALSE(attempt.ended) << "it runs, and has to be ended if its supervisor dies";
+  EXPECT_FALSE(attempt.ended) << "it runs, and must end if its supervisor dies";
   EXPECT_FALSE(attempt.end.outcome);
 }
 

@@ -29,7 +29,7 @@ BatchProgress Batch() {
 TEST(ProgressFile, ReportsProgressOfTheBatch) {
   const json read = json::parse(ProgressText().Of(Batch()));
   EXPECT_EQ("running", read.at("state"));
-  EXPECT_EQ(2, read.at("done")) << "a failed trial is done: nothing is left to do for it";
+  EXPECT_EQ(2, read.at("done")) << "a failed trial is done";
   EXPECT_EQ(3, read.at("total"));
   EXPECT_EQ(json({{"COMPLETED", 1}, {"FAILED", 1}, {"RUNNING", 1}}), read.at("counts"));
   EXPECT_EQ(42.5, read.at("elapsed_s"));
@@ -85,7 +85,7 @@ TEST(ProgressFile, StaysInItsFolderIfTheNameIsReplaced) {
   EXPECT_EQ("done", json::parse(ReadFile(moved / "progress.json").value()).at("state"));
   std::filesystem::remove_all(base);
   EXPECT_NO_THROW(file.Write(batch));
-  EXPECT_FALSE(std::filesystem::exists(base)) << "nothing is made anew";
+  EXPECT_FALSE(std::filesystem::exists(base)) << "no new file";
 }
 
 }  // namespace

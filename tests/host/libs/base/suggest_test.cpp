@@ -9,7 +9,7 @@ TEST(Suggest, TheNearestNamesComeFirst) {
   const std::vector<Candidate> names = Candidates({"threads", "thread_affinity", "three", "seed"});
   EXPECT_THAT(Nearest("thread", names), testing::ElementsAre("threads", "three")) << "one and two letters apart";
   EXPECT_THAT(Nearest("Seed", names), testing::ElementsAre("seed")) << "letters' case does not count";
-  EXPECT_THAT(Nearest("sede", names), testing::ElementsAre("seed")) << "letters that changed places";
+  EXPECT_THAT(Nearest("sede", names), testing::ElementsAre("seed")) << "swapped letters";
   EXPECT_THAT(Nearest("zzzz", names), testing::IsEmpty());
 }
 
@@ -48,11 +48,11 @@ TEST(Suggest, AbbreviationMatchesTheLongerNameIfNoneIsNear) {
   EXPECT_THAT(meant("gam"), testing::ElementsAre("gamma"));
   EXPECT_THAT(meant("gmma"), testing::ElementsAre("gamma")) << "a letter apart";
   EXPECT_THAT(meant("Num_Env"), testing::ElementsAre("num_env_runners", "num_envs_per_env_runner")) << "the shortest first";
-  EXPECT_THAT(meant("el"), testing::IsEmpty()) << "that begins too much";
+  EXPECT_THAT(meant("el"), testing::IsEmpty()) << "the prefix is too short";
   EXPECT_THAT(meant("ent_frac"), testing::IsEmpty());
   EXPECT_THAT(meant("elite_fraction_and_more"), testing::IsEmpty());
   EXPECT_THAT(meant("ety_cf"), testing::IsEmpty()) << "less than half of it";
-  EXPECT_THAT(Nearest("elite_frac", names), testing::IsEmpty()) << "who asks for what is misspelt alone";
+  EXPECT_THAT(Nearest("elite_frac", names), testing::IsEmpty()) << "a single misspelt name";
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_F(CpuTest, GuestsAreCountedOnce) {
   Put("proc/stat", "cpu  150 0 50 840 60 0 0 0 50 0\n");
   const auto after = ReadCpuTimes(proc());
   ASSERT_TRUE(before && after);
-  EXPECT_EQ(BusyPct(*before, *after), 50) << "50 of user, which were a guest's, beside 40 idle and 10 of waiting for a disk";
+  EXPECT_EQ(BusyPct(*before, *after), 50) << "50 user (a guest's), 40 idle, 10 waiting for a disk";
 }
 
 TEST_F(CpuTest, TimesThatRunBackwardsAreNoTime) {

@@ -33,8 +33,8 @@ class NvmlMeterTest : public testing::Test {
 TEST_F(NvmlMeterTest, TwoDevicesAreOneReading) {
   const GpuReading both = ReadOnce();
   EXPECT_EQ(both.util_pct, 50) << "mean of 40 and 60";
-  EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "ours alone";
-  EXPECT_EQ(both.memory_pct, 100.0 * (256 + 2048 + 256 + 4096) / (8192 + 16384)) << "all that is not free";
+  EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "only this process";
+  EXPECT_EQ(both.memory_pct, 100.0 * (256 + 2048 + 256 + 4096) / (8192 + 16384)) << "all memory that is not free";
   EXPECT_EQ(both.power_w, 250.5);
   EXPECT_EQ(both.temperature_c, 70);
   EXPECT_EQ(both.clock_events, 0x24u);

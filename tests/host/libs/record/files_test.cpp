@@ -95,8 +95,8 @@ TEST(RecordFiles, LinesOfMetricsComeBackByteForByte) {
   EXPECT_EQ(odd, (Again<Iteration, json>(odd)));
   const Iteration line = RecordFromJson<Iteration>(json::parse(odd));
   EXPECT_TRUE(std::isnan(line.metrics.at("train/loss"))) << "recorded, and not finite";
-  EXPECT_TRUE(std::isnan(line.time.sampling_sps.value())) << "nothing was collected, and that took no time";
-  EXPECT_FALSE(line.episode_return.value().mean) << "of nothing";
+  EXPECT_TRUE(std::isnan(line.time.sampling_sps.value())) << "no collecting and no time";
+  EXPECT_FALSE(line.episode_return.value().mean) << "without samples";
 }
 
 TEST(RecordFiles, WholeFilesComeBackByteForByte) {

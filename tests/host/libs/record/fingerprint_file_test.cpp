@@ -88,7 +88,7 @@ TEST_F(AFingerprintFile, ContinuesTheFilesOfEarlierAttempts) {
   EXPECT_EQ(first.iterations.at(3).hashes[0], 3u);
   EXPECT_EQ(first.iterations.at(4).hashes[0], 40u);
   first.Continue({});
-  EXPECT_EQ(first.iterations.size(), 6u) << "one that recorded nothing takes nothing back";
+  EXPECT_EQ(first.iterations.size(), 6u) << "an empty attempt removes no record";
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(Difference, PairedEqualsSciPy) {
 TEST(Difference, ProbabilityEqualsMannWhitney) {
   for (const goldens::Pair& golden : goldens::kWelch)
     ExpectNear(golden.probability_greater, ProbabilityGreater(golden.a, golden.b), golden.what);
-  EXPECT_DOUBLE_EQ(0.2222222222222222, ProbabilityGreater({1, 2, 2}, {2, 2, 3})) << "by hand: two of nine, equal ones half";
+  EXPECT_DOUBLE_EQ(0.2222222222222222, ProbabilityGreater({1, 2, 2}, {2, 2, 3})) << "by hand: two of nine, ties count half";
 }
 
 TEST(Difference, TheFiguresOfTheReferencePageAreThese) {
@@ -53,7 +53,7 @@ TEST(Difference, TheFiguresOfTheReferencePageAreThese) {
 TEST(Difference, NeedsTwoValuesAndSpread) {
   EXPECT_FALSE(WelchDifference({1}, {1, 2, 3}));
   EXPECT_FALSE(WelchDifference({1, 2}, {3}));
-  EXPECT_FALSE(WelchDifference({0.1, 0.1, 0.1}, {0.3, 0.3, 0.3})) << "no sum of these is exact";
+  EXPECT_FALSE(WelchDifference({0.1, 0.1, 0.1}, {0.3, 0.3, 0.3})) << "the sums are inexact";
   EXPECT_FALSE(PairedDifference({1, 2, 3}, {0, 1, 2})) << "each differs by one";
   EXPECT_FALSE(PairedDifference({1, 2, 3}, {0, 1}));
 }

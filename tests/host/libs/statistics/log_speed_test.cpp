@@ -35,7 +35,7 @@ TEST(LogSpeed, TooFewDegreesOfFreedomGiveNoInterval) {
   const PooledSpread three = PoolLogs({{1, 2}, {3, 4}, {5, 6}, {7}});
   EXPECT_EQ(3u, three.degrees_of_freedom);
   EXPECT_FALSE(RateInterval(1, 2, three));
-  EXPECT_EQ(0, PoolLogs({{1}, {2}}).sd) << "of no two values of one group";
+  EXPECT_EQ(0, PoolLogs({{1}, {2}}).sd) << "no group has two values";
   EXPECT_FALSE(RatioInterval(1, 2, 2, three));
   EXPECT_TRUE(RateInterval(7, 1, PoolLogs({{1, 2}, {3, 4}, {5, 6}, {7, 8}})));
 }

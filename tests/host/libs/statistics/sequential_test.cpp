@@ -70,8 +70,8 @@ TEST(GroupSequential, NeitherTheSignNorAShiftMatters) {
   }
 }
 
-// 400 comparisons of equal arms at 5 %: 20 expected, 33 is 3 standard deviations above. Comparing |D| with a quantile of the signed D finds
-// about 40. scripts/bench calibration has the whole table.
+// 400 comparisons of equal arms at 5 %: 20 expected, 33 is 3 standard deviations above. Comparing |D| with a quantile of the
+// signed D finds about 40. scripts/bench calibration has the whole table.
 TEST(GroupSequential, FalsePositivesOccurAtTheRateOfAlpha) {
   bp_rng rng{20261124, 0};
   int told = 0;

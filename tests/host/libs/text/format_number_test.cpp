@@ -17,7 +17,7 @@ TEST(FormatNumber, SignificantDigitsAndThousands) {
   EXPECT_EQ("9,562", Format(9562.3));
   EXPECT_EQ("812.4", Format(812.44));
   EXPECT_EQ("-3.142", Format(-3.14159));
-  EXPECT_EQ("1,234,568", Format(1234567.8)) << "digits before the point are not rounded away";
+  EXPECT_EQ("1,234,568", Format(1234567.8)) << "digits before the point stay";
   EXPECT_EQ("16,384", Format(16384)) << "an exact count";
   EXPECT_EQ("0", Format(0));
   EXPECT_EQ("0", Format(-0.0));

@@ -68,7 +68,7 @@ TEST_F(ErrorsTest, PlaceWithAnErrorNeedsNoSecondHint) {
   const Errors second = Errors::OfOnePoint(&all);
   EXPECT_FALSE(second.WantsHint(here));
   EXPECT_TRUE(second.WantsHint(there));
-  EXPECT_FALSE(Errors::OfOnePoint(nullptr).WantsHint(there)) << "nobody reads it";
+  EXPECT_FALSE(Errors::OfOnePoint(nullptr).WantsHint(there)) << "its errors are not collected";
 }
 
 TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
@@ -113,12 +113,12 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one limit")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iteration: 3}\n"), ElementsAre(HasSubstr("unknown key 'iteration' in budget")))
-      << "a limit that is misspelt is one error";
+      << "a misspelt limit is one error";
   EXPECT_THAT(ErrorsOf(head + "bugdet: {iterations: 3}\n"), ElementsAre(HasSubstr("did you mean 'budget'?")));
   EXPECT_THAT(ErrorsOf(head, {"budget.iteratoins=3"}), ElementsAre(HasSubstr("did you mean 'budget.iterations'?")));
   EXPECT_THAT(ErrorsOf("experiment: a\nevn: {plugin: walker}\nlearner: {plugni: climber}\nbudget: {iterations: 3}\n"),
               ElementsAre(HasSubstr("did you mean 'env'"), HasSubstr("did you mean 'plugin'")))
-      << "what is required, too";
+      << "required keys, too";
   EXPECT_THAT(ErrorsOf(head + "sede: 3\n"), ElementsAre(HasSubstr("at least one limit"), HasSubstr("did you mean 'seed'?")));
   Good(head + "budget: {wall_time: 1h30m}\n");
 }

@@ -46,7 +46,7 @@ TEST_F(CommandPlan, WordsAndOptionsMakeAnotherPoint) {
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --alpha, \"{lr}\"], options: {lr: 1}, files: [lib.txt]}\n"), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --lr, \"{lr}\"], options: {lr: 2}, files: [lib.txt]}\n"), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --lr, \"{lr}\"], options: {lr: 1}}\n"), id);
-  EXPECT_NE(IdOf("env: walker\n" + kCommand), id) << "what it is said to train in";
+  EXPECT_NE(IdOf("env: walker\n" + kCommand), id) << "its declared env";
   EXPECT_EQ(IdOf(kCommand + "resources: {memory: 1GiB}\n"), id);
 }
 

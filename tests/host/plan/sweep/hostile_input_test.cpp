@@ -17,7 +17,7 @@ using ::testing::SizeIs;
 
 class HostileInputTest : public SweepTest {
  protected:
-  // Errors of a whole file, "1:2 message" each. The time limit is a user's patience on an idle machine; all inputs need far less.
+  // Errors of a whole file, "1:2 message" each. The limit is a user's patience on an idle machine; all inputs need less.
   std::vector<std::string> FileErrors(const std::string& text, std::vector<std::string> set = {}) {
     const std::clock_t start = std::clock();  // CPU time
     const PlanResult result = PlanText(text, {}, std::move(set));
@@ -212,7 +212,7 @@ TEST_F(HostileInputTest, PlansHaveASize) {
 TEST_F(HostileInputTest, RejectsBytesThatAreNotText) {
   EXPECT_THAT(FileErrors(kMinimal + "seed: 1\x04\nbudget: 2\n"),
               ElementsAre(HasSubstr("5:8 expected text, got the control character \\x04")))
-      << "to the parser it is the end of the file";
+      << "the parser sees the end of the file";
   EXPECT_THAT(FileErrors(kMinimal + "\xff\xfe: 1\n"), ElementsAre("5:1 this byte is not valid UTF-8"));
   EXPECT_THAT(FileErrors(std::string("\0\1\2", 3)),
               ElementsAre(HasSubstr("1:1 expected text, got the control character \\x00")));

@@ -115,7 +115,7 @@ TEST_F(IdentityTest, IncludesWarmUpAndPrecisionIfSpeedIsMeasured) {
   const std::string warm = Id();
   EXPECT_NE(before, warm);
   loaded_.experiment.report.max_time_s = 20;
-  EXPECT_EQ(warm, Id()) << "without a precision it ends nothing";
+  EXPECT_EQ(warm, Id()) << "it has no effect without a precision";
   loaded_.experiment.report.precision_pct = 5;
   const std::string five = Id();
   EXPECT_NE(warm, five);
@@ -123,7 +123,7 @@ TEST_F(IdentityTest, IncludesWarmUpAndPrecisionIfSpeedIsMeasured) {
   EXPECT_NE(five, Id());
   loaded_.seeds = 3;
   loaded_.experiment.report.max_time_s = 20;
-  EXPECT_EQ(five, Id()) << "more seeds leave those there are";
+  EXPECT_EQ(five, Id()) << "more seeds keep existing trials";
 }
 
 TEST_F(IdentityTest, SeedOptionsAndRowsChangeIt) {

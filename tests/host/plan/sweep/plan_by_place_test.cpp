@@ -1,5 +1,5 @@
-// Points are planned by place (config/point_form.hpp): values are inserted into the common part of all points. Every point equals the whole
-// file with these values, read as usual.
+// Points are planned by place (config/point_form.hpp): values are inserted into the common part of all points. Every point
+// equals the whole file with these values, read as usual.
 #include "sweep/identity.hpp"
 #include "sweep_fixture.hpp"
 

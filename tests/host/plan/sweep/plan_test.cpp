@@ -67,7 +67,7 @@ TEST_F(PlanTest, APointOfTheListIsVariedByItsNameAndAllOthersStay) {
   EXPECT_EQ(varied.learner.plugin, "climber");
   EXPECT_EQ(varied.learner.options["epochs"], 5);
   const std::vector<std::string> without = Ids(GoodPlan(kTwoLearners)), with = Ids(plan);
-  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "what ran before need not run again";
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "earlier trials need not run again";
 }
 
 TEST_F(PlanTest, AnAxisOfTheCommandLineVariesEveryPointOfAList) {

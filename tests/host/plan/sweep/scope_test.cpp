@@ -79,8 +79,8 @@ TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
   EXPECT_EQ(ScopeAt("nothing.like_it"), std::nullopt);
 }
 
-// The seed changes the trial but not the point. Two keys with a different scope belong to the identity in part: the presence of a GPU, and
-// the iterations to run.
+// The seed changes the trial but not the point. Two keys with a different scope belong to the identity in part: the presence of
+// a GPU, and the iterations to run.
 TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
   Paths in_part;
   for (const HostKey& key : HostKeys()) {

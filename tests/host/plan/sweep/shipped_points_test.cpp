@@ -1,5 +1,5 @@
-// The canonical text of shipped points is unchanged. A different text would run finished trials of a results folder again. If you delete an
-// option, delete it from `points/CONFIG.json` too.
+// The canonical text of shipped points is unchanged. A different text would run finished trials of a results folder again. If
+// you delete an option, delete it from `points/CONFIG.json` too.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -41,7 +41,7 @@ TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   EXPECT_EQ(rise.learner.options["lr"], 0.5);
   EXPECT_EQ(rise.budget.iterations, 3u) << "as the file says";
   EXPECT_EQ(stand.env.options["legs"], 4);
-  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a stage changes nothing of the next one";
+  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a stage does not change the next";
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
@@ -53,7 +53,7 @@ TEST_F(StagesTest, TheFirstIsAPlainTrialAndALaterOneNamesItsStart) {
   EXPECT_NE(plan.trials[1].id, last.trials[0].id);
   EXPECT_EQ(plan.Identity(plan.trials[1])["after"], plan.trials[0].id);
   EXPECT_NE(GoodPlan(kTwo, {}, {"stages.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
-      << "another beginning, another trial";
+      << "a different first stage gives a different trial";
 }
 
 TEST_F(StagesTest, AxesAndSeedsAreOutsideStages) {

@@ -39,7 +39,7 @@ class EventFollowerTest : public testing::Test {
 
 TEST_F(EventFollowerTest, ScalarsOfAStepAreOneReport) {
   EventFollower follower(folder_, "runs/**");
-  EXPECT_THAT(Take(&follower), IsEmpty()) << "nothing is there yet";
+  EXPECT_THAT(Take(&follower), IsEmpty()) << "no file yet";
   TfEventFile file(folder_ / "runs/ppo" / TfFileName(1, 1), 1.0);
   file.Scalar(1.0, 10, "losses/value", 0.5);
   file.Scalar(1.0, 10, "charts/episodic_return", 21);
@@ -50,12 +50,12 @@ TEST_F(EventFollowerTest, ScalarsOfAStepAreOneReport) {
   EXPECT_EQ(reports[0].step, 10u);
   EXPECT_THAT(reports[0].values, ElementsAre(Pair("losses/value", 0.5), Pair("return", 21)));
   reports = Take(&follower);
-  ASSERT_EQ(reports.size(), 1u) << "nothing has followed it";
+  ASSERT_EQ(reports.size(), 1u) << "no later step follows, so it is complete";
   EXPECT_EQ(reports[0].step, 20u);
   file.Scalar(1.0, 20, "losses/value", 1);
   file.Scalar(1.0, 20, "losses/value", 2);
   file.Flush();
-  EXPECT_EQ(Take(&follower, /*finish=*/true).size(), 2u) << "a name that comes again begins another report";
+  EXPECT_EQ(Take(&follower, /*finish=*/true).size(), 2u) << "a repeated name begins a new report";
 }
 
 TEST_F(EventFollowerTest, IgnoresOtherFiles) {

@@ -22,7 +22,9 @@ TEST(LineSplitter, ReturnsWholeLinesForAnyChunks) {
   EXPECT_THAT(Split({"a\nb"}, 100, true), ElementsAre("a", "b"));
 }
 
-TEST(LineSplitter, CarriageReturnEndsLinesOfAProgressBar) { EXPECT_THAT(Split({"1%\r2%\r", "3%\n"}), ElementsAre("1%", "2%", "3%")); }
+TEST(LineSplitter, CarriageReturnEndsLinesOfAProgressBar) {
+  EXPECT_THAT(Split({"1%\r2%\r", "3%\n"}), ElementsAre("1%", "2%", "3%"));
+}
 
 TEST(LineSplitter, KeepsTheBeginningOfALongLine) {
   EXPECT_THAT(Split({"abcdef\nx\n"}, 3), ElementsAre("abc", "x"));

@@ -43,7 +43,7 @@ TEST(OutputScan, ReadsNotFiniteWordsAndLeavesOutTexts) {
   std::vector<Report> reports;
   for (const char* line : {"loss=nan, return=1", "loss=-inf", "loss=NaN.", "loss=n/a return=2", "loss=nano", "loss=0.5"})
     measures.Use(line, [&](const Report& report) { reports.push_back(report); });
-  ASSERT_EQ(reports.size(), 5u) << "the line with a text only is no report";
+  ASSERT_EQ(reports.size(), 5u) << "a line with only text is no report";
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(reports[i].values.at("loss"))) << i;
   EXPECT_THAT(reports[3].values, ElementsAre(Pair("return", 2)));
   EXPECT_THAT(reports[4].values, ElementsAre(Pair("loss", 0.5)));

@@ -88,7 +88,7 @@ TEST(ReportLines, WarnsOncePerKind) {
     channel.Add("{\"values\": {\"loss\": NaN}}\n{\"values\": {\"name\": \"run 1\", \"return\": " + std::to_string(i) +
                     "}}\n{\"values\": {\"name\": true, \"list\": [1]}}\nhello\n",
                 use);
-  EXPECT_EQ(reports, 6u) << "a report without a number is none";
+  EXPECT_EQ(reports, 6u) << "a report needs a number";
   EXPECT_THAT(channel.Warnings(),
               testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are ignored\n3 of them"), HasSubstr("hello")),
                                             AllOf(HasSubstr("NaN and Infinity are not JSON"), HasSubstr("\n3 lines")),

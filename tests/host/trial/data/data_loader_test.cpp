@@ -140,7 +140,7 @@ TEST(DataLoader, ResumesFromItsSavedPosition) {
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
   after.loader.Load(before.loader.Save());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(after.Next());
-  EXPECT_EQ(after.loader.shrinks().size(), before.loader.shrinks().size()) << "what fits was saved too";
+  EXPECT_EQ(after.loader.shrinks().size(), before.loader.shrinks().size()) << "the fitting size was saved too";
   EXPECT_NEAR(first.adds().sum() + second.adds().sum(), whole.adds().sum(), 1e-12);
 }
 

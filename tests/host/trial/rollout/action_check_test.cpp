@@ -26,7 +26,7 @@ void ExpectFoundEverywhere(std::vector<T> good, std::vector<T> bad) {
       *buffer.at<T>(1, r) = bad[r % bad.size()];
       EXPECT_FALSE(check.Allows(1, 0, rows)) << r << " of " << rows;
       EXPECT_EQ(check.Find(1, 0, rows).row, r);
-      EXPECT_TRUE(check.Allows(1, 0, r) && check.Allows(1, r + 1, rows)) << "the rows beside it";
+      EXPECT_TRUE(check.Allows(1, 0, r) && check.Allows(1, r + 1, rows)) << "the neighbouring rows";
       *buffer.at<T>(1, r) = good[r % good.size()];
     }
   }

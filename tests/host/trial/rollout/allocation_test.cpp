@@ -52,8 +52,8 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Channels use 30 bytes per step (see LongRolloutOfOneRowUsesOnlyTheBytesOfItsNumbers). One step in eight ends an episode, and some 100 of
-// these are kept. A slot for each step used 1.4 KB.
+// Channels use 30 bytes per step (see LongRolloutOfOneRowUsesOnlyTheBytesOfItsNumbers). One step in eight ends an episode, and
+// some 100 of these are kept. A slot for each step used 1.4 KB.
 TEST(Allocations, LongRolloutOfOneRowUsesLittleMoreThanItsNumbers) {
   constexpr uint64_t kSteps = 100'000;
   ToyTrial trial(1, 1, 1);

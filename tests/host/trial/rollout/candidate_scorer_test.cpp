@@ -266,7 +266,7 @@ TEST(CandidateScorer, KeepsToTheCandidatesThatMayBeInFlight) {
 TEST(CandidateScorer, ARowExactLearnerNeverActsForARowWithoutAJob) {
   const SeenActs acts = ActsOf({.chunk_rows = 8});
   EXPECT_EQ(acts.idle, 0u);
-  EXPECT_GT(acts.ranges.size(), 3u) << "ranges follow the rows that are at play";
+  EXPECT_GT(acts.ranges.size(), 3u) << "ranges follow the active rows";
 }
 
 std::atomic<uint64_t> g_largest_call{0};
@@ -276,7 +276,7 @@ void NoteLargestCall(const bp_act& act) {
   std::this_thread::yield();  // lets threads meet even on few cores
 }
 
-// With few candidates in flight, threads run out of jobs repeatedly: they borrow rows of others, then find jobs for their own rows.
+// With few candidates in flight, threads run out of jobs repeatedly: they borrow rows, then find jobs for their own.
 TEST(CandidateScorer, CallsHaveAtMostAChunkOfRowsEvenIfShared) {
   Scored one({.rows = 1});
   ASSERT_TRUE(one.Score());
@@ -306,7 +306,7 @@ TEST(CandidateScorer, AChunkWithoutALimitIsAllCandidates) {
 TEST(CandidateScorer, OthersActOnWholeChunksAlways) {
   const SeenActs acts = ActsOf({.row_exact = false});
   EXPECT_THAT(acts.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 8)));
-  EXPECT_GT(acts.idle, 0u) << "rows of a chunk wait for the last one, and say so";
+  EXPECT_GT(acts.idle, 0u) << "rows without a job act until their chunk ends";
 }
 
 TEST(CandidateScorer, OthersGetTheSameBytesForAnyThreads) {
@@ -318,7 +318,7 @@ TEST(CandidateScorer, OthersGetTheSameBytesForAnyThreads) {
   const std::string wanted = bytes(1, 10);
   EXPECT_EQ(bytes(2, 10), wanted);
   EXPECT_EQ(bytes(3, 10), wanted);
-  EXPECT_NE(bytes(1, 9), wanted) << "the last chunk has a row less, and this learner's actions tell";
+  EXPECT_NE(bytes(1, 9), wanted) << "the last chunk is one row shorter, and this learner's actions show it";
 }
 
 TEST(CandidateScorer, ListsEpisodesByJob) {

@@ -150,7 +150,8 @@ TEST(Evaluator, RaisesTheCapToTheDeclaredLimit) {
   evaluator.CapEpisodes(50);
   EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 70));
   evaluator.CapEpisodes(90);
-  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 90)) << "it breaks its word";
+  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 90))
+      << "the env exceeds its declared limit";
 }
 
 TEST(Evaluator, TruncatesEpisodesWithoutEndAtTheDeadline) {

@@ -25,7 +25,7 @@ TEST(PhaseClock, SplitsTimeInProportionToOtherClocks) {
   EXPECT_EQ(clock.total_ns(), 8 * kOneMs);
   EXPECT_EQ(clock.cpu_wall_ns(Phase::kEnvStep), 6 * kOneMs);
   EXPECT_EQ(clock.cpu_ns(Phase::kEnvStep), 3 * kOneMs);
-  EXPECT_EQ(clock.cpu_wall_ns(Phase::kInfer), 0) << "nobody has looked";
+  EXPECT_EQ(clock.cpu_wall_ns(Phase::kInfer), 0) << "not measured";
 }
 
 TEST(PhaseClock, ReplacesItsOwnIdleTime) {

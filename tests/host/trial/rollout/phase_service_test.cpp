@@ -91,7 +91,7 @@ TEST(PhaseService, AnUnknownNameChangesNothing) {
   }
   EXPECT_EQ(clock.current(), Phase::kInfer);
   PhaseService()->leave(plugin.host, 1000);
-  EXPECT_EQ(clock.current(), Phase::kInfer) << "what no enter returned";
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "a value that enter never returned";
   clock.Stop();
 }
 
@@ -128,7 +128,7 @@ TEST(PhaseService, AThreadThatIsNotTimedDoesNothing) {
     EXPECT_EQ(PhaseClock::OfThisThread(), nullptr);
     const bp::PhaseScope scope(plugin.host, "obs_transfer");
   }).join();
-  EXPECT_EQ(clock.current(), Phase::kInfer) << "another thread's";
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "the other thread's";
   clock.Stop();
   const bp::PhaseScope scope(plugin.host, "obs_transfer");
   EXPECT_EQ(clock.total_ns(), clock.ns(Phase::kInfer));

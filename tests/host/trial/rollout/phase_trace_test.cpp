@@ -102,7 +102,7 @@ TEST(PhaseTrace, EqualsTheClockToTheNanosecond) {
   clock.Start(Phase::kSync);
   clock.Stop();
   trace.EndBlock();
-  EXPECT_TRUE(trace.spans().empty()) << "nobody listens";
+  EXPECT_TRUE(trace.spans().empty()) << "without a listener";
 }
 
 // A span that began before the process was known to be stopped would have a negative length.

@@ -69,14 +69,14 @@ TEST(ProcessState, IsRestoredAfterAMonitorOnceOthersRest) {
                 BeginMonitorCall("monitor.m");
                 GoTo("/");
                 EndMonitorCall();
-                EXPECT_EQ(Folder(), "/") << "somebody may be inside a call";
+                EXPECT_EQ(Folder(), "/") << "a call may still be running";
                 RestoreProcessState(Suspects());
                 EXPECT_EQ(Folder(), home);
               }),
               ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
 }
 
-TEST(ProcessState, RestoredByAnEnvSurvivesMonitorCalls) {
+TEST(ProcessState, KeepsTemporaryChangesOfAnEnvInMonitorCalls) {
   EXPECT_THAT(After([] {
                 const std::string home = Folder();
                 GoTo("/");

@@ -168,7 +168,7 @@ TEST(RolloutCollector, MomentsDoNotDependOnTheRowsOfACall) {
   };
   EXPECT_EQ(seen(6, 3), seen(3, 0));
   EXPECT_EQ(seen(9, 3), seen(3, 3));
-  EXPECT_NE(seen(6, 0), seen(3, 0)) << "these add in another order";
+  EXPECT_NE(seen(6, 0), seen(3, 0)) << "these add in a different order";
 }
 
 // Each step and each end of an episode, as a learner receives them, over rollouts of these lengths.

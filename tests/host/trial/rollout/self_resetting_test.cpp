@@ -47,7 +47,7 @@ TEST(SelfResetting, RolloutsEqualTheTwin) {
   TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 2, 3);
   const auto wanted = Rollouts(ordinary, kHorizons);
   EXPECT_GT(ordinary.collector->episodes().size(), 10u);
-  EXPECT_EQ(wanted[0].count("final_age"), 1u) << "what an episode ended in is kept of every channel";
+  EXPECT_EQ(wanted[0].count("final_age"), 1u) << "every channel keeps its final value";
   for (const Form form : kSelfResettingForms)
     for (const unsigned threads : {1u, 2u, 3u}) {
       TwinTrial trial(form, kSelfResettingRows, threads, 3);

@@ -12,8 +12,8 @@
 
 namespace backplane::toy {
 
-// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends with probability 1/8 per step, is cut at 20
-// steps, pays its action, and fails if stepped past its end. INFO "ep/steps" repeats the steps.
+// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends with probability 1/8 per step,
+// is cut at 20 steps, pays its action, and fails if stepped past its end. INFO "ep/steps" repeats the steps.
 inline constexpr int64_t kTimeLimit = 20;
 // With its own time limit, it cuts row r at so many steps.
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }

@@ -1,5 +1,5 @@
-// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself with all its buffers on a fake
-// device, whose memory only plugins can touch, and only while they are called.
+// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself with all its buffers on
+// a fake device, whose memory only plugins can touch, and only while they are called.
 #pragma once
 
 #include <atomic>

@@ -174,8 +174,8 @@ TEST_F(Group, TimeOfWorkersCountsForTheTrialsThreads) {
   ASSERT_TRUE(Play());
   End(&threads);
   EXPECT_GT(clocks_[0].ns(Phase::kEnvStep), 0);
-  EXPECT_EQ(clocks_[0].ns(Phase::kEnvStep), clocks_[1].ns(Phase::kEnvStep)) << "the other thread has rested just so";
-  EXPECT_LT(clocks_[0].ns(Phase::kIdle), 1'000'000) << "waiting for workers is no idleness";
+  EXPECT_EQ(clocks_[0].ns(Phase::kEnvStep), clocks_[1].ns(Phase::kEnvStep)) << "the other thread rested as long";
+  EXPECT_LT(clocks_[0].ns(Phase::kIdle), 1'000'000) << "waiting for workers is not idle time";
 }
 
 TEST_F(Group, OtherWorkerPlaysJobsOfALostOne) {
@@ -227,7 +227,7 @@ TEST_F(Group, BlamesTheLearnerForADifferentPlan) {
   });
   try {
     Play();
-    ADD_FAILURE() << "wanted a failure";
+    ADD_FAILURE() << "expected a failure";
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.status(), BP_E_INTERNAL);
     EXPECT_THAT(failure.what(),
@@ -242,7 +242,7 @@ TEST_F(Group, AFailureOfAWorkerIsTheTrialsOwn) {
   workers_[0].Say(Failed{BP_E_NUMERIC, "env.toy", "a reward is not finite"});
   try {
     Play();
-    ADD_FAILURE() << "wanted a failure";
+    ADD_FAILURE() << "expected a failure";
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.status(), BP_E_NUMERIC);
     EXPECT_EQ(failure.plugin(), "env.toy");
@@ -385,7 +385,7 @@ TEST_F(Group, DoesNotWaitForWorkerThatDoesNotRead) {
 TEST_F(Group, StopsWhileItWaits) {
   Make(1);
   cancelled_ = true;
-  EXPECT_FALSE(Play()) << "not even a hello has come";
+  EXPECT_FALSE(Play()) << "no hello has arrived";
 }
 
 }  // namespace

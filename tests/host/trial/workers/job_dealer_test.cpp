@@ -24,7 +24,7 @@ class Dealing : public testing::Test {
 
 TEST_F(Dealing, GivesEachItsParallelJobsAndMoreAsTheyEnd) {
   Start(12, 0, {2, 2});
-  EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1, 2, 3)) << "and as many again, as long as there is much to do";
+  EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1, 2, 3)) << "twice as many while much is left";
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(4, 5));
   EXPECT_THAT(dealer_.Deal(1), IsEmpty());
   EXPECT_TRUE(dealer_.Finish(1, 5));
@@ -34,8 +34,8 @@ TEST_F(Dealing, GivesEachItsParallelJobsAndMoreAsTheyEnd) {
 TEST_F(Dealing, CountsAScoreOnceAndOnlyFromItsWorker) {
   Start(2, 0, {1, 1});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0));
-  EXPECT_FALSE(dealer_.Finish(1, 0)) << "it is another's";
-  EXPECT_FALSE(dealer_.Finish(0, 1)) << "nobody has it";
+  EXPECT_FALSE(dealer_.Finish(1, 0)) << "it belongs to the other worker";
+  EXPECT_FALSE(dealer_.Finish(0, 1)) << "no worker has it";
   EXPECT_FALSE(dealer_.Finish(0, 77));
   EXPECT_TRUE(dealer_.Finish(0, 0));
   EXPECT_FALSE(dealer_.Finish(0, 0));
@@ -71,7 +71,7 @@ TEST_F(Dealing, LimitsCandidatesInFlight) {
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(2));
   EXPECT_TRUE(dealer_.Finish(0, 1));
-  EXPECT_THAT(dealer_.Deal(1), ElementsAre(3)) << "who asks first gets the place that has become free";
+  EXPECT_THAT(dealer_.Deal(1), ElementsAre(3)) << "the first caller gets the free slot";
   EXPECT_THAT(dealer_.Deal(0), IsEmpty());
 }
 

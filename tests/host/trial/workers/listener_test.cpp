@@ -54,7 +54,7 @@ TEST(WorkerListener, HangsUpOnAnybodyElse) {
 TEST(WorkerListener, ReportsAnAddressWithoutAListener) {
   try {
     CallTrial("127.0.0.1:1");
-    ADD_FAILURE() << "somebody does";
+    ADD_FAILURE() << "expected an error";
   } catch (const std::runtime_error& e) {
     EXPECT_THAT(e.what(), HasSubstr("cannot reach the trial at 127.0.0.1:1: "));
   }
