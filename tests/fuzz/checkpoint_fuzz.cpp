@@ -1,5 +1,5 @@
-// The reader of checkpoints. Random bytes would never pass its checksums, so most inputs are taken apart and signed again: a
-// byte for the kind, four for the length of the header, the header, the parts.
+// The reader of checkpoints. Random bytes would never pass its checksums, so most inputs are taken apart and signed again.
+// Their parts: a byte for the kind, four for the length of the header, the header, the parts.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -54,7 +54,7 @@ std::string FileOf(const std::string& input) {
   std::memcpy(&n, input.data() + 1, sizeof n);
   std::string text = input.substr(1 + sizeof n, n);
   const std::string parts = input.substr(1 + sizeof n + text.size());
-  // Deeper ones are for the reader: building and writing them here would exhaust the stack.
+  // Only the reader gets deeper headers: building and writing them here would overflow the stack.
   if (how == kSignedParts && std::count(text.begin(), text.end(), '[') + std::count(text.begin(), text.end(), '{') < 1000)
     text = WithChecksums(text, parts);
   return "BPCKPT2\n" + Length(text.size()) + Raw(Sha256(text)) + text + parts;

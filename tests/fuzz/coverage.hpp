@@ -12,7 +12,7 @@ void BeginCoverage();
 // The number of new edges since the program started. An edge counts again in each higher range of passes (1, 2, 3, 4-7, ...).
 size_t NewCoverage();
 
-// Edges of all inputs so far. 0: the code under test was compiled without coverage.
+// Edges reached by all inputs so far. 0 means that the code under test was compiled without coverage.
 size_t EdgesSeen();
 
 }  // namespace backplane::fuzz

@@ -96,7 +96,7 @@ Bytes ReadInput(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// By name, so that every run has the same order.
+// Sorted by name, so that every run has the same order.
 std::vector<fs::path> FilesOf(const std::string& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

@@ -3,7 +3,7 @@
 
 usage: driver_check.py PROGRAM [--coverage]
 
---coverage: the program reports its coverage, so the driver must find a fault behind a word of five letters without a hint.
+--coverage: the program reports its coverage, so the driver must find a word of five letters without a hint.
 """
 import os
 import pathlib

@@ -16,7 +16,7 @@ bool IsWord(std::string_view text, std::string_view word) {
   if (text.size() < word.size()) return false;
   for (size_t i = 0; i < word.size(); ++i) {
     if (text[i] != word[i]) return false;
-    asm volatile("");  // a block of its own for each
+    asm volatile("");  // gives each its own block
   }
   return true;
 }

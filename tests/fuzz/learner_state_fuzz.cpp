@@ -35,7 +35,7 @@ bp_status Append(const bp_writer* writer, const void* data, uint64_t n) {
   return BP_OK;
 }
 
-// `read` and `write` of one learner that was just made.
+// `read` and `write` of a new learner.
 template <class Read, class Write>
 void Check(const uint8_t* data, size_t size, Read&& read, Write&& write) {
   Place place{data, size};

@@ -73,7 +73,7 @@ class Bench:
 
 
 def stored(name, value, args, compiler):
-    """The bound for a cost in instructions, kept by compiler."""
+    """The bound for a cost in instructions, per compiler."""
     bounds = json.loads(BOUNDS.read_text())
     if args.store:
         bounds.setdefault(compiler, {})[name] = round(value, 2)

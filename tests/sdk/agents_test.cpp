@@ -1,4 +1,4 @@
-// bp::MultiEnv: rows of several agents, by numbers made by hand.
+// bp::MultiEnv: rows of several agents, compared with numbers computed by hand.
 #include <gmock/gmock.h>
 
 #include <array>

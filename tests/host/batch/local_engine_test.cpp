@@ -298,7 +298,7 @@ class SilenceTest : public EngineTest {
     command.grace_s = 60;
     return command;
   }
-  // Past its set-up.
+  // Waits until it has passed its set-up.
   void StartSilent(std::vector<std::string> arguments) {
     job_ = engine_.Start(Silent(std::move(arguments)));
     Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });

@@ -45,7 +45,7 @@ TEST(MemoryFrontier, PlacesOnlyDirectSmallerNeighboursBelow) {
 
 TEST(MemoryFrontier, IgnoresPointsThatAreNotComparable) {
   Plan plan = GridOf(3, 3);
-  plan.points[5].values[2].second = 0.2;  // another chain
+  plan.points[5].values[2].second = 0.2;  // a different chain
   EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
 }
 

@@ -13,7 +13,7 @@ using testing::SizeIs;
 
 constexpr uint64_t kGiB = 1ull << 30;
 
-// Cores with a sibling each (0 and 1, 2 and 3, ...) at one node.
+// Cores with one sibling each (0 and 1, 2 and 3, ...) on one node.
 Machine Smt(int cores, unsigned gpus = 0) {
   Machine machine;
   for (int cpu = 0; cpu < cores; ++cpu) {

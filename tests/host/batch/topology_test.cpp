@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Two nodes of two physical cores with two threads each, numbered as the kernel numbers them: 0-3, then their siblings 4-7.
+// Two nodes of two physical cores with two threads each, in the kernel's numbering: 0-3, then their siblings 4-7.
 class TopologyTest : public testing::Test {
  protected:
   TopologyTest() {

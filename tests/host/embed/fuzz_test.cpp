@@ -1,4 +1,4 @@
-// Any calls in any order, right or wrong: an error or not, but never a crash. For longer, and with the address sanitizer:
+// No sequence of valid and invalid calls may crash. For a longer run with AddressSanitizer:
 //   BACKPLANE_EMBED_FUZZ_S=600 build/asan/tests/embed_test --gtest_filter=Fuzz.*
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ TEST(Handle, StaysInvalidAfterClose) {
   bp_embed* const old = first.handle;
   ASSERT_EQ(bp_embed_close(first.handle), BP_OK);
   first.handle = nullptr;
-  const Env second("cartpole");  // which may have the same memory
+  const Env second("cartpole");  // may get the same memory
   for (bp_embed* const handle : {old, static_cast<bp_embed*>(nullptr), reinterpret_cast<bp_embed*>(&first)}) {
     EXPECT_EQ(bp_embed_step(handle), BP_E_INVALID_ARG);
     EXPECT_STREQ(bp_embed_error(), "expected the handle of an open env, got one that is closed or was never opened");

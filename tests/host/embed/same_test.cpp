@@ -86,7 +86,7 @@ TEST_P(SameTest, AsTheHostsRollouts) {
       }
     }
     for (const Episode& episode : host.collector().episodes()) {
-      // The row's last one.
+      // The last observation of the row.
       const auto later = std::count_if(host.collector().episodes().begin(), host.collector().episodes().end(),
                                        [&](const Episode& e) { return e.row == episode.row && e.t > episode.t; });
       if (later > 0) continue;

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", {"backplane run toy.yaml"}};
 
-// Student's 97.5 % quantile of 9 degrees of freedom is 2.262.
+// Student's 97.5 % quantile with 9 degrees of freedom is 2.262.
 TEST(Summary, ComparesLearnedWithBothFloors) {
   const TrialResult result = ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({
     "state": "COMPLETED", "trial_id": "x", "sps": 12345.4, "iterations": 3,

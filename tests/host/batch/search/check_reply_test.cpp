@@ -31,7 +31,7 @@ json Good() {
            {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"far", 5}, {"odd", 9'007'199'254'740'995}, {"sizes", {64, 64}}}}};
 }
 
-// The good reply with another value for a path.
+// The valid reply with a different value for a path.
 std::string ErrorWith(const char* path, const json& value) {
   json reply = Good();
   reply["params"][path] = value;

@@ -51,7 +51,7 @@ class DamageTest : public testing::Test {
   std::string Text(const std::filesystem::path& file) const { return ReadFile(file).value(); }
   void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
-  // Without the folder's name.
+  // Omits the folder's name.
   std::vector<std::string> Found() {
     std::vector<std::string> sentences;
     for (const Damage& one : DamageIn(Out(), ReadBatchRecord(Out().events()))) {

@@ -47,7 +47,7 @@ TEST(RegularFiles, GiveTheirLastLines) {
 TEST(Folders, AreSyncedIfSupported) {
   const ScratchFolder folder;
   SyncFolder(folder.path());
-  SyncFolder("/proc");  // knows no sync
+  SyncFolder("/proc");  // does not support sync
   EXPECT_THROW(SyncFolder(folder.path() / "none"), std::runtime_error);
   EXPECT_EQ("cannot open " + folder.path().string() + ": Too many open files",
             SentenceWithoutDescriptors([&] { SyncFolder(folder.path()); }));

@@ -84,7 +84,7 @@ TEST(PatientOutput, EndsProcessWhoseOutputIsNotRead) {
     dup2(pipe.write_end, STDOUT_FILENO);
     dup2(pipe.write_end, STDERR_FILENO);
     LimitOutput(kBriefly_ms);
-    for (int i = 0; i < 1000; ++i) {  // each of them would wait
+    for (int i = 0; i < 1000; ++i) {  // each line would wait
       std::fputs(kMuch.c_str(), stdout);
       std::fprintf(stderr, "%s", kMuch.c_str());
     }

@@ -22,7 +22,7 @@ class FakeMachine : public ::testing::Test {
   std::filesystem::path proc() const { return root_ / "proc"; }
   std::filesystem::path self() const { return root_ / "proc/self"; }
 
-  // The groups' folders are below "v2" and "v1".
+  // The folders of the groups are in "v2" and "v1".
   void IsInVersion2(const std::string& group, const std::string& controllers = "cpu memory") {
     Put("proc/self/cgroup", "0::" + group + "\n");
     Put("proc/self/mountinfo", Version2Mount());

@@ -98,7 +98,7 @@ TEST(HostServices, ShowTheTrialOnlyToPermittedPlugins) {
   EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), &trial);
 }
 
-// Every service that the header declares, and no other, may be needed by a plugin and is given to it.
+// A plugin can request every service that the header declares, and no other.
 TEST(HostServices, MatchTheHeader) {
   std::set<std::string> declared, had;
   std::ifstream header(BACKPLANE_SOURCE_DIR "/host/include/backplane/host.h");

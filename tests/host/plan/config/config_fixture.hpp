@@ -112,7 +112,7 @@ class ConfigTest : public ::testing::Test {
     return result.loaded.value_or(LoadedExperiment{});
   }
 
-  // "3:7 message" of each error; an override has no line and shows its text instead.
+  // "3:7 message" for each error; an override has no line, so its text appears instead.
   std::vector<std::string> ErrorsOf(const std::string& text, std::vector<std::string> set = {}) {
     LoadResult result = LoadText(text, std::move(set));
     EXPECT_EQ(result.loaded.has_value(), result.errors.empty());

@@ -1,4 +1,4 @@
-// Trials by command: what makes two of them the same.
+// Trials by command, and the parts of their identity.
 #include "sweep_fixture.hpp"
 
 namespace backplane {

@@ -8,7 +8,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using PlanTest = SweepTest;
 
-// 64 / 7 values each: experiments.md 12.1.
+// 64 and 7 values: experiments.md 12.1.
 const std::string kBatch = "  grid:\n    learner.options.micro: [1, 2, 4, 8, 16, 32, 64]\n";
 
 TEST_F(PlanTest, WhereFiltersAProductAndSeedsMultiplyIt) {

@@ -1,4 +1,4 @@
-// Settings that are trained with one after the other: chains of points, chains of trials.
+// Settings trained one after the other: chains of points, chains of trials.
 #include "sweep_fixture.hpp"
 
 namespace backplane {
@@ -149,7 +149,7 @@ TEST_F(StagesTest, EveryMistakeHasItsPlace) {
               Contains(HasSubstr("cannot be derived")));
 }
 
-// As files and commands of version 0.1 say it.
+// In the words of version 0.1.
 TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
   std::string older = kTwo;
   older.replace(0, 6, "phases");

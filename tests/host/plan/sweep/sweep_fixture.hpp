@@ -38,7 +38,7 @@ class SweepTest : public ConfigTest {
     return result.plan.value_or(Plan{});
   }
 
-  // "5:8 message" of each error; an override has no line and shows its text instead. The lines begin at line 5.
+  // "5:8 message" for each error; an override has no line, so its text appears instead. The lines begin at line 5.
   std::vector<std::string> PlanErrors(const std::string& lines, std::vector<std::string> sweep = {},
                                       std::vector<std::string> set = {}) {
     PlanResult result = PlanText(kMinimal + lines, std::move(sweep), std::move(set));

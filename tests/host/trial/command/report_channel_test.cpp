@@ -44,7 +44,7 @@ TEST(ReportLines, RejectDeepNesting) {
   EXPECT_FALSE(ReportOfLine("{\"values\": " + std::string(100000, '[') + std::string(100000, ']') + "}"));
 }
 
-// In the form of Python's json.dumps.
+// As written by Python's json.dumps.
 TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
   ReportFaults faults;
   const auto report = ReportOfLine(

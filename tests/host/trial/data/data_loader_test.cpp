@@ -207,7 +207,8 @@ TEST(DataLoader, HeldOutLossInPiecesEqualsTheWhole) {
     DataTrial trial;
     Fed fed(trial);
     HeldOutPieces pieces(*trial.env, *trial.learner, 12, piece);
-    for (uint64_t item = 9; item < 12; item += piece) pieces.Ask(item / piece * piece);  // the last first, some where none are
+    for (uint64_t item = 9; item < 12; item += piece)
+      pieces.Ask(item / piece * piece);  // the last first, including empty pieces
     for (uint64_t item = 0; item < 10; item += piece) pieces.Ask(item);
     EXPECT_EQ(pieces.Sum().items, 10u);
     EXPECT_DOUBLE_EQ(pieces.Sum().loss, fed.loader.HeldOutLoss(*trial.env, 12)->loss);

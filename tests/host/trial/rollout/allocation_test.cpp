@@ -1,4 +1,4 @@
-// No heap allocation per env step: malloc is counted between the first and the last step of a rollout.
+// No heap allocation per env step: counts malloc calls between the first and the last step of a rollout.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -74,7 +74,7 @@ TEST(Allocations, NoneHappenWhileCandidatesAreEvaluated) {
     bp_request request{sizeof(bp_request), BP_REQ_EVALUATE, {}};
     request.u.evaluate = {100, 2, 0, 0, seeds.data()};
     const PhaseSpan span(trial.clocks[0], Phase::kSync);
-    ASSERT_TRUE(scorer.Score(request, trial.clocks));  // warm-up makes room for the jobs
+    ASSERT_TRUE(scorer.Score(request, trial.clocks));  // warm-up allocates memory for the jobs
     g_steps = 0;
     g_switches.on_step = OnStep;
     ASSERT_TRUE(scorer.Score(request, trial.clocks));

@@ -164,7 +164,7 @@ TEST(ProcessState, ReportsOneNameOnceItIsKnown) {
                 signal(SIGTERM, SIG_IGN);
                 RestoreProcessState(kSuspects);
                 signal(SIGTERM, SIG_IGN);
-                RestoreProcessState("env.other");  // it is none of the two
+                RestoreProcessState("env.other");  // neither of the two
               }),
               ElementsAre(std::string("env.a changed the umask to 777") + kRest,
                           std::string("env.a changed the working directory to /") + kRest,

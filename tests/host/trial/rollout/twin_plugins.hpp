@@ -1,5 +1,5 @@
-// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself with all its buffers on
-// a fake device, whose memory only plugins can touch, and only while they are called.
+// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself on a fake device. The
+// device holds all its buffers, and only plugins can touch them, during their calls.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace backplane::twin {
 
-// Two agents a row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far. A
-// second OBS, "age" int8 [agent] = steps + agent. Action 2 is masked for agent 1 in every second step. An agent is paid its
-// action and some noise. A row ends by itself with probability 1/8 a step and is cut at CutAt(row) steps.
+// Two agents per row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far. A
+// second OBS, "age" int8 [agent] = steps + agent. Action 2 is masked for agent 1 in every second step. An agent's reward is its
+// action and some noise. A row ends with probability 1/8 per step and is cut at CutAt(row) steps.
 enum class Form { kOrdinary = 1, kSelfResetting, kOnDevice };
 constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5); }
 
@@ -24,7 +24,7 @@ struct Switches {
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };
 extern Switches g_switches;
-extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that had to wait for steps
+extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that waited for steps
 
 // Faults of the next env.
 struct Faults {
