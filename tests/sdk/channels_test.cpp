@@ -87,7 +87,7 @@ TEST_F(HandlesTest, FromADifferentSpecAreRejected) {
   EXPECT_THAT(obs_numbers_, ElementsAre(1, 2, 0, 3, 4, 0));
 }
 
-TEST_F(HandlesTest, WithoutABufferAreRejected) {
+TEST_F(HandlesTest, RejectsMissingBuffers) {
   EXPECT_THAT(SentenceOf([&] { Bound().Row(info_, 0); }), HasSubstr("channel 'ep/speed' has no buffer in slot 5"));
 }
 

@@ -128,7 +128,7 @@ TEST_F(LayoutTest, LockNamesItsHolderAndIsEmptyAfterwards) {
   EXPECT_TRUE(IsFree(out_));
 }
 
-TEST_F(LayoutTest, PidGivenToAnotherProcessIsNoSupervisor) {
+TEST_F(LayoutTest, ReusedPidIsNotASupervisor) {
   std::filesystem::create_directories(out_);
   ProcessId reused = ThisProcess();
   ++reused.pid_start;
@@ -138,7 +138,7 @@ TEST_F(LayoutTest, PidGivenToAnotherProcessIsNoSupervisor) {
   EXPECT_TRUE(FindSupervisor(out_));
 }
 
-TEST_F(LayoutTest, SupervisorOfAnotherMachineIsThereWhileTheLockIsKept) {
+TEST_F(LayoutTest, SupervisorOnADifferentMachineLivesWithItsLock) {
   std::filesystem::create_directories(out_);
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
@@ -151,7 +151,7 @@ TEST_F(LayoutTest, SupervisorOfAnotherMachineIsThereWhileTheLockIsKept) {
   close(lock);
 }
 
-TEST_F(LayoutTest, UpkeepKeepsTheFolderButIsNoSupervisor) {
+TEST_F(LayoutTest, UpkeepLocksTheFolderButIsNotASupervisor) {
   const OutLock lock(out_, {}, LockFor::kUpkeep);
   EXPECT_FALSE(FindSupervisor(out_));
   EXPECT_FALSE(IsFree(out_));

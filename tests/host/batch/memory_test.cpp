@@ -23,7 +23,7 @@ class MemoryTest : public EngineTest {
   }
 };
 
-TEST_F(MemoryTest, TrialWithinItsLimitIsLeftAlone) {
+TEST_F(MemoryTest, TrialWithinItsLimitCompletes) {
   const JobEnd end = RunLimited({"exit", "0"});
   EXPECT_EQ(0, end.exit.code);
   EXPECT_FALSE(end.over_memory);

@@ -91,7 +91,7 @@ TEST(Schedule, ADelayedTrialLetsTheNextOneGoFirst) {
   EXPECT_EQ(schedule.Next(5), 0u);
 }
 
-TEST(Schedule, ATrialLeftAloneStaysPlanned) {
+TEST(Schedule, OmittedTrialStaysPlanned) {
   const Plan plan = PlanOf({{1, "a"}, {1, "b"}});
   Schedule schedule(plan);
   schedule.Leave(0);

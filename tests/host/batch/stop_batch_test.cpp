@@ -88,7 +88,7 @@ TEST_F(StopBatchTest, ProcessThatGotTheSupervisorsPidIsNotHit) {
   EXPECT_EQ(StopEnd::kNothingRan, Stop(false));
 }
 
-TEST_F(StopBatchTest, ASupervisorOnAnotherMachineIsNamed) {
+TEST_F(StopBatchTest, NamesASupervisorOnADifferentMachine) {
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
   std::ofstream(out_ / "lock") << ToJson(far).dump();

@@ -21,7 +21,7 @@ TEST(VersionWatch, ReportsEachVersionChangeOnce) {
   EXPECT_THAT(watch.Look(Told("2.1"), "d"), IsEmpty());
 }
 
-TEST(VersionWatch, PackagesThatOnlyOneHasAreNoDifference) {
+TEST(VersionWatch, IgnoresPackagesOfOneTrialOnly) {
   VersionWatch watch;
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
   EXPECT_THAT(watch.Look({{"env.x", {{"version/torch", "1"}}}, {"env.y", {{"version/numpy", "3"}}}}, "b"), IsEmpty());

@@ -26,7 +26,7 @@ std::pair<bp_status, std::string> Open(const char* so, const char* id, const cha
   return {status, bp_embed_error()};
 }
 
-TEST(Open, ByIdByAnotherNameAndByFile) {
+TEST(Open, AcceptsIdsAliasesAndFiles) {
   for (const char* name : {"cartpole", "env.cartpole", "CartPole-v1"}) EXPECT_EQ(Env(name).Spec().at("id"), "env.cartpole");
   const std::string file = std::string(BACKPLANE_PLUGIN_DIR) + "/env_cartpole.so";
   EXPECT_EQ(Env(nullptr, 1, nullptr, 1, 1, file.c_str()).Spec().at("id"), "env.cartpole");

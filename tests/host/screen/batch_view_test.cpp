@@ -31,7 +31,7 @@ class BatchViewTest : public BatchFixture {
   }
 };
 
-TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
+TEST_F(BatchViewTest, RejectsAFolderWithoutAPlan) {
   std::filesystem::remove(folder_.plan());
   try {
     BatchView view(folder_.out);

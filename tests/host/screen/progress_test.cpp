@@ -89,7 +89,7 @@ TEST(Progress, EightyColumnsHaveTheReturnAndTheTimeLeft) {
   EXPECT_THAT(line, HasSubstr("return -1235  10:00:00, about 20:00:00 left"));
 }
 
-TEST(Progress, WithoutATerminalOnePlainLineAndNoEscapes) {
+TEST(Progress, PrintsPlainLinesWithoutATerminal) {
   const std::string text = Shown({.live = false}, 5);
   EXPECT_EQ(1, std::count(text.begin(), text.end(), '\n')) << "the second update came within 30 s";
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

@@ -49,7 +49,7 @@ TEST_F(CgroupTest, ProcessInTheLeafUsesTheGroupAbove) {
   EXPECT_EQ(own_, DelegatedGroup(own_ / "backplane-host"));
 }
 
-TEST_F(CgroupTest, WithoutTheMemoryControllerItStaysUnchanged) {
+TEST_F(CgroupTest, StaysUnchangedWithoutTheMemoryController) {
   Put("cgroup.controllers", "hugetlb\n");
   EXPECT_EQ(std::nullopt, DelegatedGroup(own_));
   EXPECT_FALSE(std::filesystem::exists(own_ / "backplane-host"));

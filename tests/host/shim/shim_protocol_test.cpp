@@ -65,7 +65,7 @@ TEST(ShimProtocol, ReasonOfAFailedStartIsOneLine) {
   EXPECT_FALSE(report.end);
 }
 
-TEST(ShimProtocol, TornLineIsNoReport) {
+TEST(ShimProtocol, IgnoresATornLine) {
   const std::string text = ToLine(KeepStart{12, 345}) + ToLine(KeepEnd{.code = 103});
   const KeepReport report = ReportFromText(text.substr(0, text.size() - 1));
   EXPECT_TRUE(report.start);

@@ -30,7 +30,7 @@ TEST(TrialThreads, CollectOnOneThreadForAPluginOfOneThread) {
   EXPECT_EQ(threads.collectors().threads, 1u);
 }
 
-TEST(TrialThreads, WithoutANumberRunnersAndCoresDecide) {
+TEST(TrialThreads, DefaultToRunnersAndCores) {
   RolloutConfig rollout;
   for (const uint64_t runners : {uint64_t{1}, uint64_t{2}, uint64_t{1000}}) {
     rollout.num_env_runners = runners;

@@ -105,7 +105,7 @@ TEST_F(EventLogTest, AbsentAndEmptyFilesAreEmptyRecords) {
   EXPECT_EQ(0u, ReadBatchRecord(file_).last_seq);
 }
 
-TEST_F(EventLogTest, TornLastLineIsLeftOutAndCutOffBeforeTheNext) {
+TEST_F(EventLogTest, IgnoresATornLastLineAndCutsItOff) {
   Write(kGood + kGood.substr(0, kGood.size() - 1));
   EXPECT_EQ(1u, ReadBatchRecord(file_).Find("x")->attempts.size());
   EventLog(file_).Append(StateChange{TrialState::kPlanned, ""}, "x");

@@ -92,7 +92,7 @@ TEST(LinePeer, SendsLaterWhatDoesNotFit) {
   EXPECT_EQ(0, recv(peer.theirs(), block, sizeof block, 0));
 }
 
-TEST(Child, ThrowsProgramErrorForAFileThatIsNoProgram) {
+TEST(Child, ThrowsProgramErrorForAFileThatIsNotAProgram) {
   ChildCommand command;
   command.program = "/etc/hostname";
   EXPECT_THROW(Child{command}, ProgramError);

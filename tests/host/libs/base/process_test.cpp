@@ -45,7 +45,7 @@ TEST(Process, EndedZombieIsNotAlive) {
   EXPECT_FALSE(ProcessStart(child));
 }
 
-TEST(Process, JsonThatIsNoProcessIsAbsent) {
+TEST(Process, IsAbsentInInvalidJson) {
   EXPECT_EQ(getpid(), RecordOrNothing<ProcessId>(ToJson(ThisProcess()))->pid);
   EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json(14317)));
   EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json{{"pid", "x"}}));

@@ -45,7 +45,7 @@ TEST_F(CgroupPathTest, Version1HasOneForEachSetOfControllers) {
   EXPECT_THAT(LimitingCgroups("cpu", proc_), ElementsAre("/cg/cpu,cpuacct/b/c", "/cg/cpu,cpuacct/b", "/cg/cpu,cpuacct"));
 }
 
-TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
+TEST_F(CgroupPathTest, RemovesTheContainersRootFromThePath) {
   const std::string mount = " /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n";
   Process("4:memory:/docker/abc/inner\n", "31 23 0:27" + mount);
   EXPECT_EQ("/cg/memory/inner", Own("memory"));
@@ -82,7 +82,7 @@ TEST_F(CgroupPathTest, Version2WithoutControllersDoesNotCount) {
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre("/cg/memory/a", "/cg/memory"));
 }
 
-TEST_F(CgroupPathTest, WithoutControlGroupsThereIsNone) {
+TEST_F(CgroupPathTest, IsAbsentWithoutControlGroups) {
   EXPECT_EQ("absent", Own(""));
   EXPECT_EQ("absent", Own("cpu"));
 }

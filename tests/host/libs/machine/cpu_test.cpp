@@ -34,12 +34,12 @@ TEST_F(CpuTest, InTheHybridLayoutVersion1HasTheQuota) {
   EXPECT_EQ(Quota(), 3);
 }
 
-TEST_F(CpuTest, WithoutControlGroupsThereIsNoLimit) {
+TEST_F(CpuTest, HasNoLimitWithoutControlGroups) {
   EXPECT_TRUE(std::isinf(Quota()));
   EXPECT_TRUE(SmallestCpuQuota(self()).group.empty());
 }
 
-TEST_F(CpuTest, EffectiveCpusAreNoMoreThanTheQuota) {
+TEST_F(CpuTest, QuotaLimitsEffectiveCpus) {
   IsInVersion2("/");
   const double granted = EffectiveCpus(self());
   EXPECT_GE(granted, 1);
@@ -66,7 +66,7 @@ TEST_F(CpuTest, GuestsAreCountedOnce) {
   EXPECT_EQ(BusyPct(*before, *after), 50) << "50 user (a guest's), 40 idle, 10 waiting for a disk";
 }
 
-TEST_F(CpuTest, TimesThatRunBackwardsAreNoTime) {
+TEST_F(CpuTest, IgnoresTimesThatRunBackwards) {
   const CpuTimes before{100, 0, 0, 500, 90}, after{110, 0, 0, 530, 40};
   EXPECT_EQ(BusyPct(before, after), 25);
   EXPECT_FALSE(BusyPct(before, before));

@@ -22,7 +22,7 @@ class MachineMemoryTest : public FakeMachine {
   }
 };
 
-TEST_F(MachineMemoryTest, WithoutALimitIsTheMachines) {
+TEST_F(MachineMemoryTest, DefaultsToTheMachine) {
   HasGiB(64);
   EXPECT_EQ(64 * kGiB, Read());
   IsInVersion2("/a");
@@ -94,7 +94,7 @@ TEST_F(MachineMemoryTest, AvailableIsWhatMachineAndGroupLeave) {
   EXPECT_EQ(2 * kGiB, AvailableMemory(proc()));
 }
 
-TEST_F(MachineMemoryTest, WithoutALimitBelowTheMachinesNoGroupCounts) {
+TEST_F(MachineMemoryTest, IgnoresGroupsWithoutALimitBelowTheMachines) {
   HasGiB(64);
   IsInVersion1("/c");
   Put("v1/c/memory.limit_in_bytes", "9223372036854771712\n"), Put("v1/c/memory.usage_in_bytes", GiB(8));

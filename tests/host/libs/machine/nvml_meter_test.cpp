@@ -61,7 +61,7 @@ TEST_F(NvmlMeterTest, UnknownProcessGivesNumbersOfTheWholeDevice) {
   EXPECT_EQ(reading.vram_used_mb, 256 + 2048);
 }
 
-TEST_F(NvmlMeterTest, WithoutLibraryOrDriverThereIsNothing) {
+TEST_F(NvmlMeterTest, ReadsNothingWithoutLibraryOrDriver) {
   ExpectNothing(NvmlMeter("libno-such-driver.so.1", std::nullopt, getpid()).Read(kSecond_ns));
   Driver("no-driver");
   ExpectNothing(ReadOnce());

@@ -28,7 +28,7 @@ TEST(LoadedModule, GivesDescriptorAndTable) {
   api->destroy(env);
 }
 
-TEST(LoadedModule, ListsItsPluginsIfAnotherIsRequested) {
+TEST(LoadedModule, ListsItsPluginsIfAnUnknownOneIsRequested) {
   const auto module = LoadedModule::Load(Fixture("env_good"), "");
   EXPECT_THAT(SentenceOf([&] { module->descriptor("env.better"); }), HasSubstr("has no plugin 'env.better'; it has env.good"));
 }

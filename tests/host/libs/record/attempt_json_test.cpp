@@ -24,7 +24,7 @@ TEST(ResultJson, IsNotNestedSoThatItsCopyWouldExhaustTheStack) {
   EXPECT_FALSE(ParseResultJson(deep(100000)));
 }
 
-TEST(ResultJson, IsNoLongerThanItsLimitWhichIsSeenBeforeItIsRead) {
+TEST(ResultJson, RejectsLongFilesBeforeReadingThem) {
   const ScratchFolder folder;
   const std::filesystem::path file = folder.path() / "result.json";
   ReplaceFile(file, R"({"state": "COMPLETED"})");

@@ -54,7 +54,7 @@ TEST(Verdict, NeedsFourScoresPerArm) {
   EXPECT_EQ(Verdict::kNotShown, Judge(low, {1.5, 2, 3, 4, 5}));
 }
 
-TEST(Verdict, WithoutSpreadIsUndefined) {
+TEST(Verdict, IsUndefinedWithoutSpread) {
   EXPECT_EQ(Verdict::kUndefined, Judge({500, 500, 500, 500}, {500, 500, 500, 500}));
   EXPECT_EQ(Verdict::kUndefined, Judge({0.1, 0.1, 0.1, 0.1, 0.1}, {0.2, 0.2, 0.2, 0.2, 0.2}));
   EXPECT_EQ(Verdict::kMore, Judge({500, 500, 500, 500}, {10, 11, 12, 13})) << "one side has a spread";

@@ -64,7 +64,7 @@ TEST_F(PresetsTest, ABudgetReplacesTheFilesBudget) {
   EXPECT_FALSE(budget.iterations || budget.wall_time_s);
 }
 
-TEST_F(PresetsTest, AKeyOfTheFileNamesOneAndTheCommandLineAnother) {
+TEST_F(PresetsTest, CommandLineOverridesTheKeyOfTheFile) {
   EXPECT_EQ(GoodWith("", kMinimal + "preset: narrow\n").experiment.rollout.num_env_runners, 2u);
   EXPECT_EQ(GoodWith("plain", kMinimal + "preset: narrow\n").experiment.preset, "plain");
   EXPECT_EQ(GoodWith("", kMinimal + "preset: narrow\n", {"preset=plain"}).experiment.rollout.num_env_runners, 1u);

@@ -123,7 +123,7 @@ TEST(WholeYaml, ReportsCharacterInsteadOfBracket) {
   EXPECT_EQ(parsed.errors[0].message, "expected ',' or a closing ']', got '}' in line 1, column 13");
 }
 
-TEST_F(WholeYamlTest, ReportsUnclosedQuoteOfAFileAlone) {
+TEST_F(WholeYamlTest, ReportsOnlyTheUnclosedQuote) {
   EXPECT_THAT(ErrorsOf(kMinimal + "output:\n  dir: \"out\nseed: 7\nevaluation: {episodes: 3}\n"),
               ElementsAre("6:8 expected a closing \", got the end of the text"));
 }

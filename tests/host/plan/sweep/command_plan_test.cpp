@@ -40,7 +40,7 @@ TEST_F(CommandPlan, TheContentOfItsFilesBelongsToATrial) {
   }
 }
 
-TEST_F(CommandPlan, WordsAndOptionsMakeAnotherPoint) {
+TEST_F(CommandPlan, WordsAndOptionsChangeThePoint) {
   const std::string id = IdOf(kCommand);
   EXPECT_EQ(IdOf(kCommand), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --alpha, \"{lr}\"], options: {lr: 1}, files: [lib.txt]}\n"), id);

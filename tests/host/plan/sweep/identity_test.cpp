@@ -226,7 +226,7 @@ TEST_F(IdentityTest, IncludesOmittedKeysOnceTheyAreSwept) {
   EXPECT_NE(Id(), Id({{"env.plugin", "/old/env_toy.so"}}));  // two builds of one plugin, compared
 }
 
-TEST_F(IdentityTest, LeftOutKeysAreFoundAtAboveAndBelowAPath) {
+TEST_F(IdentityTest, FindsOmittedKeysAtAboveAndBelowAPath) {
   using Keys = std::set<std::string>;
   EXPECT_EQ(LeftOutKeys("learner.options.lr"), Keys());
   EXPECT_EQ(LeftOutKeys("rollout.num_env_runners"), Keys());

@@ -98,7 +98,7 @@ TEST_F(PlanTest, RejectsInvalidPointAxes) {
               ElementsAre(HasSubstr("'env.options.legs' cannot be swept: it is derived at")));
 }
 
-TEST_F(PlanTest, WithoutASweepThereIsOnePoint) {
+TEST_F(PlanTest, HasOnePointWithoutASweep) {
   Plan plan = GoodPlan("seed: 4\n");
   EXPECT_FALSE(plan.swept);
   EXPECT_EQ(plan.points.size(), 1u);

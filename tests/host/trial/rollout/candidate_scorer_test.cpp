@@ -334,7 +334,7 @@ TEST(CandidateScorer, ListsEpisodesByJob) {
   }
 }
 
-TEST(CandidateScorer, AnotherRequestMayBeSmallerOrLarger) {
+TEST(CandidateScorer, AcceptsSmallerAndLargerRequestsLater) {
   Scored scored({.rows = 4, .threads = 2}), fresh({.rows = 4, .threads = 2});
   scored.request.u.evaluate.candidates = 2;
   ASSERT_TRUE(scored.Score());

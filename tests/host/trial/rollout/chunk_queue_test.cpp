@@ -36,7 +36,7 @@ TEST(ChunkQueue, RunnerWithoutWorkTakesTheSlowestChunk) {
   EXPECT_EQ(queue.Take(1)->begin, 2u) << "chunk 0 is 3 steps ahead of it";
 }
 
-TEST(ChunkQueue, AHeldOrFinishedChunkIsNotTaken) {
+TEST(ChunkQueue, SkipsHeldAndFinishedChunks) {
   ChunkQueue queue(2, 2, 2);
   queue.Start(1);
   Chunk* chunk = queue.Take(0);

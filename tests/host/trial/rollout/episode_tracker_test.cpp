@@ -72,7 +72,7 @@ TEST_F(AnEpisodeTracker, VisitsTheRowsThatEndedInTheirOrder) {
   EXPECT_THAT(Ends(), ElementsAre(1, 7, 9));
 }
 
-TEST_F(AnEpisodeTracker, SeesARewardThatIsNotFiniteAndAByteThatIsNoFlag) {
+TEST_F(AnEpisodeTracker, DetectsNonFiniteRewardsAndInvalidFlags) {
   EXPECT_FALSE(Add(1).not_finite);
   EXPECT_TRUE(Add(std::numeric_limits<float>::infinity()).not_finite);
   terminated[3] = 4;

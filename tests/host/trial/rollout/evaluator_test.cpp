@@ -82,7 +82,7 @@ TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
   }
 }
 
-TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
+TEST(Evaluator, PlaysASingleEpisodeAndShowsItsStates) {
   ToyTrial all(8, 1);
   Evaluator whole(*all.env, *all.learner, *all.pool, 8, 7, all.cancelled, [] {});
   for (const Policy policy : {Policy::kLearner, Policy::kUniform}) {

@@ -43,7 +43,7 @@ TEST(NonFinite, RewardIsNamedWithItsStep) {
   EXPECT_EQ(Failure(trial), "env.toy: the reward of row 3 is not a finite number at step 1 of the rollout");
 }
 
-TEST(NonFinite, AnotherRowsObservationIsNoSourceOfAReward) {
+TEST(NonFinite, ObservationOfADifferentRowIsNotTheSource) {
   ToyTrial trial(kManyRows, 1);
   g_switches.nan_row = 3;
   g_switches.nan_obs = {.row = 2, .slot = 0, .element = 1};
