@@ -58,7 +58,7 @@ TEST(ActionSpace, UniformKeepsToTheBoundsAndIsNormalWithoutBoth) {
   EXPECT_NEAR(at_bound, kDraws / 2, kDraws / 20) << "half of a standard normal lies below the bound 0";
 }
 
-TEST(ActionSpace, OnlyAllowedChoicesAreTaken) {
+TEST(ActionSpace, ChoosesOnlyAllowedActions) {
   const bp_channel mask = Mask({BP_DTYPE_UINT, 8, 1});
   const ActionSpace space(Discrete(), &mask);
   constexpr uint8_t kAllowed[] = {0, 1, 1}, kNone[] = {0, 0, 0};
@@ -76,7 +76,7 @@ TEST(ActionSpace, OnlyAllowedChoicesAreTaken) {
   EXPECT_EQ(choice, 0) << "a row that does not act";
 }
 
-TEST(ActionSpace, AMaskOfAnotherTypeIsRefused) {
+TEST(ActionSpace, RejectsMaskOfDifferentType) {
   const bp_channel mask = Mask({BP_DTYPE_FLOAT, 32, 1}), action = Discrete();
   EXPECT_THROW(ActionSpace(action, &mask), std::invalid_argument);
 }

@@ -1,4 +1,4 @@
-// The layout of every struct of ABI 1.0, in numbers written down when it was frozen: a change here breaks plugins in the field.
+// The layout of every struct of ABI 1.0, in numbers recorded when it was frozen. A change breaks existing plugins.
 #include <gtest/gtest.h>
 
 #include "backplane/base.h"

@@ -14,7 +14,7 @@ Words Philox(Words counter, std::array<uint32_t, 2> key) {
   return out;
 }
 
-// kat_vectors of Random123.
+// Values from Random123's kat_vectors.
 TEST(Philox, GivesTheKnownAnswers) {
   constexpr uint32_t kOnes = 0xffffffff;
   EXPECT_EQ(Philox({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));

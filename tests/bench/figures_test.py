@@ -17,7 +17,7 @@ from figures.peers import PEERS  # noqa: E402
 from figures.readers import figures, joined, last_json, lines, pairs, rate, spreads  # noqa: E402
 from figures.run import Failed, Place, Skipped, run  # noqa: E402
 
-# Of bench/: what parts import, and what is no measurement of its own.
+# Modules of bench/ that parts import; they are not measurements.
 IMPORTED = {"report.py", "measured_run.py", "peers/step_peer.py", "peers/raw_rate.py", "peers/train_sb3.py", "peers/train_rllib.py",
             "peers/ars_reference.py", "peers/seq2seq_peer.py", "peers/seq2seq_runs.py"}
 MACHINE = {"cpu": "a CPU", "cores": 2, "system": "Linux 6"}
@@ -103,7 +103,7 @@ class Registry(unittest.TestCase):
             self.assertLessEqual(set(part.pythons), {*PEERS, "oracle"}, part.name)
 
     def test_every_script_is_run_by_a_part(self):
-        """One that is run by hand alone stops running one day, and nobody sees it."""
+        """A script that only people run breaks unnoticed."""
         run = {word.removeprefix("{here}/") for part in PARTS for word in part.command}
         scripts = {str(file.relative_to(ROOT / "bench")) for folder in ("bench", "bench/peers") for file in (ROOT / folder).glob("*.py")}
         self.assertEqual(set(), scripts - run - IMPORTED)

@@ -1,5 +1,5 @@
-// Checkpoints: what a trial reads back of itself. Behind a checksum nothing would be met by chance, so that most inputs are
-// taken apart and signed anew: a byte that says how, four that say how long the header is, the header, the parts.
+// The reader of checkpoints. Random bytes would never pass its checksums, so most inputs are taken apart and signed again.
+// Their parts: a byte for the kind, four for the length of the header, the header, the parts.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ std::string Raw(const std::string& hex) {
 
 std::string Length(uint64_t n) { return {reinterpret_cast<const char*>(&n), sizeof n}; }
 
-// With the checksums that the parts have, where the header says so much of them.
+// Updates the checksums of the parts to match their bytes, if the header lists them.
 std::string WithChecksums(const std::string& text, const std::string& parts) {
   nlohmann::json header = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object() || !header.contains("parts") || !header["parts"].is_array()) return text;
@@ -54,13 +54,13 @@ std::string FileOf(const std::string& input) {
   std::memcpy(&n, input.data() + 1, sizeof n);
   std::string text = input.substr(1 + sizeof n, n);
   const std::string parts = input.substr(1 + sizeof n + text.size());
-  // Deeper ones are for the reader: building and writing them here would exhaust the stack.
+  // Only the reader gets deeper headers: building and writing them here would overflow the stack.
   if (how == kSignedParts && std::count(text.begin(), text.end(), '[') + std::count(text.begin(), text.end(), '{') < 1000)
     text = WithChecksums(text, parts);
   return "BPCKPT2\n" + Length(text.size()) + Raw(Sha256(text)) + text + parts;
 }
 
-// What the trial makes of a whole one.
+// Restores a valid checkpoint like a trial.
 void TakeOver(const Checkpoint& checkpoint) {
   const CheckpointHeader& header = checkpoint.header;
   try {
@@ -74,7 +74,7 @@ void TakeOver(const Checkpoint& checkpoint) {
     }
     Need(RowStatesOf(checkpoint, kRows).size() == kRows);
   } catch (const std::runtime_error&) {
-    // A sentence.
+    // rejected with an error
   }
 }
 
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& [name, part] : checkpoint.parts) bytes += part.size();
   Need(bytes <= file.size());
   TakeOver(checkpoint);
-  // Written again it is the same one.
+  // Writing it again gives the same bytes.
   std::string again = CheckpointHead(checkpoint);
   for (const auto& [name, part] : checkpoint.parts) again += AsText(part);
   std::istringstream second(again);

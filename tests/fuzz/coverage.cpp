@@ -3,14 +3,14 @@
 #include <bit>
 #include <cstdint>
 
-extern "C" const char __executable_start;  // of the linker: addresses minus this one are the same in every run
+extern "C" const char __executable_start;  // set by the linker; addresses minus this one are the same in every run
 
 namespace backplane::fuzz {
 namespace {
 
 constexpr size_t kEdges = 1 << 18;
-alignas(64) uint8_t passed[kEdges];  // by the input that runs, up to 255
-alignas(64) uint8_t known[kEdges];   // a bit for each class of counts that some input has reached
+alignas(64) uint8_t passed[kEdges];  // passes of the current input, up to 255
+alignas(64) uint8_t known[kEdges];   // a bit per class of counts that some input has reached
 uintptr_t last_block = 0;
 
 }  // namespace
@@ -45,7 +45,7 @@ size_t EdgesSeen() {
 
 }  // namespace backplane::fuzz
 
-// The address within the program, mixed so that neighbouring blocks do not share a place of the table.
+// The address within the program, mixed so that neighbouring blocks use different slots of the table.
 extern "C" void __sanitizer_cov_trace_pc() {
   using namespace backplane::fuzz;
   const uintptr_t at =

@@ -1,4 +1,4 @@
-// A plugin file up to where it could be loaded: ELF sections, exports, sealed description.
+// A plugin file before it is loaded: ELF sections, exports, sealed description.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,14 +17,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     ReadPlugins(path);
   } catch (const PluginError&) {
-    // a sentence: it is no plugin
+    // rejected with an error
   }
   try {
     ElfFile(path).Needed();
   } catch (const PluginError&) {
   }
   try {
-    ParseMetadata({reinterpret_cast<const char*>(data), size}, "input.so");  // the description without the file around it
+    ParseMetadata({reinterpret_cast<const char*>(data), size}, "input.so");  // the description without its file
   } catch (const PluginError&) {
   }
   return 0;

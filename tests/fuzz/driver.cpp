@@ -1,4 +1,4 @@
-// Runs a fuzz target: the inputs of a corpus, then inputs made out of them. What reaches new code is kept and changed further.
+// Runs a fuzz target on a corpus, then on mutations of it. Inputs that reach new code are kept and mutated further.
 //
 // A target is one function, LLVMFuzzerTestOneInput, as libFuzzer wants it: clang++ -fsanitize=fuzzer,address TARGET_fuzz.cpp
 // ... runs the same target without this file. A target may also have LLVMFuzzerInitialize and LLVMFuzzerCustomMutator, which
@@ -96,7 +96,7 @@ Bytes ReadInput(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// By name, so that every run has the same order.
+// Sorted by name, so that every run has the same order.
 std::vector<fs::path> FilesOf(const std::string& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -119,7 +119,7 @@ class Fuzzer {
   void Replay(const fs::path& file) {
     Bytes input = ReadInput(file);
     Run(input, file.string());
-    corpus_.push_back(std::move(input));  // also where nothing tells that it reaches new code
+    corpus_.push_back(std::move(input));  // even without coverage of new code
     ++replayed_;
   }
 
@@ -144,20 +144,20 @@ class Fuzzer {
   }
 
  private:
-  // True if it has reached something new.
+  // True if it reached new code.
   bool Run(const Bytes& input, const std::string& from) {
-    // A copy of exactly its size: a read past the end is one of the heap, which the sanitizer sees.
+    // An exact copy, so that the sanitizer sees a read past its end.
     const std::unique_ptr<uint8_t[]> copy(new uint8_t[input.size()]);
     std::memcpy(copy.get(), input.data(), input.size());
     watch_.Begin(copy.get(), input.size(), from);
     BeginCoverage();
-    // An exception that a target lets out is a fault like a crash, and the input is kept.
+    // An exception that leaves the target is a fault like a crash; its input is kept.
     [&]() noexcept { LLVMFuzzerTestOneInput(copy.get(), input.size()); }();
     slowest_s_ = std::max(slowest_s_, watch_.End());
     return NewCoverage() > 0;
   }
 
-  // Half of them of the eighth that was found last: that is where there is most to find.
+  // Half of the inputs come from the newest eighth, because most new code is found there.
   const Bytes& Pick() const {
     const size_t recent = std::max<size_t>(1, corpus_.size() / 8);
     const size_t from = Below(&random_numbers, 2) == 0 ? corpus_.size() - recent : 0;
@@ -176,7 +176,7 @@ class Fuzzer {
     return input;
   }
 
-  // Under a name that its content gives, so that several runs can write to one folder.
+  // Named by its content, so that several runs can share a folder.
   void Keep(const Bytes& input) const {
     if (options_.keep.empty()) return;
     uint64_t hash = 0xcbf29ce484222325;
@@ -194,7 +194,7 @@ class Fuzzer {
   double slowest_s_ = 0;
 
  public:
-  static inline Bytes other;  // what LLVMFuzzerMutate takes parts from
+  static inline Bytes other;  // LLVMFuzzerMutate copies parts from it
 };
 
 int Main(int argc, char** argv) {

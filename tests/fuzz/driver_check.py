@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the driver promises, shown on a target with known faults.
+"""Checks the promises of the fuzz driver on a target with known faults.
 
 usage: driver_check.py PROGRAM [--coverage]
 
---coverage: the program tells the driver where it is, so that the driver must find by itself what a word of five letters opens.
+--coverage: the program reports its coverage, so the driver must find a word of five letters without a hint.
 """
 import os
 import pathlib

@@ -1,4 +1,4 @@
-// What the driver promises, on a target with known faults: a word opens each. Not a reader of the product.
+// A target with known faults, each opened by a word, to test the fuzz driver. It contains no reader of the product.
 #include <unistd.h>
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace {
 
-// Reached only byte by byte: an input that gets one letter further has to be kept.
+// Needs one byte after the other: inputs with one more letter must be kept.
 bool IsWord(std::string_view text, std::string_view word) {
   if (text.size() < word.size()) return false;
   for (size_t i = 0; i < word.size(); ++i) {
     if (text[i] != word[i]) return false;
-    asm volatile("");  // a block of its own for each
+    asm volatile("");  // gives each its own block
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// An experiment file the whole way: text, document, configuration, plan. Its plugins are sealed descriptions of real plugins;
-// no plugin code runs. An input may hold several parts, divided by lines "#--": the file, then words of --set and --sweep.
+// An experiment file from text to document, configuration and plan. Its plugins are sealed descriptions of real plugins; no
+// plugin code runs. Lines "#--" divide an input into parts: the file, then words of --set and --sweep.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ std::vector<std::string> Parts(const std::string& text) {
   return parts;
 }
 
-// The working directory too, so that a file can be its own base and no other run is in the way.
+// The working directory is private too, so that a file can be its own base and other runs do not interfere.
 const std::filesystem::path& Folder() {
   static const std::filesystem::path& folder = []() -> const std::filesystem::path& {
     std::filesystem::current_path(fuzz::ScratchFolder());

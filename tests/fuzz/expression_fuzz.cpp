@@ -1,4 +1,4 @@
-// An expression of a sweep, and one of measures: read, and evaluated where names have values.
+// Reads expressions of sweeps and of measures, and evaluates those whose names have values.
 #include <cstdint>
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
-// What learners read back of themselves: a byte that says which learner, and the bytes of its state. They are refused with a
-// sentence, or they are a state, and then the learner writes the same bytes again.
+// The readers of learner states: a byte selects the learner, the rest is its state. A learner either rejects the state with a
+// message or writes the same bytes again.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -35,7 +35,7 @@ bp_status Append(const bp_writer* writer, const void* data, uint64_t n) {
   return BP_OK;
 }
 
-// `read` and `write` of one learner that was just made.
+// `read` and `write` of a new learner.
 template <class Read, class Write>
 void Check(const uint8_t* data, size_t size, Read&& read, Write&& write) {
   Place place{data, size};
@@ -50,7 +50,7 @@ void Check(const uint8_t* data, size_t size, Read&& read, Write&& write) {
   const bp_writer writer{sizeof(bp_writer), 0, &written, Append};
   write(bp::Writer(&writer));
   const size_t taken = size - place.left;
-  // PPO passes over the running returns of another number of rows, and writes its own.
+  // PPO skips running returns for a different number of rows, and writes its own.
   Need(written.size() != taken || std::memcmp(written.data(), data, taken) == 0);
 }
 

@@ -44,7 +44,7 @@ void Erase(Bytes* input, Random* random) {
   input->erase(range.begin, range.size);
 }
 
-// Many times at times: what is nested or listed grows deep or long that way.
+// Sometimes many times, so that nested and listed parts grow deep or long.
 void Repeat(Bytes* input, size_t most_bytes, Random* random) {
   const Range range = AnyRange(*input, 64, random);
   const Bytes part = input->substr(range.begin, range.size);
@@ -82,7 +82,7 @@ void SetBinaryNumber(Bytes* input, Random* random) {
   }
 }
 
-// Adds a little to a byte: a length or an offset that is off by some.
+// Adds a small number to a byte, for lengths and offsets that are off by a few.
 void AddToByte(Bytes* input, Random* random) {
   if (input->empty()) return;
   char& byte = (*input)[Below(random, input->size())];
@@ -133,7 +133,7 @@ int HexDigit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// What stands between two quotes that begin at `at`.
+// The text between two quotes that begin at `at`.
 Bytes Unescaped(const Bytes& line, size_t at) {
   Bytes word;
   for (++at; at < line.size() && line[at] != '"'; ++at) {

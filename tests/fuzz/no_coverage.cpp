@@ -1,3 +1,3 @@
-// What is compiled with coverage is linked into programs and plugins too that nobody fuzzes. In a fuzzer the driver's own
-// function stands instead: the linker takes nothing from a library for a name that an object already has.
+// An empty hook for the programs and plugins that link covered code without a fuzzer. A fuzzer uses the driver's function: the
+// linker prefers a symbol of an object file to one of a library.
 extern "C" void __sanitizer_cov_trace_pc() {}

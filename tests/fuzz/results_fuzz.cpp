@@ -1,4 +1,4 @@
-// Files of a results folder, as status, report and the next run read them: the first byte says which.
+// Files of a results folder, as read by status, report and the next run; the first byte selects the file.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ void ReadEvents(const std::filesystem::path& file) {
   for (const auto& [id, trial] : record.trials) {
     for (const AttemptRecord& attempt : trial.attempts) JsonText(ToJson(attempt.end));
   }
-  EventLog log(file);  // what can be read can be gone on with
+  EventLog log(file);  // a readable log must accept new events
   log.Append(SweepPaused{"fuzz"});
 }
 
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (which == 2) ReadMeasurements(fuzz::ScratchFolder());
     if (which == 3) ReadIterations(fuzz::ScratchFolder());
   } catch (const std::runtime_error&) {
-    // a sentence that names file and line
+    // an error that names file and line
   }
   return 0;
 }

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != static_cast<ssize_t>(size)) return 1;
   try {
     const backplane::safetensors::Reader reader(path);
-    // Whatever the header says, each tensor's bytes can be read.
+    // Every tensor's bytes must be readable, whatever the header contains.
     unsigned sum = 0;
     for (const auto& [name, tensor] : reader.tensors()) {
       for (uint64_t i = 0; i < tensor.bytes; ++i) sum += static_cast<unsigned>(tensor.data[i]);
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     volatile unsigned read = sum;
     (void)read;
   } catch (const std::runtime_error&) {
-    // a sentence: the input is no such file
+    // rejected with an error
   }
   return 0;
 }

@@ -10,8 +10,8 @@
 namespace backplane::fuzz {
 namespace {
 
-// By a process that hears of this one's end as the pipe's other end goes: an input may end it without a word, as SIGKILL does.
-// It has a session of its own, so that Ctrl-C spares it.
+// A second process deletes the folder when this process's end closes the pipe, because inputs may kill this process, even by
+// SIGKILL. It has its own session, so Ctrl-C does not reach it.
 void RemoveAtTheEnd(const std::string& folder) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) std::abort();

@@ -1,11 +1,11 @@
-// A folder for what a target writes, so that its reader has a file to read.
+// A scratch folder for the files that targets write for their readers.
 #pragma once
 
 #include <filesystem>
 
 namespace backplane::fuzz {
 
-// This program's own, made by the first call. It goes with the program, whatever ends that.
+// Created by the first call, one per process; removed at the end, however the process ends.
 const std::filesystem::path& ScratchFolder();
 
 }  // namespace backplane::fuzz

@@ -1,4 +1,4 @@
-// A data set of texts: the first byte says how it is read, then comes the file.
+// A data set of texts: the first byte selects the reader's options, the rest is the file.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (FindBadUtf8(record.source) != std::string_view::npos) __builtin_trap();
     });
   } catch (const bp::Error&) {
-    // a sentence that names file, row and line
+    // an error that names file, row and line
   }
   return 0;
 }

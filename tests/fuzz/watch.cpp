@@ -17,8 +17,8 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 
-// An abort, and what UBSan finds, end the program with a stack. The quarantine is small, so that memory is what the code under
-// test holds.
+// Aborts and UBSan findings end the program with a stack. The quarantine is small, so memory use is close to the code under
+// test's own.
 extern "C" const char* __asan_default_options() {
   return "handle_abort=1:detect_leaks=0:quarantine_size_mb=16:max_allocation_size_mb=1024:detect_stack_use_after_return=0";
 }
@@ -28,12 +28,12 @@ extern "C" const char* __ubsan_default_options() { return "halt_on_error=1:print
 namespace backplane::fuzz {
 namespace {
 
-// What a handler may read: it can do without memory of its own.
+// Data for the signal handler, which must not allocate.
 struct Current {
   const uint8_t* data = nullptr;
   size_t size = 0;
   char from[4096] = "";
-  char failure[4096] = "";  // the file that the input goes to
+  char failure[4096] = "";  // the input is written to this file
   bool running = false;
 } current;
 
@@ -82,7 +82,7 @@ void OnTimeout(int) {
   raise(number);
 }
 
-// On a stack of its own: an endless recursion has used up the other.
+// On its own stack, because an endless recursion has used up the thread's.
 void Handle(int number, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Gates on what the host and the products of networks cost: instructions counted by valgrind, and allocations. No clock, so a busy machine changes nothing.
+"""Gates on the cost of the host and of network products: instructions under valgrind, and allocations. No clock, so load does not matter.
 
-  gate.py NAME --build DIR          exit 0: within the bound; 1: beyond it; 77: refused, no bound for this compiler
-  gate.py NAME --build DIR --red    the negative control: the same gate over something slow; exit 0 only if it is beyond the bound
-  gate.py NAME --build DIR --store  writes what was measured into bounds.json for this compiler
+  gate.py NAME --build DIR          exit 0: within the bound; 1: beyond it; 77: skipped, no bound for this compiler
+  gate.py NAME --build DIR --red    the negative control: the same gate on slow code; exit 0 only if it exceeds the bound
+  gate.py NAME --build DIR --store  stores the measured costs in bounds.json for this compiler
 
 Cost of a loop = (I(2N) - I(N)) / (N x rows) instructions per env step, for rollouts of N and 2N steps.
 The first 16 steps of a trial are watched and cost more (docs/decisions/0023): N is 16 or more, so that they cancel out.
@@ -18,17 +18,17 @@ import sys
 BOUNDS = pathlib.Path(__file__).with_name("bounds.json")
 REFUSED = 77  # ctest: skipped
 
-# Stored costs may grow by so much: another C library or linker moves a few instructions.
+# Allowed growth of stored costs: a different C library or linker moves a few instructions.
 SLACK = 1.05
-# Gate: env, bound of host / bare mj_step loop over the same trace (the same with every compiler), the host's loop, words for both loops.
-# The bare loop steps the model as its file says; the host's steps one that has less to do (decision 54), which is far more than
-# all that the host adds. 0.792, 0.971 and 0.811 were measured; the bounds are 2 % above, or half of what the host once added.
+# Gate: env, bound of host / bare mj_step loop on the same trace (equal for all compilers), the host's loop, words for both loops. The bare
+# loop steps the model of the file. The host's model has less work (decision 54), which saves far more than the host adds. Measured: 0.792,
+# 0.971 and 0.811; the bounds are 2 % above, or half of the host's former overhead.
 PHYSICS = {
     "ant": ("ant", 0.81, "host"),
     "humanoid": ("humanoid", 0.985, "host"),
     "candidates": ("ant", 0.83, "candidates", "still=1"),  # actions 0
 }
-PRODUCTS = 0.3  # AVX2 and FMA, which valgrind has: 8 a vector, and the loads; 1.4 where vectors are kept in memory
+PRODUCTS = 0.3  # with AVX2 and FMA, which valgrind supports: 8 per vector, and the loads; 1.4 if vectors spill to memory
 SCALING = 1.1  # per env step of a 4-agent env: 4,096 rows against 64
 
 
@@ -73,7 +73,7 @@ class Bench:
 
 
 def stored(name, value, args, compiler):
-    """The bound for a cost in instructions, kept by compiler."""
+    """The bound for a cost in instructions, per compiler."""
     bounds = json.loads(BOUNDS.read_text())
     if args.store:
         bounds.setdefault(compiler, {})[name] = round(value, 2)

@@ -1,4 +1,4 @@
-// bp::MultiEnv: rows of several agents, by numbers made by hand.
+// bp::MultiEnv: rows of several agents, compared with numbers computed by hand.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -30,9 +30,9 @@ std::vector<T> Of(const harness::Env& env, const char* channel, uint64_t row = 0
 // The three-agent env of the guide, through the function table of its file.
 class CouriersTest : public ::testing::Test {
  protected:
-  using Places = std::array<int32_t, 6>;  // of each courier: where it is, its house
+  using Places = std::array<int32_t, 6>;  // per courier: its position, its house
 
-  // The state of a row is what stands in its struct, after key and random stream.
+  // In a row's state, the struct follows the key and the random stream.
   void Put(uint64_t row, const Places& places) {
     std::vector<char> bytes(env_.snapshot()->row_bytes(env_.get()));
     ASSERT_EQ(env_.snapshot()->get(env_.get(), row, bytes.data()), BP_OK);
@@ -69,7 +69,7 @@ TEST_F(CouriersTest, ActEarnAndAreOut) {
   EXPECT_THAT(Of<float>(env_, "ep/arrived"), ElementsAre(1 / 3.f));
   EXPECT_THAT(Of<uint8_t>(env_, "terminated"), ElementsAre(0));
 
-  Act(0, {2, 2, 2});  // who is out does not move
+  Act(0, {2, 2, 2});  // a courier that is out does not move
   ASSERT_EQ(env_.Step(), BP_OK) << env_.error();
   EXPECT_THAT(Of<float>(env_, "obs"), ElementsAre(4 / 8.f, 0, 7 / 8.f, 0, 1 / 8.f, 4 / 8.f));
   EXPECT_THAT(Of<float>(env_, "reward"), ElementsAre(0.875f, 0, -0.125f));
@@ -98,7 +98,7 @@ TEST_F(CouriersTest, StartAnEpisodeOnlyFromTheSeedOfTheirRow) {
   EXPECT_EQ(Of<float>(env_, "state", 1), first) << "the seed that the first row had";
 }
 
-// Two agents that earn one reward, act by numbers and have a channel of the env's own.
+// Two agents with one shared reward, numbers as actions and a channel of the env.
 struct Team {
   static constexpr bp::About kAbout{"env.team", "1.0.0", "A team."};
   struct Model {
@@ -149,7 +149,7 @@ TEST(MultiEnv, MayPayTheTeam) {
   EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(6));
   EXPECT_THAT(Of<uint8_t>(env, "terminated", 1), ElementsAre(1));
   EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(6, -1));
-  EXPECT_THAT(Of<float>(env, "a", 1), ElementsAre(0)) << "what it never writes";
+  EXPECT_THAT(Of<float>(env, "a", 1), ElementsAre(0)) << "never written";
   EXPECT_THAT(Of<float>(env, "b", 1), ElementsAre(7));
   EXPECT_THAT(Of<int32_t>(env, "distance", 1), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(Of<float>(env, "plain", 1), ElementsAre(8));
@@ -210,7 +210,7 @@ TEST(SingleRows, MayNotWriteInfoThatTheSpecDoesNotDeclare) {
   EXPECT_EQ(step(agents), "Step wrote info[2], but the spec declares no Info(...); declare one per number");
 }
 
-// What a spec says of its agents has to fit what the row works with.
+// Specs whose declarations for agents do not fit the row.
 enum class Lack { kObsOfRow, kRewardOfRow, kActionOfNumbers, kMaskFirst };
 template <Lack kLack>
 struct Lacking {

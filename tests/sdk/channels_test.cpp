@@ -1,4 +1,4 @@
-// Channels by handles, whose types the compiler checks, and by role and name.
+// Channels through typed handles, and by role and name.
 #include "backplane/channels.hpp"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,7 @@ TEST_F(HandlesTest, FromADifferentSpecAreRejected) {
   EXPECT_THAT(obs_numbers_, ElementsAre(1, 2, 0, 3, 4, 0));
 }
 
-TEST_F(HandlesTest, WithoutABufferAreRejected) {
+TEST_F(HandlesTest, RejectsMissingBuffers) {
   EXPECT_THAT(SentenceOf([&] { Bound().Row(info_, 0); }), HasSubstr("channel 'ep/speed' has no buffer in slot 5"));
 }
 
@@ -105,7 +105,7 @@ TEST_F(HandlesTest, ToInputsOfAnEnvAreConst) {
   EXPECT_EQ(spec_.channels.size(), 3u);
 }
 
-// As a learner and the host read it: walked by the struct_size of the first.
+// Read as a learner and the host do: in strides of the first element's struct_size.
 class FindChannelTest : public ::testing::Test {
  protected:
   struct Newer {

@@ -1,5 +1,5 @@
-// Plugin classes with every hook that the SDK calls by name. They compile; each -DWRONG_... makes one of them nearly right,
-// which must not (CMakeLists.txt says with which sentence).
+// Plugin classes with every hook that the SDK calls by name. They compile. Each -DWRONG_... makes one hook nearly right, which
+// must be an error; CMakeLists.txt contains its message.
 #include "backplane/data_learner.hpp"
 #include "backplane/env.hpp"
 #include "backplane/monitor.hpp"

@@ -1,4 +1,4 @@
-// bp::Iteration: what a monitor of the SDK makes of the host's events.
+// bp::Iteration: host events as seen by a monitor of the SDK.
 #include "backplane/iteration.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class WantsNothing : public bp::MonitorPlugin<WantsNothing> {
 
 class IterationTest : public ::testing::Test {
  protected:
-  // A newer host's event, longer than ours.
+  // An event of a newer host, longer than this struct.
   struct Newer {
     bp_event event;
     uint64_t more = ~uint64_t{0};
@@ -133,7 +133,7 @@ TEST_F(IterationTest, KeepsABoundedNumberOfPhasesAndEpisodes) {
   EXPECT_EQ(g_seen[0].left_out, 140'000u - 131'072u);
 }
 
-TEST_F(IterationTest, UnknownEventsAndMissingNamesAreTaken) {
+TEST_F(IterationTest, AcceptsUnknownEventsAndMissingNames) {
   ASSERT_EQ(Send({Event(77, 1), Event(BP_EVENT_ITER, 1, nullptr), Event(BP_EVENT_METRIC, 1, nullptr, 1)}), BP_OK);
   EXPECT_EQ(g_seen.at(0).Metric(""), 1);
 }
@@ -152,13 +152,13 @@ uint64_t Bits(std::initializer_list<int> types) {
 TEST_F(IterationTest, BuildsOnlyRequestedParts) {
   EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_PHASE, BP_EVENT_EPISODE}));
   ASSERT_EQ(Send({Event(BP_EVENT_ITER, 1)}), BP_OK);
-  EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_EPISODE})) << "asked again";
+  EXPECT_EQ(api_->interests(monitor_), Bits({BP_EVENT_ITER, BP_EVENT_METRIC, BP_EVENT_EPISODE})) << "requested again";
 
   const auto* idle = static_cast<const bp_monitor_api*>(WantsNothing::Api());
   bp_monitor* monitor = nullptr;
   ASSERT_EQ(idle->create(host_.get(), config_.get(), &monitor), BP_OK);
   EXPECT_EQ(idle->interests(monitor), 0u);
-  EXPECT_TRUE(!idle->on_events && !idle->sample && !idle->finish) << "what a class leaves as it is";
+  EXPECT_TRUE(!idle->on_events && !idle->sample && !idle->finish) << "hooks that the class does not override";
   EXPECT_TRUE(api_->on_events && !api_->sample && api_->finish) << "the last iteration comes with the end";
   idle->destroy(monitor);
 }

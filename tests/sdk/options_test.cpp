@@ -1,4 +1,4 @@
-// An option table: what it declares, and what it reads.
+// Option tables: their declarations and their parsing.
 #include "backplane/options.hpp"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST(OptionTable, KeepsTheRestOfARow) {
   EXPECT_EQ(Table().params[18].aliases, std::string("budget.iterations"));
 }
 
-// The defaults go through their YAML text and come back.
+// The defaults survive the way through their YAML text.
 TEST(OptionTable, ReadsItsOwnDefaults) {
   const Options read = Read(), made;
   EXPECT_EQ(read.step, made.step);

@@ -1,4 +1,4 @@
-// config.yaml of a comparison gives the same comparison, wherever its arms come from.
+// The config.yaml of a comparison gives the same comparison, wherever its arms are declared.
 #include "batch/batch_files.hpp"
 
 #include "host/plan/sweep/sweep_fixture.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class BatchFiles : public SweepTest {
  protected:
-  // The plan of a file with these lines, and that of the config.yaml which its batch writes.
+  // Plans of a file with these lines, and of the config.yaml that its batch writes.
   std::pair<Plan, Plan> ThereAndBack(const std::string& lines) {
     BatchRequest request;
     request.plan = GoodPlan(lines);
@@ -39,7 +39,7 @@ TEST_F(BatchFiles, ArmsOnTasksMayChoosePlugins) {
                 "    - {name: y, reference: [0, 1], env: swimmer}\n");
 }
 
-TEST_F(BatchFiles, ABudgetOfATaskIsSaidOnce) {
+TEST_F(BatchFiles, BudgetOfATaskAppearsOnce) {
   ExpectTheSame(
       "compare:\n  arms: [{name: a}, {name: b, learner: hopper}]\n  tasks:\n"
       "    - {name: x, reference: [0, 1], budget: {iterations: 2}}\n"

@@ -23,19 +23,19 @@ std::vector<size_t> Chosen(const Plan& plan) {
   return points;
 }
 
-TEST(CheckChoice, AFewPointsAreAllAskedForOnceEach) {
+TEST(CheckChoice, ChecksEachOfAFewPointsOnce) {
   std::vector<size_t> every(64);
   for (size_t i = 0; i < every.size(); ++i) every[i] = i;
   EXPECT_EQ(Chosen(Grid(8, 8)), every);
 }
 
-TEST(CheckChoice, OfManyEachValueOfEachAxisIsAskedForOnce) {
+TEST(CheckChoice, ChecksEachValueOfLongAxesOnce) {
   EXPECT_EQ(Chosen(Grid(2, 50)).size(), 51u);
   EXPECT_EQ(Chosen(Grid(100, 100)).size(), 199u);
   EXPECT_EQ(Chosen(Grid(1, 10000)).size(), kMostPoints);
 }
 
-TEST(CheckChoice, EveryPointOfAListAndEveryPairIsAskedFor) {
+TEST(CheckChoice, ChecksEveryListedPointAndPairOfFiles) {
   Plan plan = Grid(2, 50);
   plan.points[77].listed = true;
   for (PlannedTrial& trial : plan.trials) {

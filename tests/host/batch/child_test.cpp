@@ -35,13 +35,13 @@ TEST_F(ChildTest, LogsEnvironmentAndExitCodeArrive) {
 
 TEST_F(ChildTest, DeathBySignalIsSeen) { EXPECT_EQ(SIGSEGV, Run("kill -SEGV $$").signal); }
 
-TEST_F(ChildTest, ASignalGoesToTheWholeGroup) {
+TEST_F(ChildTest, SignalReachesTheWholeGroup) {
   Child child(Shell("sleep 600 & wait"));
   child.Signal(SIGKILL);
   EXPECT_EQ(SIGKILL, child.Wait(-1)->signal);
 }
 
-TEST_F(ChildTest, TheStartLeavesThisThreadsSignalMaskAsItWas) {
+TEST_F(ChildTest, StartKeepsSignalMaskOfThisThread) {
   sigset_t before, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   Run("true");
@@ -51,13 +51,13 @@ TEST_F(ChildTest, TheStartLeavesThisThreadsSignalMaskAsItWas) {
   }
 }
 
-TEST_F(ChildTest, ProgramThatIsNotThereIsASentence) {
+TEST_F(ChildTest, ReportsMissingProgram) {
   ChildCommand command = Shell("");
   command.program = folder_ / "nothing";
   EXPECT_THROW(Child{command}, std::runtime_error);
 }
 
-TEST_F(ChildTest, WhatCanNotBeExecutedWasNeverStarted) {
+TEST_F(ChildTest, RejectsFileThatCannotBeExecuted) {
   ChildCommand command = Shell("");
   command.program = folder_ / "no_program";
   std::ofstream(command.program) << "\x01\x02";
@@ -65,7 +65,7 @@ TEST_F(ChildTest, WhatCanNotBeExecutedWasNeverStarted) {
   EXPECT_THAT([&] { Child{command}; }, testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("Exec format error")));
 }
 
-TEST_F(ChildTest, OutsideItsControlGroupItIsNotStarted) {
+TEST_F(ChildTest, DoesNotStartOutsideItsControlGroup) {
   const int refuses = open("/dev/null", O_RDONLY | O_CLOEXEC);
   EXPECT_THAT([&] { Child(Shell("echo ran"), {.cgroup_procs_fd = refuses}); },
               testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("control group: Bad file descriptor")));
@@ -73,8 +73,8 @@ TEST_F(ChildTest, OutsideItsControlGroupItIsNotStarted) {
   EXPECT_EQ("", ReadFile(folder_ / "stdout.log"));
 }
 
-TEST_F(ChildTest, WhatItLeftInItsGroupEndsWithIt) {
-  int alive[2];  // the helper holds the other end: it reads as ended when the helper has
+TEST_F(ChildTest, EndsProcessesLeftInItsGroup) {
+  int alive[2];  // the background process holds the other end; reading ends with it
   ASSERT_EQ(0, pipe2(alive, O_CLOEXEC));
   ChildCommand command = Shell("sleep 600 &");
   command.inherit_fds = {alive[1]};

@@ -1,5 +1,4 @@
-// An engine with fake trials, and a way to see whether anything of them is left: every process carries a mark in its
-// environment.
+// An engine with fake trials. Every process carries a mark in its environment, so tests can find leftovers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +29,7 @@ class EngineTest : public testing::Test {
     return command;
   }
 
-  // Waits for the one job that runs.
+  // Waits for the only running job.
   JobEnd End() {
     for (;;) {
       const std::vector<JobEnd> ended = engine_.Wait(1000);
@@ -44,20 +43,20 @@ class EngineTest : public testing::Test {
     engine_.Start(Fake(std::move(arguments)));
     return End();
   }
-  // The job is past its set-up: it has said so.
+  // Returns after the job has printed "ready", past its set-up.
   JobId StartReady(std::vector<std::string> arguments) {
     const JobId job = engine_.Start(Fake(std::move(arguments)));
     Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });
     return job;
   }
 
-  // Polls; a condition that never comes true ends the test by the runner's time limit.
+  // Polls. If the condition never holds, the runner's time limit ends the test.
   template <typename Condition>
   static void Until(Condition condition) {
     while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 
-  // Processes, shims included, that were started with the mark. Zombies have no environment.
+  // Processes with the mark, including shims. Zombies have no environment.
   std::vector<std::string> Left() const {
     std::vector<std::string> left;
     std::error_code gone;

@@ -13,15 +13,15 @@ AttemptVerdict Failed(Outcome outcome, bool on_device = false) {
   return verdict;
 }
 
-TEST(FailurePolicy, ASignalIsTriedOnceMoreThenItIsAFailure) {
+TEST(FailurePolicy, SignalIsRetriedOnce) {
   FailurePolicy failure_policy{OnFailure()};
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kPlanned);
   EXPECT_EQ(failure_policy.After("b", Failed(Outcome::kSignal)).state, TrialState::kPlanned)
-      << "another trial has tries of its own";
+      << "every trial has its own attempts";
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kSignal)).state, TrialState::kFailed);
 }
 
-TEST(FailurePolicy, ATemporaryFailureWaitsLongerEachTime) {
+TEST(FailurePolicy, TemporaryFailureWaitsLongerEachTime) {
   FailurePolicy failure_policy{OnFailure()};
   std::vector<double> waits;
   for (int i = 0; i < 3; ++i) waits.push_back(failure_policy.After("a", Failed(Outcome::kTemp)).retry_after_s.value());
@@ -29,7 +29,7 @@ TEST(FailurePolicy, ATemporaryFailureWaitsLongerEachTime) {
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kTemp)).state, TrialState::kFailed);
 }
 
-TEST(FailurePolicy, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
+TEST(FailurePolicy, OutOfMemoryIsAResultByDefault) {
   OnFailure rules;
   rules.device_oom = {FailureAction::kFail};
   FailurePolicy failure_policy(rules);
@@ -37,7 +37,7 @@ TEST(FailurePolicy, OutOfMemoryIsAResultUnlessTheFileSaysOtherwise) {
   EXPECT_EQ(failure_policy.After("a", Failed(Outcome::kOom, /*on_device=*/true)).state, TrialState::kFailed);
 }
 
-TEST(FailurePolicy, WhatWasStoppedIsStillToDo) {
+TEST(FailurePolicy, StoppedTrialStaysPlanned) {
   FailurePolicy failure_policy{OnFailure()};
   const FailureDecision next = failure_policy.After("a", Failed(Outcome::kKilled));
   EXPECT_EQ(next.state, TrialState::kPlanned);
@@ -56,7 +56,7 @@ TEST(StopRules, ThreeFailuresWithinAMinutePauseAndInSixtyOneSecondsDoNot) {
   EXPECT_FALSE(slow.Ended(TrialState::kFailed, Outcome::kPlugin, 71));
 }
 
-TEST(StopRules, WhatTheNumbersBroughtAboutDoesNotCount) {
+TEST(StopRules, IgnoreFailuresCausedByValues) {
   StopRules rules(StopSweep(), 24);
   for (int i = 0; i < 10; ++i) {
     EXPECT_FALSE(rules.Ended(TrialState::kFailed, Outcome::kNan, i));
@@ -86,7 +86,7 @@ TEST(StopRules, TooLargeAShareOfFailuresPauses) {
   EXPECT_TRUE(rules.Ended(TrialState::kFailed, Outcome::kNan, 200));
 }
 
-TEST(FailurePolicy, WhatWasNotTheTrialsFaultIsTriedAgainByTheNextSession) {
+TEST(FailurePolicy, NextSessionRetriesTemporaryFailures) {
   TrialRecord trial;
   trial.state = TrialState::kFailed;
   trial.outcome = Outcome::kTemp;

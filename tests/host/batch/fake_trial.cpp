@@ -1,4 +1,4 @@
-// A trial that does one thing, well or badly: fake_trial MODE [ARGUMENT...]. What each mode is for, the tests say.
+// A trial that behaves as MODE demands: fake_trial MODE [ARGUMENT...]. The tests explain each mode.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ pid_t Spawn(const std::function<void()>& work) {
   return pid;
 }
 
-// Says through a pipe when the processes it was given to are there.
+// Reports through a pipe when the forked processes have started.
 class Ready {
  public:
   Ready() {
@@ -77,7 +77,7 @@ int Save(const Words&) {
   SleepForEver();
 }
 
-// A child that stops itself; the trial runs on.
+// A child that stops itself; the trial keeps running.
 int StopChild(const Words&) {
   const pid_t child = Spawn([] { raise(SIGSTOP); });
   waitpid(child, nullptr, WUNTRACED);
@@ -97,7 +97,7 @@ int IgnoreTerm(const Words&) {
   SleepForEver();
 }
 
-// Children that outlive their parent, each further out of reach: in the group, in a session of its own, a daemon.
+// Children that outlive their parent: in the group, in their own session, as a daemon.
 int LeaveChild(const Words& words) {
   const Ready ready;
   const int count = words.empty() ? 1 : std::stoi(words[0]);
@@ -138,7 +138,7 @@ int LeaveDaemon(const Words&) {
   return 0;
 }
 
-// The same three, and then it stays.
+// The same three, but the trial stays.
 int LeaveAllAndSleep(const Words&) {
   LeaveChild({});
   LeaveSession({});
@@ -151,11 +151,11 @@ int CloseAll(const Words&) {
   return 0;
 }
 
-void* volatile last_filled;  // or the compiler sees that nobody reads the memory, and asks for none
+void* volatile last_filled;  // keeps the compiler from removing unread memory
 
 void Fill(size_t bytes) { last_filled = std::memset(::operator new(bytes), 1, bytes); }
 
-// In steps, as programs grow; what it can not have is an exception or, "crash", a null pointer written to.
+// Grows in steps like real programs. If memory runs out, it throws or, with "crash", writes to a null pointer.
 int FillUntil(const Words& words) {
   constexpr size_t kStep = 1 << 20;
   const size_t limit = std::stoull(words[0]);
@@ -169,7 +169,7 @@ int FillUntil(const Words& words) {
   return Sleep({});
 }
 
-// Each child alone stays below the limit.
+// Each child stays below the limit.
 int FillInChildren(const Words& words) {
   for (int i = 0; i < std::stoi(words[0]); ++i) {
     Spawn([&] {

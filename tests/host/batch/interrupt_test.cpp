@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A process with a scope, whose standard error the test reads.
+// A process with an InterruptScope; the test reads its stderr.
 class InterruptTest : public EngineTest {
  protected:
   ~InterruptTest() override {
@@ -26,7 +26,7 @@ class InterruptTest : public EngineTest {
     close(err_[1]);
   }
 
-  // `body` runs in the other process, once the scope is there.
+  // `body` runs in the child, inside the scope.
   void Start(const std::function<void()>& body) {
     int ready[2];
     ASSERT_EQ(0, pipe2(err_, O_CLOEXEC));
@@ -79,7 +79,7 @@ TEST_F(InterruptTest, AnswersWhileTheLoopIsBusyElsewhere) {
 }
 
 TEST_F(InterruptTest, EndsProcessAndItsChildrenAtTheSecond) {
-  // A trial that does not listen gets ten minutes if its supervisor just dies.
+  // A trial that ignores a stop has ten minutes if its supervisor dies.
   TrialCommand command = Fake({"ignore-term"});
   command.grace_s = 600;
   Start([&] {
@@ -96,7 +96,7 @@ TEST_F(InterruptTest, EndsProcessAndItsChildrenAtTheSecond) {
   Until([&] { return Left().empty(); });
 }
 
-// A key that is held down repeats within the time for the answer, and must not put it off.
+// A held key repeats within the time for the answer, and must not delay it.
 TEST_F(InterruptTest, EndsProcessWhileCtrlCIsHeld) {
   Start(WaitForEver);
   for (int i = 0; i < 20; ++i) {
@@ -133,7 +133,7 @@ TEST_F(InterruptTest, PrintsNothingOnceAcknowledged) {
   EXPECT_EQ("", Said(std::chrono::milliseconds(0)));
 }
 
-// The reader of the pipe does not read: the handler must not wait for it.
+// The pipe is not read: the handler must not wait for its reader.
 TEST_F(InterruptTest, EndsProcessWhoseTerminalIsBlocked) {
   Start([] {
     const std::string block(4096, 'x');

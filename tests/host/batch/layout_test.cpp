@@ -32,7 +32,7 @@ class LayoutTest : public testing::Test {
 TEST_F(LayoutTest, FreshTakesTheNextFreeNumber) {
   EXPECT_FALSE(MoveAside(out_));
   std::filesystem::create_directories(out_);
-  EXPECT_FALSE(MoveAside(out_)) << "an empty folder is there to be used";
+  EXPECT_FALSE(MoveAside(out_)) << "an empty folder is used";
   std::ofstream(out_ / "plan.jsonl") << "{}";
   EXPECT_EQ(folder_ / "run.1", MoveAside(out_));
   std::filesystem::create_directories(out_);
@@ -41,7 +41,7 @@ TEST_F(LayoutTest, FreshTakesTheNextFreeNumber) {
   EXPECT_FALSE(std::filesystem::exists(out_));
 }
 
-TEST_F(LayoutTest, FolderInUseIsRefusedAndNotMoved) {
+TEST_F(LayoutTest, FolderInUseIsRejectedAndStays) {
   const OutLock lock(out_);
   EXPECT_THROW(OutLock{out_}, std::runtime_error);
   EXPECT_THROW(MoveAside(out_), std::runtime_error);
@@ -57,14 +57,14 @@ TEST_F(LayoutTest, FreshMovesNothingButResults) {
   EXPECT_THROW(MoveAside(folder_ / "file"), std::runtime_error);
 }
 
-TEST_F(LayoutTest, FolderWhoseLockFileWasRemovedIsInUseAllTheSame) {
+TEST_F(LayoutTest, FolderWithoutItsLockFileStaysInUse) {
   const OutLock lock(out_);
   std::filesystem::remove(out_ / "lock");
   EXPECT_THAT([&] { OutLock{out_}; },
               testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("process " + std::to_string(getpid()))));
 }
 
-TEST_F(LayoutTest, FolderOfWhichATrialStillRunsIsInUse) {
+TEST_F(LayoutTest, FolderOfARunningTrialIsInUse) {
   std::filesystem::create_directories(TrialFolderOf(out_, "0123456789ab").folder);
   std::optional<HeldFolder> trial(std::in_place, TrialFolderOf(out_, "0123456789ab").folder);
   LockTrial(*trial);
@@ -74,7 +74,7 @@ TEST_F(LayoutTest, FolderOfWhichATrialStillRunsIsInUse) {
   const OutLock lock(out_);
 }
 
-// Not as if somebody had moved it away meanwhile: that would be tried for ever.
+// Not mistaken for a folder that was moved away, which would be tried forever.
 TEST_F(LayoutTest, AFolderThatCannotBeOpenedIsNamedWithTheReason) {
   std::filesystem::create_directories(out_);
   const std::string sentence = "cannot open " + out_.string() + ": Too many open files";
@@ -102,8 +102,8 @@ TEST_F(LayoutTest, AStatusThatIsAPipeIsNotOpened) {
   EXPECT_FALSE(StatusReader(folder_ / "status").Read());
 }
 
-// A copy of a folder, while its batch runs, names a supervisor that is not at work in it.
-TEST_F(LayoutTest, CopiedLockNamesNobody) {
+// A folder copied while its batch runs names a supervisor that does not work in it.
+TEST_F(LayoutTest, CopiedLockNamesNoSupervisor) {
   const OutLock lock(out_);
   std::filesystem::create_directories(folder_ / "copy");
   std::filesystem::copy(out_ / "lock", folder_ / "copy/lock");
@@ -111,7 +111,7 @@ TEST_F(LayoutTest, CopiedLockNamesNobody) {
   EXPECT_FALSE(FindSupervisor(folder_ / "copy"));
 }
 
-TEST_F(LayoutTest, LockSaysWhoHoldsItAndIsEmptyAfterwards) {
+TEST_F(LayoutTest, LockNamesItsHolderAndIsEmptyAfterwards) {
   {
     const OutLock lock(out_);
     EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
@@ -128,17 +128,17 @@ TEST_F(LayoutTest, LockSaysWhoHoldsItAndIsEmptyAfterwards) {
   EXPECT_TRUE(IsFree(out_));
 }
 
-TEST_F(LayoutTest, PidGivenToAnotherProcessIsNoSupervisor) {
+TEST_F(LayoutTest, ReusedPidIsNotASupervisor) {
   std::filesystem::create_directories(out_);
   ProcessId reused = ThisProcess();
   ++reused.pid_start;
   std::ofstream(out_ / "lock") << ToJson(reused).dump();
   EXPECT_FALSE(FindSupervisor(out_));
-  const OutLock lock(out_);  // nobody holds it: whatever it says
+  const OutLock lock(out_);  // a free lock counts as free, whatever it contains
   EXPECT_TRUE(FindSupervisor(out_));
 }
 
-TEST_F(LayoutTest, SupervisorOfAnotherMachineIsThereWhileTheLockIsKept) {
+TEST_F(LayoutTest, SupervisorOnADifferentMachineLivesWithItsLock) {
   std::filesystem::create_directories(out_);
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
@@ -151,15 +151,15 @@ TEST_F(LayoutTest, SupervisorOfAnotherMachineIsThereWhileTheLockIsKept) {
   close(lock);
 }
 
-TEST_F(LayoutTest, UpkeepKeepsTheFolderButIsNoSupervisor) {
+TEST_F(LayoutTest, UpkeepLocksTheFolderButIsNotASupervisor) {
   const OutLock lock(out_, {}, LockFor::kUpkeep);
   EXPECT_FALSE(FindSupervisor(out_));
   EXPECT_FALSE(IsFree(out_));
   EXPECT_THROW(OutLock{out_}, std::runtime_error);
 }
 
-// Two `run --fresh` wait for the same orphans: the one that comes second holds a lock of results that are no longer in OUT.
-TEST_F(LayoutTest, LockOfAFolderThatWasMovedAwayIsNotTaken) {
+// Two `run --fresh` wait for the same orphans. The second then holds a lock of results that have left OUT.
+TEST_F(LayoutTest, DoesNotLockAFolderThatWasMovedAway) {
   std::filesystem::create_directories(out_);
   ProcessId dead = ThisProcess();
   ++dead.pid_start;
@@ -173,12 +173,12 @@ TEST_F(LayoutTest, LockOfAFolderThatWasMovedAwayIsNotTaken) {
     first = std::make_unique<OutLock>(out_);
   };
   EXPECT_THROW(OutLock(out_, another_run_is_quicker), std::runtime_error);
-  EXPECT_TRUE(FindSupervisor(out_));  // the first: its lock still says so
+  EXPECT_TRUE(FindSupervisor(out_));  // the lock still names the first
   first.reset();
   EXPECT_TRUE(IsFree(out_));
 }
 
-TEST_F(LayoutTest, WhereTheFolderWasMovedAwayANewOneIsMade) {
+TEST_F(LayoutTest, CreatesFolderIfTheOldOneWasMoved) {
   std::filesystem::create_directories(out_);
   ProcessId dead = ThisProcess();
   ++dead.pid_start;
@@ -194,7 +194,7 @@ TEST_F(LayoutTest, WhereTheFolderWasMovedAwayANewOneIsMade) {
   EXPECT_TRUE(IsFree(folder_ / "run.1"));
 }
 
-// A process that keeps the lock of a supervisor that is gone, as a trial does that outlives it, until it is released.
+// A process that holds the lock of a dead supervisor until it is released, like a trial that outlives it.
 class Orphan {
  public:
   explicit Orphan(const std::filesystem::path& out) {
@@ -231,7 +231,7 @@ class Orphan {
   pid_t pid_ = 0;
 };
 
-TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
+TEST_F(LayoutTest, WaitsForTrialsOfADeadSupervisor) {
   Orphan orphan(out_);
   EXPECT_FALSE(FindSupervisor(out_));
   EXPECT_FALSE(IsFree(out_));
@@ -247,7 +247,7 @@ TEST_F(LayoutTest, TrialsOfADeadSupervisorAreWaitedFor) {
   EXPECT_EQ(getpid(), FindSupervisor(out_)->pid);
 }
 
-// The run that waits is stopped, before or after another one has got the folder.
+// The waiting run is stopped before or after a different run has got the folder.
 TEST_F(LayoutTest, RunThatWaitsInVainRestoresOnlyItsOwnName) {
   const Orphan orphan(out_);
   const std::optional<std::string> before = ReadFile(out_ / "lock");

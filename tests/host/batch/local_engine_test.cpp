@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST_F(EngineTest, StatusIsThatOfTheJobAlsoAfterItsEnd) {
+TEST_F(EngineTest, StatusOutlivesItsJob) {
   StatusFile written{};
   std::copy_n(kStatusMagic, 8, written.magic);
   written.iteration = 5;
@@ -85,7 +85,7 @@ TEST_F(EngineTest, EveryRowOfTheFailureTable) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, NothingThatATrialStartedOutlivesIt) {
+TEST_F(EngineTest, NoProcessOutlivesItsTrial) {
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
            {"leave-child"}, {"leave-child", "100"}, {"leave-session"}, {"leave-daemon"}, {"close-all"}}) {
     const JobEnd end = Run(arguments);
@@ -95,31 +95,30 @@ TEST_F(EngineTest, NothingThatATrialStartedOutlivesIt) {
   }
 }
 
-TEST_F(EngineTest, AskedTrialSavesAndItsExitCodeArrives) {
+TEST_F(EngineTest, StoppedTrialSavesAndReturnsItsExitCode) {
   engine_.Stop(StartReady({"save"}), StopHow::kAsk);
   EXPECT_EQ(75, End().exit.code);
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, TrialThatDoesNotListenIsKilledAfterTheGrace) {
+TEST_F(EngineTest, KillsTrialThatIgnoresAStop) {
   engine_.Stop(StartReady({"ignore-term"}), StopHow::kAsk);
   EXPECT_EQ(SIGKILL, End().exit.signal);
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, KillEndsAlsoWhatHidesFromIt) {
+TEST_F(EngineTest, KillEndsHiddenProcesses) {
   engine_.Stop(StartReady({"leave-all-and-sleep"}), StopHow::kKill);
   EXPECT_EQ(SIGKILL, End().exit.signal);
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, QuestionWhereItIsReachesTheTrial) {
+TEST_F(EngineTest, RequestForStacksReachesTheTrial) {
   engine_.Stop(StartReady({"where"}), StopHow::kWhere);
   EXPECT_EQ(42, End().exit.code);
 }
 
-// Its first instruction finds the signal there, while what it has inherited from a supervisor that counts Ctrl-C is still its
-// own.
+// The signal is pending at the child's first instruction, while it still has the handlers of a supervisor that counts Ctrl-C.
 TEST_F(EngineTest, StopRightAfterTheStartIsNotLost) {
   static bool stop_at_birth = false;
   pthread_atfork(nullptr, nullptr, [] {
@@ -134,7 +133,7 @@ TEST_F(EngineTest, StopRightAfterTheStartIsNotLost) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, WaitTellsEachEndOnce) {
+TEST_F(EngineTest, WaitReportsEachEndOnce) {
   std::vector<JobId> started, ended;
   for (int i = 0; i < 5; ++i) {
     started.push_back(engine_.Start(Fake({"exit", "0"})));
@@ -160,8 +159,8 @@ TEST_F(EngineTest, EnvironmentCoresAndOutputAreTheTrials) {
   EXPECT_THAT(LastLines(folder_ / "stderr.log", 10), ElementsAre("oops"));
 }
 
-// 200 MB, its last line without a line's end, then a crash.
-TEST_F(EngineTest, ATrialThatPrintsWithoutEndCostsABoundedLogWithItsLastLine) {
+// 200 MB without a newline at the end, then a crash.
+TEST_F(EngineTest, EndlessOutputKeepsLogBoundedWithItsLastLine) {
   TrialCommand command = Fake(
       {"-c", "echo first >&2; yes 'much ado about nothing' | head -c 200100000 >&2; printf 'last words' >&2; kill -SEGV $$"});
   command.child.program = "/bin/sh";
@@ -172,7 +171,7 @@ TEST_F(EngineTest, ATrialThatPrintsWithoutEndCostsABoundedLogWithItsLastLine) {
   EXPECT_THAT(LastLines(folder_ / "stderr.log", 2), ElementsAre("much ado about nothing", "last words"));
 }
 
-TEST_F(EngineTest, LastWordsOfATrialThatIsKilledSurvive) {
+TEST_F(EngineTest, KilledTrialKeepsItsLastOutput) {
   TrialCommand command = Fake({"-c", "yes | head -c 40000000; echo last words; kill -KILL $$"});
   command.child.program = "/bin/sh";
   engine_.Start(command);
@@ -180,8 +179,8 @@ TEST_F(EngineTest, LastWordsOfATrialThatIsKilledSurvive) {
   EXPECT_THAT(LastLines(folder_ / "stdout.log", 1), ElementsAre("last words"));
 }
 
-// A daemon that keeps the pipe open, and one that prints as it is killed.
-TEST_F(EngineTest, WhatATrialLeavesBehindHoldsUpNoLog) {
+// One daemon keeps the pipe open, the other prints when it is killed.
+TEST_F(EngineTest, LeftoverProcessesDelayNoLog) {
   TrialCommand command = Fake({"-c", "setsid sh -c 'while :; do echo noise; done' & setsid sleep 600 & echo done; exit 3"});
   command.child.program = "/bin/sh";
   const auto began = std::chrono::steady_clock::now();
@@ -200,13 +199,13 @@ TEST_F(EngineTest, TrialOfTheCpuSeesNoGpu) {
   EXPECT_EQ("[]\n", ReadFile(folder_ / "stdout.log"));
 }
 
-TEST_F(EngineTest, ProgramThatIsNotThereIsASentence) {
+TEST_F(EngineTest, ReportsMissingProgram) {
   TrialCommand command = Fake({});
   command.child.program = folder_ / "nothing";
   EXPECT_THROW(engine_.Start(command), std::runtime_error);
 }
 
-TEST_F(EngineTest, TrialThatCanNotBeExecutedWasNeverStarted) {
+TEST_F(EngineTest, TrialThatCannotBeExecutedNeverStarts) {
   TrialCommand command = Fake({});
   command.child.program = folder_ / "no_program";
   std::ofstream(command.child.program) << "\x01\x02";
@@ -217,7 +216,7 @@ TEST_F(EngineTest, TrialThatCanNotBeExecutedWasNeverStarted) {
   EXPECT_EQ(75, end.exit.code);
 }
 
-TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
+TEST_F(EngineTest, TrialWithoutItsCoresNeverStarts) {
   TrialCommand command = Fake({"exit", "0"});
   command.allocation.cores = {CPU_SETSIZE - 1};
   engine_.Start(command);
@@ -227,14 +226,14 @@ TEST_F(EngineTest, TrialThatCanNotHaveItsCoresIsNotStarted) {
   EXPECT_EQ("", Run({"exit", "75"}).not_started);
 }
 
-TEST_F(EngineTest, ShimThatIsKilledTakesItsTrialAndAllOfItWithIt) {
+TEST_F(EngineTest, KilledShimEndsItsTrialAndAllItsProcesses) {
   StartReady({"leave-all-and-sleep"});
   kill(ChildrenOf(getpid()).at(0), SIGKILL);
   EXPECT_EQ(SIGKILL, End().exit.signal);
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, ShimThatIsKilledTakesNoOtherJobWithIt) {
+TEST_F(EngineTest, KilledShimEndsNoOtherJob) {
   const Child bystander({"/bin/sleep", {"600"}, {}, {}, {}, {}});
   const JobId killed = StartReady({"leave-all-and-sleep"});
   const std::vector<pid_t> before = ChildrenOf(getpid());
@@ -251,7 +250,7 @@ TEST_F(EngineTest, ShimThatIsKilledTakesNoOtherJobWithIt) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, EngineThatGoesOutOfScopeEndsAlsoWhatAKilledShimHasLeft) {
+TEST_F(EngineTest, DestructorEndsLeftoversOfAKilledShim) {
   {
     LocalEngine engine(kBackplane);
     engine.Start(Fake({"leave-all-and-sleep"}));
@@ -261,7 +260,7 @@ TEST_F(EngineTest, EngineThatGoesOutOfScopeEndsAlsoWhatAKilledShimHasLeft) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
+TEST_F(EngineTest, DestructorLeavesNoProcess) {
   {
     LocalEngine engine(kBackplane);
     engine.Start(Fake({"leave-all-and-sleep"}));
@@ -270,7 +269,7 @@ TEST_F(EngineTest, EngineThatGoesOutOfScopeLeavesNothing) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-// As a shim does that a debugger or a sanitizer holds while it exits.
+// Like a shim that a debugger or a sanitizer holds at its exit.
 TEST_F(EngineTest, ShimThatReportsTheEndButStaysIsKilled) {
   const std::filesystem::path shim = folder_ / "backplane-shim";
   std::ofstream(shim) << "#!/bin/sh\nfor word; do case $word in --report-fd=*) fd=${word#*=} ;; esac; done\n"
@@ -287,7 +286,7 @@ TEST_F(EngineTest, ShimThatReportsTheEndButStaysIsKilled) {
   EXPECT_THAT(Left(), IsEmpty());
 }
 
-// The second clock: a trial that gives no sign of life in its status file.
+// Trials without a sign of life in their status file.
 class SilenceTest : public EngineTest {
  protected:
   static constexpr double kLimit_s = 1;
@@ -299,7 +298,7 @@ class SilenceTest : public EngineTest {
     command.grace_s = 60;
     return command;
   }
-  // Past its set-up.
+  // Waits until it has passed its set-up.
   void StartSilent(std::vector<std::string> arguments) {
     job_ = engine_.Start(Silent(std::move(arguments)));
     Until([&] { return ReadFile(folder_ / "stdout.log").value_or("").find("ready") != std::string::npos; });
@@ -320,7 +319,7 @@ class SilenceTest : public EngineTest {
   uint64_t beats_ = 0;
 };
 
-// Between the limit and the kill the trial has half a second for its stacks.
+// A trial has half a second for its stacks between the limit and the kill.
 TEST_F(SilenceTest, KillsTrialNoLaterIfItGetsSigtermMeanwhile) {
   StartSilent({"ignore-term"});
   Sleep(kLimit_s + 0.3);
@@ -444,7 +443,7 @@ TEST_F(SilenceTest, LeavesOutTimeOfStoppedSupervisor) {
     const std::vector<pid_t> trials = shims.size() == 1 ? ChildrenOf(shims[0]) : std::vector<pid_t>();
     trial_ = trials.size() == 1 ? trials[0] : 0;
     const auto state = StateOf(trial_);
-    return state && state->name == "fake_trial";  // before that it is a copy of its shim
+    return state && state->name == "fake_trial";  // until then it is a copy of its shim
   });
   kill(trial_, SIGSTOP);
   kill(host.pid(), SIGSTOP);
@@ -454,7 +453,7 @@ TEST_F(SilenceTest, LeavesOutTimeOfStoppedSupervisor) {
   Until([&] { return ReadFile(log).value_or("").find("ended 1 it was stopped (state T)") != std::string::npos; });
 }
 
-// A tracer holds it where it ends: as with a disk that does not answer, SIGKILL has no effect.
+// A tracer holds it at its exit: like a disk that does not answer, it survives SIGKILL.
 TEST_F(SilenceTest, LeavesTrialThatNoSignalEnds) {
   StartSilent({"sleep"});
   if (ptrace(PTRACE_SEIZE, trial_, nullptr, PTRACE_O_TRACEEXIT) != 0) {
@@ -474,8 +473,8 @@ TEST_F(SilenceTest, LeavesTrialThatNoSignalEnds) {
   });
 }
 
-// At moments spread over the start of its trials: some are not there yet, some have left their daemons already.
-TEST_F(EngineTest, SupervisorThatIsKilledLeavesNothingAndKeepsTheFolderUntilThen) {
+// Kills come at moments spread over the start of the trials: before some exist, and after some have left daemons.
+TEST_F(EngineTest, KilledSupervisorLeavesNoProcessAndHoldsTheFolder) {
   const std::filesystem::path lock_file = folder_ / "lock";
   for (int moment_ms = 0; moment_ms <= 20; moment_ms += 4) {
     const std::filesystem::path log = folder_ / ("host" + std::to_string(moment_ms));

@@ -8,7 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-// The points of a grid over two memory axes, the second one varying fastest.
+// The points of a grid over two memory axes; the second varies fastest.
 Plan GridOf(double rows, double columns) {
   Plan plan;
   plan.memory_axes = {"rows", "columns"};
@@ -31,25 +31,25 @@ Plan Chain(const std::vector<double>& sizes) {
   return plan;
 }
 
-TEST(MemoryFrontier, AllThatIsLargerStandsAbove) {
+TEST(MemoryFrontier, PlacesAllLargerPointsAbove) {
   EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(1), UnorderedElementsAre(2, 4, 5));
   EXPECT_THAT(MemoryFrontier(GridOf(2, 3)).Above(5), ElementsAre());
 }
 
-TEST(MemoryFrontier, OnlyTheNextSmallerOnesStandBelow) {
+TEST(MemoryFrontier, PlacesOnlyDirectSmallerNeighboursBelow) {
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(0), ElementsAre(2));
   EXPECT_THAT(MemoryFrontier(Chain({8, 1, 4, 2})).Below(1), ElementsAre());
   EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(8), UnorderedElementsAre(5, 7));
   EXPECT_THAT(MemoryFrontier(GridOf(3, 3)).Below(0), ElementsAre());
 }
 
-TEST(MemoryFrontier, APointThatIsNotComparableHidesNothing) {
+TEST(MemoryFrontier, IgnoresPointsThatAreNotComparable) {
   Plan plan = GridOf(3, 3);
-  plan.points[5].values[2].second = 0.2;  // another chain
+  plan.points[5].values[2].second = 0.2;  // a different chain
   EXPECT_THAT(MemoryFrontier(plan).Below(8), UnorderedElementsAre(2, 7));
 }
 
-// Whoever waits for the next smaller ones, which waited themselves, has waited for all.
+// A point that waits for its direct smaller neighbours thereby waits for all smaller points.
 TEST(MemoryFrontier, StepsDownReachEveryPointThatIsSmaller) {
   const Plan plan = GridOf(6, 7);
   const MemoryFrontier frontier(plan);

@@ -23,7 +23,7 @@ class MemoryTest : public EngineTest {
   }
 };
 
-TEST_F(MemoryTest, TrialWithinItsLimitIsLeftAlone) {
+TEST_F(MemoryTest, TrialWithinItsLimitCompletes) {
   const JobEnd end = RunLimited({"exit", "0"});
   EXPECT_EQ(0, end.exit.code);
   EXPECT_FALSE(end.over_memory);
@@ -36,7 +36,7 @@ TEST_F(MemoryTest, OneProcessThatFillsMemoryIsOom) {
   EXPECT_LT(end.peak_rss_bytes, 2 * kLimit);
 }
 
-TEST_F(MemoryTest, CrashWhereMemoryEndsIsOom) {
+TEST_F(MemoryTest, CrashAtTheMemoryLimitIsOom) {
   const JobEnd end = RunLimited({"fill", std::to_string(2 * kLimit), "crash"});
   EXPECT_EQ("oom", OutcomeOf(end)) << end.exit.code << " " << end.exit.signal << " " << end.peak_rss_bytes;
 }

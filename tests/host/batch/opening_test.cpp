@@ -1,4 +1,4 @@
-// What a session has to run after earlier ones, for each way to ask for it.
+// The trials that a session runs after earlier sessions, per option of the command.
 #include "batch/opening.hpp"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ class Opening : public testing::Test {
     record.attempts[0].end.outcome = outcome;
   }
 
-  // The trials that would run, and in `changes_` the new states.
+  // Returns the trials that would run; `changes_` receives the new states.
   std::vector<size_t> Run(const RunOnly& only = {}, ChangedStates damaged = {}) {
     Schedule schedule(plan_);
     changes_ = OpenSchedule(plan_, record_, only, FailurePolicy({}), names_, std::move(damaged), &schedule);
@@ -61,13 +61,13 @@ class Opening : public testing::Test {
   ChangedStates changes_;
 };
 
-TEST_F(Opening, RunsWhatIsNewAndWhatMayPassByNow) {
+TEST_F(Opening, RunsNewTrialsAndRetries) {
   EXPECT_THAT(Run(), ElementsAre(kRetry, kNew, kAfterNew));
   EXPECT_THAT(Changed(), ElementsAre(kRetry, kLost)) << "the second never starts: its first stage failed";
   EXPECT_EQ(changes_[1].second.why, "the stage before it, trial 1, is FAILED");
 }
 
-TEST_F(Opening, LeavesAllThatIsNotMeant) {
+TEST_F(Opening, LeavesOtherTrials) {
   EXPECT_THAT(Run({.failed = std::set<std::string>{}}), ElementsAre(kFailed, kRetry));
   EXPECT_THAT(Run({.failed = std::set<std::string>{"plugin"}}), ElementsAre(kFailed));
   EXPECT_THAT(Changed(), IsEmpty()) << "a failed trial stays failed in the record until it starts";
@@ -83,7 +83,7 @@ TEST_F(Opening, RunsDamagedTrialsAgain) {
   EXPECT_THAT(Run({.pruned = true}, damaged), ElementsAre(kPruned));
 }
 
-TEST_F(Opening, RunsWhatLostItsStartOnceThatRunsAgain) {
+TEST_F(Opening, RunsTrialsWhoseFirstStageRunsAgain) {
   TrialRecord& lost = record_.trials[plan_.trials[kLost].id];
   lost.id = plan_.trials[kLost].id;
   lost.Change({TrialState::kSkipped, "the stage before it, trial 1, is FAILED", StateReason::kLostStart});

@@ -33,8 +33,8 @@ TEST(Outcome, ExitZeroNeedsAResult) {
 TEST(Outcome, UnknownExitCodeIsAPluginThatEndedTheProcess) {
   EXPECT_EQ(Outcome::kPlugin, Exit(7).outcome);
   EXPECT_EQ(Outcome::kPlugin, Exit(7, TrialState::kFailed).outcome);
-  EXPECT_EQ(Outcome::kOk, Exit(7, TrialState::kCompleted).outcome) << "a monitor did so after the trial's end";
-  EXPECT_EQ(Outcome::kTemp, Exit(75, TrialState::kCompleted).outcome) << "the trial itself says that its result is not safe";
+  EXPECT_EQ(Outcome::kOk, Exit(7, TrialState::kCompleted).outcome) << "a monitor ended the process after the trial";
+  EXPECT_EQ(Outcome::kTemp, Exit(75, TrialState::kCompleted).outcome) << "the trial reports its result as unsafe";
 }
 
 TEST(Outcome, SignalsAreNamed) {
@@ -46,7 +46,7 @@ TEST(Outcome, SignalsAreNamed) {
   EXPECT_EQ("SIGSEGV", Exit(128 + SIGSEGV).signal) << "a launcher between us reports 128 + signal";
 }
 
-TEST(Outcome, AKillAfterTheResultCameTooLate) {
+TEST(Outcome, IgnoresAKillAfterTheResult) {
   for (const StopReason stop : {StopReason::kNone, StopReason::kInterrupt, StopReason::kWallTime}) {
     EXPECT_EQ(TrialState::kCompleted, Classify({{0, SIGKILL}, stop, TrialState::kCompleted, false}).state);
     EXPECT_EQ(TrialState::kCompleted, Classify({{0, SIGKILL}, stop, TrialState::kCompleted, true}).state);
@@ -66,10 +66,10 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
     EXPECT_EQ(Outcome::kOom, death(signal, 950));
     EXPECT_EQ(Outcome::kSignal, death(signal, 949));
   }
-  EXPECT_EQ(Outcome::kSignal, death(SIGFPE, 1000)) << "no allocation that fails divides by zero";
+  EXPECT_EQ(Outcome::kSignal, death(SIGFPE, 1000)) << "a failed allocation never divides by zero";
 }
 
-TEST(Outcome, OomSaysWhatWasTakenAndGranted) {
+TEST(Outcome, OomReportsUsedAndGrantedMemory) {
   const AttemptVerdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
   EXPECT_EQ("memory ran out: it requested more than resources.memory (256 MiB); its largest process had 300 MiB", verdict.why);
 }
@@ -108,7 +108,7 @@ TEST(Outcome, NamesLimitThatEndedTrial) {
   EXPECT_EQ("gave no sign of life for 2s (resources.hang_timeout) and was killed", Classify(ending).why);
   EXPECT_TRUE(Classify(ending).by_limit);
   ending.stop = StopReason::kInterrupt;
-  EXPECT_FALSE(Classify(ending).by_limit) << "somebody did request that stop";
+  EXPECT_FALSE(Classify(ending).by_limit) << "the stop was requested";
 }
 
 TEST(Outcome, NamesThePluginThatHung) {
@@ -127,7 +127,7 @@ TEST(Outcome, ReportsSilenceAsTimeoutWithState) {
   EXPECT_EQ(Outcome::kTimeout, verdict.outcome);
   EXPECT_EQ("gave no sign of life for 4s (2 x resources.hang_timeout) and was killed; it was stopped (state T)", verdict.why);
   ending.result_state = TrialState::kCompleted;
-  EXPECT_EQ(TrialState::kCompleted, Classify(ending).state) << "it had come to its end";
+  EXPECT_EQ(TrialState::kCompleted, Classify(ending).state) << "it had ended";
 }
 
 TEST(Outcome, ReportsTrialThatCannotBeKilled) {

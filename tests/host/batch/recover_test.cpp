@@ -23,7 +23,7 @@ class RecoverTest : public testing::Test {
     std::filesystem::create_directories(out_ / "trials" / trial / "attempt-1");
     std::ofstream(out_ / "trials" / trial / "attempt-1/result.json") << text;
   }
-  // What becomes of a trial whose supervisor died while attempt 1 ran.
+  // The record of a trial whose supervisor died during attempt 1.
   TrialRecord Recover(const std::string& trial, const OnFailure& rules = {}) {
     EventLog log(out_ / "events.jsonl");
     log.Append(AttemptStart{}, trial, 1);
@@ -43,7 +43,7 @@ TEST_F(RecoverTest, AWholeResultCounts) {
   EXPECT_EQ(trial.attempts.back().end.wall_s, 2.5);
 }
 
-TEST_F(RecoverTest, WithoutAResultTheAttemptIsStaleAndTheTrialStillToDo) {
+TEST_F(RecoverTest, AttemptWithoutAResultIsStale) {
   std::filesystem::create_directories(out_ / "trials/a/attempt-1");
   const TrialRecord trial = Recover("a");
   EXPECT_EQ(trial.state, TrialState::kPlanned);
@@ -51,7 +51,7 @@ TEST_F(RecoverTest, WithoutAResultTheAttemptIsStaleAndTheTrialStillToDo) {
   EXPECT_EQ(nlohmann::json::parse(*ReadFile(out_ / "trials/a/attempt-1/result.json"))["outcome"], "stale");
 }
 
-TEST_F(RecoverTest, ARefusedStartLeavesNothingThatRan) {
+TEST_F(RecoverTest, RejectedStartCountsAsNothingRun) {
   EventLog log(out_ / "events.jsonl");
   EXPECT_FALSE(AnythingRan(out_));
   log.Append(SessionEnd{"refused"});
@@ -64,12 +64,12 @@ TEST_F(RecoverTest, ARefusedStartLeavesNothingThatRan) {
   EXPECT_TRUE(AnythingRan(out_)) << "the events are lost, the results are not";
 }
 
-TEST_F(RecoverTest, ATornResultIsNone) {
+TEST_F(RecoverTest, IgnoresATornResult) {
   Result("a", R"({"state": "COMPL)");
   EXPECT_EQ(Recover("a").outcome, Outcome::kStale);
 }
 
-TEST_F(RecoverTest, AStoppedTrialIsStillToDo) {
+TEST_F(RecoverTest, StoppedTrialStaysPlanned) {
   Result("a", R"({"state": "KILLED", "outcome": "killed", "error": "stopped on request"})");
   EXPECT_EQ(Recover("a").state, TrialState::kPlanned);
 }
@@ -83,12 +83,12 @@ TEST_F(RecoverTest, OutOfDeviceMemoryIsJudgedByItsOwnRule) {
   EXPECT_EQ(Recover("b", rules).state, TrialState::kInfeasible);
 }
 
-TEST_F(RecoverTest, KeysOfAnotherTypeAreNoReasonToGiveUp) {
+TEST_F(RecoverTest, ToleratesKeysOfADifferentType) {
   Result("a", R"({"state": "FAILED", "outcome": 7, "error": null, "wall_s": "long"})");
   EXPECT_EQ(Recover("a").state, TrialState::kFailed);
 }
 
-TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
+TEST_F(RecoverTest, AdoptsACompleteResultWithoutEvents) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
   Result("b", R"({"state": "FAILED", "outcome": "nan"})");
   EventLog log(out_ / "events.jsonl");
@@ -98,8 +98,8 @@ TEST_F(RecoverTest, ACompleteResultWithoutAnyEventIsTakenOver) {
   EXPECT_EQ(log.record().Find("b"), nullptr) << "it may run again";
 }
 
-// Whether its events were lost or its metrics: what it says it wrote is what must be there.
-TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
+// A pruned trial is finished, even if its events were lost.
+TEST_F(RecoverTest, PrunedTrialIsFinished) {
   Result("a", R"({"state": "PRUNED", "outcome": "pruned"})");
   EventLog log(out_ / "events.jsonl");
   FailurePolicy failure_policy{OnFailure()};
@@ -108,12 +108,12 @@ TEST_F(RecoverTest, APrunedTrialIsFinishedToo) {
   EXPECT_EQ(log.record().Find("a")->state, TrialState::kPruned);
 }
 
-TEST_F(RecoverTest, AResultThatIsNestedTooDeeplyIsNone) {
+TEST_F(RecoverTest, IgnoresAResultNestedTooDeeply) {
   Result("a", R"({"state": "COMPLETED", "a": )" + std::string(100000, '[') + std::string(100000, ']') + "}");
   EXPECT_EQ(Recover("a").outcome, Outcome::kStale);
 }
 
-TEST_F(RecoverTest, AResultWithoutItsMetricsIsTakenOverAndFoundDamaged) {
+TEST_F(RecoverTest, ReportsDamageOfAResultWithoutItsMetrics) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok", "iterations": 3,
                   "metrics_parts": [{"attempt": 1, "lines": 3, "bytes": 48, "crc32c": 7}]})");
   EventLog log(out_ / "events.jsonl");
@@ -131,7 +131,7 @@ AttemptRecord Ended(unsigned number, Outcome outcome) {
   return attempt;
 }
 
-TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
+TEST(OnlyFailed, SelectsFailedTrialsAndTheirRetries) {
   TrialRecord trial;
   trial.state = TrialState::kFailed;
   trial.outcome = Outcome::kNan;
@@ -146,7 +146,7 @@ TEST(OnlyFailed, MeansWhatFailedAndWhatWasUnderWayAgainAfterIt) {
   EXPECT_FALSE(MeantByOnlyFailed(trial, {})) << "it was only stopped";
 }
 
-TEST(OnlyDamaged, MeansWhatWasFinishedAndIsNotAnyMore) {
+TEST(OnlyDamaged, SelectsTrialsThatWereFinishedOnce) {
   TrialRecord trial;
   trial.attempts = {Ended(1, Outcome::kOk)};
   trial.state = TrialState::kCompleted;
@@ -154,15 +154,15 @@ TEST(OnlyDamaged, MeansWhatWasFinishedAndIsNotAnyMore) {
   trial.state = TrialState::kPlanned;
   EXPECT_TRUE(MeantByOnlyDamaged(trial));
   trial.attempts.push_back(Ended(2, Outcome::kKilled));
-  EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still means it after a stop";
+  EXPECT_TRUE(MeantByOnlyDamaged(trial)) << "the same command still selects it after a stop";
   trial.attempts.erase(trial.attempts.begin());
   EXPECT_FALSE(MeantByOnlyDamaged(trial)) << "it was never finished";
 }
 
-TEST_F(RecoverTest, ACheckpointSetAsideIsNoneAndStaysReadable) {
+TEST_F(RecoverTest, CheckpointSetAsideStaysReadable) {
   const TrialFolder folder = TrialFolderOf(out_, "a");
   std::filesystem::create_directories(folder.attempt(2).folder);
-  SetCheckpointAside(folder);  // none: nothing to do
+  SetCheckpointAside(folder);  // no checkpoint: does nothing
   std::filesystem::create_directories(folder.checkpoint());
   std::ofstream(folder.checkpoint() / "checkpoint.bin") << "bytes";
   ASSERT_TRUE(HasCheckpoint(folder.checkpoint()));
@@ -171,7 +171,7 @@ TEST_F(RecoverTest, ACheckpointSetAsideIsNoneAndStaysReadable) {
   EXPECT_EQ(ReadFile(folder.folder / "checkpoint.before-attempt-3/checkpoint.bin"), "bytes");
 }
 
-TEST_F(RecoverTest, TheEndSaysWhatStandsOnTheDisk) {
+TEST_F(RecoverTest, EndRecordsFilesOnDisk) {
   Result("a", R"({"state": "COMPLETED", "outcome": "ok"})");
   std::ofstream(out_ / "trials/a/attempt-1/metrics.jsonl") << "{}\n{}\ntorn";
   const AttemptFiles whole = Recover("a").attempts.back().end.files.value();
@@ -208,10 +208,11 @@ TEST(ChangedFiles, CountOnlyUnderTrialsThatFinished) {
   EXPECT_EQ(changes[0].key, "env.plugin");
   EXPECT_THAT(changes[0].trials, testing::ElementsAre("old1"));
   record.trials["new1"].state = TrialState::kCompleted;
-  EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty()) << "it ran with these files before";
+  EXPECT_THAT(ChangedFiles(PlanLines(TwoTrials("old")), now, record), testing::IsEmpty())
+      << "an earlier attempt used these files";
 }
 
-// Results of a version that did not record a file, and files that are no more.
+// Results of a version without records of files, and deleted files.
 TEST(ChangedFiles, IncludeFilesThatWereNotRecordedOrAreGone) {
   BatchRecord record;
   record.trials["old1"].state = TrialState::kCompleted;
@@ -229,7 +230,7 @@ TEST(ChangedFiles, IncludeFilesThatWereNotRecordedOrAreGone) {
   EXPECT_THAT(text, testing::HasSubstr("--accept-change"));
 }
 
-TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
+TEST_F(RecoverTest, StoppedTrialRestartsIfItsPluginChanged) {
   const auto stop = [&](const std::string& trial) {
     std::filesystem::create_directories(out_ / "trials" / trial / "checkpoint");
     std::ofstream(out_ / "trials" / trial / "checkpoint/checkpoint.bin") << "bytes";
@@ -240,7 +241,7 @@ TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
   const auto changes = [&] { return ChangedUnderStopped(out_, before, now, record); };
   const auto sentence = [&] { return SayBegunAnew(out_, changes(), [](const ChangedFile&) { return "/x/env_a.so"; }); };
   record.trials["old1"].state = TrialState::kPlanned;
-  EXPECT_THAT(changes(), testing::IsEmpty()) << "it has no checkpoint: nothing is given up";
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "without a checkpoint nothing is lost";
   stop("old1");
   EXPECT_EQ(sentence(),
             "env.plugin (/x/env_a.so) changed since a trial was stopped, so a new trial starts from scratch; the "
@@ -254,7 +255,7 @@ TEST_F(RecoverTest, ATrialThatWasStoppedIsSaidToBeginAnewWhereAFileChanged) {
               testing::AllOf(testing::HasSubstr("since 2 trials were stopped"), testing::HasSubstr("(first: old1)")));
   record.trials["old1"].state = TrialState::kCompleted;
   record.trials["new2"].state = TrialState::kPlanned;
-  EXPECT_THAT(changes(), testing::IsEmpty()) << "one is finished, the other has begun with this file before";
+  EXPECT_THAT(changes(), testing::IsEmpty()) << "one is finished, the other started with this file";
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ using testing::SizeIs;
 
 constexpr uint64_t kGiB = 1ull << 30;
 
-// Cores with a sibling each (0 and 1, 2 and 3, ...) at one node.
+// Cores with one sibling each (0 and 1, 2 and 3, ...) on one node.
 Machine Smt(int cores, unsigned gpus = 0) {
   Machine machine;
   for (int cpu = 0; cpu < cores; ++cpu) {
@@ -120,7 +120,7 @@ TEST(ResourcePool, ExclusiveTrialsWithADeviceOfTheirOwnRunSideBySide) {
   EXPECT_THAT(resource_pool.Notes(exclusive, {}), SizeIs(0));
 }
 
-TEST(ResourcePool, MoreCoresThanThereAreIsASentence) {
+TEST(ResourcePool, RejectsMoreCoresThanExist) {
   const ResourcePool resource_pool(Smt(8), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Cpus(8)); }));
   EXPECT_EQ("resources.cpus: a trial needs 9 cores, but this machine grants 8 (affinity and control group)",
@@ -153,7 +153,7 @@ TEST(ResourcePool, LimitsOfMemoryFitTogether) {
   EXPECT_FALSE(resource_pool.Take(Memory(17 * kGiB), false));
   EXPECT_TRUE(resource_pool.Take(Memory(16 * kGiB), false));
   EXPECT_FALSE(resource_pool.Take(Memory(1), false));
-  EXPECT_TRUE(resource_pool.Take(Cpus(1), false)) << "without a limit nothing is known of its need";
+  EXPECT_TRUE(resource_pool.Take(Cpus(1), false)) << "its need is unknown without a limit";
   resource_pool.Give(first);
   EXPECT_TRUE(resource_pool.Take(Memory(32 * kGiB), false));
 }
@@ -164,7 +164,7 @@ TEST(ResourcePool, MemoryThatIsNotKnownIsNotCounted) {
   EXPECT_TRUE(resource_pool.Take(Memory(1024 * kGiB), false));
 }
 
-TEST(ResourcePool, MoreMemoryThanThereIsIsASentence) {
+TEST(ResourcePool, RejectsMoreMemoryThanExists) {
   const ResourcePool resource_pool(WithMemory(6 * kGiB + kGiB / 2), {});
   EXPECT_EQ("", Complaint([&] { resource_pool.Require(Memory(6 * kGiB)); }));
   EXPECT_EQ("resources.memory: a trial needs 8GiB, but this machine grants 6.5 GiB (machine and control group)",
@@ -208,7 +208,7 @@ TEST(ResourcePool, SharesFillOneDeviceBeforeTheNext) {
     uuids.push_back(resource_pool.Take(Gpus(0.25), false)->gpus.at(0));
   }
   EXPECT_THAT(uuids, ElementsAre("GPU-a", "GPU-a", "GPU-a", "GPU-a", "GPU-b"));
-  EXPECT_FALSE(resource_pool.Take(Gpus(1), false)) << "no device is whole any more";
+  EXPECT_FALSE(resource_pool.Take(Gpus(1), false)) << "no whole device is left";
 }
 
 TEST(ResourcePool, TenTenthsAreOneDevice) {

@@ -24,7 +24,7 @@ Plan PlanOf(const std::vector<std::pair<double, std::string>>& values, unsigned 
   return plan;
 }
 
-// Runs what the schedule gives, one at a time; a trial fits if its size is at most `limit`. Returns the sizes that ran.
+// Runs the scheduled trials one at a time; a trial fits if its size is at most `limit`. Returns the sizes that ran.
 std::vector<double> Walk(const Plan& plan, Schedule* schedule, double limit) {
   std::vector<double> ran;
   while (const auto trial = schedule->Next(0)) {
@@ -51,14 +51,14 @@ TEST(Schedule, AChainRunsOutOfMemoryOnce) {
   EXPECT_EQ(schedule.state(6), TrialState::kInfeasible);
 }
 
-TEST(Schedule, AChainIsWalkedUpwardsHoweverItIsWritten) {
+TEST(Schedule, RunsAChainUpwardsInAnyOrder) {
   const Plan plan = PlanOf({{64, "a"}, {32, "a"}, {16, "a"}, {64, "b"}});
   Schedule schedule(plan);
-  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{16, 32, 64})) << "64 of b is another chain";
+  EXPECT_EQ(Walk(plan, &schedule, 16), (std::vector<double>{16, 32, 64})) << "64 of b is a different chain";
 }
 
-// An earlier session ended before it drew the conclusion.
-TEST(Schedule, WhatNeedsAsMuchMemoryAsOneThatDidNotFitIsOutOfMemoryToo) {
+// An earlier session ended before it marked the larger trials.
+TEST(Schedule, MarksLargerTrialsOutOfMemory) {
   const Plan plan = PlanOf({{64, "a"}, {16, "a"}, {32, "a"}, {64, "b"}});
   Schedule schedule(plan);
   EXPECT_TRUE(schedule.OutOfMemoryToo().empty());
@@ -68,7 +68,7 @@ TEST(Schedule, WhatNeedsAsMuchMemoryAsOneThatDidNotFitIsOutOfMemoryToo) {
   EXPECT_TRUE(schedule.OutOfMemoryToo().empty()) << "none of them is planned";
 }
 
-TEST(Schedule, WhatDoesNotFitWithOneSeedDoesNotFitWithAnother) {
+TEST(Schedule, MarksOtherSeedsOutOfMemory) {
   const Plan plan = PlanOf({{32, "a"}}, /*seeds=*/3);
   Schedule schedule(plan);
   EXPECT_EQ(Walk(plan, &schedule, 16).size(), 1u);
@@ -91,7 +91,7 @@ TEST(Schedule, ADelayedTrialLetsTheNextOneGoFirst) {
   EXPECT_EQ(schedule.Next(5), 0u);
 }
 
-TEST(Schedule, ATrialLeftAloneStaysPlanned) {
+TEST(Schedule, OmittedTrialStaysPlanned) {
   const Plan plan = PlanOf({{1, "a"}, {1, "b"}});
   Schedule schedule(plan);
   schedule.Leave(0);
@@ -100,7 +100,7 @@ TEST(Schedule, ATrialLeftAloneStaysPlanned) {
   EXPECT_EQ(schedule.state(0), TrialState::kPlanned);
 }
 
-// "0 <- 1 <- 2", "3 <- 4": chains of phases.
+// "0 <- 1 <- 2", "3 <- 4": chains of stages.
 Plan Chains() {
   Plan plan = PlanOf({{1, "a"}, {1, "b"}, {1, "c"}, {1, "d"}, {1, "e"}});
   plan.memory_axes.clear();
@@ -123,7 +123,7 @@ TEST(Schedule, APhaseWaitsForTheOneBeforeAndOtherChainsPassIt) {
   EXPECT_EQ(schedule.Next(0), 1u);
 }
 
-TEST(Schedule, WhatStartsFromATrialThatDidNotCompleteNeverCan) {
+TEST(Schedule, SkipsStagesAfterAnIncompleteTrial) {
   const Plan plan = Chains();
   for (const TrialState end : {TrialState::kFailed, TrialState::kInfeasible, TrialState::kSkipped, TrialState::kPruned}) {
     Schedule schedule(plan);
@@ -136,7 +136,7 @@ TEST(Schedule, WhatStartsFromATrialThatDidNotCompleteNeverCan) {
   }
 }
 
-TEST(Schedule, WhatStartsFromATrialThatIsLeftIsLeftToo) {
+TEST(Schedule, LeavesStagesAfterATrialThatIsLeft) {
   const Plan plan = Chains();
   Schedule schedule(plan);
   schedule.Leave(0);

@@ -12,7 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// In the place of addr2line: names every address at once, but one library that it never comes to an end with.
+// Replaces addr2line: names every address immediately, except for one library on which it hangs.
 class Stacks : public testing::Test {
  protected:
   Stacks() {
@@ -31,7 +31,7 @@ class Stacks : public testing::Test {
   const std::string path_ = getenv("PATH");
 };
 
-TEST_F(Stacks, ALibraryThatTakesLongHoldsUpNeitherTheOthersNorTheSupervisor) {
+TEST_F(Stacks, SlowLibraryDelaysNeitherOthersNorTheSupervisor) {
   std::ofstream(folder_ / "stacks") << "thread 7 (walk)\n"
                                        "\t0x10\t\t/lib/large.so\n\t0x20\t\t/lib/walker.so\n\t0x30\t\t/lib/other.so\n"
                                        "\t0x40\tmain\t/bin/host\n";

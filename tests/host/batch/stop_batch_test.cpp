@@ -61,7 +61,7 @@ int ExitCode(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST_F(StopBatchTest, WhereNothingRunsThereIsNothingToStop) {
+TEST_F(StopBatchTest, StopsNothingIfNoBatchRuns) {
   EXPECT_EQ(StopEnd::kNothingRan, Stop(false));
   { const OutLock lock(out_); }
   EXPECT_EQ(StopEnd::kNothingRan, Stop(true));
@@ -75,7 +75,7 @@ TEST_F(StopBatchTest, AsksOnceAndWaits) {
   EXPECT_THAT(said_, testing::HasSubstr("process " + std::to_string(supervisor)));
 }
 
-TEST_F(StopBatchTest, AtOnceIsASecondSignal) {
+TEST_F(StopBatchTest, NowSendsASecondSignal) {
   const pid_t supervisor = StartSupervisor(2);
   EXPECT_EQ(StopEnd::kStopped, Stop(true));
   EXPECT_EQ(2, ExitCode(supervisor));
@@ -88,7 +88,7 @@ TEST_F(StopBatchTest, ProcessThatGotTheSupervisorsPidIsNotHit) {
   EXPECT_EQ(StopEnd::kNothingRan, Stop(false));
 }
 
-TEST_F(StopBatchTest, ASupervisorOnAnotherMachineIsNamed) {
+TEST_F(StopBatchTest, NamesASupervisorOnADifferentMachine) {
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
   std::ofstream(out_ / "lock") << ToJson(far).dump();
@@ -96,7 +96,7 @@ TEST_F(StopBatchTest, ASupervisorOnAnotherMachineIsNamed) {
   ASSERT_EQ(0, flock(lock, LOCK_EX));
   EXPECT_THROW(Stop(false), std::runtime_error);
   close(lock);
-  EXPECT_EQ(StopEnd::kNothingRan, Stop(false));  // a container of yesterday
+  EXPECT_EQ(StopEnd::kNothingRan, Stop(false));  // a container that is gone
 }
 
 }  // namespace

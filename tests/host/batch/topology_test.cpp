@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Two nodes of two physical cores with two threads each, numbered as the kernel numbers them: 0-3, then their siblings 4-7.
+// Two nodes of two physical cores with two threads each, in the kernel's numbering: 0-3, then their siblings 4-7.
 class TopologyTest : public testing::Test {
  protected:
   TopologyTest() {
@@ -48,7 +48,7 @@ TEST_F(TopologyTest, SiblingsAndNodesAreRead) {
   EXPECT_EQ(1, cpus[1].node);
 }
 
-TEST_F(TopologyTest, WithoutAnswersEveryCoreStandsAlone) {
+TEST_F(TopologyTest, TreatsEveryCoreAsSingleWithoutTopology) {
   const std::vector<Cpu> cpus = ReadTopology({3, 5}, sys_ / "nothing");
   EXPECT_EQ(3, cpus[0].physical_core);
   EXPECT_EQ(5, cpus[1].physical_core);
@@ -68,7 +68,7 @@ TEST_F(TopologyTest, SeveralNodesIfNoneFits) {
 
 TEST_F(TopologyTest, OddCoreComesFromABrokenPair) { EXPECT_THAT(Choose({0, 1, 4}, 1), ElementsAre(1)); }
 
-TEST_F(TopologyTest, WholePairIsBrokenOnlyWithoutAnother) { EXPECT_THAT(Choose({0, 4}, 1), ElementsAre(0)); }
+TEST_F(TopologyTest, SplitsAPairOnlyIfNoOtherCoreIsLeft) { EXPECT_THAT(Choose({0, 4}, 1), ElementsAre(0)); }
 
 TEST_F(TopologyTest, ListsOfTheKernel) {
   EXPECT_THAT(ParseCpuList("0-2,7,10-11\n"), ElementsAre(0, 1, 2, 7, 10, 11));

@@ -35,19 +35,19 @@ TEST(UnreachedLimits, AreNamedWithTheirPlace) {
   EXPECT_THAT(NotesOf(3, 12289, Rollout(4096)), ElementsAre(HasSubstr("budget.env_steps: 12,289")));
 }
 
-TEST(UnreachedLimits, AreNoneWhereBothEndTheSameIteration) {
+TEST(UnreachedLimits, AreNoneIfBothEndInTheSameIteration) {
   EXPECT_THAT(NotesOf(3, 12288, Rollout(4096)), IsEmpty());
   EXPECT_THAT(NotesOf(3, 8193, Rollout(4096)), IsEmpty());
 }
 
-TEST(UnreachedLimits, NeedTwoLimitsAndWhatAnIterationTakes) {
+TEST(UnreachedLimits, NeedTwoLimitsAndTheSizeOfAnIteration) {
   EXPECT_THAT(NotesOf(5, 1000000, IterationSize{}), IsEmpty());
   EXPECT_THAT(NotesOf(5, {}, Rollout(4096)), IsEmpty());
-  EXPECT_THAT(NotesOf(5, {}, Rollout(4096), 3), IsEmpty()) << "no data set: refused elsewhere";
+  EXPECT_THAT(NotesOf(5, {}, Rollout(4096), 3), IsEmpty()) << "without a data set it is rejected elsewhere";
 }
 
-// 100 items in groups of 32: three whole ones and one of 4.
-TEST(UnreachedLimits, OfADataSetCountItsEpochs) {
+// 100 items in groups of 32: three full groups and one of 4.
+TEST(UnreachedLimits, CountEpochsOfADataSet) {
   constexpr IterationSize kData = {32, 32, 4, 100};
   EXPECT_THAT(
       NotesOf(9, {}, kData, 2),
@@ -58,15 +58,15 @@ TEST(UnreachedLimits, OfADataSetCountItsEpochs) {
       ElementsAre("walk.yaml:7:3 budget.epochs: 2 are never reached: budget.iterations ends the trial after 7, an epoch "
                   "has 4"));
   EXPECT_THAT(NotesOf(8, {}, kData, 2), IsEmpty());
-  // 128 steps are not four groups but an epoch and 28 items.
+  // 128 steps are an epoch and 28 items, not four groups.
   EXPECT_THAT(NotesOf(5, 128, kData), IsEmpty());
   EXPECT_THAT(NotesOf({}, 128, kData, 1), ElementsAre(HasSubstr("budget.env_steps: 128 are never reached: budget.epochs")));
   EXPECT_THAT(NotesOf({}, 100, kData, 1), IsEmpty());
   EXPECT_THAT(NotesOf(1, 300, kData, 3), ElementsAre(HasSubstr("budget.env_steps: 300"), HasSubstr("budget.epochs: 3")));
 }
 
-// How long an episode takes is not known: one step at least, and at most what the learner allows.
-TEST(UnreachedLimits, OfCandidatesAreSaidWhereEpisodesOfAnyLengthLeaveNoDoubt) {
+// The length of an episode is unknown: at least one step, and at most the learner's limit.
+TEST(UnreachedLimits, HoldForCandidatesWithEpisodesOfAnyLength) {
   constexpr IterationSize kOpen = {120, 0, 0, 0}, kBounded = {120, 12000, 0, 0};
   EXPECT_THAT(NotesOf(1000, 12000, kOpen),
               ElementsAre("walk.yaml:6:3 budget.iterations: 1,000 are never reached: budget.env_steps ends the trial at the "

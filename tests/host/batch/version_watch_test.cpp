@@ -12,16 +12,16 @@ PluginFacts Told(const std::string& numpy, const std::string& path = "fast") {
   return {{"env.x", {{"version/numpy", numpy}, {"path", path}}}};
 }
 
-TEST(VersionWatch, SaysOnceWhatIsAnotherVersion) {
+TEST(VersionWatch, ReportsEachVersionChangeOnce) {
   VersionWatch watch;
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
-  EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "another fact is no version";
+  EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "other facts are ignored";
   EXPECT_THAT(watch.Look(Told("2.1"), "c"),
               ElementsAre("env.x: numpy is 2.1 in c, but was 2.0 in b; their results may differ for this reason alone"));
   EXPECT_THAT(watch.Look(Told("2.1"), "d"), IsEmpty());
 }
 
-TEST(VersionWatch, PackagesThatOnlyOneHasAreNoDifference) {
+TEST(VersionWatch, IgnoresPackagesOfOneTrialOnly) {
   VersionWatch watch;
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
   EXPECT_THAT(watch.Look({{"env.x", {{"version/torch", "1"}}}, {"env.y", {{"version/numpy", "3"}}}}, "b"), IsEmpty());

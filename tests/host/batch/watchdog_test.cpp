@@ -19,29 +19,29 @@ std::optional<StatusFile> Beat(uint64_t heartbeat, double own_s = 0) {
   return status;
 }
 
-TEST(Watchdog, WhatGivesNoSignOfLifeIsAskedWhereItIsAndKilledALittleLater) {
+TEST(Watchdog, RequestsStacksOfASilentTrialThenKillsIt) {
   Watchdog watchdog = With(10);
   EXPECT_EQ(watchdog.Look(Beat(1), 5), std::nullopt);
-  EXPECT_EQ(watchdog.Look(Beat(1), 15), std::nullopt) << "ten seconds, and no more";
+  EXPECT_EQ(watchdog.Look(Beat(1), 15), std::nullopt) << "ten seconds are allowed";
   EXPECT_EQ(watchdog.Look(Beat(1), 15.5), StopHow::kWhere);
-  EXPECT_EQ(watchdog.Look(Beat(2), 15.9), std::nullopt) << "its threads write down where they are";
-  EXPECT_EQ(watchdog.Look(Beat(3), 16.1), StopHow::kKill) << "whatever it does now";
+  EXPECT_EQ(watchdog.Look(Beat(2), 15.9), std::nullopt) << "its threads write their stacks";
+  EXPECT_EQ(watchdog.Look(Beat(3), 16.1), StopHow::kKill) << "even with new signs of life";
   EXPECT_EQ(watchdog.stop(), StopReason::kHang);
 }
 
-TEST(Watchdog, ASignOfLifeCountsFromWhenItWasSeen) {
+TEST(Watchdog, CountsASignOfLifeFromItsReading) {
   Watchdog watchdog = With(10);
   for (uint64_t beat = 0; beat < 5; ++beat) EXPECT_EQ(watchdog.Look(Beat(beat), 9 * static_cast<double>(beat)), std::nullopt);
   EXPECT_EQ(watchdog.Look(std::nullopt, 46.5), StopHow::kWhere);
 }
 
-TEST(Watchdog, TimeInWhichTheTrialWasStoppedDoesNotCount) {
+TEST(Watchdog, IgnoresTimeOfAStoppedTrial) {
   Watchdog watchdog = With(10, 20);
   EXPECT_EQ(watchdog.Look(Beat(1, 5), 5), std::nullopt);
   EXPECT_EQ(watchdog.Look(Beat(1, 6), 1000), std::nullopt);
 }
 
-TEST(Watchdog, ATrialOutOfTimeIsAskedToEndOnceAndStillMayHang) {
+TEST(Watchdog, StopsATrialOutOfTimeOnceAndStillDetectsAHang) {
   Watchdog watchdog = With(10, 4);
   EXPECT_EQ(watchdog.Look(Beat(1), 4), std::nullopt);
   EXPECT_EQ(watchdog.Look(Beat(2), 5), StopHow::kAsk);

@@ -1,4 +1,4 @@
-// A build is taken when it is whole, and not before.
+// A build is used only when it is complete.
 #include "cli/build_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class BuildWatchTest : public testing::Test {
 
   void Write(const std::string& name, const std::string& bytes) const { std::ofstream(folder_ / name) << bytes; }
   static std::string Good() { return *ReadFile(std::string(kFixtures) + "env_good.so"); }
-  // What comes within the time that a file must have been left alone, and some more.
+  // Returns the build that appears within three times the quiet time of a file.
   std::optional<Build> Next() {
     const double until_s = BuildWatch::Now_s() + 3 * BuildWatch::kQuiet_s;
     std::optional<Build> build;
@@ -44,7 +44,7 @@ class BuildWatchTest : public testing::Test {
   BuildWatch watch_{folder_ / "built/env_good.so", folder_ / "experiment.yaml", folder_ / "scratch"};
 };
 
-TEST_F(BuildWatchTest, TakesEachBuildOnceAsACopyBesideItsNeighbours) {
+TEST_F(BuildWatchTest, CopiesEachBuildOnceWithItsNeighbours) {
   Write("built/env_good.so", Good());
   const std::optional<Build> first = Next();
   ASSERT_TRUE(first);
@@ -61,7 +61,7 @@ TEST_F(BuildWatchTest, TakesEachBuildOnceAsACopyBesideItsNeighbours) {
   EXPECT_EQ(ReadFile(first->folder / "env_good.so"), Good());
 }
 
-TEST_F(BuildWatchTest, WaitsForWhatIsNotWhole) {
+TEST_F(BuildWatchTest, WaitsForIncompleteFiles) {
   EXPECT_FALSE(Next());
   for (const std::string& bytes : {Good().substr(0, Good().size() / 2), Good().substr(0, Good().size() - 1),
                                    *ReadFile(std::string(kFixtures) + "env_unsealed.so")}) {
@@ -81,7 +81,7 @@ TEST_F(BuildWatchTest, AChangeOfTheExperimentIsABuildToo) {
   EXPECT_TRUE(Next());
 }
 
-TEST_F(BuildWatchTest, SaysOnceWhyAFileThatStaysIsNoPlugin) {
+TEST_F(BuildWatchTest, ReportsOnceWhyAFileIsNoPlugin) {
   Write("built/env_good.so", *ReadFile(std::string(kFixtures) + "env_unsealed.so"));
   ASSERT_FALSE(Next());
   EXPECT_FALSE(watch_.WhyNot());

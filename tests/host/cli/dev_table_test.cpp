@@ -15,7 +15,7 @@ BuildMeasures Build(unsigned number, std::optional<double> episode_return) {
   return build;
 }
 
-TEST(DevTable, ComparesByPercentAndWhereThatSaysNothingByTheDifference) {
+TEST(DevTable, ComparesByPercentOrByDifference) {
   const auto change = [](double before, double now) {
     const BuildMeasures a = Build(1, before);
     const std::string text = FormatBuilds(&a, Build(2, now)), row = text.substr(text.find("\nreturn") + 1);
@@ -23,7 +23,7 @@ TEST(DevTable, ComparesByPercentAndWhereThatSaysNothingByTheDifference) {
   };
   EXPECT_EQ(change(40, 60), "+50.0 %\n");
   EXPECT_EQ(change(40, -60), "-250.0 %\n");
-  EXPECT_EQ(change(-1200, -300), "+900\n") << "of a return below 0";
+  EXPECT_EQ(change(-1200, -300), "+900\n") << "negative returns";
   EXPECT_EQ(change(-300, -1200), "-900\n");
   EXPECT_EQ(change(0, 2.5), "+2.5\n");
 }

@@ -1,5 +1,5 @@
-// When episodes begin and end, against expectations written by hand: a cart whose pole stands upright at rest falls to nobody,
-// and one that stands at the edge falls with the next push.
+// Begin and end of episodes, against expectations written by hand. A cart at rest with an upright pole does not fall; one at
+// the edge falls with the next push.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::vector<double> kCalm = {0, 0, 0, 0}, kFalls = {2.39, 1, 0, 0};
-// What kFalls is after a push to the right: x + 0.02 x_dot, and x_dot + 0.02 * 9.7561 (Barto, Sutton and Anderson's equations).
+// kFalls after a push to the right: x + 0.02 x_dot, and x_dot + 0.02 * 9.7561 (equations of Barto, Sutton and Anderson).
 constexpr float kFallenX = 2.41f;
 
 // Two rows: row 0 falls in the next step, row 1 does not.
@@ -26,7 +26,7 @@ class AutoresetTest : public testing::Test {
     env.SetState(1, "state", kCalm);
     action(0) = action(1) = 1;
   }
-  // Of row 0's episode `number`: a reset draws four numbers of its seed from +-0.05.
+  // The first observation of row 0's episode `number`: a reset draws four numbers from +-0.05 with its seed.
   float FirstX(uint64_t number) const {
     bp_rng rng{bp_seed(1, BP_PURPOSE_ENV_EPISODE, 0, number), 0};
     return static_cast<float>(bp_rng_range(&rng, -0.05, 0.05));
@@ -51,23 +51,23 @@ TEST_F(AutoresetTest, SameStepShowsTheNewEpisodeAndKeepsTheLastObservation) {
   EXPECT_EQ(terminated(1), 0);
   env.Step();
   EXPECT_EQ(terminated(0), 0);
-  EXPECT_NEAR(obs(0), FirstX(1), 0.0011) << "a cart at rest has gone 0.02 s at most at 0.05 m/s";
+  EXPECT_NEAR(obs(0), FirstX(1), 0.0011) << "after the reset the cart moved for 0.02 s at 0.05 m/s at most";
 }
 
-TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheResetAlone) {
+TEST_F(AutoresetTest, NextStepShowsTheLastObservationThenTheReset) {
   Start(BP_AUTORESET_NEXT_STEP);
   env.Step();
   EXPECT_EQ(terminated(0), 1);
   EXPECT_FLOAT_EQ(obs(0), kFallenX);
   const float before = obs(1, 1);
-  action(0) = 77;  // of a row that begins anew nobody reads the action
+  action(0) = 77;  // ignored: the row resets in this step
   env.Step();
   EXPECT_EQ(obs(0), FirstX(1));
   EXPECT_EQ(reward(0), 0);
   EXPECT_EQ(terminated(0) | truncated(0), 0);
-  EXPECT_NE(obs(1, 1), before) << "the other row goes on";
+  EXPECT_NE(obs(1, 1), before) << "the other row steps";
   EXPECT_EQ(reward(1), 1);
-  EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is no action of a row that plays";
+  EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "77 is invalid for a row that steps";
   EXPECT_THAT(bp_embed_error(), HasSubstr("action of row 0: expected a whole number from 0 to 1, got 77"));
   action(0) = 1;
   env.Step();
@@ -82,7 +82,7 @@ TEST_F(AutoresetTest, DisabledWaitsForAResetOfTheRow) {
   const float before = obs(1, 1);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "row 0 has no running episode\nhint: call bp_embed_reset first");
-  EXPECT_EQ(obs(1, 1), before) << "nothing was stepped";
+  EXPECT_EQ(obs(1, 1), before) << "no row stepped";
   const uint8_t mask[] = {1, 0};
   env.Reset(mask);
   EXPECT_EQ(obs(0), FirstX(1));
@@ -106,7 +106,7 @@ TEST_F(AutoresetTest, TheHostCutsAtTheTimeLimit) {
   EXPECT_EQ(short_env.Of<double>("ep_return")(0), 3);
 }
 
-TEST_F(AutoresetTest, AnotherModeEndsAllEpisodes) {
+TEST_F(AutoresetTest, ChangeOfModeEndsAllEpisodes) {
   Start(BP_AUTORESET_SAME_STEP);
   ASSERT_EQ(bp_embed_autoreset(env.handle, BP_AUTORESET_DISABLED), BP_OK);
   EXPECT_EQ(env.Spec().at("autoreset"), "disabled");
@@ -115,7 +115,7 @@ TEST_F(AutoresetTest, AnotherModeEndsAllEpisodes) {
   EXPECT_STREQ(bp_embed_error(), "autoreset: expected 0 (SAME_STEP), 1 (NEXT_STEP) or 2 (DISABLED), got 3");
 }
 
-TEST(Seeds, OfARowDecideAllItsEpisodesWhateverItsNumber) {
+TEST(Seeds, DecideAllEpisodesOfARow) {
   Env three("cartpole", 3), one("cartpole", 1);
   const uint64_t seeds[] = {5, 9, 7};
   three.Reset(nullptr, seeds);
@@ -134,7 +134,7 @@ TEST(Seeds, OfARowDecideAllItsEpisodesWhateverItsNumber) {
       << "the first episode's seed is the one given";
 }
 
-TEST(Seeds, ThatAreNotGivenAreThoseOfTheNextEpisode) {
+TEST(Seeds, DefaultToTheNextEpisode) {
   Env env("cartpole", 1), other("cartpole", 1, nullptr, 2);
   env.Reset();
   const std::string first = env.Bytes("obs");
@@ -145,7 +145,7 @@ TEST(Seeds, ThatAreNotGivenAreThoseOfTheNextEpisode) {
   EXPECT_EQ(other.Bytes("obs"), first) << "as if opened with that seed";
 }
 
-// An env that begins anew by itself, within its step.
+// An env that resets itself within a step.
 TEST(SelfResetting, HasSameStepOnly) {
   Env env(nullptr, 3, nullptr, 1, 0, RESETS_ITSELF);
   for (const int32_t mode : {BP_AUTORESET_NEXT_STEP, BP_AUTORESET_DISABLED}) {

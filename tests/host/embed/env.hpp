@@ -1,4 +1,4 @@
-// An open env for tests, by backplane/embed.h alone.
+// An open env for tests that uses only backplane/embed.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace backplane::embed_test {
 
-// A channel's memory: element i of row r.
+// The memory of a channel: element i of row r.
 template <class T>
 struct View {
   T* data;
@@ -47,7 +47,7 @@ class Env {
     EXPECT_EQ(view.bits, 8 * sizeof(T)) << channel;
     return {static_cast<T*>(view.data), view.ndim > 0 ? view.strides[0] : 0};
   }
-  // All of a channel.
+  // The bytes of a channel.
   std::string Bytes(const std::string& channel) const {
     const bp_view view = Tensor(channel);
     int64_t n = view.bits / 8;

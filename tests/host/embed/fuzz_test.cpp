@@ -1,4 +1,4 @@
-// Any calls in any order, right or wrong: an error or not, but never a crash. For longer, and with the address sanitizer:
+// No sequence of valid and invalid calls may crash. For a longer run with AddressSanitizer:
 //   BACKPLANE_EMBED_FUZZ_S=600 build/asan/tests/embed_test --gtest_filter=Fuzz.*
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ class Fuzzer {
   static constexpr uint64_t kMostRows = 24;
 
   uint64_t Below(uint64_t n) { return draw_() % n; }
-  // Mostly of an open env; else of one that was closed, or of none.
+  // Usually an open env; else a closed one, or none.
   bp_embed* Handle() {
     if (open_.empty() || Below(20) == 0) return reinterpret_cast<bp_embed*>(Below(2) == 0 ? draw_() : last_closed_);
     return open_[Below(open_.size())];
@@ -110,7 +110,7 @@ class Fuzzer {
     Told(status);
     saved_.resize(status == BP_OK ? std::min<uint64_t>(n, saved_.size()) : 0);
   }
-  // Also cut, and with another byte: of what the host has written itself, as what an env is given back is its own to trust.
+  // Sometimes cut or with a changed byte. Limited to the host's part, because an env may trust its own bytes.
   void Load() {
     std::vector<char> bytes = saved_;
     if (!bytes.empty() && Below(3) == 0) bytes.resize(Below(bytes.size()));
@@ -150,7 +150,7 @@ class Fuzzer {
     bp_view view;
     Told(bp_embed_tensor(Handle(), kChannels[Below(std::size(kChannels))], Below(30) == 0 ? nullptr : &view));
   }
-  // Anything at all, also what is no number and no choice.
+  // Any number, including ones that are no valid action.
   void Actions() {
     bp_view view{};
     if (bp_embed_tensor(Handle(), "action", &view) != BP_OK) return;

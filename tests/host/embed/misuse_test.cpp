@@ -1,4 +1,4 @@
-// Calls that are wrong: an error with a sentence, and nothing touched.
+// Invalid calls return an error with a message and change nothing.
 #include <gmock/gmock.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,12 +21,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-TEST(Handle, OfAClosedEnvIsKnownAsSuchForEver) {
+TEST(Handle, StaysInvalidAfterClose) {
   Env first("cartpole");
   bp_embed* const old = first.handle;
   ASSERT_EQ(bp_embed_close(first.handle), BP_OK);
   first.handle = nullptr;
-  const Env second("cartpole");  // which may have the same memory
+  const Env second("cartpole");  // may get the same memory
   for (bp_embed* const handle : {old, static_cast<bp_embed*>(nullptr), reinterpret_cast<bp_embed*>(&first)}) {
     EXPECT_EQ(bp_embed_step(handle), BP_E_INVALID_ARG);
     EXPECT_STREQ(bp_embed_error(), "expected the handle of an open env, got one that is closed or was never opened");
@@ -61,7 +61,7 @@ TEST(Handle, IsUsedByOneThreadAtATime) {
 bp_embed* g_stepped = nullptr;
 std::atomic<int> g_inside{0}, g_handled{0};
 
-// A signal handler in the middle of a step, on the same thread.
+// A signal handler interrupts a step on the same thread.
 TEST(Handle, IsNotUsedBelowASignalHandler) {
   Env env("uav_grid", 512);
   env.Reset();
@@ -79,13 +79,13 @@ TEST(Handle, IsNotUsedBelowASignalHandler) {
     while (!stop) {
       const int handled = g_handled;
       pthread_kill(stepping, SIGUSR1);
-      while (!stop && g_handled == handled) usleep(50);  // or signals alone would keep a slow thread busy
+      while (!stop && g_handled == handled) usleep(50);  // signals without pauses would keep a slow thread busy
       usleep(200);
     }
   });
   for (int i = 0; i < 20000 && g_inside < 20; ++i) {
     const bp_status status = bp_embed_step(env.handle);
-    // The handler may also come between two calls, where it is the one call there is.
+    // The handler may also run between two calls, where it is allowed.
     EXPECT_TRUE(status == BP_OK || std::string(bp_embed_error()).find("using this handle") != std::string::npos);
   }
   stop = true;
@@ -94,7 +94,7 @@ TEST(Handle, IsNotUsedBelowASignalHandler) {
   EXPECT_GE(g_inside, 20);
 }
 
-TEST(Handle, IsTheProcesssThatOpenedIt) {
+TEST(Handle, BelongsToTheProcessThatOpenedIt) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer starts no threads after a fork of several";
 #endif
@@ -132,7 +132,7 @@ TEST(Handle, StaysOpenWhileAStepIsUnderWay) {
   env.handle = nullptr;
 }
 
-TEST(Actions, ThatAreNotFiniteAreNamedAndNotStepped) {
+TEST(Actions, NameValuesThatAreNotFinite) {
   Env env("pendulum", 3);
   env.Reset();
   const View<float> action = env.Of<float>("action");
@@ -144,7 +144,7 @@ TEST(Actions, ThatAreNotFiniteAreNamedAndNotStepped) {
   EXPECT_EQ(env.Bytes("obs"), before);
   action(1) = 0;
   env.Step();
-  // Without the check the NaN reaches the env, whose reward is then none.
+  // Without the check, NaN would reach the env and its reward.
   action(1) = std::nanf("");
   ASSERT_EQ(bp_embed_check_actions(env.handle, 0), BP_OK);
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_NUMERIC);
@@ -152,7 +152,7 @@ TEST(Actions, ThatAreNotFiniteAreNamedAndNotStepped) {
   EXPECT_EQ(bp_embed_step(env.handle), BP_E_INVALID_ARG) << "a failed step ends all episodes";
 }
 
-TEST(Names, ThatAreWrongGetANearOne) {
+TEST(Names, SuggestTheNearest) {
   const Env env("cartpole");
   bp_view view;
   EXPECT_EQ(bp_embed_tensor(env.handle, "final_ob", &view), BP_E_INVALID_ARG);
@@ -183,7 +183,7 @@ class SaveTest : public testing::TestWithParam<int32_t> {
   }
 };
 
-TEST_P(SaveTest, GoesOnBitForBit) {
+TEST_P(SaveTest, ResumesBitForBit) {
   Env env("cartpole", 8), other("cartpole", 8, nullptr, 99, 2);
   for (const Env* one : {&env, &other}) ASSERT_EQ(bp_embed_autoreset(one->handle, GetParam()), BP_OK);
   env.Reset();
@@ -198,7 +198,7 @@ TEST_P(SaveTest, GoesOnBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(, SaveTest, testing::Values(BP_AUTORESET_SAME_STEP, BP_AUTORESET_NEXT_STEP));
 
-TEST_F(SaveTest, RefusesWhatDoesNotFit) {
+TEST_F(SaveTest, RejectsStatesThatDoNotFit) {
   Env env("cartpole", 2), three("cartpole", 3), longer("cartpole", 2, R"({"max_episode_steps": 7})");
   uint64_t n = 0;
   EXPECT_EQ(bp_embed_save(env.handle, nullptr, 0, &n), BP_E_INVALID_ARG) << "before the first reset";
@@ -222,7 +222,7 @@ TEST_F(SaveTest, RefusesWhatDoesNotFit) {
   EXPECT_STREQ(bp_embed_error(), "env.cartpole: load: expected the autoreset mode 1, got 0");
 }
 
-// The number is chosen by this machine's memory: 16 bytes a row are less than the observations alone.
+// This machine's memory determines the number: 16 bytes per row are less than the observations need.
 TEST(Rows, BeyondTheMemoryAreRejectedBeforeItIsTouched) {
   const auto pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)), page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t rows = std::min<uint64_t>(pages * page / 16, uint64_t{1} << 32);
@@ -241,9 +241,9 @@ TEST(Rows, BeyondTheMemoryAreRejectedBeforeItIsTouched) {
   EXPECT_EQ(bp_embed_close(handle), BP_OK);
 }
 
-// Whatever mode of rounding the caller computes in, the env's numbers are the same, and the mode is as it was afterwards.
+// The caller's rounding mode does not change the env's numbers, and is restored afterwards.
 #if defined(__x86_64__)
-TEST(FloatMode, OfTheCallerIsKeptAndChangesNothing) {
+TEST(FloatMode, KeepsTheCallersAndChangesNoResult) {
   constexpr unsigned kFlush = 0x8040, kTowardsZero = 0x6000;
   Env plain("pendulum", 4, nullptr, 1, 1), flushed("pendulum", 4, nullptr, 1, 1);
   plain.Reset();

@@ -1,4 +1,4 @@
-// Opening: which env, with which options, and what is refused, in the words of an experiment file's reader.
+// Opening an env: names, options, and errors in the words of the experiment file's reader.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 constexpr char kFixtures[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
 
-// The status, and what is said of it.
+// Returns the status and the error text.
 std::pair<bp_status, std::string> Open(const char* so, const char* id, const char* options, uint64_t rows = 1,
                                        uint32_t threads = 1) {
   bp_embed* handle = nullptr;
@@ -26,7 +26,7 @@ std::pair<bp_status, std::string> Open(const char* so, const char* id, const cha
   return {status, bp_embed_error()};
 }
 
-TEST(Open, ByIdByAnotherNameAndByFile) {
+TEST(Open, AcceptsIdsAliasesAndFiles) {
   for (const char* name : {"cartpole", "env.cartpole", "CartPole-v1"}) EXPECT_EQ(Env(name).Spec().at("id"), "env.cartpole");
   const std::string file = std::string(BACKPLANE_PLUGIN_DIR) + "/env_cartpole.so";
   EXPECT_EQ(Env(nullptr, 1, nullptr, 1, 1, file.c_str()).Spec().at("id"), "env.cartpole");
@@ -41,7 +41,7 @@ TEST(Open, ListsOptionsThatTheEnvDoesNotHave) {
   EXPECT_STREQ(bp_embed_unknown_options(), "[]") << "a bad value is a different error";
 }
 
-TEST(Open, WhatIsNotThereGetsANearName) {
+TEST(Open, SuggestsANearName) {
   EXPECT_THAT(Open(nullptr, "cartpol", nullptr).second, AllOf(StartsWith("there is no env 'cartpol'; did you mean 'cartpole'"),
                                                               HasSubstr("BACKPLANE_PLUGIN_PATH adds a folder")));
   EXPECT_EQ(Open(nullptr, nullptr, nullptr).second, "expected a plugin file or an env's id, got neither");
@@ -96,14 +96,14 @@ TEST(Open, RowsAndThreadsHaveLimits) {
   EXPECT_EQ(Env("cartpole", 3, nullptr, 1, 8).Spec().at("threads"), 3) << "never more than rows";
 }
 
-TEST(Open, AnEnvOfLibTorchIsRefused) {
+TEST(Open, RejectsAnEnvOfLibTorch) {
   const std::string file = std::string(kFixtures) + "/env_other_torch.so";
   const auto [status, text] = Open(file.c_str(), nullptr, nullptr);
   EXPECT_EQ(status, BP_E_UNSUPPORTED);
   EXPECT_THAT(text, StartsWith("env.other_torch: is built against LibTorch 0.0.1+elsewhere"));
 }
 
-TEST(Open, WhatFailsInAnEnvIsASentence) {
+TEST(Open, ReportsFailuresOfAnEnv) {
   for (const char* name : {"create_fails", "create_throws", "init_fails", "no_table", "short_table"}) {
     const std::string file = std::string(kFixtures) + "/env_" + name + ".so";
     const auto [status, text] = Open(file.c_str(), nullptr, nullptr);
@@ -112,7 +112,7 @@ TEST(Open, WhatFailsInAnEnvIsASentence) {
   }
 }
 
-TEST(Spec, SaysWhatThereIs) {
+TEST(Spec, ListsChannelsAndAgents) {
   const Env env("uav_grid", 2);
   const nlohmann::json spec = env.Spec();
   EXPECT_EQ(spec.at("agents"), 10);
@@ -134,7 +134,7 @@ TEST(Spec, SaysWhatThereIs) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.data) % 64, 0u);
   EXPECT_EQ(env.Tensor("obs").data, view.data);
   const Env bytes("uav_grid", 2, R"({"patch_dtype": "int8"})");
-  EXPECT_EQ(bytes.Tensor("final_patch").shape[1], 121) << "what a further channel of OBS ended in";
+  EXPECT_EQ(bytes.Tensor("final_patch").shape[1], 121) << "the final value of a second OBS channel";
   EXPECT_EQ(bytes.Tensor("final_map").shape[1], 1600);
   const nlohmann::json cart = Env("cartpole").Spec();
   EXPECT_EQ(cart.at("state"), nlohmann::json::parse(R"([{"name": "state", "size": 4}])"));

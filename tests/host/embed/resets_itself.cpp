@@ -1,4 +1,4 @@
-// An env that starts the next episode of a row itself: it counts up from its seed, four steps long.
+// An env that resets itself: episodes of four steps count up from their seed.
 #include "backplane/env.hpp"
 
 struct ResetsItself {

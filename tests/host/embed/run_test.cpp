@@ -1,4 +1,4 @@
-// An experiment beside the process: what bp_run tells of it, how it is cancelled, and that it dies with its caller.
+// An experiment in a child process: the news of bp_run, cancelling, and its end with the caller.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ class RunTest : public testing::Test {
                         << more;
     return file;
   }
-  // Runs it, and answers with what `answer` says.
+  // Runs the experiment; the callback returns the result of `answer`.
   bp_status Run(
       const fs::path& file, std::vector<const char*> arguments = {},
       const std::function<int32_t(const News&)>& answer = [](const News&) { return 0; }) {
@@ -70,12 +70,12 @@ class RunTest : public testing::Test {
     return lines;
   }
   fs::path Out() const { return dir_ / "out"; }
-  // Processes that work in the results folder, by their arguments.
+  // Counts processes that work in the results folder, by their arguments.
   int Processes() const {
     int n = 0;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-      std::ostringstream words;  // an iterator would throw for a process that ends meanwhile
+      std::ostringstream words;  // an iterator would throw if a process ends meanwhile
       words << in.rdbuf();
       n += words.str().find(dir_.string()) != std::string::npos;
     }
@@ -89,13 +89,13 @@ class RunTest : public testing::Test {
   int32_t exit_ = -2;
 };
 
-TEST_F(RunTest, TellsOfEventsMetricsAndProgress) {
+TEST_F(RunTest, ReportsEventsMetricsAndProgress) {
   const fs::path file = Write("iterations: 3", "sweep: {seeds: {n: 2}}\n");
   ASSERT_EQ(Run(file), BP_OK) << bp_embed_error();
   EXPECT_EQ(exit_, 0);
   ASSERT_THAT(Of(BP_RUN_STARTED), SizeIs(1));
   EXPECT_EQ(Of(BP_RUN_STARTED)[0].text, Out().string());
-  // All that stands in the files, in their order.
+  // All lines of the files, in order.
   std::vector<std::string> events;
   std::map<std::string, std::vector<std::string>> metrics;
   for (const News& news : Of(BP_RUN_EVENT)) events.push_back(news.text);
@@ -108,35 +108,35 @@ TEST_F(RunTest, TellsOfEventsMetricsAndProgress) {
   EXPECT_EQ(last.at("done"), 2);
   EXPECT_EQ(news_.back().kind, static_cast<uint32_t>(BP_RUN_ENDED));
   EXPECT_TRUE(nlohmann::json::parse(news_.back().text).is_object());
-  // A second run has nothing to do, and nothing of the first is told again.
+  // A second run has nothing to do and repeats no news of the first.
   ASSERT_EQ(Run(file), BP_OK) << bp_embed_error();
   EXPECT_THAT(Of(BP_RUN_METRICS), SizeIs(0));
   for (const News& news : Of(BP_RUN_EVENT))
     EXPECT_THAT(news.text, AllOf(HasSubstr("session."), testing::Not(HasSubstr("attempt"))));
 }
 
-TEST_F(RunTest, GivesArgumentsOn) {
+TEST_F(RunTest, PassesArgumentsToTheProgram) {
   ASSERT_EQ(Run(Write("iterations: 3"), {"--set", "budget.iterations=1", "--out", (dir_ / "elsewhere").c_str()}), BP_OK);
   EXPECT_EQ(Of(BP_RUN_STARTED)[0].text, (dir_ / "elsewhere").string());
-  EXPECT_EQ(bp_run(Write("iterations: 1").c_str(), nullptr, nullptr, nullptr, nullptr), BP_OK) << "and nobody needs to listen";
+  EXPECT_EQ(bp_run(Write("iterations: 1").c_str(), nullptr, nullptr, nullptr, nullptr), BP_OK) << "works without a callback";
 }
 
-TEST_F(RunTest, IsCancelledAsByCtrlCAndGoesOn) {
+TEST_F(RunTest, CancelsLikeCtrlCAndResumes) {
   const fs::path file = Write("env_steps: 2000000000");
   const auto cancel = [](const News& news) { return news.kind == BP_RUN_METRICS ? 1 : 0; };
   EXPECT_EQ(Run(file, {}, cancel), BP_E_CANCELLED);
   EXPECT_EQ(exit_, 130);
   EXPECT_THAT(Of(BP_RUN_EVENT).back().text, HasSubstr("\"why\":\"interrupted\""));
   EXPECT_EQ(Processes(), 0);
-  EXPECT_TRUE(fs::exists(Out() / "trials")) << "it has saved itself";
-  // The second call goes on from its checkpoint.
+  EXPECT_TRUE(fs::exists(Out() / "trials")) << "it saved a checkpoint";
+  // The second call resumes from the checkpoint.
   EXPECT_EQ(Run(file, {}, cancel), BP_E_CANCELLED);
   bool resumed = false;
   for (const News& news : Of(BP_RUN_EVENT)) resumed |= news.text.find("\"resumed\":true") != std::string::npos;
   EXPECT_TRUE(resumed);
 }
 
-TEST_F(RunTest, SaysWhatIsWrongWithAFile) {
+TEST_F(RunTest, ReportsErrorsOfTheFile) {
   EXPECT_EQ(Run(Write("iterations: 0")), BP_E_CONFIG);
   EXPECT_EQ(exit_, 2);
   EXPECT_THAT(bp_embed_error(), AllOf(HasSubstr("cart.yaml:5:"), HasSubstr("budget.iterations: 0 is out of range")));
@@ -148,11 +148,11 @@ TEST_F(RunTest, SaysWhatIsWrongWithAFile) {
   unsetenv("BACKPLANE_HOME");
 }
 
-TEST_F(RunTest, WorksWhereTheCallerIgnoresItsChildren) {
+TEST_F(RunTest, WorksIfTheCallerIgnoresItsChildren) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   const bp_status status = Run(Write("iterations: 1"));
   signal(SIGCHLD, before);
-  EXPECT_EQ(status, BP_E_INTERNAL) << "whether it went well nobody can know";
+  EXPECT_EQ(status, BP_E_INTERNAL) << "its result is unknown";
   EXPECT_EQ(exit_, -1);
   EXPECT_EQ(nlohmann::json::parse(Of(BP_RUN_PROGRESS).back().text).at("state"), "done");
 }

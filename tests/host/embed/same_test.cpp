@@ -1,5 +1,4 @@
-// What an embedded env does is what the host's own rollouts do: every channel of every step, bit for bit, for any number of
-// threads.
+// An embedded env equals the host's own rollouts: every channel of every step, bit for bit, for any number of threads.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -17,7 +16,7 @@ using test_support::Setting;
 
 std::string FileOf(const std::string& name) { return std::string(BACKPLANE_PLUGIN_DIR) + "/env_" + name + ".so"; }
 
-// The last observations of the rollout, by step * rows + row.
+// Last observations of the rollout, by step * rows + row.
 std::map<int64_t, std::string> FinalObs(Host& host) {
   const bp_delivery delivery = host.collector().Delivery();
   const bp_tensor *values = nullptr, *index = nullptr;
@@ -64,7 +63,7 @@ TEST_P(SameTest, AsTheHostsRollouts) {
           ASSERT_EQ(std::memcmp(place, of_host->row(t, 0), bytes), 0) << its_name << ", step " << t << ", threads " << threads;
         }
       }
-      // In turn by one call and by its two halves.
+      // Alternates between one call and its two halves.
       if (t % 2 == 0) {
         env.Step();
       } else {
@@ -87,7 +86,7 @@ TEST_P(SameTest, AsTheHostsRollouts) {
       }
     }
     for (const Episode& episode : host.collector().episodes()) {
-      // The row's last one.
+      // The last observation of the row.
       const auto later = std::count_if(host.collector().episodes().begin(), host.collector().episodes().end(),
                                        [&](const Episode& e) { return e.row == episode.row && e.t > episode.t; });
       if (later > 0) continue;

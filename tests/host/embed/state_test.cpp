@@ -1,4 +1,4 @@
-// States by name: set, read, observed, and gone on from as a reset's.
+// States by name: set, read and observed; an episode resumes from one as from a reset.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ class StateTest : public testing::Test {
   Env env{"cartpole", 2};
 };
 
-TEST_F(StateTest, IsReadAsItWasSetAndIsObserved) {
+TEST_F(StateTest, ReadsBackAndIsObserved) {
   ASSERT_EQ(Set(1, "state", {0.5, -0.25, 0.125, 3}), BP_OK);
   double state[4];
   uint64_t n = 0;
@@ -30,10 +30,10 @@ TEST_F(StateTest, IsReadAsItWasSetAndIsObserved) {
     EXPECT_EQ(state[i], (std::vector<double>{0.5, -0.25, 0.125, 3})[i]);
     EXPECT_EQ(env.Of<float>("obs")(1, i), state[i]);
   }
-  EXPECT_EQ(bp_embed_get_state(env.handle, 1, "state", nullptr, 0, &n), BP_OK) << "which asks for the size alone";
+  EXPECT_EQ(bp_embed_get_state(env.handle, 1, "state", nullptr, 0, &n), BP_OK) << "returns only the size";
 }
 
-TEST_F(StateTest, ThatDoesNotFitIsRefused) {
+TEST_F(StateTest, RejectsValuesThatDoNotFit) {
   const std::string before = env.Bytes("obs");
   EXPECT_EQ(Set(0, "state", {1, 2, 3}), BP_E_INVALID_ARG);
   EXPECT_STREQ(bp_embed_error(), "env.cartpole: state 'state': expected 4 numbers, got 3");
@@ -47,15 +47,15 @@ TEST_F(StateTest, ThatDoesNotFitIsRefused) {
   EXPECT_EQ(env.Bytes("obs"), before);
 }
 
-TEST(States, OfAnEnvThatNamesNone) {
+TEST(States, RejectsEnvWithoutStates) {
   const Env env("uav_grid");
   uint64_t n;
   EXPECT_EQ(bp_embed_get_state(env.handle, 0, "state", nullptr, 0, &n), BP_E_UNSUPPORTED);
   EXPECT_STREQ(bp_embed_error(), "env.uav_grid: does not expose the state of a row (bp.env.inject/1)");
 }
 
-// A state that a reset has drawn, put into a row that has played: from there on both rows do the same, bit for bit. What a
-// reset makes of a state is compared with Gymnasium in tests/parity.
+// Copies a freshly drawn state into a row that has played; from there both rows act the same, bit for bit. tests/parity
+// compares resets to a state with Gymnasium.
 class AsAReset : public testing::TestWithParam<const char*> {
  protected:
   static void Act(const Env& env, std::mt19937* draw) {
@@ -72,7 +72,7 @@ class AsAReset : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(AsAReset, GoesOnBitForBit) {
+TEST_P(AsAReset, ContinuesBitForBit) {
   const Env fresh(GetParam()), played(GetParam(), 1, nullptr, 77);
   fresh.Reset();
   played.Reset();
@@ -89,7 +89,7 @@ TEST_P(AsAReset, GoesOnBitForBit) {
     uint64_t n = 0;
     const std::string name = part.at("name");
     ASSERT_EQ(bp_embed_get_state(fresh.handle, 0, name.c_str(), numbers.data(), numbers.size(), &n), BP_OK);
-    played.SetState(0, name.c_str(), numbers);  // one part after the other: those not named stay
+    played.SetState(0, name.c_str(), numbers);  // part by part: the others keep their values
   }
   EXPECT_TRUE(fresh.Bytes("obs") == played.Bytes("obs"));
   for (int t = 0; t < 40; ++t) {
@@ -101,7 +101,7 @@ TEST_P(AsAReset, GoesOnBitForBit) {
     played.Step();
     ASSERT_EQ(fresh.Of<float>("reward")(0), played.Of<float>("reward")(0)) << t;
     ASSERT_EQ(fresh.Of<uint8_t>("terminated")(0), played.Of<uint8_t>("terminated")(0)) << t;
-    if (fresh.Of<uint8_t>("terminated")(0) != 0) break;  // the next episodes have seeds of their own
+    if (fresh.Of<uint8_t>("terminated")(0) != 0) break;  // the next episodes have different seeds
     ASSERT_TRUE(fresh.Bytes("obs") == played.Bytes("obs")) << t;
   }
 }

@@ -31,18 +31,18 @@ class BatchViewTest : public BatchFixture {
   }
 };
 
-TEST_F(BatchViewTest, FolderWithoutAPlanIsNoResultsFolder) {
+TEST_F(BatchViewTest, RejectsAFolderWithoutAPlan) {
   std::filesystem::remove(folder_.plan());
   try {
     BatchView view(folder_.out);
-    FAIL() << "seen as results";
+    FAIL() << "accepted as results";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   }
   EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
 }
 
-TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
+TEST_F(BatchViewTest, ShowsMeasuredValuesAfterTheEnd) {
   RunAll();
   const BatchView view(folder_.out);
   EXPECT_FALSE(view.running());
@@ -60,7 +60,7 @@ TEST_F(BatchViewTest, AfterTheEndItShowsWhatWasMeasured) {
   EXPECT_FALSE(progress.head.eta_s);
 }
 
-TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
+TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   BatchView view(folder_.out);
   EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
   const OutLock lock(folder_.out);
@@ -76,7 +76,7 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   ASSERT_EQ(2u, view.rows()[1].live.size());
   EXPECT_EQ("ep/length", view.rows()[1].live[0].name);
   EXPECT_EQ(11, view.rows()[1].live[0].value);
-  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter is evidence";
+  EXPECT_TRUE(view.totals().left_s) << "a trial at a quarter gives an estimate";
   EXPECT_EQ("running", view.Progress().head.state);
   Put("t0", 1, kResult);
   AttemptEnd end;
@@ -86,11 +86,11 @@ TEST_F(BatchViewTest, WhileItRunsItFollowsEventsAndStatus) {
   view.Refresh();
   EXPECT_EQ(TrialState::kCompleted, view.rows()[1].state);
   EXPECT_EQ(1, view.rows()[1].progress);
-  EXPECT_EQ(1000.5, view.rows()[1].sps) << "of the result, no longer of the status";
-  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "what the result does not hold stays as it was last";
+  EXPECT_EQ(1000.5, view.rows()[1].sps) << "from the result, not from the status";
+  EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "values missing in the result keep their last value";
 }
 
-TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
+TEST_F(BatchViewTest, ShowsForgottenTrials) {
   RunAll();
   BatchView view(folder_.out);
   const std::string before = ProgressText().Of(view.Progress());
@@ -105,7 +105,7 @@ TEST_F(BatchViewTest, WhatIsForgottenIsStillShown) {
   EXPECT_EQ(without_time(before), without_time(ProgressText().Of(after)));
 }
 
-TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
+TEST_F(BatchViewTest, KeepsRunningTrials) {
   const OutLock lock(folder_.out);
   EventLog log(folder_.events());
   log.Append(SessionStart{});
@@ -116,7 +116,7 @@ TEST_F(BatchViewTest, WhatStillRunsIsNotForgotten) {
   EXPECT_EQ(2u, view.record().trials.size()) << "one runs, one is tried again";
 }
 
-TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
+TEST_F(BatchViewTest, OmitsHoursWithoutARun) {
   const double now = static_cast<double>(time(nullptr)), day = 86400;
   std::ofstream events(folder_.events());
   int seq = 0;
@@ -134,8 +134,8 @@ TEST_F(BatchViewTest, HoursInWhichNothingRanAreNobodysTime) {
   EXPECT_NEAR(BatchView(folder_.out).totals().elapsed_s, 40 + 21 + 7, 0.01);
 }
 
-// Two suggestions of one seed, then a third that comes to the first one's point; of 10 there are 8 to come and 3 that confirm.
-TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
+// Two suggestions of one seed, then a third that repeats the first point. 8 of 10 are to come, and 3 trials confirm.
+TEST_F(BatchViewTest, CountsTrialsToComeUntilASearchConfirms) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}}, {}});
@@ -145,9 +145,9 @@ TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
   };
   suggest(0, "p0");
   suggest(1, "p1");
-  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also where no supervisor is at work";
+  EXPECT_EQ(11u, BatchView(folder_.out).totals().to_come) << "also without a supervisor";
   suggest(2, "p0");
-  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "what is known runs no trial";
+  EXPECT_EQ(10u, BatchView(folder_.out).totals().to_come) << "a known point runs no trial";
   EXPECT_EQ(10u, BatchView(folder_.out).Progress().to_come);
   plan_.trials.push_back({"t0c", 0, 1007, {}});
   plan_.trials.back().confirms = true;
@@ -155,7 +155,7 @@ TEST_F(BatchViewTest, OfASearchItCountsWhatIsToComeUntilItConfirms) {
   EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come) << "a search confirms when it is over";
 }
 
-TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
+TEST_F(BatchViewTest, ReportsTheBestOfASearch) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}, {"metric", "score"}, {"direction", "minimize"}}, {}});
@@ -166,7 +166,7 @@ TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
   };
   EXPECT_EQ("", BatchView(folder_.out).totals().best);
   tell(0, "complete", 3.5);
-  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "of a point that this plan lacks";
+  EXPECT_EQ("score 3.5, number 0", BatchView(folder_.out).totals().best) << "for a point missing in this plan";
   tell(1, "complete", 2.25);
   tell(2, "complete", 2.75);
   tell(3, "pruned", 1);
@@ -176,7 +176,7 @@ TEST_F(BatchViewTest, OfASearchItKnowsTheBestSoFar) {
   EXPECT_EQ("score 2, number 4", BatchView(folder_.out).totals().best) << "it was pruned too late to stop it";
 }
 
-TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
+TEST_F(BatchViewTest, FinishedSearchAddsNothing) {
   EventLog log(folder_.events());
   log.Append(SessionStart{"here", 1, 1, 13});
   log.Append(SearchMessage{{{"op", "open"}}, {}});
@@ -184,7 +184,7 @@ TEST_F(BatchViewTest, ASearchThatIsDoneAddsNothing) {
   EXPECT_EQ(0u, BatchView(folder_.out).totals().to_come);
 }
 
-TEST_F(BatchViewTest, TrialWhoseSupervisorDiedIsToBeRunAgain) {
+TEST_F(BatchViewTest, TrialOfADeadSupervisorRunsAgain) {
   EventLog log(folder_.events());
   log.Append(SessionStart{});
   log.Append(AttemptStart{}, "t0", 1);

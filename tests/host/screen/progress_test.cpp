@@ -46,7 +46,7 @@ TEST(Progress, LineHoldsTheFigures) {
   EXPECT_THAT(line, Not(HasSubstr("return"))) << "no episode has ended yet";
 }
 
-TEST(Progress, WhatOutputLiveAsksForStandsBehindTheSteps) {
+TEST(Progress, ShowsMeasuresOfOutputLiveAfterTheSteps) {
   StatusFile status = Status();
   std::strcpy(status.live[0].name, "ep/success_rate");
   status.live[0].value = 0.91;
@@ -59,12 +59,12 @@ TEST(Progress, WhatOutputLiveAsksForStandsBehindTheSteps) {
             "learn     16 %  success_rate 0.91  12,345 steps/s  0:12, about 1:03 left");
 }
 
-TEST(Progress, AMeasureThatIsHeadedAsTheReturnKeepsItsWholeName) {
+TEST(Progress, MeasureNamedLikeTheReturnKeepsItsWholeName) {
   EXPECT_EQ(LiveHeading("eval/return", {{"eval/return", 0.5}}), "eval/return");
   EXPECT_EQ(LiveHeading("ep/length", {{"ep/length", 7}}), "length");
 }
 
-TEST(Progress, WhatNobodyAskedForGivesWay) {
+TEST(Progress, DropsDefaultMeasuresFirst) {
   StatusFile status = Status();
   std::strcpy(status.live[0].name, "resources/gpu_util_pct");
   status.live[0].value = 40, status.live[0].added = 1;
@@ -79,7 +79,7 @@ TEST(Progress, NarrowScreenLosesWholeFields) {
   EXPECT_EQ(line, "learn     16 %  0:12, about 1:03 left");
 }
 
-// However long the budget makes the rest.
+// However much of the line the budget takes.
 TEST(Progress, EightyColumnsHaveTheReturnAndTheTimeLeft) {
   StatusFile status = Status();
   status.episode_return = -1234.56;
@@ -89,7 +89,7 @@ TEST(Progress, EightyColumnsHaveTheReturnAndTheTimeLeft) {
   EXPECT_THAT(line, HasSubstr("return -1235  10:00:00, about 20:00:00 left"));
 }
 
-TEST(Progress, WithoutATerminalOnePlainLineAndNoEscapes) {
+TEST(Progress, PrintsPlainLinesWithoutATerminal) {
   const std::string text = Shown({.live = false}, 5);
   EXPECT_EQ(1, std::count(text.begin(), text.end(), '\n')) << "the second update came within 30 s";
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));

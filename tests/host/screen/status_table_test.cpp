@@ -48,7 +48,7 @@ TEST(BatchTable, RunningThenFailedThenTheLatestThenThePlanned) {
       FormatBatch(Rows(), {42, 70, ""}, Plain(80, 24)));
 }
 
-TEST(BatchTable, TheBestOfASearchStandsBelowTheTotals) {
+TEST(BatchTable, PrintsTheBestOfASearchBelowTheTotals) {
   BatchTotals totals{42, 70, ""};
   totals.best = "eval/return 487.3, number 12: lr=0.4";
   const std::vector<std::string> lines = Lines(FormatBatch(Rows(), totals, Plain(80, 24)));
@@ -65,7 +65,7 @@ std::vector<BatchRow> RowsWithLive() {
   return rows;
 }
 
-TEST(BatchTable, WhatOutputLiveAsksForStandsRightOfAllElse) {
+TEST(BatchTable, ShowsMeasuresOfOutputLiveInTheLastColumns) {
   const std::vector<std::string> lines = Lines(FormatBatch(RowsWithLive(), {}, Plain(120, 24)));
   EXPECT_THAT(lines[1], testing::EndsWith("return  time  success_rate  ep/length  eval/length"));
   EXPECT_THAT(lines[2], testing::EndsWith("812.4  0:42                      200            7"))
@@ -73,7 +73,7 @@ TEST(BatchTable, WhatOutputLiveAsksForStandsRightOfAllElse) {
   EXPECT_THAT(lines[4], testing::EndsWith("4.5  1:02          0.91       1235"));
 }
 
-TEST(BatchTable, WhatOutputLiveAsksForStaysOnANarrowScreen) {
+TEST(BatchTable, KeepsMeasuresOfOutputLiveOnANarrowScreen) {
   const std::vector<std::string> lines = Lines(FormatBatch(RowsWithLive(), {}, Plain(80, 24)));
   EXPECT_EQ("  trial   state      progress  steps/s  success_rate  ep/length  eval/length", lines[1]);
   const std::vector<std::string> narrow = Lines(FormatBatch(RowsWithLive(), {}, Plain(56, 24)));
@@ -81,13 +81,13 @@ TEST(BatchTable, WhatOutputLiveAsksForStaysOnANarrowScreen) {
       << "as many as there is room for, in the file's order";
 }
 
-TEST(BatchTable, WhatIsBelowItsTargetSaysSo) {
+TEST(BatchTable, MarksValuesBelowTheirTarget) {
   std::vector<BatchRow> rows = Rows();
   rows[1].live = {{"resources/gpu_util_pct", 41.23}, {"resources/gpu_memory_pct", 85}};
   EXPECT_THAT(FormatTrialLine(rows[1]), testing::EndsWith("  gpu_util_pct 41.23 (target 90)  gpu_memory_pct 85"));
 }
 
-TEST(BatchTable, WhatNobodyAskedForGivesWay) {
+TEST(BatchTable, DropsDefaultMeasuresFirst) {
   std::vector<BatchRow> rows = Rows();
   rows[1].live = {{"resources/gpu_util_pct", 41.23, false}, {"resources/gpu_memory_pct", 85, false}};
   const auto heading = [&](int width) { return Lines(FormatBatch(rows, {}, Plain(width, 24)))[1]; };
@@ -99,7 +99,7 @@ TEST(BatchTable, ALineOfALogNamesThem) {
   EXPECT_THAT(FormatTrialLine(RowsWithLive()[1]), testing::EndsWith("return 4.5  1:02  success_rate 0.91  length 1235"));
 }
 
-TEST(BatchTable, WhatDoesNotFitIsCounted) {
+TEST(BatchTable, CountsTrialsThatDoNotFit) {
   const std::vector<std::string> lines = Lines(FormatBatch(Rows(), {}, Plain(80, 5)));
   ASSERT_EQ(5u, lines.size());
   EXPECT_THAT(lines[3], HasSubstr("failed"));

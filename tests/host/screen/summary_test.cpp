@@ -14,8 +14,8 @@ using testing::HasSubstr;
 
 const SummaryContext kContext = {"toy", "out", "out/trials/x/attempt-1", {"backplane run toy.yaml"}};
 
-// Student's 97.5 % quantile of 9 degrees of freedom is 2.262.
-TEST(Summary, LearnedStandsBesideBothFloors) {
+// Student's 97.5 % quantile with 9 degrees of freedom is 2.262.
+TEST(Summary, ComparesLearnedWithBothFloors) {
   const TrialResult result = ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({
     "state": "COMPLETED", "trial_id": "x", "sps": 12345.4, "iterations": 3,
     "evaluation": {"return": {"mean": 812.4, "sd": 30, "se": 10.5, "n": 10}, "metrics": {"ep/forward": {"mean": 5.5, "se": 1, "n": 10}}},
@@ -30,7 +30,7 @@ TEST(Summary, LearnedStandsBesideBothFloors) {
                               "  episodes     10                    10            10\n"));
 }
 
-TEST(Summary, UnequalNumbersOfEpisodesStandInTheCells) {
+TEST(Summary, PrintsUnequalNumbersOfEpisodesInTheCells) {
   const std::string text =
       FormatSummary(ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({"state": "COMPLETED", "evaluation": {
     "return": {"mean": 1, "se": 2, "n": 10}, "metrics": {"ep/rare": {"mean": 3, "n": 4}}}})")),
@@ -71,7 +71,7 @@ TEST(Summary, FitsEightyColumnsWithoutLosingNumbers) {
   EXPECT_EQ(3u, cells) << text;
 }
 
-TEST(Summary, AFloorThatWasNotMeasuredHasNoColumn) {
+TEST(Summary, OmitsTheColumnOfAnUnmeasuredFloor) {
   const std::string text = FormatSummary(ReadTolerantly<TrialResult>(nlohmann::json::parse(R"({"state": "COMPLETED",
     "evaluation": {"return": {"mean": 1, "n": 1}}, "floor_zero": {"return": {"mean": 0, "n": 1}}, "floor_uniform": null})")),
                                          kContext);
@@ -79,7 +79,7 @@ TEST(Summary, AFloorThatWasNotMeasuredHasNoColumn) {
   EXPECT_THAT(text, testing::Not(HasSubstr("uniform")));
 }
 
-TEST(Summary, ATrialOfSeveralAttemptsIsGivenItsWholeTime) {
+TEST(Summary, SumsTheTimeOfAllAttempts) {
   const auto text = [](double trial_s) {
     return FormatSummary(
         ReadTolerantly<TrialResult>(nlohmann::json{{"state", "COMPLETED"}, {"wall_s", 60}, {"trial_s", trial_s}}), kContext);
@@ -101,7 +101,7 @@ TEST(Summary, SharesSumToAHundredPercent) {
   EXPECT_EQ(1000, tenths) << text;
 }
 
-TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
+TEST(Summary, FailureNamesCausePlaceAndCommand) {
   const TrialResult result = ReadTolerantly<TrialResult>(nlohmann::json{{"state", "FAILED"},
                                                                         {"outcome", "signal"},
                                                                         {"signal", "SIGSEGV"},
@@ -115,7 +115,7 @@ TEST(Summary, FailureSaysWhatWhereAndHowToRepeat) {
   }
 }
 
-TEST(Summary, WordsOfTheReasonAreSaidOnce) {
+TEST(Summary, PrintsTheReasonOnce) {
   const std::string sentence = "learner.toy: the env has 3 actions and this learner can only serve 2 of them, sorry to say";
   const std::string text = FormatFailure(ReadTolerantly<TrialResult>(nlohmann::json{{"state", "FAILED"},
                                                                                     {"outcome", "config"},
@@ -123,7 +123,7 @@ TEST(Summary, WordsOfTheReasonAreSaidOnce) {
                                                                                     {"log_tail", {"loading", sentence}}}),
                                          kContext);
   EXPECT_THAT(text, HasSubstr("  why          the trial: " + sentence + "\n  last lines   loading\n"))
-      << "not broken: a terminal does that, and what is copied stays whole";
+      << "not wrapped, so copied text stays whole";
   EXPECT_EQ(text.find("sorry to say"), text.rfind("sorry to say")) << text;
 }
 

@@ -23,7 +23,7 @@ std::string Shown(const Screen& screen, const std::function<void(BatchScreen&)>&
   return text;
 }
 
-// What a terminal shows after `text`: lines, cursor up, erase to the end of the line and of the screen.
+// The contents of a terminal after `text`: supports lines, cursor up, erase to the end of the line and of the screen.
 std::string Terminal(const std::string& text) {
   std::vector<std::string> lines(1);
   size_t row = 0, column = 0;
@@ -37,7 +37,7 @@ std::string Terminal(const std::string& text) {
     } else if (text[i] == '\x1b') {
       size_t end = i + 2;
       while (std::isdigit(static_cast<unsigned char>(text[end])) != 0 ||
-             text[end] == '?') {  // '?': the cursor, updates at once
+             text[end] == '?') {  // '?': the cursor, synchronized updates
         ++end;
       }
       if (text[end] == 'A') {
@@ -77,7 +77,7 @@ TEST(BatchScreen, RedrawsInPlaceAlsoWhenTheBlockShrinks) {
             Terminal(text));
 }
 
-TEST(BatchScreen, NotesStandAboveTheBlockAndClearTakesItAway) {
+TEST(BatchScreen, NotesStayAboveTheBlockAndClearRemovesIt) {
   std::vector<BatchRow> rows(1);
   rows[0].name = "a";
   const auto use = [&](BatchScreen& screen) {
@@ -85,7 +85,7 @@ TEST(BatchScreen, NotesStandAboveTheBlockAndClearTakesItAway) {
     screen.Update(rows, {1, std::nullopt, ""});
     screen.Note("in between");
   };
-  EXPECT_EQ("before\nin between\n\n", Terminal(Shown(kLive, use))) << "the block went with its screen";
+  EXPECT_EQ("before\nin between\n\n", Terminal(Shown(kLive, use))) << "the block was removed";
   const std::string left = Shown(kLive, [&](BatchScreen& screen) {
     use(screen);
     screen.Leave();
@@ -93,7 +93,7 @@ TEST(BatchScreen, NotesStandAboveTheBlockAndClearTakesItAway) {
   EXPECT_THAT(Terminal(left), HasSubstr("before\nin between\n0 of 1 done   0:01\n"));
 }
 
-TEST(BatchScreen, WithoutATerminalALineForEachStartAndEndAndTotalsEvery30s) {
+TEST(BatchScreen, PrintsStartsEndsAndTotalsWithoutATerminal) {
   std::vector<BatchRow> rows(2);
   rows[0].name = "a";
   rows[1].name = "b";
@@ -112,20 +112,20 @@ TEST(BatchScreen, WithoutATerminalALineForEachStartAndEndAndTotalsEvery30s) {
             std::regex_replace(text, time, "$1"));
 }
 
-TEST(BatchScreen, WhatHasEndedBeforeIsNoNews) {
+TEST(BatchScreen, OmitsTrialsThatEndedBefore) {
   std::vector<BatchRow> rows(3);
   rows[0].name = "a", rows[1].name = "b", rows[2].name = "c";
   rows[0].state = TrialState::kCompleted;
   const std::string text = Shown(kFile, [&](BatchScreen& screen) {
     screen.BeginWith(rows);
-    rows[1].state = TrialState::kCompleted;  // so short that nobody saw it run
+    rows[1].state = TrialState::kCompleted;  // too short to be seen running
     screen.Update(rows, {0, std::nullopt, ""});
   });
   EXPECT_THAT(text, testing::Not(HasSubstr("a  completed")));
   EXPECT_THAT(text, HasSubstr("b  completed"));
 }
 
-TEST(BatchScreen, WithoutATerminalANewBestIsSaidOnce) {
+TEST(BatchScreen, PrintsEachBestOnceWithoutATerminal) {
   const std::vector<BatchRow> rows(1);
   const std::string text = Shown(kFile, [&](BatchScreen& screen) {
     BatchTotals totals{1, std::nullopt, ""};

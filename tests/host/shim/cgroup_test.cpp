@@ -1,5 +1,4 @@
-// The file logic, on a folder tree that looks like a hierarchy. What the kernel does with it is not tested here: see the
-// header.
+// The file logic, on a folder tree that looks like a hierarchy. The kernel's part is not tested here: see the header.
 #include "shim/cgroup.hpp"
 
 #include <gmock/gmock.h>
@@ -50,26 +49,26 @@ TEST_F(CgroupTest, ProcessInTheLeafUsesTheGroupAbove) {
   EXPECT_EQ(own_, DelegatedGroup(own_ / "backplane-host"));
 }
 
-TEST_F(CgroupTest, WithoutTheMemoryControllerNothingIsChanged) {
+TEST_F(CgroupTest, StaysUnchangedWithoutTheMemoryController) {
   Put("cgroup.controllers", "hugetlb\n");
   EXPECT_EQ(std::nullopt, DelegatedGroup(own_));
   EXPECT_FALSE(std::filesystem::exists(own_ / "backplane-host"));
 }
 
-TEST_F(CgroupTest, RootOfTheHierarchyIsNotOurs) {
+TEST_F(CgroupTest, DoesNotUseTheRootOfTheHierarchy) {
   std::filesystem::remove(own_ / "cgroup.events");
   EXPECT_EQ(std::nullopt, DelegatedGroup(own_));
 }
 
-TEST_F(CgroupTest, RefusedControllersPutTheHostBack) {
-  // A folder can not be written to, as the kernel refuses while another process is in the group.
+TEST_F(CgroupTest, RejectedControllersMoveTheHostBack) {
+  // The folder cannot be written to, like a file that the kernel rejects while the group contains a different process.
   std::filesystem::remove(own_ / "cgroup.subtree_control");
   std::filesystem::create_directory(own_ / "cgroup.subtree_control");
   EXPECT_EQ(std::nullopt, DelegatedGroup(own_));
   EXPECT_EQ("0", Get("cgroup.procs"));
 }
 
-TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndAsksForTheEnd) {
+TEST_F(CgroupTest, TrialsGroupHasItsLimitsAndIsKilledAtTheEnd) {
   const std::filesystem::path group = GroupOfShim(own_, 42);
   std::filesystem::create_directory(group);
   std::ofstream(group / "cgroup.controllers") << "cpuset memory";
@@ -130,7 +129,7 @@ TEST_F(CgroupTest, EngineUsesTheDelegatedGroup) {
   EXPECT_EQ("cgroup", ended[0].memory_enforced_by);
 }
 
-TEST_F(CgroupTest, GroupThatCanNotBeMadeIsNone) { EXPECT_EQ(nullptr, TrialGroup::Make(own_ / "no/such/parent", 1 << 20, {})); }
+TEST_F(CgroupTest, MakeReturnsNullOnFailure) { EXPECT_EQ(nullptr, TrialGroup::Make(own_ / "no/such/parent", 1 << 20, {})); }
 
 }  // namespace
 }  // namespace backplane

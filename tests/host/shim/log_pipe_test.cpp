@@ -32,7 +32,7 @@ class LogPipeTest : public testing::Test {
   const int fd_;
 };
 
-TEST_F(LogPipeTest, WhatFitsIsThereAsItWasPrintedAndAtOnce) {
+TEST_F(LogPipeTest, WritesShortOutputImmediatelyAndUnchanged) {
   LogPipe pipe(fd_);
   Print(&pipe, "one\n");
   EXPECT_EQ("one\n", Log());
@@ -51,16 +51,16 @@ TEST_F(LogPipeTest, ALittleMoreThanTheBeginningIsStillWhole) {
   EXPECT_EQ("one\ntwo\nthree\n", Log());
 }
 
-// Of lines of 8 bytes the first 2 and the last 4 stay; the one that is cut is left out whole.
-TEST_F(LogPipeTest, BetweenBeginningAndEndLinesAreLeftOutAndCounted) {
+// With lines of 8 bytes, the first 2 and the last 4 stay; a line that would be cut is omitted.
+TEST_F(LogPipeTest, OmitsAndCountsLinesInTheMiddle) {
   LogPipe pipe(fd_, {.head_bytes = 16, .tail_bytes = 36});
   for (int i = 1000; i < 1100; ++i) Print(&pipe, "li-" + std::to_string(i) + "\n");
   pipe.Finish();
   EXPECT_EQ("li-1000\nli-1001\n\n[backplane: 752 bytes omitted here]\nli-1096\nli-1097\nli-1098\nli-1099\n", Log());
 }
 
-// Every length of what is printed at once, over every place in the ring.
-TEST_F(LogPipeTest, TheEndIsTheEndHoweverItWasPrinted) {
+// Chunks of every length, over every position in the ring.
+TEST_F(LogPipeTest, KeepsTheEndForChunksOfAnyLength) {
   for (size_t step = 1; step < 40; ++step) {
     ASSERT_EQ(0, ftruncate(fd_, 0));
     LogPipe pipe(fd_, {.head_bytes = 10, .tail_bytes = 16});
@@ -77,7 +77,7 @@ TEST_F(LogPipeTest, TheEndIsTheEndHoweverItWasPrinted) {
   }
 }
 
-TEST_F(LogPipeTest, AppendedToAFileThatIsLongAlreadyItKeepsToTheBound) {
+TEST_F(LogPipeTest, KeepsTheBoundIfTheFileIsLongAlready) {
   ASSERT_EQ(8, write(fd_, "earlier\n", 8));
   LogPipe pipe(fd_, {.head_bytes = 10, .tail_bytes = 4});
   Print(&pipe, "abcdefgh\nij\n");
@@ -85,8 +85,8 @@ TEST_F(LogPipeTest, AppendedToAFileThatIsLongAlreadyItKeepsToTheBound) {
   EXPECT_EQ("earlier\nab\n[backplane: 7 bytes omitted here]\nij\n", Log());
 }
 
-// /dev/full refuses every write as a full disk does.
-TEST_F(LogPipeTest, AFullDiskHoldsNobodyUp) {
+// /dev/full fails every write, like a full disk.
+TEST_F(LogPipeTest, DoesNotBlockOnAFullDisk) {
   const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
   LogPipe pipe(full, {.head_bytes = 1 << 20, .tail_bytes = 1 << 10});
   for (int i = 0; i < 1000; ++i) Print(&pipe, std::string(4096, 'x'));
@@ -94,7 +94,7 @@ TEST_F(LogPipeTest, AFullDiskHoldsNobodyUp) {
   close(full);
 }
 
-TEST_F(LogPipeTest, AWriterThatSomebodyKeepsIsNotWaitedFor) {
+TEST_F(LogPipeTest, DoesNotWaitForAWriterThatStaysOpen) {
   LogPipe pipe(fd_);
   const int kept = dup(pipe.writer());
   Print(&pipe, "last words\n");

@@ -11,7 +11,7 @@ namespace backplane {
 namespace {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// Each library that it needed would be found, mapped and relocated above every trial.
+// The loader would find, map and relocate each needed library for every trial.
 TEST(ShimProgram, NeedsNoDynamicLinker) {
   const std::string program = ReadFile(std::string(BACKPLANE_BINARY_DIR "/bin/") + kShimProgram).value_or("");
   Elf64_Ehdr header{};

@@ -53,26 +53,26 @@ TEST(ShimProtocol, StuckProcessComesBackFromItsLine) {
   EXPECT_EQ("", report.end->memory_enforced_by);
 }
 
-TEST(ShimProtocol, SentenceNamesTheTrialOrItsProcess) {
+TEST(ShimProtocol, ErrorNamesTheTrialOrItsProcess) {
   EXPECT_EQ("it was stopped (state T)", SentenceOf({12, true, 'T', "backplane"}));
   EXPECT_EQ("it waited for a disk (state D)", SentenceOf({12, true, 'D', "backplane"}));
 }
 
-TEST(ShimProtocol, ReasonWhyNothingWasStartedIsOneLine) {
+TEST(ShimProtocol, ReasonOfAFailedStartIsOneLine) {
   const KeepReport report = ReportFromText(ToLine(KeepFailure{"cannot start a\nb: no"}));
   EXPECT_EQ("cannot start a b: no", report.failure->sentence);
   EXPECT_FALSE(report.start);
   EXPECT_FALSE(report.end);
 }
 
-TEST(ShimProtocol, TornLineIsNoReport) {
+TEST(ShimProtocol, IgnoresATornLine) {
   const std::string text = ToLine(KeepStart{12, 345}) + ToLine(KeepEnd{.code = 103});
   const KeepReport report = ReportFromText(text.substr(0, text.size() - 1));
   EXPECT_TRUE(report.start);
   EXPECT_FALSE(report.end);
 }
 
-TEST(ShimProtocol, WhoeverTypesItIsToldWhatItIs) {
+TEST(ShimProtocol, ExplainsItselfOnBadArguments) {
   EXPECT_THAT(Complaint({}), testing::HasSubstr("for the supervisor only"));
   EXPECT_THAT(Complaint({"--report-fd=1", "--"}), testing::HasSubstr("-- PROGRAM"));
   EXPECT_THAT(Complaint({"--report-fd=x", "--", "/bin/true"}), testing::HasSubstr("--report-fd=x: expected an integer"));

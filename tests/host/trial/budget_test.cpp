@@ -28,7 +28,7 @@ TEST(Budget, ProgressIsTheLargestShare) {
   EXPECT_DOUBLE_EQ(Progress(budget, {8, 0, 500}), 1.0);
 }
 
-TEST(Budget, LimitsSayWhatIsLeft) {
+TEST(Budget, LimitsContainTheRemainingBudget) {
   BudgetConfig budget;
   budget.env_steps = 1000;
   EXPECT_EQ(Limits(budget, {0, 400, 0}, 8, 4).env_steps_left, 600u);

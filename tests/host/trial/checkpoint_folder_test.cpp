@@ -51,7 +51,7 @@ class CheckpointFolderTest : public testing::Test {
   const fs::path dir_ = scratch_.path() / "checkpoint";
 };
 
-// A process that does this until it is killed, at the latest with the object.
+// A process that repeats this until the object is destroyed.
 class Forever {
  public:
   explicit Forever(const std::function<void()>& work) : pid_(fork()) {
@@ -81,7 +81,7 @@ class Forever {
   pid_t pid_;
 };
 
-TEST_F(CheckpointFolderTest, IsEmptyWhereNoneWasWritten) {
+TEST_F(CheckpointFolderTest, IsEmptyBeforeTheFirstSave) {
   CheckpointFolder folder(dir_, kOwnTrial);
   EXPECT_FALSE(folder.Newest());
   EXPECT_FALSE(HasCheckpoint(dir_));
@@ -101,7 +101,7 @@ TEST_F(CheckpointFolderTest, KeepsTheLastTwo) {
   EXPECT_EQ(folder.Newest()->header.iterations, 4u);
 }
 
-// Somebody moves the folder while its trial runs, and a copy takes the name: that is another trial's life.
+// If the folder is moved while its trial runs, a copy may get the name; it belongs to a different trial.
 TEST_F(CheckpointFolderTest, IsTheOneThatTheTrialHolds) {
   const fs::path trial = dir_ / "trial", moved = dir_ / "moved";
   fs::create_directories(trial / "attempt-1");
@@ -109,14 +109,14 @@ TEST_F(CheckpointFolderTest, IsTheOneThatTheTrialHolds) {
   folder.Save(Of(1));
   HoldFolders(trial / "attempt-1", trial / "checkpoint");
   fs::rename(trial, moved);
-  CheckpointFolder(trial / "checkpoint", kOwnTrial).Save(Of(7));  // goes where the trial went
+  CheckpointFolder(trial / "checkpoint", kOwnTrial).Save(Of(7));  // follows the moved trial
   EXPECT_FALSE(fs::exists(trial));
   fs::create_directories(trial / "checkpoint");
   fs::copy(moved / "checkpoint" / "checkpoint.1.bin", trial / "checkpoint" / "checkpoint.bin");
   EXPECT_EQ(folder.Newest()->header.iterations, 7u);
   folder.Refuse("the learner refuses it");
   EXPECT_EQ(folder.Newest()->header.iterations, 1u);
-  EXPECT_TRUE(fs::exists(trial / "checkpoint" / "checkpoint.bin")) << "of somebody else";
+  EXPECT_TRUE(fs::exists(trial / "checkpoint" / "checkpoint.bin")) << "of a different trial";
   EXPECT_TRUE(fs::exists(moved / "checkpoint" / "checkpoint.bin.damaged"));
 }
 
@@ -130,8 +130,8 @@ TEST_F(CheckpointFolderTest, AnyNumberCanBeKept) {
   EXPECT_EQ(IterationsIn("checkpoint.3.bin"), 4u);
 }
 
-// Killed in the middle: the file has both names, and the new one has none yet.
-TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
+// Killed in the middle: the file has both names, and the new file has none yet.
+TEST_F(CheckpointFolderTest, RecoversFromAnInterruptedReplace) {
   CheckpointFolder folder(dir_, kOwnTrial);
   folder.Save(Of(1)), folder.Save(Of(2));
   fs::remove(dir_ / "checkpoint.1.bin");
@@ -146,14 +146,14 @@ TEST_F(CheckpointFolderTest, GoesOnFromTheMiddleOfReplacing) {
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 3u);
 }
 
-// Looks as fast as it can while another process replaces, until it has seen several: a busy disk may take seconds for each.
-TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
+// Reads as fast as possible while a different process replaces, until several were seen: a busy disk may take seconds for each.
+TEST_F(CheckpointFolderTest, HasAWholeCheckpointAtEveryMoment) {
   CheckpointFolder(dir_, kOwnTrial).Save(Of(1));
   Forever writer(
       [&, folder = CheckpointFolder(dir_, kOwnTrial), iterations = uint64_t{1}]() mutable { folder.Save(Of(++iterations)); });
   uint64_t last = 0, seen = 0;
   while (seen < 10 && writer.Runs()) {
-    const uint64_t now = IterationsIn("checkpoint.bin");  // throws where there is none, or half of one
+    const uint64_t now = IterationsIn("checkpoint.bin");  // throws if the file is missing or incomplete
     EXPECT_GE(now, last);
     seen += now > last;
     last = now;
@@ -163,13 +163,13 @@ TEST_F(CheckpointFolderTest, ThereIsAWholeOneAtEveryMoment) {
   EXPECT_GE(CheckpointFolder(dir_, kOwnTrial).Newest()->header.iterations, last);
 }
 
-TEST_F(CheckpointFolderTest, ADamagedOneIsSetAsideForTheOneBefore) {
+TEST_F(CheckpointFolderTest, SetsADamagedOneAsideAndUsesTheOneBefore) {
   CheckpointFolder folder(dir_, kOwnTrial);
   folder.Save(Of(1)), folder.Save(Of(2));
   Damage("checkpoint.bin");
   EXPECT_EQ(folder.Newest()->header.iterations, 1u);
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin.damaged"));
-  EXPECT_TRUE(HasCheckpoint(dir_)) << "the one before is one to go on from";
+  EXPECT_TRUE(HasCheckpoint(dir_)) << "the one before is usable";
   ASSERT_EQ(folder.warnings().size(), 1u);
   EXPECT_THAT(folder.warnings()[0],
               testing::AllOf(HasSubstr("set aside as checkpoint.bin.damaged"), HasSubstr("\"learner\" is damaged"),
@@ -183,7 +183,7 @@ TEST_F(CheckpointFolderTest, ADamagedOneIsSetAsideForTheOneBefore) {
   EXPECT_THAT(folder.warnings()[2], HasSubstr("the trial starts from scratch"));
 }
 
-TEST_F(CheckpointFolderTest, AnotherTrialsIsSetAsideToo) {
+TEST_F(CheckpointFolderTest, SetsACheckpointOfADifferentTrialAside) {
   CheckpointFolder folder(dir_, kOwnTrial);
   folder.Save(Of(1));
   folder.Save(Of(2, "fedcba9876543210"));
@@ -191,7 +191,7 @@ TEST_F(CheckpointFolderTest, AnotherTrialsIsSetAsideToo) {
   EXPECT_THAT(folder.warnings().at(0), HasSubstr("belongs to another trial"));
 }
 
-TEST_F(CheckpointFolderTest, OneThatIsRefusedLaterIsSetAsideAsWell) {
+TEST_F(CheckpointFolderTest, SetsACheckpointAsideThatALearnerRejects) {
   CheckpointFolder folder(dir_, kOwnTrial);
   folder.Save(Of(1)), folder.Save(Of(2));
   ASSERT_TRUE(folder.Newest());
@@ -202,7 +202,7 @@ TEST_F(CheckpointFolderTest, OneThatIsRefusedLaterIsSetAsideAsWell) {
   EXPECT_THAT(folder.warnings()[0], testing::AllOf(HasSubstr("number of legs"), HasSubstr("it resumes from checkpoint.1.bin")));
 }
 
-TEST_F(CheckpointFolderTest, WhatHasNoRoomLeavesTheOldOnesWhole) {
+TEST_F(CheckpointFolderTest, FailedSaveKeepsTheOldOnes) {
   CheckpointFolder folder(dir_, kOwnTrial);
   folder.Save(Of(1)), folder.Save(Of(2));
   Checkpoint large = Of(3);
@@ -212,13 +212,13 @@ TEST_F(CheckpointFolderTest, WhatHasNoRoomLeavesTheOldOnesWhole) {
     EXPECT_THAT([&] { folder.Save(large); }, testing::ThrowsMessage<std::runtime_error>(
                                                  testing::AllOf(HasSubstr("checkpoint.bin.tmp"), HasSubstr("File too large"))));
   }
-  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "half of it does not keep the disk full";
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "a partial file is removed";
   EXPECT_EQ(IterationsIn("checkpoint.bin"), 2u);
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
 }
 
-// Opening one to read waits for somebody who writes.
-TEST_F(CheckpointFolderTest, AFifoIsNone) {
+// Opening a FIFO for reading would wait for a writer.
+TEST_F(CheckpointFolderTest, IgnoresAFifo) {
   fs::create_directories(dir_);
   ASSERT_EQ(mkfifo((dir_ / "checkpoint.bin").c_str(), 0600), 0);
   EXPECT_FALSE(HasCheckpoint(dir_));

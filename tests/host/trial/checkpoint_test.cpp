@@ -43,7 +43,7 @@ Checkpoint Parsed(const std::string& file, const std::string& trial = kTrial) {
   return ParseCheckpoint(in, file.size(), trial);
 }
 
-// Why it is refused; empty: it is not.
+// The error of reading the file, or empty.
 std::string Refusal(const std::string& file) {
   try {
     Parsed(file);
@@ -53,18 +53,18 @@ std::string Refusal(const std::string& file) {
   }
 }
 
-TEST(Checkpoint, ComesBackAsItWas) {
+TEST(Checkpoint, ReadsBackUnchanged) {
   const Checkpoint small = Small(), back = Parsed(Written(small));
   EXPECT_EQ(back.parts, small.parts);
   EXPECT_EQ(Written(back), Written(small)) << "the header too";
   EXPECT_EQ(back.header.iterations, 3u);
   EXPECT_EQ(back.header.window.episodes[0].infos[0], 0.5);
-  EXPECT_TRUE(std::isnan(back.header.window.episodes[1].infos[0])) << "JSON has no word for it";
+  EXPECT_TRUE(std::isnan(back.header.window.episodes[1].infos[0])) << "JSON cannot represent it";
   EXPECT_FALSE(back.header.data);
 }
 
-TEST(Checkpoint, SaysTheChecksumsThatEverybodyGets) {
-  // FIPS 180-2, appendix B.1, and of nothing.
+TEST(Checkpoint, RecordsStandardChecksums) {
+  // FIPS 180-2, appendix B.1, and the digest of no bytes.
   EXPECT_THAT(Written(Small()), HasSubstr("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
   EXPECT_THAT(Written(Small()), HasSubstr("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
 }
@@ -78,30 +78,30 @@ TEST(Checkpoint, EveryFlippedBitIsFound) {
   }
 }
 
-TEST(Checkpoint, EveryCutAndEveryByteTooManyIsFound) {
+TEST(Checkpoint, DetectsEveryCutAndExtraByte) {
   const std::string whole = Written(Small());
   for (size_t size = 0; size < whole.size(); ++size) ASSERT_NE(Refusal(whole.substr(0, size)), "") << size << " bytes";
   EXPECT_THAT(Refusal(whole + "x"), HasSubstr("its parts: expected 3 bytes, got 4"));
 }
 
-TEST(Checkpoint, OfAnotherTrialIsNotUsed) {
+TEST(Checkpoint, RejectsADifferentTrial) {
   EXPECT_THAT([] { Parsed(Written(Small()), "fedcba9876543210"); },
               ThrowsMessage<CheckpointError>(HasSubstr("expected fedcba9876543210, got \"0123456789abcdef\"")));
   Checkpoint other = Small();
   other.parts["learner"] = Bytes("abd");
-  // One's header before the other's parts.
+  // The header of one checkpoint with the parts of a different one.
   EXPECT_THAT(Refusal(CheckpointHead(Small()) + "abd"), HasSubstr("\"learner\" is damaged"));
   EXPECT_EQ(Refusal(CheckpointHead(other) + "abd"), "");
 }
 
-// A header whose checksum is right, for sizes that are not.
+// A header with a valid checksum but wrong sizes.
 std::string Signed(const nlohmann::json& header, const std::string& parts) {
   const std::string whole = Written(Small());
   uint64_t size = 0;
   std::memcpy(&size, whole.data() + 8, sizeof size);
   nlohmann::json json = nlohmann::json::parse(whole.substr(48, size));
   json.update(header);
-  // The digest of a header is what CheckpointHead puts before it: here it is put before another by way of a part.
+  // CheckpointHead writes the digest of the header before it. A part carries the digest for a changed header.
   Checkpoint carrier = Small();
   const std::string text = json.dump();
   carrier.parts = {{"x", Bytes(text)}};
@@ -135,7 +135,7 @@ TEST(Checkpoint, NoSizeIsTrusted) {
   EXPECT_THAT(Refusal(Signed({{"unwritten", deep}}, "abc")), HasSubstr("nested too deeply"));
 }
 
-TEST(CheckpointContent, RowsAreThoseOfTheTrial) {
+TEST(CheckpointContent, RowsMatchTheTrial) {
   Checkpoint checkpoint = Small();
   std::vector<RowState> rows(3);
   rows[1] = {2.5, 4, 1};
@@ -153,7 +153,7 @@ TEST(CheckpointContent, RowsAreThoseOfTheTrial) {
   EXPECT_THROW(RowStatesOf(checkpoint, 3), CheckpointError);
 }
 
-TEST(CheckpointContent, AnUnwrittenLineIsThatOfTheLastIteration) {
+TEST(CheckpointContent, UnwrittenLineIsTheLastIteration) {
   CheckpointHeader header = Small().header;
   const nlohmann::json line = {{"iteration", 3}, {"step", 96}, {"metrics", {{"a", 1}}}, {"time", {{"sps", 2.5}}}};
   header.unwritten = RecordFromJson<Iteration>(line);
@@ -166,11 +166,11 @@ TEST(CheckpointContent, AnUnwrittenLineIsThatOfTheLastIteration) {
   }
 }
 
-TEST(CheckpointContent, AWindowHoldsWhatItsEnvTells) {
+TEST(CheckpointContent, WindowHasTheInfosOfItsEnv) {
   EpisodeWindow window;
   const SavedWindow saved = Small().header.window;
   EXPECT_NO_THROW(window.Load(saved, 1));
-  EXPECT_THROW(window.Load(saved, 2), std::runtime_error) << "an env that tells more";
+  EXPECT_THROW(window.Load(saved, 2), std::runtime_error) << "an env with more infos";
   SavedWindow wrong = saved;
   wrong.episodes[1].infos.clear();
   EXPECT_THROW(window.Load(wrong, 1), std::runtime_error);

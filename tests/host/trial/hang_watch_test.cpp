@@ -25,7 +25,7 @@ TEST(HangWatchDeathTest, EndsProcessWithoutSignOfLifeAndNamesThePlugin) {
       testing::ExitedWithCode(kExitTimeout), "env.sleeper: gave no sign of life for 1s \\(resources.hang_timeout\\)");
 }
 
-TEST(HangWatchDeathTest, LeavesProcessAloneThatBeats) {
+TEST(HangWatchDeathTest, KeepsProcessThatGivesSignsOfLife) {
   EXPECT_EXIT(
       {
         auto* status = new StatusWriter("");

@@ -1,4 +1,4 @@
-// What the loop keeps where it is stopped, and what it makes of a checkpoint that it cannot go on from.
+// Checkpoints of a stopped loop, and checkpoints that the loop rejects.
 #include "trial/loop.hpp"
 
 #include <gmock/gmock.h>
@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint64_t kGroup = 4, kTicks = 3, kItems = 100;
 
-// What the learner does at each of its ticks, and what its `load` fails with.
+// The action of the learner at each of its ticks, and the error of its `load`.
 std::function<void(uint64_t tick)> g_on_tick;
 bp_status g_load_fails = BP_OK;
 
 }  // namespace
 
-// Counts, in its state, the groups it was given and the ticks it had after them.
+// Counts, in its state, the groups it received and the ticks after each.
 class Counts : public bp::Learner, public bp::LearnerPlugin<Counts> {
  public:
   static constexpr bp::About kAbout{.id = "learner.counts", .version = "1.0.0", .summary = "Counts groups and ticks."};
@@ -105,7 +105,7 @@ class ALoop : public testing::Test {
     loop.Run();
     stopped_ = loop.stopped_early();
   }
-  // Asks the trial to stop at this tick, and lets the time pass that it is given to come to an end.
+  // Stops the trial at this tick and lets its grace period pass.
   void StopAt(uint64_t tick) {
     g_on_tick = [this, tick](uint64_t now) {
       if (now == tick) cancelled_ = true;
@@ -135,7 +135,7 @@ class ALoop : public testing::Test {
   bool stopped_ = false;
 };
 
-TEST_F(ALoop, ThatIsCutWhileItTicksAfterAGroupKeepsTheStateBeforeTheGroup) {
+TEST_F(ALoop, KeepsTheStateBeforeTheGroupIfCutInItsTicks) {
   StopAt(kTicks + 1);  // of the second iteration
   Run();
   EXPECT_TRUE(stopped_);
@@ -148,8 +148,8 @@ TEST_F(ALoop, ThatIsCutWhileItTicksAfterAGroupKeepsTheStateBeforeTheGroup) {
   EXPECT_EQ(LearnerIn(kept).ticks, kTicks);
 }
 
-// It is not known then that the learner ticks: nothing was kept that it could go back to.
-TEST_F(ALoop, ComesToTheEndOfItsFirstGroupsTicks) {
+// The host has not yet seen that the learner ticks, so it kept no earlier state.
+TEST_F(ALoop, CompletesTheTicksOfItsFirstGroup) {
   StopAt(1);
   Run();
   EXPECT_TRUE(stopped_);
@@ -160,7 +160,7 @@ TEST_F(ALoop, ComesToTheEndOfItsFirstGroupsTicks) {
   EXPECT_EQ(LearnerIn(kept).ticks, kTicks);
 }
 
-TEST_F(ALoop, RefusesACheckpointForWhatItHoldsAndForNothingElse) {
+TEST_F(ALoop, RejectsACheckpointOnlyForItsContent) {
   Run();
   const auto go_on = [this](uint64_t items) -> std::string {
     spec_.resume = true;

@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-// Of two seeds, so 10 s each.
+// Two seeds share 20 s, so 10 s each.
 Measuring To(double precision_pct) {
   ReportConfig report;
   report.kind = "parallel_efficiency";
@@ -23,7 +23,7 @@ void AddAll(const std::vector<double>& speeds, Measuring* measuring) {
 // Their logarithms are 0, 0.01 and 0.02: the interval reaches exp(4.302652729911275 * 0.01 / sqrt(3)) - 1 = 2.515 % above.
 const std::vector<double> kThree = {1000, 1000 * std::exp(0.01), 1000 * std::exp(0.02)};
 
-TEST(MeasuringASpeed, EndsWhenItIsKnownWellEnough) {
+TEST(MeasuringASpeed, EndsAtItsPrecision) {
   Measuring wide = To(2.5), narrow = To(2.53);
   AddAll(kThree, &wide);
   AddAll(kThree, &narrow);
@@ -33,13 +33,13 @@ TEST(MeasuringASpeed, EndsWhenItIsKnownWellEnough) {
   EXPECT_TRUE(narrow.Reached(1)->reached);
   EXPECT_NEAR(2.5153, *narrow.Reached(1)->reached_pct, 1e-4);
   EXPECT_EQ(3u, narrow.Reached(1)->iterations);
-  // A fourth in their middle: sqrt(2 / 3) of the spread, and t = 3.182446305284263 of 3 degrees of freedom: 1.308 %.
+  // A fourth value in the middle: sqrt(2 / 3) of the spread, and t = 3.182446305284263 with 3 degrees of freedom: 1.308 %.
   wide.Add(1000 * std::exp(0.01));
   EXPECT_NEAR(1.3077, *wide.Reached(1)->reached_pct, 1e-4);
   EXPECT_TRUE(wide.Ended(1));
 }
 
-TEST(MeasuringASpeed, TakesThreeIterationsHoweverMuchTwoAgree) {
+TEST(MeasuringASpeed, NeedsThreeIterationsEvenIfTwoAgree) {
   Measuring measuring = To(5);
   AddAll({1000, 1000}, &measuring);
   EXPECT_FALSE(measuring.Ended(1));
@@ -49,7 +49,7 @@ TEST(MeasuringASpeed, TakesThreeIterationsHoweverMuchTwoAgree) {
   EXPECT_TRUE(measuring.Ended(1));
 }
 
-TEST(MeasuringASpeed, EndsWhenItsPartOfTheTimeIsOver) {
+TEST(MeasuringASpeed, EndsAfterItsShareOfTheTime) {
   Measuring measuring = To(5);
   EXPECT_FALSE(measuring.Ended(100)) << "without an iteration there would be no speed";
   measuring.Add(1000);

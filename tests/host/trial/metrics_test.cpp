@@ -26,7 +26,7 @@ TEST(MetricsHub, KeepsTheMachineApartFromTheExperiment) {
   EXPECT_THAT(hub.Take(true), ElementsAre(Pair("rss", 7.0)));
 }
 
-TEST(MetricsHub, SumsUpWhatMonitorsRecordByWhatTheTrialDoes) {
+TEST(MetricsHub, SumsMonitorMetricsByGroupOfPhases) {
   MetricsHub hub;
   const int32_t use = hub.Add(true, {"gpu", "%", "", 0});
   hub.RecordSince(use, 70);
@@ -42,7 +42,7 @@ TEST(MetricsHub, SumsUpWhatMonitorsRecordByWhatTheTrialDoes) {
   EXPECT_THAT(hub.Take(true), ElementsAre(Pair("gpu", 50.0)));
 }
 
-TEST(MetricsHub, TellsWhatWasSaidAtRegistration) {
+TEST(MetricsHub, KeepsUnitAndDirectionOfARegistration) {
   MetricsHub hub;
   hub.Add(false, {"train/loss", "nats", "of the policy", -1});
   ASSERT_EQ(hub.Registered().size(), 1u);
@@ -50,7 +50,7 @@ TEST(MetricsHub, TellsWhatWasSaidAtRegistration) {
   EXPECT_EQ(hub.Registered()[0].direction, -1);
 }
 
-TEST(MetricsHub, TheHostsOwnAreAsTheirRowSays) {
+TEST(MetricsHub, RegistersHostMetricsFromTheTable) {
   MetricsHub hub;
   hub.Register("data/first_oom");
   hub.Record("device/peak_mb", 5);

@@ -1,4 +1,4 @@
-// Monitors that do not come back, through one in this program that does as it is told.
+// Monitors that do not return, simulated by a monitor in this program that runs given functions.
 #include "trial/monitor_thread.hpp"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ struct Obeys {
   std::function<void(const bp_host*)> on_sample;
 };
 
-// Holds a call up; a monitor that is left behind may come here when the test is over.
+// Blocks a call. An abandoned monitor may still wait here after the test.
 class Gate {
  public:
   void Wait() {
@@ -93,12 +93,12 @@ class AMonitor : public testing::Test {
   std::unique_ptr<MonitorThread> monitor_;
 };
 
-TEST_F(AMonitor, ThatIsLeftBehindIsSaidToHaveTakenAsLongAsItDid) {
+TEST_F(AMonitor, WarningContainsItsTime) {
   const auto gate = std::make_shared<Gate>();
   Start([gate](const bp_host*) { gate->Wait(); });
   gate->AwaitReached();
   constexpr int64_t kWaitedNs = 3'000'000'000'000;
-  suspended_ns -= kWaitedNs;  // the clock goes on by as much
+  suspended_ns -= kWaitedNs;  // advances the clock by as much
   monitor_->AskToEnd({});
   EXPECT_FALSE(monitor_->AwaitEnd(NowNs() + kWaitedNs, kWaitedNs)) << "its time began with the call";
   monitor_->LeaveBehind();
@@ -108,8 +108,8 @@ TEST_F(AMonitor, ThatIsLeftBehindIsSaidToHaveTakenAsLongAsItDid) {
   gate->Open();
 }
 
-// What a monitor was given lives as long as its thread, also where nobody waits for that.
-TEST_F(AMonitor, ThatIsLeftBehindStillHasWhatItWasGiven) {
+// Memory given to a monitor lives as long as its thread, even if nothing waits for the thread.
+TEST_F(AMonitor, KeepsItsMemoryAfterBeingAbandoned) {
   struct Shared {
     MetricsHub metrics;
     const std::string id = "a trial whose id is long enough to lie in memory of its own";
@@ -144,11 +144,11 @@ TEST_F(AMonitor, ThatIsLeftBehindStillHasWhatItWasGiven) {
   done->Open();
 }
 
-// As the handler of exit() does it: the trial ends on its own thread and waits for nothing.
-TEST_F(AMonitor, ThatCallsExitIsNotWaitedFor) {
+// The exit() handler parks the calling thread for good; the trial does not wait for it.
+TEST_F(AMonitor, IsSwitchedOffIfItCallsExit) {
   Start([](const bp_host*) {
     MonitorThread::ParkWhereItExits("monitor.obeys called exit()");
-    ADD_FAILURE() << "it does not come back";
+    ADD_FAILURE() << "it does not return";
   });
   monitor_->AskToEnd({});
   constexpr int64_t kForEverNs = int64_t{1} << 60;
@@ -169,7 +169,7 @@ TEST(MonitorPatience, IsShorterThanHangTimeout) {
   }
 }
 
-TEST_F(AMonitor, IsLeftBehindWithinItsPatience) {
+TEST_F(AMonitor, IsAbandonedWithinItsPatience) {
   const auto gate = std::make_shared<Gate>();
   g_on_sample = [gate](const bp_host*) { gate->Wait(); };
   const HostSinks sinks;
@@ -194,7 +194,7 @@ class MonitorCreate : public AMonitor {
 };
 
 // Start is not called after an error in create: the thread must not wait for it.
-TEST_F(MonitorCreate, FailsTrialAtOnceIfItRejectsIt) {
+TEST_F(MonitorCreate, FailsTheTrialImmediatelyIfItRejectsIt) {
   for (const bp_status status : {BP_E_CONFIG, BP_E_INVALID_ARG, BP_E_UNSUPPORTED}) {
     g_on_create = [status](const bp_host* host) { return host->fail(host, status, "no"); };
     try {

@@ -1,4 +1,4 @@
-// What the host tells monitors, through a real one that writes it down.
+// The host's events, as received by a real monitor that records them.
 #include "trial/monitors.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ class Monitors : public testing::Test {
     clock.Stop();
   }
   void EndIteration(int number) { PostIteration(monitors_, Line(number), NowNs(), 1000); }
-  // The monitors work on their own thread: gives them time to make up their mind.
+  // The monitors run on their own thread: gives them time to react.
   bool SoonWantsPhases(bool wanted) {
     for (int i = 0; i < 1000 && monitors_.Wants(BP_EVENT_PHASE) != wanted; ++i) usleep(10'000);
     return monitors_.Wants(BP_EVENT_PHASE);
@@ -60,7 +60,7 @@ class Monitors : public testing::Test {
   MonitorHost monitors_{sinks_};
 };
 
-TEST_F(Monitors, PhasesAreSentWhileSomebodyWantsThem) {
+TEST_F(Monitors, SendPhasesWhileAMonitorWantsThem) {
   Listen(1);
   std::vector<PhaseClock> clocks(2);
   PhaseEvents phases(clocks, monitors_);
@@ -68,14 +68,14 @@ TEST_F(Monitors, PhasesAreSentWhileSomebodyWantsThem) {
   phases.HandOver(1, 64);
   EndIteration(1);
   EXPECT_FALSE(SoonWantsPhases(false)) << "one iteration was enough for it";
-  phases.HandOver(2, 64);  // notices
+  phases.HandOver(2, 64);  // sees the change
   Spend(clocks[1], 10);
   phases.HandOver(3, 64);
   EXPECT_EQ(monitors_.dropped(), 0u);
   EXPECT_THAT(Names("X"), testing::UnorderedElementsAre("env_step", "infer", "iteration"));
 }
 
-TEST_F(Monitors, NobodyWantsPhasesWithoutAMonitor) {
+TEST_F(Monitors, SendNoPhasesWithoutAMonitor) {
   std::vector<PhaseClock> clocks(1);
   PhaseEvents phases(clocks, monitors_);
   Spend(clocks[0], 10);
@@ -83,17 +83,17 @@ TEST_F(Monitors, NobodyWantsPhasesWithoutAMonitor) {
   EXPECT_EQ(monitors_.dropped(), 0u);
 }
 
-TEST_F(Monitors, SpansThatFindNoRoomAreCounted) {
-  Listen(1, 1000);  // all of them in the file would take a busy machine longer than `finish` may
+TEST_F(Monitors, CountDroppedSpans) {
+  Listen(1, 1000);  // writing all of them would exceed the time of `finish` on a busy machine
   bp_event span{};
   span.type = BP_EVENT_PHASE, span.name = "idle", span.duration_ns = 1;
   monitors_.PostSpans(std::vector<bp_event>(MonitorHost::kSpanLimit + 5, span), 2);
   EXPECT_EQ(monitors_.dropped(), 7u);
   EndIteration(1);
-  EXPECT_THAT(Names("X"), testing::Contains("iteration")) << "they take no room from the others";
+  EXPECT_THAT(Names("X"), testing::Contains("iteration")) << "they do not displace other events";
 }
 
-TEST_F(Monitors, MetricsHaveTheNamesOfTheRecordAlsoWhereAPluginsAreNotUtf8) {
+TEST_F(Monitors, UseRecordedNamesOfMetricsThatAreNotUtf8) {
   Listen(0);
   Iteration line = Line(1);
   line.metrics["train/loss"] = 1;

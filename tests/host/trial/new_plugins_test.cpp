@@ -53,7 +53,7 @@ TEST_F(NewPlugins, AreNamedWithTheRuleThatTheyBreak) {
   EXPECT_EQ(tried.not_tried, "");
 }
 
-TEST_F(NewPlugins, StartNoProgramOnceTheyAreKnownOrIfThatIsOff) {
+TEST_F(NewPlugins, StartNoProgramIfKnownOrDisabled) {
   const auto is_started = [&] { return !Try("exit 7").not_tried.empty(); };
   EXPECT_TRUE(is_started());
   setenv("BACKPLANE_VALIDATE", "off", 1);
@@ -65,7 +65,7 @@ TEST_F(NewPlugins, StartNoProgramOnceTheyAreKnownOrIfThatIsOff) {
   EXPECT_FALSE(is_started());
 }
 
-TEST_F(NewPlugins, AreLeftOutWithAReasonIfTheProgramFails) {
+TEST_F(NewPlugins, AreOmittedWithAReasonIfTheProgramFails) {
   const auto why_not = [&](const std::string& script, std::chrono::milliseconds limit = 60s) {
     const TriedPlugins tried = Try(script, limit);
     EXPECT_TRUE(tried.broken.empty());
@@ -78,7 +78,7 @@ TEST_F(NewPlugins, AreLeftOutWithAReasonIfTheProgramFails) {
   EXPECT_THAT(why_not("echo no JSON"), HasSubstr("cannot read the answer of backplane-validate: "));
 }
 
-TEST_F(NewPlugins, AreLeftOutWithTheCommandThatInstallsAMissingProgram) {
+TEST_F(NewPlugins, AreOmittedWithACommandIfTheProgramIsMissing) {
   const TriedPlugins tried = TryNewPlugins({spec_}, cancelled_, {"/nowhere/backplane-validate", files_, 60s});
   EXPECT_THAT(tried.not_tried, HasSubstr("out: backplane-validate is not in /nowhere; `"));
   EXPECT_EQ(tried.not_tried.find('\n'), std::string::npos);
@@ -95,7 +95,7 @@ TEST_F(NewPlugins, EndTheProgramAtAStop) {
   std::signal(SIGUSR2, before);
   EXPECT_TRUE(tried.broken.empty());
   EXPECT_EQ(tried.not_tried, "");
-  EXPECT_FALSE(fs::exists(scratch)) << "it had no time to end";
+  EXPECT_FALSE(fs::exists(scratch)) << "it could not end in time";
 }
 
 }  // namespace

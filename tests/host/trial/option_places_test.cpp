@@ -16,7 +16,7 @@ std::vector<std::string> Paths(const std::string& sentence, const std::string& s
   return paths;
 }
 
-TEST(OptionPlaces, AreInTheSentencesOrderAndOfTheSectionThatWasRead) {
+TEST(OptionPlaces, FollowTheOrderOfTheErrorAndItsSection) {
   EXPECT_EQ(Paths("lr is too large for that size", "learner.options"),
             (std::vector<std::string>{"learner.options.lr", "env.options.size"}));
   EXPECT_EQ(Paths("lr is too large", "env.options"), std::vector<std::string>{"env.options.lr"});
@@ -26,7 +26,7 @@ TEST(OptionPlaces, ANameIsAWholeWord) {
   EXPECT_TRUE(Paths("already resized, size_max and the plugin too", "env.options").empty());
 }
 
-TEST(OptionPlaces, WhatTheSentenceSaysItselfIsNotSaidTwice) {
+TEST(OptionPlaces, OmitPlacesThatTheErrorContains) {
   const std::string sentence = "lr (a.yaml:4:5) is too large for size";
   EXPECT_EQ(PlacesText(sentence, OptionsNamed(sentence, kOrigin, "learner.options")), " (env.options.size at a.yaml:2:5)");
 }

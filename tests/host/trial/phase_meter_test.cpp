@@ -13,7 +13,7 @@ void Pass(PhaseClock& clock, Phase phase, int64_t us) {
   }
 }
 
-TEST(PhaseMeter, TellsOfEachPhaseOnceAndOfThreadsAtRestAsIdle) {
+TEST(PhaseMeter, CountsEachPhaseOnceAndRestAsIdle) {
   std::vector<PhaseClock> clocks(2);
   PhaseMeter meter(clocks);
   Pass(clocks[0], Phase::kEnvStep, 3000);
@@ -27,10 +27,10 @@ TEST(PhaseMeter, TellsOfEachPhaseOnceAndOfThreadsAtRestAsIdle) {
   Pass(clocks[0], Phase::kEval, 1000);
   meter.AddTo(&second);
   EXPECT_GE(second.at("eval"), 0.001);
-  EXPECT_FALSE(second.contains("env_step")) << "that was told before";
+  EXPECT_FALSE(second.contains("env_step")) << "it was counted before";
 }
 
-TEST(PhaseMeter, AddsToWhatIsThere) {
+TEST(PhaseMeter, AddsToExistingTimes) {
   std::vector<PhaseClock> clocks(1);
   PhaseMeter meter(clocks);
   Pass(clocks[0], Phase::kEval, 1000);

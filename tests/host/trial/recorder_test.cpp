@@ -29,7 +29,7 @@ TEST(EpisodeWindow, HoldsTheLastHundred) {
   EXPECT_EQ(window.mean_return(), 99.5);
 }
 
-TEST(EpisodeWindow, ComesBackAsItWasSaved) {
+TEST(EpisodeWindow, LoadsItsSavedState) {
   const double info[] = {2.5};
   EpisodeWindow window, copy;
   window.Add({Episode{0, 0, 3, 7, info}}, {"ep/x"});
@@ -63,7 +63,7 @@ TEST_F(MetricsFileTest, WritesANameThatIsNotUtf8) {
   EXPECT_EQ(nlohmann::json::parse(Text())["metrics"]["ep/gr\uFFFD\uFFFD"], 1);
 }
 
-TEST_F(MetricsFileTest, CountsAndSumsWhatItWroteAndWhatWasThere) {
+TEST_F(MetricsFileTest, CountsAndChecksumsOldAndNewLines) {
   std::ofstream(file_) << "{}\n";
   MetricsFile file(file_, 3);
   file.Append(Line(1));
@@ -71,10 +71,10 @@ TEST_F(MetricsFileTest, CountsAndSumsWhatItWroteAndWhatWasThere) {
   EXPECT_EQ(file.written().attempt, 3u);
   EXPECT_EQ(file.written().lines, 2u);
   EXPECT_EQ(file.written().bytes, 29u);
-  EXPECT_EQ(file.written().crc32c, 0x48B8E71Au) << "of another program, over the whole file";
+  EXPECT_EQ(file.written().crc32c, 0x48B8E71Au) << "computed by a different program over the whole file";
 }
 
-TEST_F(MetricsFileTest, ALineThatDoesNotFitIsAnErrorAndDoesNotCount) {
+TEST_F(MetricsFileTest, LineThatDoesNotFitIsAnErrorAndDoesNotCount) {
   MetricsFile file(file_, 1);
   file.Append(Line(1));
   const MetricsPart before = file.written();

@@ -18,7 +18,7 @@ LoopResult ResultOf(const TrialSpeed& speed) {
   return result;
 }
 
-TEST(TrialSpeed, TheFirstIterationCountsOnlyWhileThereIsNoOther) {
+TEST(TrialSpeed, FirstIterationCountsOnlyUntilTheSecond) {
   TrialSpeed speed({}, 1);
   EXPECT_FALSE(ResultOf(speed).sps);
   speed.Add(Took(10, 5, 100));

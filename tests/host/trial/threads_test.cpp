@@ -13,7 +13,7 @@
 namespace backplane {
 namespace {
 
-TEST(TrialThreads, TakeTheNumberInTheFileForBoth) {
+TEST(TrialThreads, UseTheNumberInTheFileForBoth) {
   RolloutConfig rollout;
   rollout.threads = 3;
   const TrialThreads threads(rollout, true);
@@ -21,7 +21,7 @@ TEST(TrialThreads, TakeTheNumberInTheFileForBoth) {
   EXPECT_EQ(threads.collecting(), 3u) << "however few env runners there are";
 }
 
-TEST(TrialThreads, OfAPluginThatBearsOneThreadOnlyOneCollects) {
+TEST(TrialThreads, CollectOnOneThreadForAPluginOfOneThread) {
   RolloutConfig rollout;
   rollout.threads = 3;
   TrialThreads threads(rollout, false);
@@ -30,7 +30,7 @@ TEST(TrialThreads, OfAPluginThatBearsOneThreadOnlyOneCollects) {
   EXPECT_EQ(threads.collectors().threads, 1u);
 }
 
-TEST(TrialThreads, WithoutANumberRunnersAndCoresDecide) {
+TEST(TrialThreads, DefaultToRunnersAndCores) {
   RolloutConfig rollout;
   for (const uint64_t runners : {uint64_t{1}, uint64_t{2}, uint64_t{1000}}) {
     rollout.num_env_runners = runners;
@@ -41,7 +41,7 @@ TEST(TrialThreads, WithoutANumberRunnersAndCoresDecide) {
   }
 }
 
-TEST(TrialThreads, APhaseThatAllShareCountsAllInTheTable) {
+TEST(TrialThreads, SharedPhaseCountsAllThreadsInTheTable) {
   RolloutConfig rollout;
   rollout.threads = 2;
   TrialThreads threads(rollout, /*rows_concurrent=*/false);

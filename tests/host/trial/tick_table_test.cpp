@@ -24,7 +24,7 @@ TEST(TickTable, ALongNameIsFoundAgain) {
   EXPECT_EQ(table[0].count, 3u);
 }
 
-TEST(TickTable, PhasesForWhichThereIsNoRoomShareAnEntry) {
+TEST(TickTable, SumsExcessPhasesInOneEntry) {
   std::vector<LongTicks> table;
   for (int turn = 0; turn < 2; ++turn)
     for (size_t i = 0; i < kMaxTickPhases + 3; ++i) NoteLongTick("phase " + std::to_string(i), 2, &table);

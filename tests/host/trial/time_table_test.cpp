@@ -19,7 +19,7 @@ void Spend(PhaseClock& clock, Phase phase, int ms) {
   }
 }
 
-// However long the machine made the spans: the table is of what the clocks read.
+// The table contains the readings of the clocks, however long the machine made the spans.
 TEST(TimeTable, GroupsAndUnnamedTimeSumToOne) {
   std::vector<PhaseClock> clocks(2);
   Spend(clocks[0], Phase::kEnvStep, 4);
@@ -56,8 +56,8 @@ double Shares(const std::map<std::string, GroupTime>& table) {
   return sum;
 }
 
-// Asleep is off the core, too: how much of it was for want of a core is what the kernel says.
-TEST(TimeTable, WaitingForACoreIsNoLongerThanTheKernelSays) {
+// A sleeping thread is off the core too: only the kernel knows how long it waited for a core.
+TEST(TimeTable, WaitingForACoreIsLimitedByTheKernelsTime) {
   std::vector<PhaseClock> clocks(1);
   {
     const PhaseSpan span(clocks[0], Phase::kInfer);
@@ -69,7 +69,7 @@ TEST(TimeTable, WaitingForACoreIsNoLongerThanTheKernelSays) {
   EXPECT_NEAR(table.at("action_selection").seconds, infer_s - 0.003, 1e-9);
   EXPECT_NEAR(Shares(table), 1, 1e-9);
   const auto all = TimeTable(clocks, clocks[0].total_ns(), 3'600'000'000'000, {});
-  EXPECT_LE(all.at("waiting_for_a_core").seconds, infer_s) << "of rests, too, the kernel counts";
+  EXPECT_LE(all.at("waiting_for_a_core").seconds, infer_s) << "the kernel also counts rests";
   EXPECT_FALSE(TimeTable(clocks, clocks[0].total_ns(), std::nullopt, {}).contains("waiting_for_a_core"));
 }
 
@@ -83,8 +83,8 @@ void StayOnOneCore() {
   sched_setaffinity(0, sizeof cores, &cores);
 }
 
-// Two threads on one core: however busy the machine is, a group takes the CPU time of its work and no more.
-TEST(TimeTable, AGroupTakesNoLongerForWantOfACore) {
+// Two threads on one core: a group has the CPU time of its work, however busy the machine is.
+TEST(TimeTable, GroupExcludesWaitingForACore) {
   constexpr double kWorkS = 0.1;
   std::vector<PhaseClock> clocks(2);
   std::latch done(2), read(1);
@@ -96,7 +96,7 @@ TEST(TimeTable, AGroupTakesNoLongerForWantOfACore) {
       }
     }
     done.count_down();
-    read.wait();  // of a thread that is gone the kernel says nothing
+    read.wait();  // the kernel has no times of an ended thread
   };
   const std::jthread steps([&] { work(0, Phase::kEnvStep); }), infers([&] { work(1, Phase::kInfer); });
   done.wait();

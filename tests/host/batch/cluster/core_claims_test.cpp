@@ -19,14 +19,14 @@ class CoreClaimsTest : public testing::Test {
       std::filesystem::path(testing::TempDir()) / ("core_claims_test_" + std::to_string(getpid()));
 };
 
-TEST_F(CoreClaimsTest, WorkersOfAMachineGetCoresOfTheirOwnUntilThereAreNoMore) {
+TEST_F(CoreClaimsTest, WorkersOfAMachineGetDistinctCores) {
   const CoreClaims first({4, 5, 6, 7, 8}, 2, folder_), second({4, 5, 6, 7, 8}, 2, folder_);
   EXPECT_THAT(first.cores(), ElementsAre(4, 5));
   EXPECT_THAT(second.cores(), ElementsAre(6, 7));
   const CoreClaims third({4, 5, 6, 7, 8}, 2, folder_);
-  EXPECT_THAT(third.cores(), IsEmpty()) << "one is left, and half of what was granted is no grant";
+  EXPECT_THAT(third.cores(), IsEmpty()) << "one core is left, and claims are all or nothing";
   const CoreClaims fourth({4, 5, 6, 7, 8}, 1, folder_);
-  EXPECT_THAT(fourth.cores(), ElementsAre(8)) << "the third has let go of it";
+  EXPECT_THAT(fourth.cores(), ElementsAre(8)) << "the third has released it";
 }
 
 TEST_F(CoreClaimsTest, FollowNoLinksThatOthersMade) {
@@ -46,10 +46,10 @@ TEST_F(CoreClaimsTest, AreFreeWhenTheirWorkerHasEnded) {
   EXPECT_THAT(second.cores(), ElementsAre(0));
 }
 
-TEST_F(CoreClaimsTest, WhatTheClusterHasGivenAloneNeedsNoClaim) {
+TEST_F(CoreClaimsTest, CoresGrantedByTheClusterNeedNoClaim) {
   const CoreClaims first({2, 3}, 2, folder_), second({2, 3}, 2, folder_);
   EXPECT_THAT(first.cores(), ElementsAre(2, 3));
-  EXPECT_THAT(second.cores(), ElementsAre(2, 3)) << "another affinity says that they are others' cores: nobody asks";
+  EXPECT_THAT(second.cores(), ElementsAre(2, 3)) << "cores outside the affinity need no claim";
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 

@@ -21,14 +21,14 @@ sweep:
   EXPECT_FALSE(needs.exclusive);
 }
 
-TEST_F(EngineNeedsTest, HaveNoLimitWhereNoTrialHasOne) {
+TEST_F(EngineNeedsTest, HaveNoLimitIfNoTrialHasOne) {
   const EngineNeeds needs = NeedsOf(GoodPlan("sweep: {seeds: {n: 2}}\n"));
   EXPECT_EQ(needs.cpus, 1u);
   EXPECT_EQ(needs.memory_bytes, std::nullopt);
   EXPECT_EQ(needs.wall_time_s, std::nullopt);
 }
 
-TEST_F(EngineNeedsTest, SlotsHoldSoManyTrialsAtOnceWithPartsOfDevices) {
+TEST_F(EngineNeedsTest, SlotsShareADevice) {
   EngineNeeds needs;
   needs.cpus = 2;
   needs.gpus = 0.5;
@@ -38,9 +38,9 @@ TEST_F(EngineNeedsTest, SlotsHoldSoManyTrialsAtOnceWithPartsOfDevices) {
   for (int i = 0; i < 3; ++i) {
     const auto allocation = slots.Take(trial, /*exclusive=*/false);
     ASSERT_TRUE(allocation) << i;
-    EXPECT_EQ(allocation->cores.size(), 2u) << "auto: what the largest asks for";
+    EXPECT_EQ(allocation->cores.size(), 2u) << "auto: the request of the largest trial";
     EXPECT_EQ(allocation->gpu_share, 0.5);
-    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of a device that nobody here knows";
+    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of an unknown device";
   }
   EXPECT_FALSE(slots.Take(trial, /*exclusive=*/false));
 }

@@ -1,5 +1,4 @@
-// The supervisor's side of the folder and the worker's, on this machine and without a cluster: workers are child processes
-// here.
+// Supervisor and worker on both sides of the folder, on this machine and without a cluster: workers are child processes.
 #include "cluster/folder_engine.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-// What a test says of workers, FindLost answers.
+// FindLost returns the workers that a test has lost.
 class FakeCluster : public FolderEngine {
  public:
   explicit FakeCluster(const std::filesystem::path& out) : FolderEngine(out) { MakeFolder(); }
@@ -75,7 +74,7 @@ class FolderEngineTest : public EngineTest {
   FakeCluster cluster_{folder_};
 };
 
-TEST_F(FolderEngineTest, WorkersShareTheOrdersAndEachIsRunOnce) {
+TEST_F(FolderEngineTest, WorkersRunEachOrderOnce) {
   const auto first = StartWorker("a"), second = StartWorker("b", {"--slots=2"});
   std::set<JobId> started, ended;
   for (int i = 0; i < 12; ++i) started.insert(cluster_.Start(Trial(std::to_string(i), {"exit", "7"})));
@@ -102,7 +101,7 @@ TEST_F(FolderEngineTest, CountsNodeAsLostIfItDoesNotAnswerAStop) {
   unsetenv("BACKPLANE_CLUSTER_PATIENCE");
 }
 
-TEST(WorkFolder, WhatIsBeingMadeIsNoOrderAndNoEnd) {
+TEST(WorkFolder, IgnoresUnfinishedFiles) {
   EXPECT_EQ(WorkFolder::Job("00000012"), 12u);
   EXPECT_EQ(WorkFolder::Job("00000012@3.1"), 12u);
   EXPECT_EQ(WorkFolder::Job("123456789"), 123456789u) << "more digits than most";
@@ -113,13 +112,13 @@ TEST(WorkFolder, WhatIsBeingMadeIsNoOrderAndNoEnd) {
     EXPECT_FALSE(WorkFolder::Stop(name)) << name;
 }
 
-TEST_F(FolderEngineTest, ASignalThatEndsATrialIsTold) {
+TEST_F(FolderEngineTest, ReportsSignalThatEndedATrial) {
   const auto worker = StartWorker("a");
   cluster_.Start(Trial("1", {"die", std::to_string(SIGSEGV)}));
   EXPECT_EQ(Ends(1)[0].exit.signal, SIGSEGV);
 }
 
-TEST_F(FolderEngineTest, AStopReachesTheTrialAndOneThatNobodyHasTakenNeverBegins) {
+TEST_F(FolderEngineTest, StopEndsRunningTrialsAndDropsWaitingOrders) {
   const JobId waiting = cluster_.Start(Trial("0", {"exit", "7"}));
   EXPECT_FALSE(cluster_.HasBegun(waiting));
   cluster_.Stop(waiting, StopHow::kAsk);
@@ -135,22 +134,23 @@ TEST_F(FolderEngineTest, AStopReachesTheTrialAndOneThatNobodyHasTakenNeverBegins
   EXPECT_EQ(Ends(1)[0].exit.signal, SIGTERM);
 }
 
-TEST_F(FolderEngineTest, WhatIsLostEndsOnceAndItsProcessesIfTheyStillRunAreEnded) {
+TEST_F(FolderEngineTest, LostJobEndsOnceWithItsProcesses) {
   const auto worker = StartWorker("a");
   const JobId job = cluster_.Start(Trial("1", {"sleep"}));
   Until([&] { return Ready("1"); });
   cluster_.Lose(job, "its node was lost: a test says so");
   const JobEnd end = Ends(1)[0];
   EXPECT_THAT(end.lost, HasSubstr("a test says so"));
-  // The cluster was wrong: the worker lives. It ends the trial, whose lock the next attempt on another node waits for.
+  // The cluster was wrong: the worker lives. It ends the trial and releases its lock, for which the next attempt on a different
+  // node waits.
   const std::filesystem::path lock = folder_ / "trials/1/node.lock";
   const int fd = open(lock.c_str(), O_RDWR | O_CLOEXEC);
   Until([&] { return flock(fd, LOCK_EX | LOCK_NB) == 0; });
   close(fd);
-  EXPECT_THAT(cluster_.Wait(200), IsEmpty()) << "its end is told a second time";
+  EXPECT_THAT(cluster_.Wait(200), IsEmpty()) << "its end is reported twice";
 }
 
-TEST_F(FolderEngineTest, AWorkerWaitsWithATrialThatStillRunsOnAnotherNode) {
+TEST_F(FolderEngineTest, WorkerWaitsForTrialThatRunsOnADifferentNode) {
   const auto command = Trial("1", {"exit", "7"});
   const int fd = open((folder_ / "trials/1/node.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   ASSERT_EQ(flock(fd, LOCK_EX), 0);
@@ -162,7 +162,7 @@ TEST_F(FolderEngineTest, AWorkerWaitsWithATrialThatStillRunsOnAnotherNode) {
   EXPECT_EQ(Ends(1)[0].exit.code, 7);
 }
 
-TEST_F(FolderEngineTest, AWorkerOfOneJobEndsWithIt) {
+TEST_F(FolderEngineTest, WorkerOfOneJobEndsWithIt) {
   const JobId first = cluster_.Start(Trial("1", {"exit", "7"})), second = cluster_.Start(Trial("2", {"exit", "8"}));
   const auto worker = StartWorker("b", {"--job=" + std::to_string(second)});
   EXPECT_EQ(Ends(1)[0].exit.code, 8);
@@ -173,7 +173,7 @@ TEST_F(FolderEngineTest, AWorkerOfOneJobEndsWithIt) {
   EXPECT_FALSE(cluster_.HasBegun(first));
 }
 
-TEST_F(FolderEngineTest, AWorkerThatSeesAnotherFolderOfThatNameRunsNothing) {
+TEST_F(FolderEngineTest, WorkerRunsNothingInAReplacedFolder) {
   cluster_.Start(Trial("1", {"exit", "7"}));
   std::ofstream(cluster_.at().session()) << "of another supervisor";
   const auto worker = StartWorker("a");
@@ -184,7 +184,7 @@ TEST_F(FolderEngineTest, AWorkerThatSeesAnotherFolderOfThatNameRunsNothing) {
   EXPECT_THAT(ReadFile(folder_ / "a.log").value_or(""), HasSubstr("the nodes do not share it"));
 }
 
-TEST_F(FolderEngineTest, AWorkerThatIsToldToEndAsksItsTrialsAndLeavesNothing) {
+TEST_F(FolderEngineTest, WorkerStopsItsTrialsAtSigterm) {
   const auto worker = StartWorker("a", {"--slots=2"});
   cluster_.Start(Trial("1", {"sleep"}));
   cluster_.Start(Trial("2", {"sleep"}));
@@ -197,7 +197,7 @@ TEST_F(FolderEngineTest, AWorkerThatIsToldToEndAsksItsTrialsAndLeavesNothing) {
   EXPECT_THAT(NamesIn(cluster_.at().workers()), IsEmpty());
 }
 
-TEST_F(FolderEngineTest, OfWhatTheClusterDidNotTakeNobodyHearsAgain) {
+TEST_F(FolderEngineTest, OrderThatTheClusterRejectsIsDropped) {
   cluster_.refuses = true;
   EXPECT_THROW(cluster_.Start(Trial("1", {"exit", "7"})), std::runtime_error);
   cluster_.Lose(1, "its node was lost");
@@ -205,7 +205,7 @@ TEST_F(FolderEngineTest, OfWhatTheClusterDidNotTakeNobodyHearsAgain) {
   EXPECT_THAT(NamesIn(cluster_.at().orders()), IsEmpty());
 }
 
-TEST_F(FolderEngineTest, OfAFolderThatWasMovedAwayAllIsLost) {
+TEST_F(FolderEngineTest, MovedFolderLosesAllJobs) {
   const auto worker = StartWorker("a");
   const JobId job = cluster_.Start(Trial("1", {"sleep"}));
   Until([&] { return Ready("1"); });

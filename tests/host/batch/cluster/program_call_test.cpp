@@ -1,4 +1,4 @@
-// Programs of a cluster that hang, fail, print nonsense or nothing, as scripts first on PATH.
+// Cluster programs that hang, fail, or print nonsense or nothing: scripts first on PATH.
 #include "cluster/program_call.hpp"
 
 #include <gmock/gmock.h>

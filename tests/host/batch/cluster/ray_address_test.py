@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An address at which nobody answers is known at once: Ray itself tries for minutes. The package `ray` is made up here.
+"""A dead address is reported immediately, although Ray itself would retry for minutes. The package `ray` is a fake.
 
   ray_address_test.py RAY_DRIVER RAY_WORKERS
 """
@@ -15,7 +15,7 @@ INIT = "def init(**how):\n    raise SystemExit('ray.init was asked')\n"
 
 
 def nobody():
-    """An address of this machine that refuses."""
+    """An address of this machine without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"
@@ -44,12 +44,12 @@ def main():
         (package / "_private").mkdir(parents=True)
         (package / "__init__.py").write_text(INIT)
         (package / "_private/__init__.py").write_text("")
-        # What a cluster that was killed has left.
+        # The address file of a cluster that was killed.
         (package / "_private/services.py").write_text(f"def get_ray_address_from_environment(address, folder):\n    return {nobody()!r}\n")
         for said in (driver_says(driver, folder, "auto"), driver_says(driver, folder, nobody()), workers_say(workers, folder, nobody())):
             assert "refused" in said and "ray.init was asked" not in said, said
         assert "no cluster answers at engine.address auto" in driver_says(driver, folder, "auto")
-        # Where it can not be told what `auto` means, Ray is asked.
+        # If the meaning of `auto` is unknown, Ray resolves it.
         (package / "_private/services.py").unlink()
         assert "ray.init was asked" in driver_says(driver, folder, "auto")
 

@@ -1,4 +1,4 @@
-// A long plan on a cluster that is made up: trials that fail in every way and nodes that are lost under them, and no process.
+// A long plan on a simulated cluster: trials fail in every way, nodes disappear under them, and no process runs.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ class SimulatedCluster : public Engine {
  public:
   explicit SimulatedCluster(JobId look_at) : look_at_(look_at) {}
 
-  // When so many had been started.
+  // After this many starts.
   uint64_t resident_bytes() const { return resident_bytes_; }
 
   JobId Start(const TrialCommand& command) override {
@@ -88,7 +88,7 @@ class Simulated : public SweepTest {
   Simulated() { std::filesystem::remove_all(out_); }
   ~Simulated() override { std::filesystem::remove_all(out_); }
 
-  // The check of options is left out: it asks for more cores than there are where it would be made.
+  // Skip the check of options: it would need more cores than this machine has.
   BatchReport Run(const Plan& plan, Engine* engine) {
     BatchRequest request;
     request.plan = plan;
@@ -101,15 +101,15 @@ class Simulated : public SweepTest {
     return RunBatch(&request, engine, &slots);
   }
 
-  // In memory where there is such a place: each event waits for the disk, and that is not what is looked at.
+  // In memory if possible: each event waits for the disk, and this test does not measure disks.
   static std::filesystem::path Place() {
     return access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm") : std::filesystem::path(testing::TempDir());
   }
   const std::filesystem::path out_ = Place() / ("simulated_test_" + std::to_string(getpid()));
 };
 
-// BACKPLANE_SIMULATED_TRIALS=10000 is what docs/decisions/0049-engines.md speaks of.
-TEST_F(Simulated, APlanComesToItsEndAndNothingIsLostOrRunTwice) {
+// docs/decisions/0049-engines.md uses BACKPLANE_SIMULATED_TRIALS=10000.
+TEST_F(Simulated, CompletesEveryTrialOnce) {
   const char* const wanted = std::getenv("BACKPLANE_SIMULATED_TRIALS");
   const auto trials = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 300;
   const Plan plan = GoodPlan(
@@ -139,7 +139,7 @@ TEST_F(Simulated, APlanComesToItsEndAndNothingIsLostOrRunTwice) {
     stale += lost;
     lost_by_id[id] = lost;
     EXPECT_EQ(finished == 1, trial.state == TrialState::kCompleted) << id;
-    // Nodes that are lost are no fault of the trial's, unless they are four.
+    // A lost node is not the trial's fault, unless it has lost four.
     EXPECT_EQ(trial.state == TrialState::kPlanned, lost > 3) << id;
     left += trial.state == TrialState::kPlanned ? 1 : 0;
   }

@@ -1,4 +1,4 @@
-// What is said to Slurm's commands and read of them. That they understand it, scripts/check_cluster tries with the real ones.
+// Arguments for Slurm's commands and parsing of their output. scripts/check_cluster tests both with the real commands.
 #include "cluster/slurm.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ EngineRequest Request() {
 
 const WorkFolder kAt{"/shared/it's here/engine/1"};
 
-TEST(SbatchArguments, AskForCoresMemoryAndDevicesOfAllSlotsAndALittleMemoryOfTheirOwn) {
+TEST(SbatchArguments, RequestResourcesOfAllSlotsAndTheirOwnMemory) {
   EngineRequest request = Request();
   request.needs.cpus = 4;
   request.needs.memory_bytes = uint64_t{3} << 30;
@@ -37,14 +37,14 @@ TEST(SbatchArguments, AskForCoresMemoryAndDevicesOfAllSlotsAndALittleMemoryOfThe
   EXPECT_THAT(words, Not(Contains(StartsWith("--time"))));
 }
 
-TEST(SbatchArguments, GiveTimeForAllTrialsThatAWorkerMayRunInTurn) {
+TEST(SbatchArguments, GiveTimeForAllTrialsOfAWorker) {
   EngineRequest request = Request();
   request.needs.wall_time_s = 600;
-  // 100 trials in 10 slots: 10 turns of 10 minutes, with a minute around each.
+  // 100 trials in 10 slots: 10 turns of 10 minutes, each with a minute before and after.
   EXPECT_THAT(SbatchArguments(request, kAt, 5, 2), Contains("--time=110"));
 }
 
-TEST(SbatchArguments, ThoseOfTheFileComeLast) {
+TEST(SbatchArguments, EndWithOptionsOfTheFile) {
   EngineRequest request = Request();
   request.config.partition = "long";
   request.config.account = "lab";
@@ -55,7 +55,7 @@ TEST(SbatchArguments, ThoseOfTheFileComeLast) {
   EXPECT_THAT(std::vector<std::string>(words.end() - 2, words.end()), ElementsAre("--qos=x", "--time=7"));
 }
 
-TEST(WorkerScript, GivesItsPlaceToTheWorkerAndQuotesWhatHasBlanks) {
+TEST(WorkerScript, RunsTheWorkerAndQuotesBlanks) {
   const std::string script = WorkerScript(Request(), kAt, "token", 3);
   EXPECT_THAT(script, StartsWith("#!/bin/sh\nexec '/opt/back plane/bin/backplane' work "));
   EXPECT_THAT(script, HasSubstr("--worker=\"$SLURM_ARRAY_JOB_ID.$SLURM_ARRAY_TASK_ID\" --slots=3"));
@@ -71,11 +71,11 @@ TEST(ReadTasks, SortsTasksByTheirState) {
   EXPECT_THAT(tasks->pending, ElementsAre("12.1", "12.4"));
   EXPECT_THAT(tasks->ended, ElementsAre("12.2", "12.3", "13.0"));
   EXPECT_TRUE(tasks->HasArray("13"));
-  EXPECT_FALSE(tasks->HasArray("1")) << "a part of a number is another number";
+  EXPECT_FALSE(tasks->HasArray("1")) << "a prefix is a different number";
 }
 
 TEST(ReadTasks, RejectsMalformedAnswers) {
-  EXPECT_TRUE(ReadTasks("")) << "no line is an answer, of which a task may be missing";
+  EXPECT_TRUE(ReadTasks("")) << "an empty answer may miss tasks";
   for (const char* text : {"squeue: busy\n", "12 0\n", "12 0 FLOATING\n", "JOBID TASK STATE\n", "12 0 RUNNING\n<html>\n",
                            "-1 0 RUNNING\n", "0 0 RUNNING\n", "12 0 running\n", "123456789012 0 RUNNING\n"})
     EXPECT_FALSE(ReadTasks(text)) << text;

@@ -31,7 +31,7 @@ json Good() {
            {{"lr", 1e-3}, {"epochs", 6}, {"batch", 64}, {"far", 5}, {"odd", 9'007'199'254'740'995}, {"sizes", {64, 64}}}}};
 }
 
-// The good reply with another value for a path.
+// The valid reply with a different value for a path.
 std::string ErrorWith(const char* path, const json& value) {
   json reply = Good();
   reply["params"][path] = value;
@@ -42,7 +42,7 @@ TEST(ReplyError, AcceptsValuesOfTheSpace) {
   EXPECT_EQ(ReplyError(kAsk, Good(), Known()), "");
   for (const double end : {1e-5, 1e-2, 1.0000000000000002e-2}) EXPECT_EQ(ErrorWith("lr", end), "") << end;
   for (const int end : {2, 6, 10}) EXPECT_EQ(ErrorWith("epochs", end), "") << end;
-  EXPECT_EQ(ErrorWith("far", 9'000'000'000'000'000'000), "") << "the distance of the bounds is no int64_t";
+  EXPECT_EQ(ErrorWith("far", 9'000'000'000'000'000'000), "") << "the range exceeds int64_t";
   for (const json& choice : {json{64}, json{64, 64}, json("auto"), json(), json(2)}) EXPECT_EQ(ErrorWith("sizes", choice), "");
 }
 
@@ -53,7 +53,7 @@ TEST(ReplyError, RejectsValuesOutsideTheSpace) {
   EXPECT_THAT(ErrorWith("lr", json()), HasSubstr("got null"));
   EXPECT_THAT(ErrorWith("epochs", 11), HasSubstr("got 11"));
   EXPECT_THAT(ErrorWith("epochs", 5), HasSubstr("got 5")) << "between two steps";
-  EXPECT_THAT(ErrorWith("odd", 9'007'199'254'740'996), HasSubstr("got 9007199254740996")) << "no double has the lower bound";
+  EXPECT_THAT(ErrorWith("odd", 9'007'199'254'740'996), HasSubstr("got 9007199254740996")) << "the lower bound is not a double";
   EXPECT_THAT(ErrorWith("epochs", 6.5), HasSubstr("got 6.5"));
   EXPECT_THAT(ErrorWith("batch", true), HasSubstr("got true"));
   EXPECT_THAT(ErrorWith("sizes", json{64, 128}), HasSubstr("got [64,128]"));

@@ -1,4 +1,4 @@
-// What a search is told of a trial, read from the files that the trial writes.
+// Values that a search receives of a trial, read from the trial's files.
 #include "search/objective.hpp"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ class ObjectiveTest : public testing::Test {
   TrialFolder trial_;
 };
 
-TEST_F(ObjectiveTest, EachValueIsReadOnceAndATornLineLater) {
+TEST_F(ObjectiveTest, ReadsEachValueOnceAndATornLineLater) {
   MetricFollower follower(trial_, "eval/return");
   EXPECT_THAT(Read(&follower), IsEmpty());
   const std::string third = Line(3, 9);
@@ -52,7 +52,7 @@ TEST_F(ObjectiveTest, EachValueIsReadOnceAndATornLineLater) {
   EXPECT_THAT(Read(&follower), IsEmpty());
 }
 
-TEST_F(ObjectiveTest, WhatALaterAttemptRepeatsIsPassedOver) {
+TEST_F(ObjectiveTest, SkipsIterationsThatALaterAttemptRepeats) {
   MetricFollower follower(trial_, "eval/return");
   Add(1, Line(1, 1) + Line(2, 2));
   Add(2, Line(2, 2) + Line(3, 3));
@@ -62,7 +62,7 @@ TEST_F(ObjectiveTest, WhatALaterAttemptRepeatsIsPassedOver) {
   EXPECT_THAT(Read(&later), ElementsAre(Pair(3u, 3.0)));
 }
 
-TEST_F(ObjectiveTest, NothingIsReadOnceItIsEnough) {
+TEST_F(ObjectiveTest, StopsReadingAtTheLimit) {
   MetricFollower follower(trial_, "eval/return");
   Add(1, Line(1, 1) + Line(2, 2));
   EXPECT_THAT(Read(&follower, 1), ElementsAre(Pair(1u, 1.0)));
@@ -70,7 +70,7 @@ TEST_F(ObjectiveTest, NothingIsReadOnceItIsEnough) {
   EXPECT_THAT(Read(&follower), IsEmpty());
 }
 
-// A metric of iterations has diverged if it was finite before, and is not in its last tenth (at least 3).
+// A metric diverged if it was finite first and is not in the last tenth of the iterations (at least 3).
 TEST_F(ObjectiveTest, IsTheResultsMeanElseTheLastFiniteValueUnlessItDiverged) {
   Add(1, R"({"iteration":1,"metrics":{"loss":4,"odd":1,"never":null}})"
          "\n"

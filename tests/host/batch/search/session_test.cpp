@@ -1,4 +1,4 @@
-// What must not change between two sessions of a search.
+// Parts of a search that must not change between two sessions.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -22,11 +22,11 @@ json Open() {
           {"space", {{"learner.options.lr", {{"uniform", {0, 1}}}}}}};
 }
 
-TEST(SearchSessionTest, SaysWhatOfASearchHasChanged) {
+TEST(SearchSessionTest, ReportsChangesOfASearch) {
   json now = Open();
   EXPECT_EQ(WhatChanged(Open(), now), "");
   now.erase("direction");
-  EXPECT_EQ(WhatChanged(Open(), now), "") << "the metric's own was looked up then";
+  EXPECT_EQ(WhatChanged(Open(), now), "") << "the recorded direction was the metric's default";
   now["method"] = "gp";
   now["space"]["learner.options.lr"]["uniform"] = {0, 2};
   EXPECT_THAT(WhatChanged(Open(), now), HasSubstr("method was \"tpe\", is \"gp\"; space was"));
@@ -35,7 +35,7 @@ TEST(SearchSessionTest, SaysWhatOfASearchHasChanged) {
   EXPECT_EQ(WhatChanged(Open(), down), "direction was \"maximize\", is \"minimize\"");
 }
 
-TEST(SearchSessionTest, OnlyWhatFollowsTheLastOpenIsSaidAgain) {
+TEST(SearchSessionTest, RepeatsOnlyMessagesAfterTheLastOpen) {
   const std::string file = testing::TempDir() + "/search_events.jsonl";
   const auto line = [](int seq, const json& request) {
     return json{{"v", 1},

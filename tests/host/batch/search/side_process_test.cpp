@@ -1,4 +1,4 @@
-// The supervisor's side of the process that answers a search, against programs that answer badly or not at all.
+// The supervisor's connection to the side process of a search, against programs that answer badly or not at all.
 #include "search/side_process.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class SideProcessTest : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
-  // Stands for Python: for each request it runs these lines, which know `line` and `say(text)`.
+  // Replaces Python: runs these lines per request; they may use `line` and `say(text)`.
   void Answer(const std::string& lines) {
     std::ofstream(folder_ / "python") << "#!/usr/bin/env python3\n"
                                          "import os, signal, sys, time\n"
@@ -131,7 +131,7 @@ TEST_F(SideProcessTest, LeavesNoDescriptorOpenIfItCannotBeStarted) {
     const std::filesystem::directory_iterator open("/proc/self/fd");
     return std::distance(begin(open), end(open));
   };
-  const int next = dup(STDIN_FILENO);  // the lowest that is free
+  const int next = dup(STDIN_FILENO);  // the lowest free number
   close(next);
   const auto before = count();
   rlimit all{};

@@ -16,7 +16,7 @@ using testing::StartsWith;
 
 constexpr char kFirst[] = "{\"iteration\":1}\n{\"iteration\":2}\n", kSecond[] = "{\"iteration\":3}\n{\"iteration\":4}\n";
 
-// A trial of four iterations: the first attempt was killed in its third, after a checkpoint of two, and the second went on.
+// A trial of four iterations. Its first attempt was killed in iteration 3, after a checkpoint of two; the second resumed it.
 class DamageTest : public testing::Test {
  protected:
   DamageTest() {
@@ -51,7 +51,7 @@ class DamageTest : public testing::Test {
   std::string Text(const std::filesystem::path& file) const { return ReadFile(file).value(); }
   void Write(const std::filesystem::path& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
 
-  // Without the folder's name.
+  // Omits the folder's name.
   std::vector<std::string> Found() {
     std::vector<std::string> sentences;
     for (const Damage& one : DamageIn(Out(), ReadBatchRecord(Out().events()))) {
@@ -66,9 +66,9 @@ class DamageTest : public testing::Test {
   ResultFolder files_{"damage"};
 };
 
-TEST_F(DamageTest, NoneWhereAllIsAsItWasWritten) { EXPECT_THAT(Found(), IsEmpty()); }
+TEST_F(DamageTest, FindsNoneInUnchangedFiles) { EXPECT_THAT(Found(), IsEmpty()); }
 
-TEST_F(DamageTest, EveryBitOfWhatCountsIsWatched) {
+TEST_F(DamageTest, FindsEveryChangedBit) {
   for (const auto& [attempt, name, bytes] : {std::tuple(1u, "metrics.jsonl", sizeof kFirst - 1),
                                              {2u, "metrics.jsonl", sizeof kSecond - 1},
                                              {2u, "result.json", 0ul}}) {
@@ -85,12 +85,12 @@ TEST_F(DamageTest, EveryBitOfWhatCountsIsWatched) {
   EXPECT_THAT(Found(), IsEmpty());
 }
 
-TEST_F(DamageTest, WhatAKilledAttemptWroteAfterItsCheckpointDoesNotCount) {
+TEST_F(DamageTest, IgnoresLinesOfAKilledAttemptAfterItsCheckpoint) {
   Write(File(1, "metrics.jsonl"), std::string(kFirst) + "anything");
   EXPECT_THAT(Found(), IsEmpty());
 }
 
-TEST_F(DamageTest, SaysWhatIsMissingEmptyShorterLongerOrAltered) {
+TEST_F(DamageTest, ReportsMissingEmptyShortLongAndAlteredFiles) {
   const std::filesystem::path metrics = File(2, "metrics.jsonl");
   std::filesystem::remove(metrics);
   EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 2 lines, got no such file"));
@@ -109,7 +109,7 @@ TEST_F(DamageTest, SaysWhatIsMissingEmptyShorterLongerOrAltered) {
   EXPECT_THAT(Found(), ElementsAre("attempt-1/metrics.jsonl: expected 2 lines, got 1"));
 }
 
-TEST_F(DamageTest, WithoutItsResultTheLinesAreKnownAllTheSame) {
+TEST_F(DamageTest, CountsLinesWithoutTheResult) {
   std::filesystem::remove(File(2, "result.json"));
   EXPECT_THAT(Found(), ElementsAre(testing::AllOf(StartsWith("attempt-2/result.json: expected "),
                                                   testing::EndsWith(" bytes, got no such file"))));
@@ -132,7 +132,7 @@ TEST_F(DamageTest, AnOlderFolderIsCheckedByItsIterations) {
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got an empty file"));
 }
 
-TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
+TEST_F(DamageTest, RejectsHostileFilesOfAnAttempt) {
   Result({{"state", "COMPLETED"}, {"iterations", 4}});
   End(/*with_files=*/false);
   const std::filesystem::path result = File(2, "result.json"), metrics = File(2, "metrics.jsonl");
@@ -152,7 +152,7 @@ TEST_F(DamageTest, NothingThatAnAttemptLeftIsBelieved) {
   EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what is no regular file"));
 }
 
-// It went on from a checkpoint of an older version, which did not say what was written before it.
+// It resumed from a checkpoint of an older version, which did not record earlier files.
 TEST_F(DamageTest, ATrialOfTwoVersionsIsCheckedByBoth) {
   Result({{"state", "COMPLETED"}, {"iterations", 4}, {"metrics_parts", {Part(2)}}});
   End(/*with_files=*/true);
@@ -161,7 +161,7 @@ TEST_F(DamageTest, ATrialOfTwoVersionsIsCheckedByBoth) {
   EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
 }
 
-TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {
+TEST_F(DamageTest, ChecksOnlyFinishedTrialsOfThePlan) {
   std::filesystem::remove(File(2, "metrics.jsonl"));
   PlanLine line;
   line.trial_id = "t";
@@ -170,7 +170,7 @@ TEST_F(DamageTest, OnlyFinishedTrialsAreLookedAtAndOfThePlanIfItIsGiven) {
   line.trial_id = "another";
   EXPECT_THAT(DamageIn(Out(), record, {line}), IsEmpty());
   EventLog(Out().events()).Append(StateChange{TrialState::kPlanned, "damaged"}, "t");
-  EXPECT_THAT(Found(), IsEmpty()) << "it is run again anyway";
+  EXPECT_THAT(Found(), IsEmpty()) << "it runs again anyway";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class DatabaseTest : public BatchFixture {
   Database Open() {
     return Database(folder_.out, PlanLines(), Record(), [this](const std::string& text) { warnings_.push_back(text); });
   }
-  // Each row as "a|b|c", NULL as "-"; read by plain SQLite as anyone would.
+  // Each row as "a|b|c", NULL as "-", read with plain SQLite.
   Lines Ask(const std::string& query) { return AskFile(folder_.database(), query); }
   Lines AskFile(const std::filesystem::path& file, const std::string& query) {
     sqlite3* connection = nullptr;
@@ -50,7 +50,7 @@ class DatabaseTest : public BatchFixture {
   Lines warnings_;
 };
 
-TEST_F(DatabaseTest, HoldsWhatTheFilesSay) {
+TEST_F(DatabaseTest, HoldsValuesOfTheFiles) {
   RunAll();
   Open();
   EXPECT_THAT(warnings_, IsEmpty());
@@ -71,7 +71,7 @@ TEST_F(DatabaseTest, HoldsWhatTheFilesSay) {
   EXPECT_THAT(Ask("PRAGMA journal_mode"), ElementsAre("wal"));
 }
 
-TEST_F(DatabaseTest, UpdatedTrialByTrialItEndsAsIfMadeAtOnce) {
+TEST_F(DatabaseTest, UpdatesGiveTheSameTablesAsARebuild) {
   {
     EventLog log(folder_.events());
     Database database = Open();
@@ -88,7 +88,7 @@ TEST_F(DatabaseTest, UpdatedTrialByTrialItEndsAsIfMadeAtOnce) {
   EXPECT_EQ(step_by_step, Everything());
 }
 
-TEST_F(DatabaseTest, BehindTheEventsItCatchesUp) {
+TEST_F(DatabaseTest, CatchesUpWithTheEvents) {
   Open();
   RunAll();
   Open();
@@ -98,8 +98,8 @@ TEST_F(DatabaseTest, BehindTheEventsItCatchesUp) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-// Two trials end together, and the supervisor is killed between their two events, their two updates, or before both.
-TEST_F(DatabaseTest, AnUpdateTakesInWhatEndedBesideItSoThatNothingStaysBehind) {
+// Two trials end together. The supervisor is killed between their two events, between their updates, or before both.
+TEST_F(DatabaseTest, UpdateIncludesAllTrialsThatEndedMeanwhile) {
   const Lines states = {"t0|COMPLETED|2.0", "t1|FAILED|-"};
   const char* const kStates = "SELECT id, state, iterations FROM trials ORDER BY id";
   for (const bool updated_once : {false, true}) {
@@ -114,18 +114,18 @@ TEST_F(DatabaseTest, AnUpdateTakesInWhatEndedBesideItSoThatNothingStaysBehind) {
       if (updated_once) database.Update(log.record());
     }
     if (updated_once) {
-      EXPECT_EQ(states, Ask(kStates)) << "its last_seq speaks for both";
+      EXPECT_EQ(states, Ask(kStates)) << "its last_seq covers both";
     }
     Open();
     EXPECT_EQ(states, Ask(kStates));
   }
 }
 
-TEST_F(DatabaseTest, OneThatSaysItHasReadWhatItLacksIsHealed) {
+TEST_F(DatabaseTest, RebuildsTablesThatLackReadEvents) {
   RunAll();
   Open();
   const Lines good = Everything();
-  // As schema 1 was left behind: last_seq was that of another trial's update.
+  // Schema 1 left this state: last_seq came from the update of a different trial.
   Ask("UPDATE meta SET value = '1' WHERE key = 'schema'; UPDATE trials SET state = 'PLANNED' WHERE id = 't0';"
       "DELETE FROM results WHERE trial_id = 't0'");
   Open();
@@ -142,7 +142,7 @@ TEST_F(DatabaseTest, TrialsThatLeftThePlanStay) {
   EXPECT_THAT(Ask("SELECT count(*) FROM trial_values WHERE trial_id = 't0'"), ElementsAre("2"));
 }
 
-TEST_F(DatabaseTest, BrokenFileOrOneOfOtherEventsIsMadeAnew) {
+TEST_F(DatabaseTest, ReplacesABrokenFileAndOneOfOtherEvents) {
   RunAll();
   Open();
   const Lines good = Everything();
@@ -159,7 +159,7 @@ TEST_F(DatabaseTest, BrokenFileOrOneOfOtherEventsIsMadeAnew) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-TEST_F(DatabaseTest, WhatCanNotBeOpenedIsOneWarningAndNoMore) {
+TEST_F(DatabaseTest, FileThatCannotBeOpenedIsOneWarning) {
   std::filesystem::create_directories(folder_.database() / "a folder in its place");
   RunAll();
   Database database = Open();
@@ -168,7 +168,7 @@ TEST_F(DatabaseTest, WhatCanNotBeOpenedIsOneWarningAndNoMore) {
   EXPECT_THAT(warnings_[0], HasSubstr("backplane store rebuild"));
 }
 
-TEST_F(DatabaseTest, LockedByAnotherItIsOneWarningAndTheFileStays) {
+TEST_F(DatabaseTest, LockedFileIsOneWarningAndStays) {
   RunAll();
   Open();
   sqlite3* other = nullptr;
@@ -181,29 +181,29 @@ TEST_F(DatabaseTest, LockedByAnotherItIsOneWarningAndTheFileStays) {
   EXPECT_THAT(Ask("SELECT count(*) FROM trials"), ElementsAre("2"));
 }
 
-TEST_F(DatabaseTest, ACopyIsOneFileAndReadableAloneWhileABatchRuns) {
+TEST_F(DatabaseTest, CopyOfARunningBatchIsOneReadableFile) {
   RunAll();
   const Database writer = Open();
-  ASSERT_TRUE(std::filesystem::exists(folder_.database().string() + "-wal")) << "what was written last is in there";
+  ASSERT_TRUE(std::filesystem::exists(folder_.database().string() + "-wal")) << "it includes the last update";
   const std::filesystem::path copy = folder_.out / "elsewhere" / "copy.sqlite";
   std::filesystem::create_directories(copy.parent_path());
   std::ofstream(copy) << "an older one";
   CopyDatabase(folder_.out, copy);
   std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   EXPECT_THAT(AskFile(copy, "SELECT id, state FROM trials ORDER BY id"), ElementsAre("t0|COMPLETED", "t1|FAILED"));
-  EXPECT_THAT(AskFile(copy, "PRAGMA journal_mode"), ElementsAre("delete")) << "a WAL file needs two more beside it";
+  EXPECT_THAT(AskFile(copy, "PRAGMA journal_mode"), ElementsAre("delete")) << "a WAL file needs two more files";
   std::filesystem::permissions(copy.parent_path(), std::filesystem::perms::owner_all);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(copy.parent_path()), {}), 1);
 }
 
-TEST_F(DatabaseTest, ACopyOfNothingSaysHowToMakeIt) {
+TEST_F(DatabaseTest, CopyOfAMissingFileNamesRebuild) {
   try {
     CopyDatabase(folder_.out, folder_.out / "copy.sqlite");
     FAIL() << "copied";
   } catch (const std::exception& error) {
     EXPECT_THAT(error.what(), HasSubstr("backplane store rebuild"));
   }
-  EXPECT_FALSE(std::filesystem::exists(folder_.database())) << "looking for it must not make it";
+  EXPECT_FALSE(std::filesystem::exists(folder_.database())) << "checking must not create it";
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class EventLogTest : public testing::Test {
   std::filesystem::path file_ = folder_ / "events.jsonl";
 };
 
-TEST_F(EventLogTest, KeepsReasonsOfStatesAndReadsThemFromSentencesOfOlderResults) {
+TEST_F(EventLogTest, KeepsReasonsAndReadsThemFromOlderSentences) {
   EventLog(file_).Append(StateChange{TrialState::kPlanned, "damaged: x", StateReason::kDamaged}, "new");
   const auto older = [&](const char* seq, const char* trial, const std::string& why) {
     std::ofstream(file_, std::ios::app) << R"({"v":1,"seq":)" << seq
@@ -55,7 +55,7 @@ TEST_F(EventLogTest, KeepsReasonsOfStatesAndReadsThemFromSentencesOfOlderResults
   EXPECT_EQ(std::nullopt, record.Find("other")->reason);
 }
 
-TEST_F(EventLogTest, WhatWasAppendedIsReadAgain) {
+TEST_F(EventLogTest, ReadsAppendedEvents) {
   {
     EventLog log(file_);
     log.Append(SessionStart{"here", 7, 1, 2});
@@ -105,7 +105,7 @@ TEST_F(EventLogTest, AbsentAndEmptyFilesAreEmptyRecords) {
   EXPECT_EQ(0u, ReadBatchRecord(file_).last_seq);
 }
 
-TEST_F(EventLogTest, TornLastLineIsLeftOutAndCutOffBeforeTheNext) {
+TEST_F(EventLogTest, IgnoresATornLastLineAndCutsItOff) {
   Write(kGood + kGood.substr(0, kGood.size() - 1));
   EXPECT_EQ(1u, ReadBatchRecord(file_).Find("x")->attempts.size());
   EventLog(file_).Append(StateChange{TrialState::kPlanned, ""}, "x");
@@ -131,15 +131,15 @@ TEST_F(EventLogTest, GarbageInTheMiddleIsAnErrorThatNamesTheLine) {
   }
 }
 
-TEST_F(EventLogTest, KindOfALaterVersionCountsButSaysNothing) {
+TEST_F(EventLogTest, SkipsKindsOfLaterVersions) {
   Write(kGood + R"({"v":1,"seq":9,"t":6,"boot_id":"b","kind":"weather","trial_id":"y","state":"RAIN"})" + "\n");
   const BatchRecord record = ReadBatchRecord(file_);
   EXPECT_EQ(9u, record.last_seq);
   EXPECT_EQ(nullptr, record.Find("y"));
 }
 
-// What decides nothing about the trial costs no folder where another version has written it otherwise.
-TEST_F(EventLogTest, AnOutcomeOfALaterVersionIsPassedOver) {
+// An unknown outcome of a later version does not make the folder unreadable, because the state decides.
+TEST_F(EventLogTest, SkipsOutcomesOfLaterVersions) {
   Write(
       kGood +
       R"({"v":1,"seq":2,"t":6,"boot_id":"b","kind":"attempt.end","trial_id":"x","attempt":1,"outcome":"melted","exit":"none","state":"FAILED"})"
@@ -149,7 +149,7 @@ TEST_F(EventLogTest, AnOutcomeOfALaterVersionIsPassedOver) {
   EXPECT_FALSE(x.outcome);
 }
 
-TEST_F(EventLogTest, ReaderGoesOnWhereItStopped) {
+TEST_F(EventLogTest, ReaderResumesAtItsLastLine) {
   Write(kGood + R"({"v":1,"seq":2,)");
   EventReader reader(file_);
   reader.Read();
@@ -171,24 +171,24 @@ TEST_F(EventLogTest, FullDiskIsAnErrorAndTheFileStillEndsWithAWholeLine) {
     EXPECT_THROW(log.Append(StateChange{TrialState::kFailed, ""}, "x"), std::runtime_error);
   }
   EXPECT_EQ(before, Text());
-  EXPECT_EQ(TrialState::kPlanned, log.record().Find("x")->state) << "what was not written did not happen";
+  EXPECT_EQ(TrialState::kPlanned, log.record().Find("x")->state) << "the record excludes unwritten events";
   log.Append(StateChange{TrialState::kSkipped, ""}, "x");
   EXPECT_EQ(TrialState::kSkipped, ReadBatchRecord(file_).Find("x")->state);
   EXPECT_EQ(2u, ReadBatchRecord(file_).last_seq);
 }
 
-TEST_F(EventLogTest, ANumberThatIsUsedAgainIsAnotherAttempt) {
+TEST_F(EventLogTest, ReusedNumberIsADistinctAttempt) {
   EventLog log(file_);
   AttemptEnd end;
   end.outcome = Outcome::kTemp;
   log.Append(end, "x", 1);
   log.Append(AttemptStart{}, "x", 1);
   const AttemptRecord& attempt = log.record().Find("x")->attempts.at(0);
-  EXPECT_FALSE(attempt.ended) << "it runs, and has to be ended if its supervisor dies";
+  EXPECT_FALSE(attempt.ended) << "it runs, and must end if its supervisor dies";
   EXPECT_FALSE(attempt.end.outcome);
 }
 
-TEST_F(EventLogTest, WordsThatAreNotUtf8CostNoEvent) {
+TEST_F(EventLogTest, WordsThatAreNotUtf8LoseNoEvent) {
   EventLog(file_).Append(StateChange{TrialState::kFailed, "bad \xff byte\nand a line"}, "x");
   EXPECT_THAT(ReadBatchRecord(file_).Find("x")->why, HasSubstr("byte\nand a line"));
 }

@@ -26,10 +26,10 @@ BatchProgress Batch() {
   return batch;
 }
 
-TEST(ProgressFile, SaysHowFarTheBatchIs) {
+TEST(ProgressFile, ReportsProgressOfTheBatch) {
   const json read = json::parse(ProgressText().Of(Batch()));
   EXPECT_EQ("running", read.at("state"));
-  EXPECT_EQ(2, read.at("done")) << "a failed trial is done: nothing is left to do for it";
+  EXPECT_EQ(2, read.at("done")) << "a failed trial is done";
   EXPECT_EQ(3, read.at("total"));
   EXPECT_EQ(json({{"COMPLETED", 1}, {"FAILED", 1}, {"RUNNING", 1}}), read.at("counts"));
   EXPECT_EQ(42.5, read.at("elapsed_s"));
@@ -39,7 +39,7 @@ TEST(ProgressFile, SaysHowFarTheBatchIs) {
   EXPECT_EQ("lr=\"3\"", read.at("trials").at(2).at("name"));
 }
 
-TEST(ProgressFile, WhatASearchWillAddIsPartOfTheTotal) {
+TEST(ProgressFile, TotalIncludesTrialsThatASearchWillAdd) {
   BatchProgress batch = Batch();
   batch.to_come = 4;
   EXPECT_EQ(7, json::parse(ProgressText().Of(batch)).at("total"));
@@ -58,7 +58,7 @@ TEST(ProgressFile, KeptTextsNeverGoStale) {
   EXPECT_EQ(0, json::parse(kept.Of(batch)).at("total"));
 }
 
-TEST(ProgressFile, ReplacesTheOldOneAndLeavesNothingBeside) {
+TEST(ProgressFile, ReplacesTheOldFileAndLeavesNoOther) {
   const auto folder = std::filesystem::path(testing::TempDir()) / ("progress_file_test_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   ProgressFile file(folder / "progress.json");
@@ -71,7 +71,7 @@ TEST(ProgressFile, ReplacesTheOldOneAndLeavesNothingBeside) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(ProgressFile, StaysInItsFolderWhereTheNameIsGivenAway) {
+TEST(ProgressFile, StaysInItsFolderIfTheNameIsReplaced) {
   const auto base = std::filesystem::path(testing::TempDir()) / ("progress_file_held_" + std::to_string(getpid()));
   const auto folder = base / "out", moved = base / "moved";
   ProgressFile file(folder / "progress.json");
@@ -85,7 +85,7 @@ TEST(ProgressFile, StaysInItsFolderWhereTheNameIsGivenAway) {
   EXPECT_EQ("done", json::parse(ReadFile(moved / "progress.json").value()).at("state"));
   std::filesystem::remove_all(base);
   EXPECT_NO_THROW(file.Write(batch));
-  EXPECT_FALSE(std::filesystem::exists(base)) << "nothing is made anew";
+  EXPECT_FALSE(std::filesystem::exists(base)) << "no new file";
 }
 
 }  // namespace

@@ -16,14 +16,14 @@ std::string WordsFor(const std::string& text) {
   }
 }
 
-TEST(ErrorWords, LeaveOutNameOfJsonException) {
+TEST(ErrorWords, OmitNameOfJsonException) {
   for (const char* text : {"", "{", "{}", "[]", R"({"name": 1})"}) {
     EXPECT_THAT(WordsFor(text), testing::Not(testing::HasSubstr("json.exception"))) << text;
     EXPECT_NE("", WordsFor(text)) << text;
   }
 }
 
-TEST(ErrorWords, LeaveOutNameWithinSentence) {
+TEST(ErrorWords, OmitNameWithinAText) {
   EXPECT_EQ("run.json: parse error", WordsOf(std::runtime_error("run.json: [json.exception.parse_error.101] parse error")));
 }
 

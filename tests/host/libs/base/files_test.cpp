@@ -44,16 +44,16 @@ TEST(RegularFiles, GiveTheirLastLines) {
   EXPECT_TRUE(LastLines(folder.path() / "none", 2).empty());
 }
 
-TEST(Folders, AreSyncedWhereThatCanBeAskedFor) {
+TEST(Folders, AreSyncedIfSupported) {
   const ScratchFolder folder;
   SyncFolder(folder.path());
-  SyncFolder("/proc");  // knows no sync
+  SyncFolder("/proc");  // does not support sync
   EXPECT_THROW(SyncFolder(folder.path() / "none"), std::runtime_error);
   EXPECT_EQ("cannot open " + folder.path().string() + ": Too many open files",
             SentenceWithoutDescriptors([&] { SyncFolder(folder.path()); }));
 }
 
-TEST(Folders, ThatCouldNotBeHeldAreNamedWithTheReason) {
+TEST(Folders, AreNamedWithTheReasonIfTheyCannotBeHeld) {
   const ScratchFolder folder;
   HeldFolder(folder.path()).Require();
   EXPECT_EQ("cannot open " + folder.path().string() + ": Too many open files",

@@ -20,7 +20,7 @@ TEST(Float32, IsStillTheSameFloat32) {
     EXPECT_EQ(value, static_cast<float>(AsWritten(value)));
 }
 
-TEST(Float32, WhatIsNotFiniteStays) {
+TEST(Float32, KeepsValuesThatAreNotFinite) {
   EXPECT_TRUE(std::isnan(AsWritten(std::numeric_limits<float>::quiet_NaN())));
   EXPECT_EQ(-std::numeric_limits<double>::infinity(), AsWritten(-std::numeric_limits<float>::infinity()));
 }

@@ -31,7 +31,7 @@ class LineFileTest : public testing::Test {
       std::filesystem::path(testing::TempDir()) / ("line_file_test_" + std::to_string(getpid()) + ".jsonl");
 };
 
-TEST_F(LineFileTest, AddsToWhatIsThereAndCutsATornLineOff) {
+TEST_F(LineFileTest, AppendsAndCutsATornLineOff) {
   std::ofstream(path_) << "one\ntor";
   LineFile file(path_);
   file.Append("two\n");
@@ -40,7 +40,7 @@ TEST_F(LineFileTest, AddsToWhatIsThereAndCutsATornLineOff) {
   EXPECT_EQ("one\ntwo\nthree\nfour\n", Text());
 }
 
-TEST_F(LineFileTest, ALineThatDoesNotFitIsNotThereAtAllAndTheReasonIsTheSystems) {
+TEST_F(LineFileTest, LineThatDoesNotFitIsRemovedWithTheSystemsReason) {
   LineFile file(path_);
   file.Append("first\n");
   {
@@ -54,7 +54,7 @@ TEST_F(LineFileTest, ALineThatDoesNotFitIsNotThereAtAllAndTheReasonIsTheSystems)
   EXPECT_EQ("first\nfourth\n", Text());
 }
 
-TEST_F(LineFileTest, WhatCanNotBeOpenedIsNamed) {
+TEST_F(LineFileTest, NamesAFileThatCannotBeOpened) {
   EXPECT_THAT(ErrorOf([] { LineFile("/no/such/folder/file"); }),
               HasSubstr("cannot open /no/such/folder/file: No such file or directory"));
 }

@@ -77,14 +77,14 @@ TEST(PatientOutput, WaitsForSlowReader) {
 
 TEST(PatientOutput, EndsProcessWhoseOutputIsNotRead) {
   const RawPipe pipe;
-  std::fflush(nullptr);  // the child inherits what is buffered
+  std::fflush(nullptr);  // the child inherits buffered output
   const pid_t pid = fork();
   if (pid == 0) {
     alarm(30);
     dup2(pipe.write_end, STDOUT_FILENO);
     dup2(pipe.write_end, STDERR_FILENO);
     LimitOutput(kBriefly_ms);
-    for (int i = 0; i < 1000; ++i) {  // each of them would wait
+    for (int i = 0; i < 1000; ++i) {  // each line would wait
       std::fputs(kMuch.c_str(), stdout);
       std::fprintf(stderr, "%s", kMuch.c_str());
     }
@@ -99,7 +99,7 @@ TEST(PatientOutput, EndsProcessWhoseOutputIsNotRead) {
 
 TEST(PatientOutput, PrintsAllThatIsRead) {
   const RawPipe pipe;
-  std::fflush(nullptr);  // the child inherits what is buffered
+  std::fflush(nullptr);  // the child inherits buffered output
   const pid_t pid = fork();
   if (pid == 0) {
     dup2(pipe.write_end, STDOUT_FILENO);

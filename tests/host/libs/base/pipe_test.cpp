@@ -19,7 +19,7 @@ using testing::Optional;
 TEST(Pipe, EndsWhenTheWriterIsClosed) {
   Pipe pipe;
   std::string text;
-  EXPECT_TRUE(pipe.TakeInto(&text)) << "nothing has come, and something still may";
+  EXPECT_TRUE(pipe.TakeInto(&text)) << "no data yet, but still open";
   EXPECT_EQ(3u, WriteWhole(pipe.writer(), "abc"));
   EXPECT_TRUE(pipe.TakeInto(&text));
   pipe.CloseWriter();
@@ -80,7 +80,7 @@ TEST(LinePeer, SplitsBytesIntoLines) {
 TEST(LinePeer, SendsLaterWhatDoesNotFit) {
   LinePeer peer;
   const std::string sent(4 << 20, 'x');
-  EXPECT_TRUE(peer.Send(sent)) << "returns although the other side reads nothing";
+  EXPECT_TRUE(peer.Send(sent)) << "returns although the other side does not read";
   size_t read_bytes = 0;
   char block[65536];
   while (read_bytes < sent.size()) {
@@ -92,7 +92,7 @@ TEST(LinePeer, SendsLaterWhatDoesNotFit) {
   EXPECT_EQ(0, recv(peer.theirs(), block, sizeof block, 0));
 }
 
-TEST(Child, ThrowsProgramErrorForAFileThatIsNoProgram) {
+TEST(Child, ThrowsProgramErrorForAFileThatIsNotAProgram) {
   ChildCommand command;
   command.program = "/etc/hostname";
   EXPECT_THROW(Child{command}, ProgramError);

@@ -17,8 +17,8 @@ TEST(Printable, NothingMovesTheCursorOrChangesColours) {
   EXPECT_EQ("a\\nb\\tc\\r", Printable("a\nb\tc\r"));
   EXPECT_EQ("\\x00", Printable(std::string_view("\0", 1)));
   EXPECT_EQ("\\x7f", Printable("\x7f"));
-  EXPECT_EQ("\\x9b", Printable("\u009b")) << "a terminal of eight bits begins a sequence with it";
-  EXPECT_EQ("a\\u202eb\\u2066\\u2028", Printable("a\u202eb\u2066\u2028")) << "or what follows is read from right to left";
+  EXPECT_EQ("\\x9b", Printable("\u009b")) << "starts a sequence on 8-bit terminals";
+  EXPECT_EQ("a\\u202eb\\u2066\\u2028", Printable("a\u202eb\u2066\u2028")) << "would reverse the text that follows";
 }
 
 TEST(Printable, BytesThatAreNotUtf8AreReplacedOneByOne) {
@@ -26,7 +26,7 @@ TEST(Printable, BytesThatAreNotUtf8AreReplacedOneByOne) {
   EXPECT_EQ(mark, Printable("\xff"));
   EXPECT_EQ("a" + mark + "b", Printable("a\xc3"
                                         "b"))
-      << "a character without its end takes nothing with it";
+      << "an incomplete character does not swallow the next";
   EXPECT_EQ(mark + mark, Printable("\xc0\xaf")) << "an overlong '/'";
   EXPECT_EQ(mark + mark + mark, Printable("\xed\xa0\x80")) << "half a surrogate pair";
   EXPECT_EQ(mark + mark + mark + mark, Printable("\xf4\x90\x80\x80")) << "beyond the last character";
@@ -43,7 +43,7 @@ TEST(Printable, IsCutBetweenCharacters) {
   EXPECT_EQ("a\\x1b...", Printable("a\x1b\x1b\x1b", 8));
 }
 
-// The oracle: nlohmann's writer refuses text that is not UTF-8.
+// The oracle: nlohmann's writer throws if a text is not UTF-8.
 TEST(Printable, GivesUtf8ForAnyTwoBytesAndThree) {
   for (int a = 0; a < 256; ++a) {
     for (int b = 0; b < 256; ++b) {

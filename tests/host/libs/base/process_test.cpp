@@ -14,7 +14,7 @@ TEST(Process, ThisOneIsAlive) {
   EXPECT_EQ(getpid(), ThisProcess().pid);
 }
 
-TEST(Process, AnotherWithTheSamePidIsNotTheOneMeant) {
+TEST(Process, DiffersFromALaterOneWithTheSamePid) {
   ProcessId reused = ThisProcess();
   --reused.pid_start;
   EXPECT_FALSE(IsAlive(reused));
@@ -26,14 +26,14 @@ TEST(Process, NoneSurvivesAStartOfTheMachine) {
   EXPECT_FALSE(IsAlive(before));
 }
 
-TEST(Process, OneOfAnotherMachineCountsAsAlive) {
+TEST(Process, OnADifferentMachineCountsAsAlive) {
   ProcessId far = ThisProcess();
   far.hostname = "elsewhere.invalid";
   far.pid = 0;
   EXPECT_TRUE(IsAlive(far));
 }
 
-TEST(Process, OneThatEndedIsNotAliveEvenIfNobodyAsked) {
+TEST(Process, EndedZombieIsNotAlive) {
   const pid_t child = fork();
   if (child == 0) {
     _exit(0);
@@ -45,7 +45,7 @@ TEST(Process, OneThatEndedIsNotAliveEvenIfNobodyAsked) {
   EXPECT_FALSE(ProcessStart(child));
 }
 
-TEST(Process, JsonThatIsNoProcessIsAbsent) {
+TEST(Process, IsAbsentInInvalidJson) {
   EXPECT_EQ(getpid(), RecordOrNothing<ProcessId>(ToJson(ThisProcess()))->pid);
   EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json(14317)));
   EXPECT_FALSE(RecordOrNothing<ProcessId>(nlohmann::json{{"pid", "x"}}));

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 ProcessCall Shell(const std::string& script) { return {{"sh", "-c", script}}; }
 
-TEST(RunProcess, GivesInputAndTakesBothOutputs) {
+TEST(RunProcess, WritesInputAndReadsBothOutputs) {
   ProcessCall call = Shell("cat; echo said >&2; exit 3");
   call.input = std::string(1 << 20, 'x');  // more than a pipe holds
   const ProcessEnd end = RunProcess(call);
@@ -27,14 +27,14 @@ TEST(RunProcess, GivesInputAndTakesBothOutputs) {
   EXPECT_EQ("said\n", end.err);
 }
 
-TEST(RunProcess, WhoDoesNotReadItsInputHarmsNobody) {
+TEST(RunProcess, SucceedsIfTheInputIsNotRead) {
   ProcessCall call{{"true"}};
   call.input = std::string(1 << 20, 'x');
   EXPECT_TRUE(RunProcess(call).ok());
 }
 
-// Whoever starts this program may leave it so: the end of a child is then told to nobody.
-TEST(RunProcess, EndsAlsoWhereSigchldIsIgnored) {
+// If this program inherits an ignored SIGCHLD, no status of its children arrives.
+TEST(RunProcess, EndsIfSigchldIsIgnored) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   ProcessCall call = Shell("echo said");
   call.limit = 20s;
@@ -50,7 +50,7 @@ TEST(RunProcess, RunsInAFolder) {
   EXPECT_EQ("/\n", RunProcess(call).out);
 }
 
-// Runs a script that is cancelled once it sends SIGUSR2 to its parent.
+// Runs a script and cancels it after its SIGUSR2 to this process.
 ProcessEnd RunCancelled(const char* script, std::chrono::milliseconds grace) {
   static volatile std::sig_atomic_t asked;
   asked = 0;
@@ -90,9 +90,9 @@ TEST(RunProcess, KillsDescendantsOfProgramWhoseTimeIsOver) {
   const ProcessEnd end = RunProcess(call);
   EXPECT_TRUE(end.timed_out);
   const std::filesystem::path status = "/proc/" + end.out.substr(0, end.out.find('\n')) + "/stat";
-  const auto is_gone = [&] {  // an orphan may stay a zombie for as long as nothing reaps it
+  const auto is_gone = [&] {  // an orphan may stay a zombie until it is reaped
     std::ifstream stat(status);
-    std::ostringstream read;  // an iterator would throw for a process that ends meanwhile
+    std::ostringstream read;  // an iterator would throw if a process ends meanwhile
     read << stat.rdbuf();
     const std::string text = read.str();
     return text.empty() || text.find(") Z ") != std::string::npos;
@@ -101,7 +101,7 @@ TEST(RunProcess, KillsDescendantsOfProgramWhoseTimeIsOver) {
   EXPECT_TRUE(is_gone());
 }
 
-TEST(RunProcess, SaysWhatKilledIt) {
+TEST(RunProcess, ReportsTheSignal) {
   const ProcessEnd end = RunProcess(Shell("kill -SEGV $$"));
   EXPECT_EQ(SIGSEGV, end.signal);
   EXPECT_FALSE(end.ok());
@@ -117,7 +117,7 @@ TEST(RunProcess, IsKilledWhenItsTimeIsOver) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 100s);
 }
 
-TEST(RunProcess, WhatCanNotBeStartedIsNoProcess) {
+TEST(RunProcess, ReportsProgramThatCannotStart) {
   const ProcessEnd end = RunProcess({{"/nowhere/at/all"}});
   EXPECT_FALSE(end.started);
   EXPECT_EQ("No such file or directory", end.err);

@@ -47,7 +47,7 @@ TEST(OwnFolder, RejectsWhatOthersMayHaveMade) {
   EXPECT_THAT(ErrorOf(shared.path() / "missing/own"), HasSubstr("cannot be created"));
 }
 
-TEST(OwnFolder, RejectsAFolderOfAnotherUser) {
+TEST(OwnFolder, RejectsAFolderOfADifferentUser) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   const ScratchFolder shared;
   const std::filesystem::path theirs = shared.path() / "theirs";

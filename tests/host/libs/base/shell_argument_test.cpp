@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// What a shell makes of it.
+// The argument as a shell reads it.
 std::string Read(const std::string& argument) {
   FILE* shell = popen(("printf %s " + argument).c_str(), "r");
   std::array<char, 256> text{};
@@ -17,12 +17,12 @@ std::string Read(const std::string& argument) {
   return {text.data(), size};
 }
 
-TEST(ShellArgument, AShellReadsWhatWasMeant) {
+TEST(ShellArgument, SurvivesAShell) {
   for (const char* text : {"rollout.threads=16,2", "hidden=[64, 64]", "it's:a=\"b\"", "$HOME;`ls`", "a  b", "*", "\\"})
     EXPECT_EQ(text, Read(ShellArgument(text)));
 }
 
-TEST(ShellArgument, WhatNeedsNoQuotesHasNone) {
+TEST(ShellArgument, HasNoQuotesUnlessNeeded) {
   EXPECT_EQ("before:rollout.threads=16,2", ShellArgument("before:rollout.threads=16,2"));
   EXPECT_EQ("''", ShellArgument(""));
 }

@@ -9,11 +9,11 @@ TEST(Suggest, TheNearestNamesComeFirst) {
   const std::vector<Candidate> names = Candidates({"threads", "thread_affinity", "three", "seed"});
   EXPECT_THAT(Nearest("thread", names), testing::ElementsAre("threads", "three")) << "one and two letters apart";
   EXPECT_THAT(Nearest("Seed", names), testing::ElementsAre("seed")) << "letters' case does not count";
-  EXPECT_THAT(Nearest("sede", names), testing::ElementsAre("seed")) << "letters that changed places";
+  EXPECT_THAT(Nearest("sede", names), testing::ElementsAre("seed")) << "swapped letters";
   EXPECT_THAT(Nearest("zzzz", names), testing::IsEmpty());
 }
 
-TEST(Suggest, AThirdOfTheLettersMayBeOthersTooManyOrTooFew) {
+TEST(Suggest, ToleratesAThirdOfTheLetters) {
   const auto is_near = [](const std::string& word) { return Nearest("abcdefghi", Candidates({word})).size() == 1; };
   EXPECT_TRUE(is_near("abcdefXYZ"));
   EXPECT_FALSE(is_near("abcdeWXYZ"));
@@ -24,8 +24,8 @@ TEST(Suggest, AThirdOfTheLettersMayBeOthersTooManyOrTooFew) {
   EXPECT_TRUE(is_near("xaBcdEfhi")) << "one too many, one too few";
 }
 
-// 10^12 steps, were they compared.
-TEST(Suggest, WhatIsMuchLongerIsNotCompared) {
+// Comparing them would take 10^12 steps.
+TEST(Suggest, SkipsMuchLongerNames) {
   const std::string word(1000000, 'x');
   EXPECT_THAT(Nearest(word, Candidates({word, "x"})), testing::IsEmpty());
   EXPECT_THAT(Nearest("xx", Candidates({word, "xy"})), testing::ElementsAre("xy"));
@@ -39,7 +39,7 @@ TEST(Suggest, AtMostThreeNearestFirst) {
   EXPECT_EQ(DidYouMean({"a", "b", "c"}), "; did you mean 'a', 'b' or 'c'?");
 }
 
-TEST(Suggest, AnAbbreviationMeansTheLongerNameWhereNoneIsNear) {
+TEST(Suggest, AbbreviationMatchesTheLongerNameIfNoneIsNear) {
   const std::vector<Candidate> names =
       Candidates({"elite_fraction", "entropy_coeff", "gamma", "num_envs_per_env_runner", "num_env_runners", "clip"});
   const auto meant = [&](const char* name) { return NearestOrLonger(name, names); };
@@ -48,11 +48,11 @@ TEST(Suggest, AnAbbreviationMeansTheLongerNameWhereNoneIsNear) {
   EXPECT_THAT(meant("gam"), testing::ElementsAre("gamma"));
   EXPECT_THAT(meant("gmma"), testing::ElementsAre("gamma")) << "a letter apart";
   EXPECT_THAT(meant("Num_Env"), testing::ElementsAre("num_env_runners", "num_envs_per_env_runner")) << "the shortest first";
-  EXPECT_THAT(meant("el"), testing::IsEmpty()) << "that begins too much";
+  EXPECT_THAT(meant("el"), testing::IsEmpty()) << "the prefix is too short";
   EXPECT_THAT(meant("ent_frac"), testing::IsEmpty());
   EXPECT_THAT(meant("elite_fraction_and_more"), testing::IsEmpty());
   EXPECT_THAT(meant("ety_cf"), testing::IsEmpty()) << "less than half of it";
-  EXPECT_THAT(Nearest("elite_frac", names), testing::IsEmpty()) << "who asks for what is misspelt alone";
+  EXPECT_THAT(Nearest("elite_frac", names), testing::IsEmpty()) << "a single misspelt name";
 }
 
 }  // namespace

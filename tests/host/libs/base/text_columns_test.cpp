@@ -21,7 +21,7 @@ TEST(TextColumns, CutsLeaveBothEnds) {
   EXPECT_EQ("num...", CutEnd("num_env_runners=8", 6, false));
 }
 
-TEST(TextColumns, NamesLoseLettersOfTheirKeysAndNoValue) {
+TEST(TextColumns, CutNamesKeepTheirValues) {
   EXPECT_EQ("num_…ners=8 num_…nner=2 seed=4", CutName("num_env_runners=8 num_envs_per_env_runner=2 seed=4", 30, true));
   EXPECT_EQ("nu...rs=8 lr=1", CutName("num_env_runners=8 lr=1", 14, false));
   EXPECT_EQ("n…s=8 n…r=2 seed=4", CutName("num_env_runners=8 num_envs_per_env_runner=2 seed=4", 19, true)) << "values stay";
@@ -29,7 +29,7 @@ TEST(TextColumns, NamesLoseLettersOfTheirKeysAndNoValue) {
   EXPECT_EQ("a lon… name", CutName("a long and plain name", 11, true));
 }
 
-TEST(TextColumns, NothingIsEverWiderThanAsked) {
+TEST(TextColumns, CutsKeepTheWidth) {
   for (size_t width = 0; width < 20; ++width) {
     for (const bool utf8 : {true, false}) {
       EXPECT_LE(Columns(CutMiddle("num_env_runners=8", width, utf8)), width);
@@ -46,7 +46,7 @@ TEST(TextColumns, WrapsAtSpaces) {
   EXPECT_THAT(WrapWords("", 9), testing::IsEmpty());
 }
 
-// Hangul and Han take two cells each, an accent that is added to a letter none (Unicode's East Asian Width).
+// Hangul and Han take two cells each, a combining accent takes none (Unicode's East Asian Width).
 TEST(TextColumns, WideCharactersAreTwoCells) {
   EXPECT_EQ(6u, Columns("기준선"));
   EXPECT_EQ(4u, Columns("日本"));

@@ -34,7 +34,7 @@ TEST(LinePattern, FindsTheNumbersOfItsGroup) {
   EXPECT_THAT(Numbers("return=([-0-9.]+)", "nothing"), IsEmpty());
 }
 
-// The beginning by which lines are passed over may be no part of a match.
+// Lines are skipped by a literal prefix, which must not contain optional characters.
 TEST(LinePattern, AllowsTextWithoutAnOptionalBeginning) {
   EXPECT_THAT(Numbers("ab?=([0-9])", "a=1"), ElementsAre(1));
   EXPECT_THAT(Numbers("ab*=([0-9])", "a=1"), ElementsAre(1));
@@ -78,7 +78,7 @@ TEST(LinePattern, NamesConstructsThatRe2Lacks) {
   EXPECT_THAT(WhyNot("(?<n>[0-9])"), HasSubstr("write a named group as (?P<name>...)"));
 }
 
-// Each would take a backtracking matcher longer than the age of the universe, or its stack.
+// A backtracking matcher would exceed the age of the universe, or its stack, for each of them.
 TEST(LinePattern, EndsOnPatternsThatBacktrack) {
   const std::string line(LinePattern::kMostLine, 'a');
   for (const char* const pattern : {"(a+)+b", "(?:a|a)*(b)", "(?:a*)*([0-9])", "(?:a|aa)+([0-9])$", "(?:.*.*.*.*)*=([0-9])"})

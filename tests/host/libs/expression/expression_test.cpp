@@ -12,7 +12,7 @@ using nlohmann::json;
 
 class ExpressionTest : public ::testing::Test {
  protected:
-  // As a YAML value that begins at column 5 of its line.
+  // Parses it like a YAML value at column 5 of its line.
   static Node Text(const std::string& text) {
     Node node;
     node.kind = Node::Kind::kScalar;
@@ -64,13 +64,14 @@ TEST_F(ExpressionTest, DivisionIsExactOrRoundsDown) {
   EXPECT_EQ(Value("-7 // 2"), -4);
   EXPECT_EQ(Value("-7 % 2"), 1);
   EXPECT_EQ(Value("7 % -2"), -1);
-  EXPECT_EQ(Value("(-9223372036854775807 - 1) // 30111320576"), -306309118);  // Python's; nothing on the way overflows
+  EXPECT_EQ(Value("(-9223372036854775807 - 1) // 30111320576"),
+            -306309118);  // equals Python's result; nothing overflows on the way
   EXPECT_EQ(Value("(-9223372036854775807 - 1) % 30111320576"), 10595036160);
   EXPECT_EQ(Value("7.5 // 2"), 3.0);
   EXPECT_EQ(Value("7.5 % 2"), 1.5);
 }
 
-TEST_F(ExpressionTest, WholeNumbersStayExactUntilTheyDoNotFit) {
+TEST_F(ExpressionTest, WholeNumbersStayExactInTheirRange) {
   EXPECT_EQ(Value("9007199254740993 + 0"), 9007199254740993);
   EXPECT_EQ(Value("9223372036854775807 + 1"), 9223372036854775808.0);
 }
@@ -81,7 +82,7 @@ TEST_F(ExpressionTest, ConditionsCompareAndCombine) {
   EXPECT_EQ(Value("'a' < \"b\""), true);
   EXPECT_EQ(Value("a.name in ['ars', 'ppo']"), true);
   EXPECT_EQ(Value("a.b not in [1, 2]"), true);
-  EXPECT_EQ(Value("a.none == null or a.none > 3"), true);  // the right side is not looked at
+  EXPECT_EQ(Value("a.none == null or a.none > 3"), true);  // the right side is not evaluated
   EXPECT_EQ(Value("a.name == 'ars' and a.missing > 1"), false);
 }
 

@@ -1,4 +1,4 @@
-// Lines on stderr are the caller's; those of a session's file have the time of day and the level before them.
+// Lines on stderr are printed as they are; lines of a session's file begin with the time of day and the level.
 #include "log/log.hpp"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ TEST_F(LogTest, TheFileOfASessionHasTimeAndLevelAndMore) {
   EXPECT_THAT(InFile(), Not(HasSubstr("after its end")));
 }
 
-TEST_F(LogTest, NoProgramThatIsStartedInheritsTheFile) {
+TEST_F(LogTest, ChildrenDoNotInheritTheFile) {
   const int next = dup(STDERR_FILENO);  // the number that the file gets
   close(next);
   const SessionLog session(file_);
@@ -61,7 +61,7 @@ TEST_F(LogTest, NoProgramThatIsStartedInheritsTheFile) {
   EXPECT_EQ(FD_CLOEXEC, fcntl(next, F_GETFD));
 }
 
-TEST_F(LogTest, AFileThatCanNotBeWrittenIsSaidOnce) {
+TEST_F(LogTest, WarnsOnceIfTheFileCannotBeWritten) {
   const std::string shown = OnTerminal([] {
     const SessionLog session("/dev/full");
     LogToFile(LogLevel::kInfo, "one");
@@ -75,7 +75,7 @@ TEST_F(LogTest, AFileThatCanNotBeWrittenIsSaidOnce) {
   EXPECT_THAT(refused, MatchesRegex("warning: the session is not logged: [^\n]*\non it goes\n"));
 }
 
-TEST_F(LogTest, DebugLinesComeToStderrWhenAskedFor) {
+TEST_F(LogTest, PrintsDebugLinesOnRequest) {
   EXPECT_FALSE(ShowsDebug());
   EXPECT_EQ("", OnTerminal([] { Log(LogLevel::kDebug, "a detail"); }));
   ShowDebug();

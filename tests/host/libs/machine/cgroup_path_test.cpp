@@ -45,7 +45,7 @@ TEST_F(CgroupPathTest, Version1HasOneForEachSetOfControllers) {
   EXPECT_THAT(LimitingCgroups("cpu", proc_), ElementsAre("/cg/cpu,cpuacct/b/c", "/cg/cpu,cpuacct/b", "/cg/cpu,cpuacct"));
 }
 
-TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
+TEST_F(CgroupPathTest, RemovesTheContainersRootFromThePath) {
   const std::string mount = " /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n";
   Process("4:memory:/docker/abc/inner\n", "31 23 0:27" + mount);
   EXPECT_EQ("/cg/memory/inner", Own("memory"));
@@ -54,14 +54,14 @@ TEST_F(CgroupPathTest, ContainersRootIsTakenOffThePath) {
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre("/cg/memory"));
 }
 
-TEST_F(CgroupPathTest, MountThatDoesNotShowTheGroupIsPassedOver) {
+TEST_F(CgroupPathTest, SkipsMountsWithoutTheGroup) {
   Process("0::/docker/abcdef\n",
           "30 23 0:26 /docker/abc /other rw - cgroup2 cgroup2 rw\n31 23 0:26 /docker/abcdef /cg/unified rw - cgroup2 "
           "cgroup2 rw\n");
   EXPECT_EQ("/cg/unified", Own(""));
 }
 
-TEST_F(CgroupPathTest, GroupThatNoMountShowsIsAbsent) {
+TEST_F(CgroupPathTest, GroupWithoutAMountIsAbsent) {
   Process("0::/\n", "30 23 0:26 /../.. /cg/unified rw - cgroup2 cgroup2 rw\n");
   EXPECT_EQ("absent", Own(""));
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre());
@@ -82,7 +82,7 @@ TEST_F(CgroupPathTest, Version2WithoutControllersDoesNotCount) {
   EXPECT_THAT(LimitingCgroups("memory", proc_), ElementsAre("/cg/memory/a", "/cg/memory"));
 }
 
-TEST_F(CgroupPathTest, WithoutControlGroupsThereIsNone) {
+TEST_F(CgroupPathTest, IsAbsentWithoutControlGroups) {
   EXPECT_EQ("absent", Own(""));
   EXPECT_EQ("absent", Own("cpu"));
 }

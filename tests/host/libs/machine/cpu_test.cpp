@@ -12,7 +12,7 @@ class CpuTest : public FakeMachine {
   double Quota() const { return SmallestCpuQuota(self()).cpus; }
 };
 
-TEST_F(CpuTest, Version2TheSmallestOfLeafAndAncestorsCounts) {
+TEST_F(CpuTest, Version2UsesTheSmallestOfLeafAndAncestors) {
   IsInVersion2("/a/b");
   Put("v2/a/b/cpu.max", "max 100000\n"), Put("v2/a/cpu.max", "150000 100000\n"), Put("v2/cpu.max", "400000 100000\n");
   EXPECT_EQ(Quota(), 1.5);
@@ -34,12 +34,12 @@ TEST_F(CpuTest, InTheHybridLayoutVersion1HasTheQuota) {
   EXPECT_EQ(Quota(), 3);
 }
 
-TEST_F(CpuTest, WithoutControlGroupsThereIsNoLimit) {
+TEST_F(CpuTest, HasNoLimitWithoutControlGroups) {
   EXPECT_TRUE(std::isinf(Quota()));
   EXPECT_TRUE(SmallestCpuQuota(self()).group.empty());
 }
 
-TEST_F(CpuTest, EffectiveCpusAreNoMoreThanTheQuota) {
+TEST_F(CpuTest, QuotaLimitsEffectiveCpus) {
   IsInVersion2("/");
   const double granted = EffectiveCpus(self());
   EXPECT_GE(granted, 1);
@@ -47,7 +47,7 @@ TEST_F(CpuTest, EffectiveCpusAreNoMoreThanTheQuota) {
   EXPECT_EQ(EffectiveCpus(self()), 0.5);
 }
 
-TEST_F(CpuTest, ThrottledPeriodsStandInBothVersions) {
+TEST_F(CpuTest, ReadsThrottledPeriodsOfBothVersions) {
   Put("v2/cpu.stat", "usage_usec 900\nnr_periods 40\nnr_throttled 10\nthrottled_usec 5\n");
   Put("v1/cpu.stat", "nr_periods 8\nnr_throttled 2\nthrottled_time 5000\n");
   EXPECT_EQ(ReadThrottling(root_ / "v2")->periods, 40u);
@@ -63,16 +63,16 @@ TEST_F(CpuTest, GuestsAreCountedOnce) {
   Put("proc/stat", "cpu  150 0 50 840 60 0 0 0 50 0\n");
   const auto after = ReadCpuTimes(proc());
   ASSERT_TRUE(before && after);
-  EXPECT_EQ(BusyPct(*before, *after), 50) << "50 of user, which were a guest's, beside 40 idle and 10 of waiting for a disk";
+  EXPECT_EQ(BusyPct(*before, *after), 50) << "50 user (a guest's), 40 idle, 10 waiting for a disk";
 }
 
-TEST_F(CpuTest, TimesThatRunBackwardsAreNoTime) {
+TEST_F(CpuTest, IgnoresTimesThatRunBackwards) {
   const CpuTimes before{100, 0, 0, 500, 90}, after{110, 0, 0, 530, 40};
   EXPECT_EQ(BusyPct(before, after), 25);
   EXPECT_FALSE(BusyPct(before, before));
 }
 
-TEST_F(CpuTest, TimesAreAbsentWhereTheKernelDoesNotTell) { EXPECT_FALSE(ReadCpuTimes(proc())); }
+TEST_F(CpuTest, TimesAreAbsentIfTheKernelOmitsThem) { EXPECT_FALSE(ReadCpuTimes(proc())); }
 
 }  // namespace
 }  // namespace backplane

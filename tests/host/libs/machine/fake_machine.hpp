@@ -1,4 +1,4 @@
-// A folder tree that looks like /proc and the mounts it names.
+// A folder tree that looks like /proc and its mounts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class FakeMachine : public ::testing::Test {
   std::filesystem::path proc() const { return root_ / "proc"; }
   std::filesystem::path self() const { return root_ / "proc/self"; }
 
-  // The groups' folders are below "v2" and "v1".
+  // The folders of the groups are in "v2" and "v1".
   void IsInVersion2(const std::string& group, const std::string& controllers = "cpu memory") {
     Put("proc/self/cgroup", "0::" + group + "\n");
     Put("proc/self/mountinfo", Version2Mount());
@@ -32,14 +32,14 @@ class FakeMachine : public ::testing::Test {
     Put("proc/self/cgroup", Version1Line(group));
     Put("proc/self/mountinfo", Version1Mount());
   }
-  // All controllers in v1; v2 is mounted beside it and holds the process too.
+  // All controllers in v1; v2 is mounted as well and contains the process too.
   void IsInHybrid(const std::string& group) {
     IsInVersion2(group, "");
     Put("proc/self/cgroup", Version1Line(group) + "0::" + group + "\n");
     Put("proc/self/mountinfo", Version2Mount() + Version1Mount());
   }
 
-  // /proc/PID as far as it is read here. Its threads are `pid` and those after it.
+  // The files of /proc/PID that this project reads. Its threads are `pid` and the following numbers.
   void Process(int pid, int parent, double cpu_ticks, const std::string& name = "trial") {
     const std::string folder = "proc/" + std::to_string(pid);
     Put(folder + "/stat", std::to_string(pid) + " (" + name + ") S " + std::to_string(parent) + " 1 1 0 -1 0 0 0 0 0 " +

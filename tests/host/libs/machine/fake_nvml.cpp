@@ -1,10 +1,10 @@
-// Answers as a driver with two devices does, and refuses what a driver refuses. FAKE_NVML may say what is different:
-//   no-driver      the library is there, the driver is not loaded
+// Acts as a driver with two devices, with its errors. FAKE_NVML selects a difference:
+//   no-driver      the library exists, the driver is not loaded
 //   no-permission  utilisation and power are for root
 //   mig            the devices are divided: no utilisation, no counters
-//   other-version  no struct has the version that is asked for
-//   container      processes have numbers of another namespace
-//   idle           nothing holds the clocks down but that there is nothing to do
+//   other-version  no struct has the requested version
+//   container      processes have numbers of a different namespace
+//   idle           only idleness holds the clocks down
 // FAKE_OLD: a library of many years ago, without the newer names and structs.
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ enum Return : int {
 };
 
 constexpr unsigned long long kMiB = 1ull << 20;
-constexpr unsigned kOthers = 12;  // processes of other people on each device
+constexpr unsigned kOthers = 12;  // processes of other users on each device
 
 struct Device {
   const char *uuid, *name;

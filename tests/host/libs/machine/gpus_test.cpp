@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(Gpus, DriverIsAskedForEveryDevice) {
+TEST(Gpus, ListsEveryDeviceOfTheDriver) {
   const std::vector<Gpu> gpus = FindGpus(FAKE_NVML_FILE);
   ASSERT_EQ(2u, gpus.size());
   EXPECT_EQ(0u, gpus[0].index);
@@ -20,9 +20,9 @@ TEST(Gpus, DriverIsAskedForEveryDevice) {
   EXPECT_EQ(16ull << 30, gpus[1].memory_bytes);
 }
 
-TEST(Gpus, NoLibraryIsNoGpu) { EXPECT_TRUE(FindGpus("libno-such-driver.so.1").empty()); }
+TEST(Gpus, AreNoneWithoutTheLibrary) { EXPECT_TRUE(FindGpus("libno-such-driver.so.1").empty()); }
 
-TEST(Gpus, LibraryWithoutTheFunctionsIsNoGpu) { EXPECT_TRUE(FindGpus("libm.so.6").empty()); }
+TEST(Gpus, AreNoneIfTheLibraryLacksTheFunctions) { EXPECT_TRUE(FindGpus("libm.so.6").empty()); }
 
 std::vector<std::string> Visible(const std::optional<std::string>& list) {
   std::vector<std::string> names;
@@ -30,7 +30,7 @@ std::vector<std::string> Visible(const std::optional<std::string>& list) {
   return names;
 }
 
-TEST(VisibleGpus, WithoutAListAreAll) { EXPECT_THAT(Visible(std::nullopt), ElementsAre("Fake A", "Fake B")); }
+TEST(VisibleGpus, AreAllWithoutAList) { EXPECT_THAT(Visible(std::nullopt), ElementsAre("Fake A", "Fake B")); }
 
 TEST(VisibleGpus, AreListedByNumberUuidOrItsBeginning) {
   EXPECT_THAT(Visible("1"), ElementsAre("Fake B"));
@@ -54,7 +54,7 @@ TEST(VisibleGpus, EndBeforeTheFirstEntryThatNamesNoDevice) {
   EXPECT_THAT(Visible("GPU-"), ElementsAre()) << "both begin so";
 }
 
-TEST(Gpus, LibraryWithoutADriverIsNoGpu) {
+TEST(Gpus, AreNoneWithoutADriver) {
   setenv("FAKE_NVML", "no-driver", 1);
   EXPECT_TRUE(FindGpus(FAKE_NVML_FILE).empty());
   unsetenv("FAKE_NVML");

@@ -22,7 +22,7 @@ class MachineMemoryTest : public FakeMachine {
   }
 };
 
-TEST_F(MachineMemoryTest, WithoutALimitIsTheMachines) {
+TEST_F(MachineMemoryTest, DefaultsToTheMachine) {
   HasGiB(64);
   EXPECT_EQ(64 * kGiB, Read());
   IsInVersion2("/a");
@@ -39,7 +39,7 @@ TEST_F(MachineMemoryTest, IsTheSmallestLimitOfTheGroupsAbove) {
   EXPECT_EQ(16 * kGiB, Read());
 }
 
-TEST_F(MachineMemoryTest, Version1IsAskedToo) {
+TEST_F(MachineMemoryTest, ReadsVersion1) {
   HasGiB(64);
   Put("proc/self/cgroup", "4:memory:/docker/abc\n");
   Put("proc/self/mountinfo", "31 23 0:27 /docker/abc " + (root_ / "v1").string() + " rw - cgroup cgroup rw,memory\n");
@@ -49,12 +49,12 @@ TEST_F(MachineMemoryTest, Version1IsAskedToo) {
   EXPECT_EQ(64 * kGiB, Read());
 }
 
-TEST_F(MachineMemoryTest, IsAbsentWhereTheKernelDoesNotTell) {
+TEST_F(MachineMemoryTest, IsAbsentIfTheKernelOmitsIt) {
   EXPECT_EQ(std::nullopt, Read());
   EXPECT_EQ(std::nullopt, MachineMemoryUsedPct(proc()));
 }
 
-TEST_F(MachineMemoryTest, UsedIsWhatIsNotAvailable) {
+TEST_F(MachineMemoryTest, UsedMemoryExcludesAvailableMemory) {
   HasGiB(64, 48);
   EXPECT_EQ(25, MachineMemoryUsedPct(proc()));
   HasGiB(64, 80);
@@ -94,7 +94,7 @@ TEST_F(MachineMemoryTest, AvailableIsWhatMachineAndGroupLeave) {
   EXPECT_EQ(2 * kGiB, AvailableMemory(proc()));
 }
 
-TEST_F(MachineMemoryTest, WithoutALimitBelowTheMachinesNoGroupCounts) {
+TEST_F(MachineMemoryTest, IgnoresGroupsWithoutALimitBelowTheMachines) {
   HasGiB(64);
   IsInVersion1("/c");
   Put("v1/c/memory.limit_in_bytes", "9223372036854771712\n"), Put("v1/c/memory.usage_in_bytes", GiB(8));

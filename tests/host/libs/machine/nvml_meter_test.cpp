@@ -33,8 +33,8 @@ class NvmlMeterTest : public testing::Test {
 TEST_F(NvmlMeterTest, TwoDevicesAreOneReading) {
   const GpuReading both = ReadOnce();
   EXPECT_EQ(both.util_pct, 50) << "mean of 40 and 60";
-  EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "ours alone";
-  EXPECT_EQ(both.memory_pct, 100.0 * (256 + 2048 + 256 + 4096) / (8192 + 16384)) << "all that is not free";
+  EXPECT_EQ(both.vram_used_mb, 1024 + 2048) << "only this process";
+  EXPECT_EQ(both.memory_pct, 100.0 * (256 + 2048 + 256 + 4096) / (8192 + 16384)) << "all memory that is not free";
   EXPECT_EQ(both.power_w, 250.5);
   EXPECT_EQ(both.temperature_c, 70);
   EXPECT_EQ(both.clock_events, 0x24u);
@@ -54,20 +54,20 @@ TEST_F(NvmlMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
   EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10 + 1).sm_util_pct, 40);
 }
 
-TEST_F(NvmlMeterTest, AProcessThatIsNotFoundGivesNumbersOfTheWholeDevice) {
+TEST_F(NvmlMeterTest, UnknownProcessGivesNumbersOfTheWholeDevice) {
   Driver("container");
   const GpuReading reading = ReadOnce("0");
   EXPECT_EQ(reading.whole_device, true);
   EXPECT_EQ(reading.vram_used_mb, 256 + 2048);
 }
 
-TEST_F(NvmlMeterTest, WithoutLibraryOrDriverThereIsNothing) {
+TEST_F(NvmlMeterTest, ReadsNothingWithoutLibraryOrDriver) {
   ExpectNothing(NvmlMeter("libno-such-driver.so.1", std::nullopt, getpid()).Read(kSecond_ns));
   Driver("no-driver");
   ExpectNothing(ReadOnce());
 }
 
-TEST_F(NvmlMeterTest, WhatIsForbiddenIsAbsentAndAskedOnce) {
+TEST_F(NvmlMeterTest, ForbiddenValuesAreAbsentAndReadOnce) {
   Driver("no-permission");
   NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("utilization") + Calls("power");
@@ -93,7 +93,7 @@ TEST_F(NvmlMeterTest, ADividedDeviceHasNoUtilisation) {
   EXPECT_EQ(Calls("gpm_sample"), samples_before);
 }
 
-TEST_F(NvmlMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
+TEST_F(NvmlMeterTest, FallsBackToTheOldVersionOfAStruct) {
   Driver("other-version");
   NvmlMeter meter(FAKE_NVML_FILE, "0", getpid());
   const unsigned before = Calls("memory_v2");
@@ -104,7 +104,7 @@ TEST_F(NvmlMeterTest, AnotherVersionOfAStructFallsBackToTheOldOne) {
   EXPECT_EQ(Calls("memory_v2"), before + 1);
 }
 
-TEST_F(NvmlMeterTest, ALibraryWithOldNamesOnlyTellsTheSame) {
+TEST_F(NvmlMeterTest, OldLibraryGivesTheSameReadings) {
   NvmlMeter old(FAKE_OLD_NVML_FILE, std::nullopt, getpid());
   old.Read(kSecond_ns);
   const GpuReading reading = old.Read(2 * kSecond_ns), now = ReadOnce();

@@ -17,23 +17,23 @@ class PressureTest : public FakeMachine {
   }
 };
 
-TEST_F(PressureTest, OfTheMachineWhereNoGroupTells) {
+TEST_F(PressureTest, UsesTheMachineIfTheGroupHasNone) {
   Put("proc/pressure/cpu", Some("12500000"));
   EXPECT_EQ(Cpu(), 12.5);
   IsInVersion1("/a");
   EXPECT_EQ(Cpu(), 12.5);
 }
 
-TEST_F(PressureTest, OfTheOwnGroupBeforeTheMachine) {
+TEST_F(PressureTest, PrefersTheOwnGroup) {
   Put("proc/pressure/cpu", Some("12500000"));
   IsInVersion2("/a");
   Put("v2/a/cpu.pressure", Some("3250000"));
   EXPECT_EQ(Cpu(), 3.25);
 }
 
-TEST_F(PressureTest, IsAbsentWhereTheKernelWasBuiltOrStartedWithoutIt) {
+TEST_F(PressureTest, IsAbsentIfTheKernelLacksIt) {
   EXPECT_EQ(Cpu(), -1);
-  std::filesystem::create_directories(proc() / "pressure/cpu");  // opens, and refuses to be read
+  std::filesystem::create_directories(proc() / "pressure/cpu");  // opens, but reading fails
   EXPECT_EQ(Cpu(), -1);
 }
 

@@ -13,7 +13,7 @@ using testing::UnorderedElementsAre;
 
 const double kTicks = static_cast<double>(sysconf(_SC_CLK_TCK));
 
-// Numbers that no process of the kernel has: this test's own is read by another clock.
+// Process numbers beyond the kernel's range: this test's own process is read with a different clock.
 constexpr int kRoot = 9'000'000, kChild = 9'000'100, kGrandchild = 9'000'050, kStranger = 9'000'200;
 
 class ProcessUsageTest : public FakeMachine {
@@ -47,7 +47,7 @@ TEST_F(ProcessUsageTest, NamesWithSpacesAndParenthesesDoNotShiftTheFields) {
   EXPECT_FALSE(ParseStat("7 (x) S 1", &stat));
 }
 
-TEST_F(ProcessUsageTest, ChildrenAreThoseOfAllThreads) {
+TEST_F(ProcessUsageTest, ChildrenIncludeAllThreads) {
   Tree(), ListChildren();
   ASSERT_TRUE(ListsChildren(kRoot, proc()));
   EXPECT_THAT(ChildrenOf(kRoot, proc()), ElementsAre(kChild));
@@ -55,7 +55,7 @@ TEST_F(ProcessUsageTest, ChildrenAreThoseOfAllThreads) {
   ExpectTree();
 }
 
-TEST_F(ProcessUsageTest, WithoutListsOfChildrenParentsAreAsked) {
+TEST_F(ProcessUsageTest, FindsChildrenByParentsIfNoListsExist) {
   Tree();
   ASSERT_FALSE(ListsChildren(kRoot, proc()));
   EXPECT_THAT(ChildrenOf(kRoot, proc()), ElementsAre(kChild));
@@ -63,7 +63,7 @@ TEST_F(ProcessUsageTest, WithoutListsOfChildrenParentsAreAsked) {
   ExpectTree();
 }
 
-TEST_F(ProcessUsageTest, WaitingIsThatOfAllThreads) {
+TEST_F(ProcessUsageTest, WaitingIncludesAllThreads) {
   Tree();
   EXPECT_FALSE(TreeReader(kRoot, proc()).Read().run_queue_wait_s) << "the kernel does not count it";
   ListChildren();

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Catalog, ListsPluginsAndRefusalsWithoutLoadingAny) {
+TEST(Catalog, ListsPluginsAndRejectedFilesWithoutLoadingAny) {
   Catalog catalog;
   catalog.AddFolder(Fixture("env_good").parent_path());
   catalog.AddFolder("/nowhere");
@@ -40,7 +40,7 @@ TEST(Catalog, SuggestsTheNearestName) {
   EXPECT_EQ(why_not, "there is no monitor 'good'; no monitor is installed (searched: no folder; --plugin-path adds a folder)");
 }
 
-TEST(Catalog, GivesTheReasonForARefusedName) {
+TEST(Catalog, GivesTheReasonForARejectedName) {
   Catalog catalog;
   catalog.AddFolder(Fixture("env_good").parent_path());
   std::string why_not;
@@ -48,7 +48,7 @@ TEST(Catalog, GivesTheReasonForARefusedName) {
   EXPECT_THAT(why_not, HasSubstr("is not sealed"));
 }
 
-TEST(Catalog, TakesAPathToAFile) {
+TEST(Catalog, AcceptsAPathToAFile) {
   Catalog catalog;
   std::string why_not;
   EXPECT_NE(catalog.Find(BP_KIND_ENV, Fixture("env_good"), &why_not), nullptr);
@@ -72,7 +72,7 @@ TEST(Catalog, RejectsANameOfTwoFiles) {
   EXPECT_EQ(named->file, one.path() / "env_good.so");
 }
 
-// Both sides of a comparison of two versions: one by its id, one by its file.
+// Both arms of a comparison of two versions: one by id, one by file.
 TEST(Catalog, DoesNotFindAFileGivenByPathByItsId) {
   const TempFolder installed, kept;
   installed.Copy("env_good");
@@ -110,8 +110,8 @@ TEST(Catalog, RejectsOddFilesOfAFolderWithoutWaiting) {
 TEST(Catalog, RejectsASectionWithAHugeSize) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
-  std::filesystem::resize_file(file, uint64_t{1} << 36);  // with a hole: takes no room
-  // The table of section headers, of which each is said to hold names and to be as large as the file.
+  std::filesystem::resize_file(file, uint64_t{1} << 36);  // sparse: takes no space
+  // Section headers, each claiming to contain names and to be as large as the file.
   uint64_t table = 0;
   std::ifstream(file, std::ios::binary).seekg(0x28).read(reinterpret_cast<char*>(&table), sizeof table);
   const uint64_t size = uint64_t{1} << 35;

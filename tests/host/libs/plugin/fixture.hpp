@@ -1,4 +1,4 @@
-// The fixture plugins, and copies of them to damage.
+// The fixture plugins, and copies for damaging.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ inline std::filesystem::path Fixture(const std::string& stem) {
   return std::filesystem::path(BACKPLANE_BINARY_DIR) / "tests/fixtures/plugins" / (stem + ".so");
 }
 
-// An empty folder that goes with its owner.
+// An empty folder, removed with its object.
 class TempFolder {
  public:
   TempFolder() {
@@ -54,7 +54,7 @@ inline std::string Metadata(const std::filesystem::path& file) {
   return elf.Read(*elf.Find(".bp.meta")).c_str();
 }
 
-// The sentence that `body` throws.
+// The message of the exception that `body` throws.
 template <class Body>
 std::string SentenceOf(Body&& body) {
   try {

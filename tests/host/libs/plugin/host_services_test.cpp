@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-TEST(HostServices, KeepsTheSentenceOfTheLastFailOnce) {
+TEST(HostServices, KeepsTheErrorOfTheLastFailOnce) {
   HostSinks sinks;
   HostServices services("env.x", &sinks);
   const bp_host* host = services.get();
@@ -39,7 +39,7 @@ TEST(HostServices, LetsNoExceptionIntoThePlugin) {
   services.get()->log(services.get(), BP_LOG_INFO, "text");
 }
 
-TEST(HostServices, ShowsThatTheUserAskedToStop) {
+TEST(HostServices, ReportsAStop) {
   std::atomic<bool> cancelled = false;
   HostSinks sinks;
   sinks.cancelled = &cancelled;
@@ -63,7 +63,7 @@ TEST(HostServices, KnowsExtensionsByTheirExactName) {
   EXPECT_EQ(HostServices::MetricsImpl(host), &impl);
 }
 
-TEST(HostServices, OfferPhasesWhereTheHostTimesThreads) {
+TEST(HostServices, OfferPhasesIfTheHostTimesThreads) {
   const bp_host_phase_1 phase = {sizeof(bp_host_phase_1)};
   HostSinks sinks;
   HostServices services("learner.x", &sinks);
@@ -98,7 +98,7 @@ TEST(HostServices, ShowTheTrialOnlyToPermittedPlugins) {
   EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), &trial);
 }
 
-// Every service that the header declares, and no other, may be needed by a plugin and is given to it.
+// A plugin can request every service that the header declares, and no other.
 TEST(HostServices, MatchTheHeader) {
   std::set<std::string> declared, had;
   std::ifstream header(BACKPLANE_SOURCE_DIR "/host/include/backplane/host.h");
@@ -153,7 +153,7 @@ TEST_F(Options, AreReadByType) {
   EXPECT_STREQ(str_, "x");
 }
 
-TEST_F(Options, ThatAreStructuresAreReadAsJson) {
+TEST_F(Options, ReadStructuresAsJson) {
   EXPECT_EQ(config_->str(config_, "a", &str_), BP_OK);
   EXPECT_STREQ(str_, R"({"b":2})");
   EXPECT_EQ(config_->str(config_, "mixed", &str_), BP_OK);
@@ -187,7 +187,7 @@ TEST_F(Options, WithListsAreCutAtTheCapAndReturnTheirLength) {
   EXPECT_EQ(config_->list(config_, "mixed", 2, values, &n), BP_E_INVALID_ARG);
 }
 
-TEST_F(Options, KnowWhereTheyWereSet) {
+TEST_F(Options, RecordTheirPlaces) {
   EXPECT_STREQ(config_->where(config_, "lr"), "x.yaml:3:9");
   EXPECT_STREQ(config_->where(config_, "n"), "default");
 }

@@ -28,7 +28,7 @@ TEST(LoadedModule, GivesDescriptorAndTable) {
   api->destroy(env);
 }
 
-TEST(LoadedModule, ListsItsPluginsIfAnotherIsRequested) {
+TEST(LoadedModule, ListsItsPluginsIfAnUnknownOneIsRequested) {
   const auto module = LoadedModule::Load(Fixture("env_good"), "");
   EXPECT_THAT(SentenceOf([&] { module->descriptor("env.better"); }), HasSubstr("has no plugin 'env.better'; it has env.good"));
 }
@@ -59,7 +59,7 @@ TEST(LoadedModule, RejectsAMissingOrShortTable) {
   EXPECT_THAT(SentenceOf([&] { brief->api<bp_env_api>("env.short_table"); }), HasSubstr("is too short: expected 64 bytes"));
 }
 
-TEST(LoadedModule, CarriesTheSentenceOfAFailedCreate) {
+TEST(LoadedModule, ReportsTheErrorOfAFailedCreate) {
   const auto module = LoadedModule::Load(Fixture("env_create_fails"), "");
   HostSinks sinks;
   HostServices host("env.create_fails", &sinks);
@@ -72,7 +72,7 @@ TEST(PreloadTorch, NamesTheFolderItCannotUse) {
   EXPECT_THAT(SentenceOf([] { PreloadTorch("/nowhere/torch/lib"); }), HasSubstr("/nowhere/torch"));
 }
 
-// Without the preload, the loader's own text; with it, the plugin's library names are already answered.
+// Without the preload, the message is the loader's own; with it, the plugin's library names are already resolved.
 TEST(PreloadTorch, LetsAPluginLinkedToLibTorchLoad) {
   if (!*BACKPLANE_TORCH_ROOT) GTEST_SKIP() << "built without LibTorch";
   EXPECT_THAT(Refused("learner_needs_torch", BACKPLANE_TORCH_VERSION), HasSubstr("cannot open shared object file"));
@@ -86,7 +86,7 @@ TEST(FindTorchLib, PrefersTheEnvironment) {
   setenv("BACKPLANE_TORCH_LIB", "/elsewhere/lib", 1);
   EXPECT_EQ(FindTorchLib(), "/elsewhere/lib");
   unsetenv("BACKPLANE_TORCH_LIB");
-  const std::string root = BACKPLANE_TORCH_ROOT;  // torch.json of the build lies in ../lib/backplane of this test program
+  const std::string root = BACKPLANE_TORCH_ROOT;  // the build's torch.json is in ../lib/backplane of this test program
   EXPECT_EQ(FindTorchLib(), root.empty() ? "" : root + "/lib");
 }
 

@@ -20,7 +20,7 @@ std::string NotRead(const std::filesystem::path& file) {
   return sentence;
 }
 
-// The refusal of env_good with one value of its metadata changed.
+// Changes one value in the metadata of env_good and returns the error.
 std::string RefusedWith(const std::string& pointer, const json& value) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
@@ -58,7 +58,7 @@ TEST(ReadPlugins, ReadsAStrippedPlugin) {
 
 TEST(Plugin, ExportsExactlyOneSymbol) { EXPECT_THAT(ElfFile(Fixture("env_good")).Exports(), ElementsAre("bp_module_v1")); }
 
-TEST(ReadPlugins, RefusesATextFile) { EXPECT_THAT(NotRead(Fixture("env_text")), HasSubstr("is not an ELF file")); }
+TEST(ReadPlugins, RejectsATextFile) { EXPECT_THAT(NotRead(Fixture("env_text")), HasSubstr("is not an ELF file")); }
 
 TEST(ReadPlugins, RejectsAMissingFile) {
   EXPECT_THAT(NotRead("/nowhere/env_x.so"), HasSubstr("cannot be opened: No such file"));
@@ -132,7 +132,7 @@ TEST(ReadPlugins, RejectsADifferentBuild) {
   EXPECT_THAT(RefusedWith("/plugins", json::array()), HasSubstr("one or more plugins in its metadata, got none"));
 }
 
-TEST(ReadPlugins, AsksNoCxxAbiOfAPluginWrittenInC) {
+TEST(ReadPlugins, NeedsNoCxxAbiForAPluginWrittenInC) {
   const TempFolder folder;
   const std::filesystem::path file = folder.Copy("env_good");
   json metadata = json::parse(Metadata(file));

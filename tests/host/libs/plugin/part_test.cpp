@@ -37,7 +37,7 @@ TEST_F(PartTest, IsFoundNextToThePluginThatWasSealedWithIt) {
   EXPECT_EQ(static_cast<const int*>(module->api<void>(part.id))[1], 21);
 }
 
-TEST_F(PartTest, IsNoPluginThatAnExperimentNames) {
+TEST_F(PartTest, IsNotFoundAsAPlugin) {
   Catalog catalog;
   catalog.AddFolder(part_.parent_path());
   EXPECT_TRUE(catalog.refusals().empty());
@@ -46,7 +46,7 @@ TEST_F(PartTest, IsNoPluginThatAnExperimentNames) {
     EXPECT_EQ(catalog.Find(kind, "env_good_half", &why_not), nullptr);
 }
 
-TEST_F(PartTest, HasToBeTheFileThatThePluginWasSealedWith) {
+TEST_F(PartTest, MustBeTheFileOfThePluginsSeal) {
   EXPECT_THAT(Refusal(), HasSubstr("'env.good' was sealed without its part 'half'"));
   Sealed();
   EXPECT_THAT(Refusal("third"), HasSubstr("without its part 'third'"));

@@ -47,7 +47,7 @@ TEST(Seal, ReportsACrashOfThePlugin) { EXPECT_THAT(NotSealed("env_crashes_when_a
 
 TEST(Seal, ReportsAPluginThatEndsTheProcess) { EXPECT_THAT(NotSealed("env_exits_when_asked"), HasSubstr("exit code 3")); }
 
-// As in a build whose parent ignores the ends of its children.
+// Like a build whose parent ignores SIGCHLD.
 TEST(Seal, ReportsACrashIfEndsOfChildrenAreIgnored) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   EXPECT_THAT(NotSealed("env_crashes_when_asked"), HasSubstr("the outcome of sealing is unknown"));

@@ -1,4 +1,4 @@
-// The records of plugin files that have kept the rules.
+// Records of plugin files that passed validation.
 #include "plugin/validated_files.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ TEST_F(ValidatedFilesTest, RecognizeTheContentInAnyFolder) {
   EXPECT_FALSE(files_.Has(file, "env.a"));
 }
 
-// One that has just been written might change without another time.
+// A file that was just written might change without a new time stamp.
 TEST_F(ValidatedFilesTest, FindSettledFileByItsLook) {
   const auto known_by_look = [&](const fs::path& file) {
     const std::string entry = files_.EntryOf(file, "env.a");
@@ -72,7 +72,7 @@ TEST_F(ValidatedFilesTest, AreFoundQuickly) {
   EXPECT_TRUE(kSlow || each_ms < 0.5) << each_ms;
 }
 
-TEST_F(ValidatedFilesTest, BearAFolderThatCannotBe) {
+TEST_F(ValidatedFilesTest, TolerateAnUnusableFolder) {
   const fs::path file = Write("a.so", "one");
   for (const fs::path& folder : {fs::path("/proc/no/such/folder"), file / "below", fs::path()}) {
     const ValidatedFiles files(folder);

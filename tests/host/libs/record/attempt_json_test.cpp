@@ -15,7 +15,7 @@ TEST(ResultJson, IsAnObjectWithAState) {
   for (const char* text : {"", "{}", "[]", "7", R"({"state": 1})", R"({"state": "COMPL)"}) EXPECT_FALSE(ParseResultJson(text));
 }
 
-// Whatever copies or compares a value calls itself at each level.
+// Copying or comparing a value recurses at each level.
 TEST(ResultJson, IsNotNestedSoThatItsCopyWouldExhaustTheStack) {
   const auto deep = [](size_t levels) {
     return R"({"state": "COMPLETED", "a": )" + std::string(levels, '[') + std::string(levels, ']') + "}";
@@ -24,17 +24,17 @@ TEST(ResultJson, IsNotNestedSoThatItsCopyWouldExhaustTheStack) {
   EXPECT_FALSE(ParseResultJson(deep(100000)));
 }
 
-TEST(ResultJson, IsNoLongerThanItsLimitWhichIsSeenBeforeItIsRead) {
+TEST(ResultJson, RejectsLongFilesBeforeReadingThem) {
   const ScratchFolder folder;
   const std::filesystem::path file = folder.path() / "result.json";
   ReplaceFile(file, R"({"state": "COMPLETED"})");
   EXPECT_TRUE(ReadResultJson(file));
-  std::filesystem::resize_file(file, uint64_t{1} << 40);  // all of it a hole
+  std::filesystem::resize_file(file, uint64_t{1} << 40);  // a sparse file
   EXPECT_EQ("is longer than 67,108,864 bytes", ReadResultText(file).why_not);
   EXPECT_FALSE(ReadResultJson(file));
 }
 
-// Each would wait for a writer.
+// Opening each of them would wait for a writer.
 TEST(AttemptJson, PipesInTheirPlaceAreNotOpened) {
   const ScratchFolder folder;
   for (const char* name : {"result.json", "metrics.jsonl"}) ASSERT_EQ(mkfifo((folder.path() / name).c_str(), 0600), 0);

@@ -56,8 +56,8 @@ std::string With(const std::string& key, const std::string& value) {
   return json.dump();
 }
 
-// What is found may come from a plugin's code: of any depth, and its writer would call itself at each level.
-TEST(RecordFields, AMisfitOfAnyDepthIsASentence) {
+// A value from a plugin may have any depth, and nlohmann's recursive writer would overflow the stack.
+TEST(RecordFields, MisfitOfAnyDepthIsAnError) {
   nlohmann::json deep = 1;
   for (int i = 0; i < 10'000; ++i) {
     nlohmann::json list = nlohmann::json::array();
@@ -74,7 +74,7 @@ TEST(RecordFields, AMisfitOfAnyDepthIsASentence) {
   }
 }
 
-TEST(RecordFields, AreReadFromWhatTheyWereWrittenAs) {
+TEST(RecordFields, ReadTheirOwnText) {
   const Whole whole = RecordFromJson<Whole>(nlohmann::json::parse(kText));
   EXPECT_EQ(-3, whole.version);
   EXPECT_EQ(1.5, whole.seconds);
@@ -87,7 +87,7 @@ TEST(RecordFields, AreReadFromWhatTheyWereWrittenAs) {
   EXPECT_EQ(kText, ToJson(whole).dump());
 }
 
-TEST(RecordFields, AnOptionalIsLeftOutAndMayBeNull) {
+TEST(RecordFields, OptionalIsOmittedAndMayBeNull) {
   EXPECT_FALSE(RecordFromJson<Whole>(nlohmann::json::parse(With("why", "null"))).why);
   EXPECT_EQ("full", RecordFromJson<Whole>(nlohmann::json::parse(With("why", R"("full")"))).why);
 }
@@ -99,9 +99,9 @@ TEST(RecordFields, NaNIsNull) {
   EXPECT_TRUE(std::isnan(RecordFromJson<Whole>(ToJson(whole)).seconds));
 }
 
-TEST(RecordFields, KeysOfALaterVersionArePassedOver) { EXPECT_EQ("", ErrorOf(With("colour", R"("red")"))); }
+TEST(RecordFields, SkipKeysOfALaterVersion) { EXPECT_EQ("", ErrorOf(With("colour", R"("red")"))); }
 
-TEST(RecordFields, AMisfitNamesPlaceWantedAndFound) {
+TEST(RecordFields, MisfitNamesPlaceAndBothValues) {
   EXPECT_EQ(R"("version": expected a whole number, got 3000000000)", ErrorOf(With("version", "3000000000")));
   EXPECT_EQ(R"("version": expected a whole number, got 1.5)", ErrorOf(With("version", "1.5")));
   EXPECT_EQ(R"("parts[0].bytes": expected a whole number from 0 on, got -1)",
@@ -140,14 +140,14 @@ std::string Again(const std::string& text) {
   return ToJson<ordered_json>(RecordFromJson<Basket>(ordered_json::parse(text))).dump();
 }
 
-TEST(RecordFields, SayHowTheyMayBeAbsent) {
+TEST(RecordFields, DeclareHowTheyMayBeAbsent) {
   EXPECT_EQ(R"({"price":null,"label":"none","counts":{},"size":[0,0]})", Again("{}"));
   const char* const kAll =
       R"({"best":"pear","price":2.5,"weight":null,"label":"x","counts":{"b":1,"a":2},"size":[3,4],"sold":true})";
   EXPECT_EQ(kAll, Again(kAll)) << "in the order of the struct, and of the file within";
 }
 
-TEST(RecordFields, AWordThatIsNoneOfAnEnumsIsNamedWithThem) {
+TEST(RecordFields, UnknownWordOfAnEnumListsThem) {
   EXPECT_EQ("pear", std::string(Word(Fruit::kPear)));
   EXPECT_EQ(Fruit::kApple, FromWord<Fruit>("apple"));
   try {
@@ -171,7 +171,7 @@ TEST(RecordFields, ReadTolerantlyEachCountsForItself) {
   EXPECT_EQ("none", ReadTolerantly<Basket>(nlohmann::json()).label);
 }
 
-TEST(RecordFields, AreLaidOverOrUnderWhatStandsThere) {
+TEST(RecordFields, OverwriteOrFillInAnObject) {
   const Part part{"rows", 7};
   nlohmann::json over = {{"name", "env"}, {"else", 1}}, under = over;
   Overwrite(part, &over);

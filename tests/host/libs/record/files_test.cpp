@@ -1,4 +1,4 @@
-// Files that release 0.1.0 wrote (tests/host/libs/record/files), read as records and written again: every byte comes back.
+// Reads files of release 0.1.0 (tests/host/libs/record/files) as records and writes them again: every byte is the same.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -95,8 +95,8 @@ TEST(RecordFiles, LinesOfMetricsComeBackByteForByte) {
   EXPECT_EQ(odd, (Again<Iteration, json>(odd)));
   const Iteration line = RecordFromJson<Iteration>(json::parse(odd));
   EXPECT_TRUE(std::isnan(line.metrics.at("train/loss"))) << "recorded, and not finite";
-  EXPECT_TRUE(std::isnan(line.time.sampling_sps.value())) << "nothing was collected, and that took no time";
-  EXPECT_FALSE(line.episode_return.value().mean) << "of nothing";
+  EXPECT_TRUE(std::isnan(line.time.sampling_sps.value())) << "no collecting and no time";
+  EXPECT_FALSE(line.episode_return.value().mean) << "without samples";
 }
 
 TEST(RecordFiles, WholeFilesComeBackByteForByte) {
@@ -112,7 +112,7 @@ TEST(RecordFiles, ProgressComesBackByteForByte) {
   EXPECT_EQ(whole.dump(), ToJson<ordered_json>(RecordFromJson<ProgressHead>(whole)).dump());
 }
 
-// What loop and trial write are its parts; what only the supervisor adds is not in it.
+// The loop and the trial write these parts; fields that only the supervisor adds are not among them.
 TEST(RecordFiles, AResultComesBackByteForByteFromItsParts) {
   const json before = json::parse(FileText("result.json"));
   const TrialResult result = ReadTolerantly<TrialResult>(before);
@@ -133,7 +133,7 @@ TEST(RecordFiles, AFailureIsReadAsTheSupervisorCompletedIt) {
   EXPECT_FALSE(result.evaluation);
 }
 
-TEST(RecordFiles, ATrialOfAnotherSchemaIsRefused) {
+TEST(RecordFiles, RejectsATrialOfADifferentSchema) {
   json trial = json::parse(FileText("trial.json"));
   trial["schema"] = 2;
   EXPECT_THAT([&] { RecordFromJson<TrialFile>(trial); }, ThrowsMessage<RecordError>("schema 2, this program reads 1"));

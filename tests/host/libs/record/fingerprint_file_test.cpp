@@ -20,7 +20,7 @@ class AFingerprintFile : public testing::Test {
     return ReadFingerprints(file_).value();
   }
   const std::filesystem::path file_ = std::filesystem::path(testing::TempDir()) /
-                                      ("backplane-fingerprints-" + std::to_string(getpid()) + ".bin");  // tests run beside it
+                                      ("backplane-fingerprints-" + std::to_string(getpid()) + ".bin");  // tests run in parallel
 };
 
 std::vector<uint64_t> IterationsOf(const Fingerprints& fingerprints) {
@@ -29,8 +29,8 @@ std::vector<uint64_t> IterationsOf(const Fingerprints& fingerprints) {
   return out;
 }
 
-// Of xxHash's own test vectors: no bytes, seed 0.
-TEST(Hash64, IsThatOfXxHashHoweverTheBytesAreCut) {
+// xxHash's own test vector: no bytes, seed 0.
+TEST(Hash64, EqualsXxHashForAnyChunks) {
   EXPECT_EQ(Hash64Of("", 0), 0x2D06800538D394C2u);
   const std::string text(1000, 'x');
   Hash64 hash;
@@ -50,7 +50,7 @@ TEST_F(AFingerprintFile, IsReadAsItWasWritten) {
   EXPECT_EQ(*read.iterations.at(3).columns, kOne);
 }
 
-TEST_F(AFingerprintFile, ThatWasTornEndsWithItsLastWholeEntry) {
+TEST_F(AFingerprintFile, EndsWithItsLastWholeEntry) {
   const std::string whole = TableEntry(kTwo) + RecordEntry(1, {10, 11}), next = RecordEntry(2, {20, 21});
   for (size_t n = 0; n < next.size(); ++n) {
     const FingerprintFile read = Read(whole + next.substr(0, n));
@@ -61,7 +61,7 @@ TEST_F(AFingerprintFile, ThatWasTornEndsWithItsLastWholeEntry) {
   for (size_t n = 0; n < TableEntry(kTwo).size(); ++n) EXPECT_EQ(Read(whole.substr(0, n)).whole_bytes, 0u) << n;
 }
 
-TEST_F(AFingerprintFile, OfWhichABitIsAnotherIsReadUpToThere) {
+TEST_F(AFingerprintFile, EndsBeforeAChangedBit) {
   const std::string table = TableEntry(kTwo), bytes = table + RecordEntry(1, {10, 11}) + RecordEntry(2, {20, 21});
   for (size_t at = table.size(); at < bytes.size(); ++at) {
     std::string damaged = bytes;
@@ -71,14 +71,14 @@ TEST_F(AFingerprintFile, OfWhichABitIsAnotherIsReadUpToThere) {
   EXPECT_THAT(Read("no fingerprints").problem.value(), testing::HasSubstr("is not a file of fingerprints"));
 }
 
-TEST_F(AFingerprintFile, HasTheLaterRecordOfAnIterationAndNothingThatFollowedTheEarlierOne) {
+TEST_F(AFingerprintFile, LaterRecordReplacesTheEarlierOneAndItsSuccessors) {
   const FingerprintFile read = Read(TableEntry(kOne) + RecordEntry(1, {1}) + RecordEntry(2, {2}) + RecordEntry(3, {3}) +
                                     TableEntry(kOne) + RecordEntry(2, {22}));
   EXPECT_EQ(IterationsOf(read), (std::vector<uint64_t>{1, 2}));
   EXPECT_EQ(read.iterations.at(2).hashes, std::vector<uint64_t>{22});
 }
 
-TEST_F(AFingerprintFile, OfAnAttemptThatWentOnFollowsTheOnesBefore) {
+TEST_F(AFingerprintFile, ContinuesTheFilesOfEarlierAttempts) {
   Fingerprints first, second;
   const auto columns = std::make_shared<const FingerprintColumns>(kOne);
   for (uint64_t i = 1; i <= 5; ++i) first.Add(i, {columns, {i}});
@@ -88,7 +88,7 @@ TEST_F(AFingerprintFile, OfAnAttemptThatWentOnFollowsTheOnesBefore) {
   EXPECT_EQ(first.iterations.at(3).hashes[0], 3u);
   EXPECT_EQ(first.iterations.at(4).hashes[0], 40u);
   first.Continue({});
-  EXPECT_EQ(first.iterations.size(), 6u) << "one that recorded nothing takes nothing back";
+  EXPECT_EQ(first.iterations.size(), 6u) << "an empty attempt removes no record";
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-// As batches write them.
+// Lines that batches write.
 const std::vector<std::string>& Lines() {
   static const std::vector<std::string> lines = {
       R"({"v":1,"seq":1,"t":1732219200.25,"boot_id":"b-1","kind":"session.start","hostname":"node","pid":7,"pid_start":9,"trials":2})",
@@ -20,13 +20,13 @@ const std::vector<std::string>& Lines() {
   return lines;
 }
 
-// What the library makes of it, or nothing.
+// The library's value, or none if it rejects the text.
 std::optional<json> Expected(const std::string& text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   return value.is_discarded() ? std::nullopt : std::optional(std::move(value));
 }
 
-TEST(FlatJson, ReadsWhatBatchesWrite) {
+TEST(FlatJson, ReadsLinesOfBatches) {
   FlatJsonReader reader;
   for (const std::string& line : Lines()) {
     ASSERT_TRUE(reader.Read(line)) << line;
@@ -34,7 +34,7 @@ TEST(FlatJson, ReadsWhatBatchesWrite) {
   }
 }
 
-TEST(FlatJson, WhateverItTakesTheLibraryReadsAlike) {
+TEST(FlatJson, AgreesWithTheLibrary) {
   FlatJsonReader reader;
   size_t taken = 0, refused = 0;
   const std::string others = "{}[]:,\"\\01-.eEtn x\x7f\x01";
@@ -56,14 +56,14 @@ TEST(FlatJson, WhateverItTakesTheLibraryReadsAlike) {
   EXPECT_GT(refused, 1000u);
 }
 
-TEST(FlatJson, LeavesToTheLibraryWhatItDoesNotKnow) {
+TEST(FlatJson, RejectsUnsupportedText) {
   FlatJsonReader reader;
   for (const char* text : {R"({"a":1,"a":2})", R"(["\n"])", "[\"\xc3\xa4\"]", "[1e999]", "[18446744073709551616]", "[01]",
                            "[1.]", "[1,]", "", "[1] 2", "[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]"})
     EXPECT_FALSE(reader.Read(text)) << text;
 }
 
-TEST(FlatJson, RecordIsTheSameAndSoIsWhatIsWrongWithIt) {
+TEST(FlatJson, GivesTheSameRecordsAndErrors) {
   FlatJsonReader reader;
   for (const std::string& line : Lines()) {
     ASSERT_TRUE(reader.Read(line));

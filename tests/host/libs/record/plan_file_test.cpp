@@ -46,7 +46,7 @@ TEST_F(PlanFileTest, ErrorsNameFileAndLine) {
                        << "\n{}\n";
   try {
     ReadPlanFile(file_);
-    FAIL() << "a line of no kind was read";
+    FAIL() << "a line of unknown kind was read";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr(file_.string() + ":2: "));
   }
@@ -54,7 +54,7 @@ TEST_F(PlanFileTest, ErrorsNameFileAndLine) {
   EXPECT_THROW(ReadPlanFile(file_), std::runtime_error);
 }
 
-TEST(DisplayName, NamesTheSeedWhereItTellsTrialsApart) {
+TEST(DisplayName, IncludesTheSeedIfSeedsDiffer) {
   PlanLine one, two;
   one.name = "lr=0.1";
   two.seed = 1;

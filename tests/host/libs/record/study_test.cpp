@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-// A search as events tell it.
+// A search as its events describe it.
 class StudyTest : public testing::Test {
  protected:
   StudyTest() {
@@ -52,10 +52,10 @@ class StudyTest : public testing::Test {
   uint64_t seq_ = 0;
 };
 
-TEST_F(StudyTest, OfABatchThatSearchedNothingThereIsNone) { EXPECT_FALSE(StudyOfSearch({}, BatchRecord{})); }
+TEST_F(StudyTest, IsAbsentWithoutASearch) { EXPECT_FALSE(StudyOfSearch({}, BatchRecord{})); }
 
-// The events have the paths sorted; the plan has them as the experiment file does.
-TEST_F(StudyTest, ItsOptionsStandInTheOrderOfTheFile) {
+// Events sort the paths; the plan keeps the order of the experiment file.
+TEST_F(StudyTest, KeepsOptionsInTheOrderOfTheFile) {
   Say({{"op", "open"},
        {"space",
         {{"a", {{"uniform", {0, 1}}}},
@@ -64,7 +64,7 @@ TEST_F(StudyTest, ItsOptionsStandInTheOrderOfTheFile) {
          {"d", {{"uniform", {0, 1}}}}}}},
       {});
   Plan(0, "p0", "t0", 7);
-  plan_.back().values = {{"c", 0.5}, {"a", 0.5}};  // `b` only at other points
+  plan_.back().values = {{"c", 0.5}, {"a", 0.5}};  // other points also have `b`
   Plan(1, "p1", "t1", 7);
   plan_.back().values = {{"c", 0.5}, {"b", 0.5}, {"a", 0.5}};
   std::vector<std::string> paths;
@@ -72,7 +72,7 @@ TEST_F(StudyTest, ItsOptionsStandInTheOrderOfTheFile) {
   EXPECT_THAT(paths, ElementsAre("c", "a", "b", "d"));
 }
 
-TEST_F(StudyTest, ASuggestionHasItsTrialsAndWhatItWasTold) {
+TEST_F(StudyTest, SuggestionHasItsTrialsAndValues) {
   Suggest(0, 1e-3, "p0");
   Plan(0, "p0", "t0", 7);
   Plan(0, "p0", "t0c", 1007, /*confirms=*/true);
@@ -90,7 +90,7 @@ TEST_F(StudyTest, ASuggestionHasItsTrialsAndWhatItWasTold) {
   EXPECT_LT(trial.started, *trial.ended);
 }
 
-TEST_F(StudyTest, TheBestIsTheFirstOfTheBestCompleteOnes) {
+TEST_F(StudyTest, BestIsTheFirstOfEqualCompleteOnes) {
   const auto tell = [&](uint64_t number, const char* state, double value) {
     Suggest(number, 1e-3, "p" + std::to_string(number));
     Say({{"op", "tell"}, {"number", number}, {"state", state}, {"value", value}}, {});
@@ -106,7 +106,7 @@ TEST_F(StudyTest, TheBestIsTheFirstOfTheBestCompleteOnes) {
   EXPECT_EQ(study.Best()->number, 0u);
 }
 
-TEST_F(StudyTest, WhatIsNotFiniteIsNoValue) {
+TEST_F(StudyTest, IgnoresValuesThatAreNotFinite) {
   Suggest(0, 1e-3, "p0");
   Say({{"op", "report"}, {"number", 0}, {"step", 1}, {"value", nullptr}}, {});
   Say({{"op", "tell"}, {"number", 0}, {"state", "complete"}, {"value", std::nan("")}}, {});
@@ -115,7 +115,7 @@ TEST_F(StudyTest, WhatIsNotFiniteIsNoValue) {
   EXPECT_EQ(Of().Best(), nullptr);
 }
 
-TEST_F(StudyTest, APrunedOneStandsAtItsLastValue) {
+TEST_F(StudyTest, PrunedTrialHasItsLastValue) {
   Suggest(0, 1e-3, "p0");
   for (const int step : {1, 2})
     Say({{"op", "report"}, {"number", 0}, {"step", step}, {"value", 10 * step}}, {{"prune", step == 2}});
@@ -124,7 +124,7 @@ TEST_F(StudyTest, APrunedOneStandsAtItsLastValue) {
   EXPECT_EQ(Of().trials.at(0).Latest(), 20);
 }
 
-TEST_F(StudyTest, APrunedOneWhoseTrialIsCompletedCameToItsEnd) {
+TEST_F(StudyTest, PrunedSuggestionWithACompleteTrialIsComplete) {
   for (const int number : {0, 1, 2}) {
     const std::string n = std::to_string(number);
     Suggest(static_cast<uint64_t>(number), 1e-3, "p" + n);
@@ -141,7 +141,7 @@ TEST_F(StudyTest, APrunedOneWhoseTrialIsCompletedCameToItsEnd) {
   EXPECT_EQ(PrunedText(Of()), "2 pruned, of which 1 came to its end");
 }
 
-TEST_F(StudyTest, ASuggestionThatNoPointBecameOfSaysSo) {
+TEST_F(StudyTest, SuggestionWithoutAPointHasAReason) {
   Suggest(0, 1e-3, "");
   Say({{"op", "tell"}, {"number", 0}, {"state", "fail"}}, {});
   EXPECT_THAT(Of().trials.at(0).trials, IsEmpty());

@@ -30,7 +30,7 @@ TEST(TrialNames, LoseWhatAllShareAndHaveTheirOwnNameFirst) {
               ElementsAre("before lr=0.1 gamma=1", "before lr=0.2 gamma=2", "after lr=0.1 gamma=1"));
 }
 
-TEST(TrialNames, HaveASeedWhereThereAreSeveral) {
+TEST(TrialNames, HaveASeedIfThereAreSeveral) {
   EXPECT_THAT(Names({"a=1 b=1", "a=2 b=2"}, {3, 4}),
               ElementsAre("a=1 b=1 seed=3", "a=1 b=1 seed=4", "a=2 b=2 seed=3", "a=2 b=2 seed=4"));
   EXPECT_THAT(Names({""}, {3, 4}), ElementsAre("seed=3", "seed=4"));

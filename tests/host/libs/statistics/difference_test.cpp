@@ -1,4 +1,4 @@
-// Intervals and tests against SciPy.
+// Compares intervals and tests with SciPy.
 #include "statistics/difference.hpp"
 
 #include <gtest/gtest.h>
@@ -25,19 +25,19 @@ void ExpectGolden(const goldens::Pair& golden, const std::optional<Difference>& 
   ExpectNear(golden.high, found->high, golden.what);
 }
 
-TEST(Difference, WelchIsThatOfSciPy) {
+TEST(Difference, WelchEqualsSciPy) {
   for (const goldens::Pair& golden : goldens::kWelch) ExpectGolden(golden, WelchDifference(golden.a, golden.b));
 }
 
-TEST(Difference, PairsAreThoseOfSciPy) {
+TEST(Difference, PairedEqualsSciPy) {
   ASSERT_FALSE(goldens::kPaired.empty());
   for (const goldens::Pair& golden : goldens::kPaired) ExpectGolden(golden, PairedDifference(golden.a, golden.b));
 }
 
-TEST(Difference, TheProbabilityIsThatOfMannAndWhitney) {
+TEST(Difference, ProbabilityEqualsMannWhitney) {
   for (const goldens::Pair& golden : goldens::kWelch)
     ExpectNear(golden.probability_greater, ProbabilityGreater(golden.a, golden.b), golden.what);
-  EXPECT_DOUBLE_EQ(0.2222222222222222, ProbabilityGreater({1, 2, 2}, {2, 2, 3})) << "by hand: two of nine, equal ones half";
+  EXPECT_DOUBLE_EQ(0.2222222222222222, ProbabilityGreater({1, 2, 2}, {2, 2, 3})) << "by hand: two of nine, ties count half";
 }
 
 TEST(Difference, TheFiguresOfTheReferencePageAreThese) {
@@ -50,21 +50,21 @@ TEST(Difference, TheFiguresOfTheReferencePageAreThese) {
   EXPECT_NEAR(2117.2904, welch->high, 5e-5);
 }
 
-TEST(Difference, OfOneValueOrWithoutSpreadIsAbsent) {
+TEST(Difference, NeedsTwoValuesAndSpread) {
   EXPECT_FALSE(WelchDifference({1}, {1, 2, 3}));
   EXPECT_FALSE(WelchDifference({1, 2}, {3}));
-  EXPECT_FALSE(WelchDifference({0.1, 0.1, 0.1}, {0.3, 0.3, 0.3})) << "no sum of these is exact";
+  EXPECT_FALSE(WelchDifference({0.1, 0.1, 0.1}, {0.3, 0.3, 0.3})) << "the sums are inexact";
   EXPECT_FALSE(PairedDifference({1, 2, 3}, {0, 1, 2})) << "each differs by one";
   EXPECT_FALSE(PairedDifference({1, 2, 3}, {0, 1}));
 }
 
-TEST(Difference, TurnsRoundWithItsSides) {
+TEST(Difference, ReversesWithItsArms) {
   const auto there = WelchDifference({1, 2, 4}, {2, 5, 6, 9}), back = WelchDifference({2, 5, 6, 9}, {1, 2, 4});
   EXPECT_DOUBLE_EQ(there->low, -back->high);
   EXPECT_DOUBLE_EQ(there->p, back->p);
 }
 
-TEST(Student, QuantilesAreThoseOfTheTables) {
+TEST(Student, QuantilesEqualTheTables) {
   EXPECT_NEAR(12.7062, StudentQuantile(0.975, 1), 5e-5);
   EXPECT_NEAR(4.30265, StudentQuantile(0.975, 2), 5e-6);
   EXPECT_NEAR(2.26216, StudentQuantile(0.975, 9), 5e-6);

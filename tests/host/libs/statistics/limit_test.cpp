@@ -1,4 +1,4 @@
-// On which side of a limit a change lies; how often this is wrong: bench/calibration.cpp.
+// The side of a limit on which a change lies. bench/calibration.cpp measures the error rates.
 #include "statistics/limit.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Values Moved(Values values, double factor) {
   return values;
 }
 
-TEST(Limit, AFarChangeIsKnownAtTheFirstLook) {
+TEST(Limit, FarChangeIsKnownAtTheFirstLook) {
   const LimitPlan plan{.n = 5, .looks = 2};
   const LimitTest worse = TestScores(kBefore, Moved(kBefore, 0.8), 1, plan);
   EXPECT_EQ(worse.side, Side::kBelow);
@@ -31,15 +31,14 @@ TEST(Limit, AFarChangeIsKnownAtTheFirstLook) {
   EXPECT_DOUBLE_EQ(better.difference->value, 20);
 }
 
-// 2 / C(8, 4) = 0.029 is below 2 x 0.05 / 2, which both sides have together at the first of two looks, and above 2 x 0.05
-// / 5.
+// 2 / C(8, 4) = 0.029 is below 2 x 0.05 / 2, the share of both sides at the first of two looks, and above 2 x 0.05 / 5.
 TEST(Limit, EachSideHasAllOfAlpha) {
   const Values low = {1, 2, 3, 4, 1, 2, 3, 4}, high = {101, 102, 103, 104, 101, 102, 103, 104};
   EXPECT_EQ(TestScores(low, high, 1, {.n = 4, .looks = 2}).looks, 1u);
   EXPECT_EQ(TestScores(low, high, 1, {.n = 4, .looks = 5}).looks, 2u);
 }
 
-// The mean falls by 10: below a limit of 5 %, above one of 20 %, and at the one of 10 % nobody knows.
+// The mean falls by 10: below a limit of 5 %, above one of 20 %. For the limit of 10 % the side is unknown.
 TEST(Limit, IsAShareOfTheFirstMean) {
   const Values after = Moved(kBefore, 0.9);
   for (const LimitPlan& plan : {LimitPlan{.n = 5, .looks = 2}, LimitPlan{}}) {
@@ -52,8 +51,8 @@ TEST(Limit, IsAShareOfTheFirstMean) {
   }
 }
 
-// Of C(6, 3) = 20 deals one is as far above: 5 %, which one side may have. Of both sides it would be 10 %.
-TEST(Limit, OneLookIsOfOneSide) {
+// One of C(6, 3) = 20 deals is as far above: 5 %, the share of one side. For both sides it would be 10 %.
+TEST(Limit, OneLookTestsOneSide) {
   EXPECT_EQ(TestScores({1, 2, 3}, {14, 15, 16}, 1, {}).side, Side::kAbove);
   EXPECT_EQ(TestScores({14, 15, 16}, {1, 2, 3}, 1, {}).side, Side::kBelow);
   EXPECT_EQ(TestScores({14, 15, 16}, {1, 2, 3}, 1, {.alpha = 0.025}).side, Side::kNotShown);
@@ -62,7 +61,7 @@ TEST(Limit, OneLookIsOfOneSide) {
   EXPECT_EQ(unequal.n, 4u);
 }
 
-TEST(Limit, ScoresWithoutSpreadHaveASideAllTheSame) {
+TEST(Limit, ScoresWithoutSpreadHaveASide) {
   const Values all(10, 500);
   const LimitTest test = TestScores(all, all, 0.95, {.n = 5, .looks = 2});
   EXPECT_EQ(test.side, Side::kAbove);
@@ -70,21 +69,21 @@ TEST(Limit, ScoresWithoutSpreadHaveASideAllTheSame) {
   EXPECT_EQ(TestScores(all, all, 1, {.n = 5, .looks = 2}).side, Side::kNotShown);
 }
 
-// Nine equal scores and one far off: no deal of the look is as extreme, and Welch's interval holds 0.
-TEST(Limit, WelchHasToSayTheSame) {
+// Nine equal scores and one far off: no deal of the look is as extreme, and Welch's interval contains 0.
+TEST(Limit, NeedsTheAgreementOfWelch) {
   const LimitTest test = TestScores({0, 0, 0, 0, 0.0001}, {0.0002, 0.0002, 0.0002, 0.0002, 1000}, 1, {.n = 5, .looks = 1});
   EXPECT_EQ(test.side, Side::kNotShown);
   EXPECT_TRUE(test.unconfirmed);
 }
 
-TEST(Limit, NothingIsKnownOfLessThanALook) {
+TEST(Limit, IsUnknownBeforeTheFirstLook) {
   const LimitTest test = TestScores(kBefore, {1, 2, 3, 4}, 1, {.n = 5, .looks = 2});
   EXPECT_EQ(test.looks, 0u);
   EXPECT_EQ(test.side, Side::kNotShown);
   EXPECT_EQ(TestScores({}, {1}, 1, {}).looks, 0u);
 }
 
-// Who swaps the signs of all swaps the sides, and the scale says nothing.
+// Negating all scores swaps the sides, and the scale does not matter.
 TEST(Limit, SidesAreMirrorImages) {
   bp_rng rng{5, 0};
   size_t known = 0;
@@ -112,7 +111,7 @@ TEST(Limit, BlocksAreARatio) {
   EXPECT_NEAR(TestBlocks(slower, 0.9, {.looks = 1}).difference->value, 0.001 / 3, 1e-4);
 }
 
-// The logs of one look are 0, 1 and 2: t = 1 / (1 / sqrt 3) = 1.732 with 2 degrees of freedom, p of one side 0.1127 (SciPy).
+// The logs of one look are 0, 1 and 2: t = 1 / (1 / sqrt 3) = 1.732 with 2 degrees of freedom, one-sided p 0.1127 (SciPy).
 TEST(Limit, BlocksShareAlphaAmongLooks) {
   std::vector<Block> look;
   for (const double log : {0.0, 1.0, 2.0}) look.push_back({1, std::exp(log), std::exp(log), 1});
@@ -120,7 +119,7 @@ TEST(Limit, BlocksShareAlphaAmongLooks) {
   EXPECT_EQ(TestBlocks({look}, 1, {.looks = 1, .alpha = 0.112}).side, Side::kNotShown);
   EXPECT_EQ(TestBlocks({look}, 1, {.looks = 2, .alpha = 0.2255}).side, Side::kAbove);
   EXPECT_EQ(TestBlocks({look}, 1, {.looks = 2, .alpha = 0.2250}).side, Side::kNotShown);
-  // A look whose blocks were all set aside is a look, and one after the last is none.
+  // A look whose blocks were all discarded counts as a look; one after the last does not.
   EXPECT_EQ(TestBlocks({{}, look, look}, 1, {.looks = 2, .alpha = 0.2255}).looks, 2u);
   EXPECT_EQ(TestBlocks({{}, {}}, 1, {.looks = 2}).n, 0u);
 }

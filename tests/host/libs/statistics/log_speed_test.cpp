@@ -10,14 +10,14 @@
 namespace backplane::statistics {
 namespace {
 
-TEST(LogSpeed, PoolsAsAnAnalysisOfVarianceDoes) {
+TEST(LogSpeed, PoolsLikeAnAnalysisOfVariance) {
   const PooledSpread spread = PoolLogs(goldens::kSpeeds);
   EXPECT_NEAR(goldens::kPooledSd, spread.sd, 1e-9);
   EXPECT_EQ(goldens::kPooledDegrees, static_cast<double>(spread.degrees_of_freedom));
   EXPECT_TRUE(spread.is_enough());
 }
 
-TEST(LogSpeed, IntervalsAreThoseOfSciPysStudent) {
+TEST(LogSpeed, IntervalsEqualSciPysStudent) {
   const PooledSpread spread = PoolLogs(goldens::kSpeeds);
   const double mean = GeometricMean(goldens::kSpeeds[0]);
   EXPECT_NEAR(goldens::kMeanOfFirst, mean, 1e-9 * mean);
@@ -35,7 +35,7 @@ TEST(LogSpeed, TooFewDegreesOfFreedomGiveNoInterval) {
   const PooledSpread three = PoolLogs({{1, 2}, {3, 4}, {5, 6}, {7}});
   EXPECT_EQ(3u, three.degrees_of_freedom);
   EXPECT_FALSE(RateInterval(1, 2, three));
-  EXPECT_EQ(0, PoolLogs({{1}, {2}}).sd) << "of no two values of one group";
+  EXPECT_EQ(0, PoolLogs({{1}, {2}}).sd) << "no group has two values";
   EXPECT_FALSE(RatioInterval(1, 2, 2, three));
   EXPECT_TRUE(RateInterval(7, 1, PoolLogs({{1, 2}, {3, 4}, {5, 6}, {7, 8}})));
 }
@@ -48,7 +48,7 @@ TEST(LogSpeed, NoBoundIsNegative) {
 }
 
 // Logarithms of 0, 0.01 and 0.02 have a standard deviation of 0.01; Student's t of 2 degrees of freedom is 4.302652729911275.
-TEST(LogSpeed, TheHalfWidthIsThatOfStudentsInterval) {
+TEST(LogSpeed, HalfWidthEqualsStudentsInterval) {
   const std::vector<double> rates = {1000, 1000 * std::exp(0.01), 1000 * std::exp(0.02)};
   ASSERT_TRUE(HalfWidthPct(rates));
   EXPECT_NEAR(100 * (std::exp(4.302652729911275 * 0.01 / std::sqrt(3)) - 1), *HalfWidthPct(rates), 1e-9);
@@ -57,8 +57,8 @@ TEST(LogSpeed, TheHalfWidthIsThatOfStudentsInterval) {
   EXPECT_FALSE(HalfWidthPct({}));
 }
 
-// Where nothing differs the interval of a ratio leaves 1 out as often as it says.
-TEST(LogSpeed, TheIntervalOfARatioCoversWhatItSays) {
+// If nothing differs, the interval of a ratio excludes 1 at its nominal rate.
+TEST(LogSpeed, IntervalOfARatioHasItsNominalCoverage) {
   std::mt19937_64 generator(20);
   std::normal_distribution<double> noise(0, 0.05);
   constexpr int kRepeats = 20000;
@@ -74,7 +74,7 @@ TEST(LogSpeed, TheIntervalOfARatioCoversWhatItSays) {
   EXPECT_NEAR(0.05, static_cast<double>(outside) / kRepeats, 0.005);
 }
 
-TEST(LogSpeed, ARatioOfMeansHasWelchsIntervalToFirstOrder) {
+TEST(LogSpeed, RatioOfMeansHasWelchsIntervalToFirstOrder) {
   // By hand: relative errors 0.01 and 0.01, so sqrt(2) %, with (2e-4)^2 / (1e-8 / 4 + 1e-8 / 4) = 8 degrees of freedom.
   const double sd = 0.01 * std::sqrt(5), half = 2.306004135204166 * std::sqrt(2) * 0.01;
   const auto ratio = RatioOfMeans(200, 200 * sd, 5, 100, 100 * sd, 5);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints goldens.hpp: what SciPy says of a few samples. Run by hand, with the scipy that the header names:
+"""Prints goldens.hpp: SciPy's results for a few samples. Run it by hand, with the version of scipy that the header names:
 
     python3 tests/host/libs/statistics/make_goldens.py > tests/host/libs/statistics/goldens.hpp
 """

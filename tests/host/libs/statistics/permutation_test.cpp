@@ -7,7 +7,7 @@ namespace {
 
 using Scores = std::vector<double>;
 
-// The counts are those of SciPy 1.17.1.
+// Counts from SciPy 1.17.1.
 const Scores kX = {3258, 2794, 4102, 1017, 3566, 3890}, kY = {2501, 1875, 3120, 2650, 990, 2275};
 
 TEST(Permutation, EveryDealIsTried) {
@@ -17,7 +17,7 @@ TEST(Permutation, EveryDealIsTried) {
   EXPECT_TRUE(unpaired.exact);
 }
 
-TEST(Permutation, SidesThatDoNotOverlapHaveTheLeastP) {
+TEST(Permutation, DisjointArmsHaveTheSmallestP) {
   EXPECT_DOUBLE_EQ(UnpairedPermutation({1, 2, 3}, {4, 5, 6}).p, 0.1);
   EXPECT_DOUBLE_EQ(LeastUnpairedP(3, 3), 0.1);
   EXPECT_NEAR(LeastUnpairedP(4, 4), 0.029, 5e-4);
@@ -27,7 +27,7 @@ TEST(Permutation, SidesThatDoNotOverlapHaveTheLeastP) {
   EXPECT_DOUBLE_EQ(UnpairedPermutation({1, 2, 3}, {4, 4.1, 4.2, 4.3}).p, 1.0 / 35);
 }
 
-// 1e6 + 0.1 is not representable: a mirrored deal of such scores differs in its last digits, and is a tie all the same.
+// 1e6 + 0.1 is not representable: a mirrored deal of such scores differs in its last digits, but is still a tie.
 TEST(Permutation, TiesSurviveRoundingFarFromZero) {
   Scores a, b;
   for (const double score : {0.1, 0.2, 0.4, 0.3}) a.push_back(1e6 + score);
@@ -41,11 +41,11 @@ TEST(Permutation, ManyScoresAreDealtAtRandom) {
   const PermutationTest test = UnpairedPermutation(a, b, 1);
   EXPECT_FALSE(test.exact);
   EXPECT_EQ(test.deals, static_cast<uint64_t>(kDeals));
-  // SciPy, of 200,000 random deals: 0.0065.
+  // SciPy with 200,000 random deals: 0.0065.
   EXPECT_NEAR(test.p, 0.0065, 0.003);
   EXPECT_EQ(UnpairedPermutation(a, b, 1).extreme, test.extreme);
   EXPECT_NE(UnpairedPermutation(a, b, 2).extreme, test.extreme);
-  // Nothing was as extreme, yet p is not 0.
+  // No deal was as extreme, but p is not 0.
   for (double& score : b) score += 1000;
   EXPECT_DOUBLE_EQ(UnpairedPermutation(a, b, 1).p, 1.0 / (kDeals + 1));
 }

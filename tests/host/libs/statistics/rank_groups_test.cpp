@@ -11,7 +11,7 @@ TEST(RankGroups, EqualValuesShareTheMeanOfTheirRanks) { EXPECT_THAT(Ranks({5, 1,
 
 // scipy.stats.kruskal([1, 2, 3], [4, 5, 6]) has H = 27/7, and ([1, 4, 6], [2, 3, 5], [7, 8, 9]) H = 5.4222; the share is
 // (H - k + 1) / (n - k).
-TEST(RankGroups, TheShareIsThatOfKruskalAndWallis) {
+TEST(RankGroups, ShareEqualsKruskalAndWallis) {
   EXPECT_NEAR(ExplainedByGroups({1, 2, 3, 4, 5, 6}, {0, 0, 0, 1, 1, 1}, 1)->share, (27.0 / 7 - 1) / 4, 1e-12);
   EXPECT_NEAR(ExplainedByGroups({1, 4, 6, 2, 3, 5, 7, 8, 9}, {0, 0, 0, 1, 1, 1, 2, 2, 2}, 1)->share,
               (5.422222222222222 - 2) / 6, 1e-12);
@@ -23,7 +23,7 @@ TEST(RankGroups, OnlyTheOrderOfTheValuesCounts) {
             ExplainedByGroups({-1e9, 2, 3, 4, 5, 1e30}, group, 1)->share);
 }
 
-TEST(RankGroups, GroupsThatSayNothingStayBelowChance) {
+TEST(RankGroups, RandomGroupsStayBelowChance) {
   std::vector<double> values;
   std::vector<size_t> group;
   for (size_t i = 0; i < 40; ++i) {
@@ -32,11 +32,11 @@ TEST(RankGroups, GroupsThatSayNothingStayBelowChance) {
   }
   const Explained even = *ExplainedByGroups(values, group, 1);
   EXPECT_EQ(even.share, 0);
-  // (chi-squared's 95 % point, 7.815, less 3) / 36 to first order.
+  // (chi-squared's 95 % point, 7.815, minus 3) / 36 to first order.
   EXPECT_NEAR(even.by_chance, 0.13, 0.03);
 }
 
-TEST(RankGroups, WhatCanNotBeSplitExplainsNothing) {
+TEST(RankGroups, RejectsGroupsThatCannotBeSplit) {
   EXPECT_FALSE(ExplainedByGroups({1, 2, 3}, {0, 0, 0}, 1));
   EXPECT_FALSE(ExplainedByGroups({1, 2, 3}, {0, 1, 2}, 1));
   EXPECT_FALSE(ExplainedByGroups({1, 1, 1}, {0, 0, 1}, 1));

@@ -12,7 +12,7 @@ TEST(Robust, InterquartileMeanDropsAQuarterAtEachEnd) {
   EXPECT_NEAR(InterquartileMean(std::vector<double>{1, 2, 100}), 34.333, 5e-4);  // three are too few to drop one
   EXPECT_DOUBLE_EQ(InterquartileMean(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 100}), 4.5);
   EXPECT_DOUBLE_EQ(InterquartileMean(Tasks{{3258, 2794, 4102, 1017, 3566, 3890}}), 3377.0);
-  EXPECT_DOUBLE_EQ(InterquartileMean(Tasks{{2501, 1875, 3120}, {2650, 990, 2275}}), 2325.25);  // of all tasks together
+  EXPECT_DOUBLE_EQ(InterquartileMean(Tasks{{2501, 1875, 3120}, {2650, 990, 2275}}), 2325.25);  // over all tasks together
 }
 
 TEST(Robust, ProbabilityOfImprovementIsTheMeanOverTasks) {
@@ -24,7 +24,7 @@ TEST(Robust, ProfileIsTheShareAbove) {
   EXPECT_EQ(PerformanceProfile({{1, 2}, {3, 4}}, {0, 1, 2.5, 4}), (std::vector<double>{1, 0.75, 0.5, 0}));
 }
 
-TEST(Robust, GapIsWhatIsMissing) { EXPECT_DOUBLE_EQ(OptimalityGap({{1, 3}, {0}}, 2), 1); }
+TEST(Robust, GapIsTheMissingScore) { EXPECT_DOUBLE_EQ(OptimalityGap({{1, 3}, {0}}, 2), 1); }
 
 TEST(Bootstrap, SameSeedSameInterval) {
   const Tasks strata = {{1, 2, 4, 8, 16, 32, 64, 128, 256, 512}};
@@ -35,7 +35,7 @@ TEST(Bootstrap, SameSeedSameInterval) {
   EXPECT_NE(once->high, StratifiedBootstrap(strata, mean, 8, 500)->high);
 }
 
-// Scores of 10 and scores of 1000 in one stratum each: a resample that mixed them would reach below 500.
+// Scores near 10 and near 1000 in one stratum each: a resample that mixed them would go below 500.
 TEST(Bootstrap, StaysInsideOfStrata) {
   const Tasks strata = {{10, 11, 12}, {1000, 1001, 1002}};
   const auto larger = [](const Tasks& drawn) { return drawn[1][0] - drawn[0][0]; };
@@ -44,7 +44,7 @@ TEST(Bootstrap, StaysInsideOfStrata) {
   EXPECT_LE(interval->high, 992);
 }
 
-TEST(Bootstrap, OneScoreEachTellsNothing) {
+TEST(Bootstrap, NeedsTwoScoresOfATask) {
   EXPECT_FALSE(StratifiedBootstrap(
                    {{1}, {2}}, [](const Tasks& drawn) { return InterquartileMean(drawn); }, 1)
                    .has_value());
@@ -58,7 +58,7 @@ TEST(Bootstrap, BandHoldsTheProfile) {
   ASSERT_TRUE(band.has_value());
   EXPECT_EQ(band->front().low, 1);
   EXPECT_EQ(band->back().high, 0);
-  // Of ten runs, 5 above: 2 to 8 in 95 % of all draws (binomial of 10 and a half).
+  // 5 of ten trials are above: 2 to 8 in 95 % of all draws (binomial, n = 10, p = 0.5).
   EXPECT_NEAR((*band)[1].low, 0.2, 0.051);
   EXPECT_NEAR((*band)[1].high, 0.8, 0.051);
 }

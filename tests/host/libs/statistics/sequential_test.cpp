@@ -25,11 +25,11 @@ TEST(GroupSequential, StopsAtTheFirstLookForArmsFarApart) {
   EXPECT_TRUE(test.Look({11, 12, 13, 14, 15}, {1, 2, 3, 4, 5}));
   EXPECT_TRUE(test.different());
   EXPECT_DOUBLE_EQ(test.difference(), 10);
-  EXPECT_FALSE(test.Look({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}));  // it is known
+  EXPECT_FALSE(test.Look({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}));  // already decided
   EXPECT_EQ(test.looks(), 1u);
 }
 
-// 2 / C(8, 4) = 0.029 is above 0.05 / 5: however far apart, the first look cannot tell.
+// 2 / C(8, 4) = 0.029 is above 0.05 / 5: the first look cannot stop, however far the arms are apart.
 TEST(GroupSequential, FourScoresCannotStopTheFirstOfFiveLooks) {
   EXPECT_EQ(GroupSequentialTest::LeastScores(5, 0.05), 5u);
   EXPECT_EQ(GroupSequentialTest::LeastScores(3, 0.05), 5u);
@@ -41,7 +41,7 @@ TEST(GroupSequential, FourScoresCannotStopTheFirstOfFiveLooks) {
   EXPECT_TRUE(test.different());
 }
 
-TEST(GroupSequential, EqualArmsAreNotTold) {
+TEST(GroupSequential, FindsNoDifferenceOfEqualArms) {
   GroupSequentialTest test({.looks = 3});
   const Scores same = {1, 2, 3, 4, 5};
   for (int look = 0; look < 3; ++look) EXPECT_TRUE(test.Look(same, same));
@@ -70,9 +70,9 @@ TEST(GroupSequential, NeitherTheSignNorAShiftMatters) {
   }
 }
 
-// 400 comparisons of equals at 5 %: 20 expected, 33 is 3 standard deviations above. The rule that compares |D| with a quantile
-// of the signed D finds about 40. scripts/bench calibration has the whole table.
-TEST(GroupSequential, EqualsAreToldApartAsOftenAsAlphaSays) {
+// 400 comparisons of equal arms at 5 %: 20 expected, 33 is 3 standard deviations above. Comparing |D| with a quantile of the
+// signed D finds about 40. scripts/bench calibration has the whole table.
+TEST(GroupSequential, FalsePositivesOccurAtTheRateOfAlpha) {
   bp_rng rng{20261124, 0};
   int told = 0;
   for (uint64_t repeat = 0; repeat < 400; ++repeat) {
@@ -85,8 +85,7 @@ TEST(GroupSequential, EqualsAreToldApartAsOftenAsAlphaSays) {
 }
 
 TEST(Blocks, ADriftInAStraightLineCancels) {
-  // Rates that fall by 4 % of the first each time, and B is 1.05 as fast: in logarithms the drift is straight but for a second
-  // order.
+  // Each rate falls by 4 % of the first, and B is 1.05 times as fast: in logarithms the drift is straight up to second order.
   const auto block = [](double start) {
     return Block{start, 1.05 * start * std::exp(-0.04), 1.05 * start * std::exp(-0.08), start * std::exp(-0.12)};
   };
@@ -102,7 +101,7 @@ TEST(Equivalence, IsShownInsideOfTheMarginOnly) {
   const auto difference = WelchDifference({100, 101, 99, 100.5, 99.5}, {100.2, 100.9, 99.3, 100.1, 99.8});
   EXPECT_TRUE(TwoOneSided(*difference, 2).shown());
   EXPECT_FALSE(TwoOneSided(*difference, 0.5).shown());
-  // At the margin that its 90 % interval just fits in, p is 5 %.
+  // At the margin that just contains its 90 % interval, p is 5 %.
   const Equivalence wide = TwoOneSided(*difference, 1);
   EXPECT_NEAR(TwoOneSided(*difference, std::max(-wide.low, wide.high)).p, 0.05, 1e-9);
 }

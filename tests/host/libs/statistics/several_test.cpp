@@ -1,4 +1,4 @@
-// Verdicts on several points, intervals over looks and measured margins; how often they are wrong: bench/verdicts.cpp.
+// Verdicts on several points, intervals over looks and measured margins. bench/verdicts.cpp measures their error rates.
 #include "statistics/several.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using Values = std::vector<double>;
 
 const Values kBase = {1, 2, 3, 4, 5};
 
-// SciPy's ttest_ind(equal_var=False): 0.01707168 and 8.488e-06; Holm multiplies the larger of two by 1, of three others by 3.
+// SciPy's ttest_ind(equal_var=False): 0.01707168 and 8.488e-06. Holm multiplies the larger of two by 1, of three others by 3.
 TEST(Several, CorrectsByHolm) {
   const Values close = {4, 5, 6, 7, 8}, far = {11, 12, 13, 14, 15}, same = {1, 2, 3, 4, 5.5}, other = {0, 2, 3, 4, 5};
   const std::vector<Judgement> two = JudgeAgainst({close, far}, kBase);
@@ -56,7 +56,7 @@ TEST(Contrast, IsWelchsOfScaledSamples) {
   EXPECT_NEAR(EquivalenceWithinShare(a, b, a, 0.9)->p, 0.003450430131241272, 1e-12);
 }
 
-// One score far out: the permutation test shows a difference, Welch's test does not, even with ten scores.
+// One outlier: the permutation test shows a difference, Welch's test does not, even with ten scores.
 TEST(Looks, EndWhenBothTestsAgree) {
   const Values a = {1, 1.1, 1.2, 1.3, 100, 1, 1.1, 1.2, 1.3, 1.2}, b = {0, 0.1, 0.2, 0.3, 0.4, 0, 0.1, 0.2, 0.3, 0.4};
   const LooksTaken taken = TakeLooks(a, b, 5, {.looks = 2});

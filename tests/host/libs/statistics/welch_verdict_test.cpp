@@ -1,4 +1,4 @@
-// How often the verdict is wrong where nothing differs, and right where something does: by simulation, with a fixed seed.
+// Error rate of the verdict for equal arms, and its power for different ones: by simulation, with a fixed seed.
 #include "statistics/welch_verdict.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 class Simulation {
  public:
-  // The share of comparisons, n a side, in which a difference is seen. b lies `effect` standard deviations of a higher.
+  // The share of comparisons, n per arm, that find a difference. b is `effect` standard deviations of a higher.
   double Seen(size_t n, double effect, double spread_of_b = 1) {
     constexpr int kRepeats = 20000;
     int seen = 0;
@@ -33,16 +33,16 @@ class Simulation {
 
 TEST(Verdict, HasThePowerOfWelchsTest) {
   EXPECT_NEAR(0.79, Simulation().Seen(5, 2), 0.03);
-  EXPECT_NEAR(0.768, Simulation().Seen(5, 2), 0.01) << "Student's by the noncentral t; Welch's loses a trifle";
+  EXPECT_NEAR(0.768, Simulation().Seen(5, 2), 0.01) << "Student's by the noncentral t; Welch's is slightly lower";
 }
 
-TEST(Verdict, IsSeldomWrongWhereNothingDiffers) {
+TEST(Verdict, IsRarelyWrongForEqualArms) {
   EXPECT_NEAR(0.045, Simulation().Seen(5, 0), 0.01);
   EXPECT_NEAR(0.051, Simulation().Seen(10, 0), 0.01);
   EXPECT_NEAR(0.055, Simulation().Seen(5, 0, 3), 0.01) << "spreads of 1 and 3";
 }
 
-TEST(Verdict, NeedsFourScoresASide) {
+TEST(Verdict, NeedsFourScoresPerArm) {
   const std::vector<double> low = {1, 2, 3, 4, 5}, high = {101, 102, 103, 104, 105};
   const auto first = [](const std::vector<double>& all, size_t n) { return std::vector<double>(all.begin(), all.begin() + n); };
   EXPECT_EQ(Verdict::kOne, Judge(first(low, 1), high));
@@ -54,7 +54,7 @@ TEST(Verdict, NeedsFourScoresASide) {
   EXPECT_EQ(Verdict::kNotShown, Judge(low, {1.5, 2, 3, 4, 5}));
 }
 
-TEST(Verdict, WithoutSpreadIsUndefined) {
+TEST(Verdict, IsUndefinedWithoutSpread) {
   EXPECT_EQ(Verdict::kUndefined, Judge({500, 500, 500, 500}, {500, 500, 500, 500}));
   EXPECT_EQ(Verdict::kUndefined, Judge({0.1, 0.1, 0.1, 0.1, 0.1}, {0.2, 0.2, 0.2, 0.2, 0.2}));
   EXPECT_EQ(Verdict::kMore, Judge({500, 500, 500, 500}, {10, 11, 12, 13})) << "one side has a spread";

@@ -5,12 +5,12 @@
 namespace backplane {
 namespace {
 
-TEST(TryFolder, StandsBesideTheResultsWhateverWasTyped) {
+TEST(TryFolder, IsNextToTheResults) {
   EXPECT_EQ("outputs/x_try", TryFolder("outputs/x"));
   EXPECT_EQ("outputs/x_try", TryFolder("./outputs/x/"));
 }
 
-TEST(ChangeArguments, AValueIsSetAndASweptOneIsAddedToItsAxis) {
+TEST(ChangeArguments, SetAValueAndExtendTheAxisOfASweptOne) {
   const Fix set{"rollout.threads", 9, 2};
   EXPECT_EQ("rollout.threads: 9 -> 2", ChangeText(set));
   EXPECT_EQ("--set rollout.threads=2", ChangeArgument(set));
@@ -22,7 +22,7 @@ TEST(ChangeArguments, AValueIsSetAndASweptOneIsAddedToItsAxis) {
   EXPECT_EQ("--sweep 'slow one:learner.options.epochs=2' --set learner.options.parts=8", ChangeArgument(of_a_point));
 }
 
-TEST(ChangeArguments, WhatWasTypedForTheSamePathGivesWay) {
+TEST(ChangeArguments, ReplaceEarlierValuesOfThePath) {
   const Fix fix{"rollout.threads", 9, 2, true, "slow", {{"learner.options.parts", 8}}};
   EXPECT_TRUE(GivesWay(fix, "rollout.threads=4"));
   EXPECT_TRUE(GivesWay(fix, "+learner.options.parts=1"));

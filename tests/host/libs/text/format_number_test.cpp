@@ -17,13 +17,13 @@ TEST(FormatNumber, SignificantDigitsAndThousands) {
   EXPECT_EQ("9,562", Format(9562.3));
   EXPECT_EQ("812.4", Format(812.44));
   EXPECT_EQ("-3.142", Format(-3.14159));
-  EXPECT_EQ("1,234,568", Format(1234567.8)) << "digits before the point are not rounded away";
+  EXPECT_EQ("1,234,568", Format(1234567.8)) << "digits before the point stay";
   EXPECT_EQ("16,384", Format(16384)) << "an exact count";
   EXPECT_EQ("0", Format(0));
   EXPECT_EQ("0", Format(-0.0));
 }
 
-TEST(FormatNumber, ZerosAtTheEndStandWhereItWasRoundedTo) {
+TEST(FormatNumber, KeepsTrailingZerosOnlyIfRounded) {
   EXPECT_EQ("80.0", Format(79.96, 3));
   EXPECT_EQ("85", Format(85, 3));
   EXPECT_EQ("0.003", Format(0.003));
@@ -50,7 +50,7 @@ TEST(FormatNumber, TheIntervalsHalfWidthHasTheSameDecimals) {
 
 TEST(FormatNumber, ASmallHalfWidthIsNotRoundedToNothing) { EXPECT_EQ("9,562 ± 0.001", FormatMean(9562.3, 0.0012)); }
 
-TEST(FormatNumber, WhatIsNotFiniteIsNaN) {
+TEST(FormatNumber, PrintsNaNForValuesThatAreNotFinite) {
   EXPECT_EQ("NaN", Format(NAN));
   EXPECT_EQ("NaN", Format(INFINITY));
   EXPECT_EQ("NaN", FormatMean(NAN, 3.0));

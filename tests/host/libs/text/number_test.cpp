@@ -35,7 +35,7 @@ TEST(Number, AValueThatIsNotFiniteMakesNoInterval) {
 TEST(Number, ARateOfTwoSeedsHasNoBoundBelowZero) {
   Number a = Reading(3.18), b = Reading(4.22);
   const Number plain = *OverSeeds({a, b});
-  EXPECT_LT(*plain.low, 0) << "what may be negative, a return say, keeps its even interval";
+  EXPECT_LT(*plain.low, 0) << "values that may be negative, such as returns, keep a symmetric interval";
   a.is_rate = b.is_rate = true;
   const Number mean = *OverSeeds({a, b});
   EXPECT_DOUBLE_EQ(3.7, mean.value);
@@ -51,7 +51,7 @@ TEST(Number, TheIntervalOfATimeEndsAtZero) {
   // By hand: 3.7 + 12.706 x 0.7354 / sqrt(2).
   EXPECT_NEAR(10.3073, *OverSeeds({a, b})->high, 1e-3);
   b.value = 3.2;
-  EXPECT_NEAR(3.19 - 12.706205 * 0.01, *OverSeeds({a, b})->low, 1e-5) << "where it does not reach zero it is as it was";
+  EXPECT_NEAR(3.19 - 12.706205 * 0.01, *OverSeeds({a, b})->low, 1e-5) << "unchanged if it does not reach zero";
 }
 
 TEST(Number, ARatioHasNoNegativeBound) {

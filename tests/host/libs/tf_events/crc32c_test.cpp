@@ -16,7 +16,7 @@ TEST(Crc32c, IsCastagnolis) {
   }
 }
 
-TEST(Crc32c, GoesOnFromAnyByteWithAndWithoutTheInstruction) {
+TEST(Crc32c, ContinuesFromAnyByteWithAndWithoutTheInstruction) {
   std::string bytes;
   for (int i = 0; i < 40; ++i) bytes += static_cast<char>(7 * i);
   const uint32_t whole = Crc32cByTable(bytes);

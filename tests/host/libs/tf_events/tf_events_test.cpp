@@ -1,4 +1,4 @@
-// The bytes of TensorBoard's event files, beside known ones: no TensorBoard is needed to see that they are right.
+// The bytes of TensorBoard's event files, compared with known ones, so the test does not need TensorBoard.
 #include "tf_events/tf_events.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class EventFile : public testing::Test {
   std::filesystem::path folder_{std::filesystem::path(testing::TempDir()) / ("tf_events_" + std::to_string(getpid()))};
 };
 
-TEST(TfRecords, TheFirstSaysTheFormatsVersion) {
+TEST(TfRecords, FirstRecordIsTheVersion) {
   EXPECT_EQ(Hex(TfFileVersion(1.0)), "1800000000000000a37f4b2209000000000000f03f1a0d627261696e2e4576656e743a3286bf577a");
 }
 
@@ -47,7 +47,7 @@ TEST(TfRecords, ASessionStartHasItsStep) {
   EXPECT_EQ(record.substr(24, record.size() - 32), "09000000000000f03f10ac023a020801");
 }
 
-TEST(TfRecords, ANegativeStepTakesTenBytesAndZeroNone) {
+TEST(TfRecords, NegativeStepHasTenBytesAndZeroNone) {
   constexpr size_t kFrame = 16, kTime = 9;
   EXPECT_EQ(TfSessionStart(1.0, -1).size(), kFrame + kTime + 1 + 10 + 4);
   EXPECT_EQ(TfSessionStart(1.0, 0).size(), kFrame + kTime + 4);
@@ -68,7 +68,7 @@ TEST_F(EventFile, HoldsWholeRecordsAfterAFlush) {
   EXPECT_EQ(FileText(file), TfFileVersion(1.0) + TfSessionStart(2.0, 64) + TfScalar(2.0, 64, "train/loss", 0.5f));
 }
 
-TEST_F(EventFile, HasSpeedAndReturnUnderTheNamesOfOtherDashboardsToo) {
+TEST_F(EventFile, AddsSpeedAndReturnUnderNamesOfOtherDashboards) {
   TfEventFile events(folder_ / "f", 1.0);
   events.Scalar(2.0, 8, "sps", 100);
   events.Scalar(2.0, 8, "return", 3);
@@ -77,7 +77,7 @@ TEST_F(EventFile, HasSpeedAndReturnUnderTheNamesOfOtherDashboardsToo) {
                                          TfScalar(2.0, 8, "return", 3) + TfScalar(2.0, 8, "charts/episodic_return", 3));
 }
 
-TEST_F(EventFile, SaysWhichFileCanNotBeWritten) {
+TEST_F(EventFile, NamesAFileThatCannotBeWritten) {
   try {
     const TfEventFile file(std::filesystem::path("/proc/self/nowhere") / "f", 1.0);
     FAIL() << "opened";

@@ -1,4 +1,4 @@
-// What one writes is what another reads. TensorFlow's and PyTorch's own files are read in end_to_end/event_reader_test.py.
+// Reads back the writer's files. end_to_end/event_reader_test.py reads files of TensorFlow and PyTorch.
 #include "tf_events/tf_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class TfReader : public testing::Test {
   TfEventReader reader_{file_};
 };
 
-TEST_F(TfReader, ReadsWhatWasWrittenSinceTheLastTime) {
+TEST_F(TfReader, ReadsRecordsSinceTheLastTime) {
   EXPECT_EQ(Read(), "") << "no such file yet";
   Append(TfFileVersion(1.0) + TfScalar(2.0, 3, "a/b", 1.5f));
   EXPECT_EQ(Read(), "a/b@3=1.5 ");
@@ -37,7 +37,7 @@ TEST_F(TfReader, ReadsWhatWasWrittenSinceTheLastTime) {
   EXPECT_EQ(Read(), "a/b@4=-2 c@0=0 ");
 }
 
-TEST_F(TfReader, ARecordComesWhenItIsWhole) {
+TEST_F(TfReader, WaitsForWholeRecords) {
   const std::string record = TfScalar(2.0, 3, "tag", 1);
   for (size_t i = 0; i + 1 < record.size(); ++i) {
     Append(record.substr(i, 1));
@@ -48,7 +48,7 @@ TEST_F(TfReader, ARecordComesWhenItIsWhole) {
   EXPECT_EQ(reader_.damage(), "");
 }
 
-TEST_F(TfReader, NothingIsReadBehindDamage) {
+TEST_F(TfReader, StopsAtDamage) {
   std::string damaged = TfScalar(2.0, 2, "b", 1);
   damaged[20] ^= 1;
   Append(TfScalar(2.0, 1, "a", 1) + damaged + TfScalar(2.0, 3, "c", 1));
@@ -57,7 +57,7 @@ TEST_F(TfReader, NothingIsReadBehindDamage) {
   EXPECT_EQ(Read(), "");
 }
 
-TEST_F(TfReader, AFileOfSomethingElseIsSaidToBeNone) {
+TEST_F(TfReader, RejectsOtherFiles) {
   Append("This is a text of more than twelve bytes.");
   EXPECT_EQ(Read(), "");
   EXPECT_NE(reader_.damage().find("not an event file"), std::string::npos) << reader_.damage();
@@ -75,7 +75,7 @@ TEST_F(TfReader, ManyRecordsAndLargeOnesAreRead) {
   EXPECT_EQ(reader_.damage(), "");
 }
 
-// A scalar of TensorFlow 2: a tensor of one float, in each of the places where that may stand.
+// A scalar of TensorFlow 2: a tensor of one float, in each field that may contain it.
 TEST(TfScalars, AreTensorsOfOneNumberToo) {
   const auto values = [](const std::string& tensor) {
     std::string item = std::string("\x0a\x01x\x42", 4) + static_cast<char>(tensor.size()) + tensor;

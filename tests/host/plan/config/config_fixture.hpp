@@ -1,4 +1,4 @@
-// A small language for tests of the experiment file: write files, load them against three made-up plugins, look at the result.
+// A small language for tests of the experiment file: write files, load them against three fake plugins, check the result.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
   return option;
 }
 
-// Another value than the default, for each type of the table.
+// A value that differs from the default, for each type of the table.
 inline std::string OtherValue(const HostKey& key) {
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
@@ -38,7 +38,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kDuration: return "1h30m";
     case ValueType::kSize: return "1.5GiB";
     case ValueType::kTextList: return "[--qos=long]";
-    case ValueType::kPathList: return key.of_command ? "[/bin/sh]" : "[/a, /b]";  // those of a command are read
+    case ValueType::kPathList: return key.of_command ? "[/bin/sh]" : "[/a, /b]";  // paths of a command are read
     case ValueType::kWords: return "[other, \"{seed}\"]";
     case ValueType::kPatterns: return "{return: \"return=([0-9]+)\"}";
     case ValueType::kMeasureList: return "[ep/length, train/loss]";
@@ -105,14 +105,14 @@ class ConfigTest : public ::testing::Test {
     return Load(Write("e.yaml", text), std::move(set));
   }
 
-  // The loaded experiment of a text that must be good.
+  // Loads an experiment that must be valid.
   LoadedExperiment Good(const std::string& text, std::vector<std::string> set = {}) {
     LoadResult result = LoadText(text, std::move(set));
     for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
     return result.loaded.value_or(LoadedExperiment{});
   }
 
-  // "3:7 message" of each error; an override has no line and shows its text instead.
+  // "3:7 message" for each error; an override has no line, so its text appears instead.
   std::vector<std::string> ErrorsOf(const std::string& text, std::vector<std::string> set = {}) {
     LoadResult result = LoadText(text, std::move(set));
     EXPECT_EQ(result.loaded.has_value(), result.errors.empty());
@@ -130,7 +130,7 @@ class ConfigTest : public ::testing::Test {
   std::vector<std::filesystem::path> folders_;
 };
 
-// Good as it is; tests append to it.
+// Valid; tests append to it.
 inline const std::string kMinimal =
     "experiment: first\n"
     "env: {plugin: walker}\n"

@@ -34,7 +34,7 @@ TEST_F(ErrorsTest, AnErrorShowsItsLineAndACaret) {
             "a.yaml:3:7: error: no\n  seed: x\n        ^\nhint: seed: 0");
 }
 
-// Its 34 bytes before the column stand as 124 columns: more than are shown, and fewer bytes than are kept of a long line.
+// The 34 bytes before the column take 124 columns: more than are shown, but fewer than the limit in bytes.
 TEST_F(ErrorsTest, ALineOfFewBytesAndManyColumnsIsShown) {
   const auto times = [](const std::string& part, int n) {
     std::string text;
@@ -49,15 +49,15 @@ TEST_F(ErrorsTest, ALineOfFewBytesAndManyColumnsIsShown) {
                                                        std::string(93, 'x') + "...\n  " + std::string(103, ' ') + "^");
 }
 
-// The caret stands below the column's character, with as much before it as there is room for.
+// The caret stays below its column, with as much text before it as fits.
 TEST_F(ErrorsTest, ALongLineIsCutBeforeItsColumn) {
   const std::string line = std::string(150, 'a') + std::string(50, 'b') + "c" + std::string(300, 'd');
   EXPECT_EQ(Format({"a.yaml", 1, 201, "no", line}), "a.yaml:1:201: error: no\n  ..." + std::string(50, 'b') + "c" +
                                                         std::string(143, 'd') + "...\n" + std::string(55, ' ') + "^");
 }
 
-// A sweep says an error of all its points once: looking for the nearest name at each of them would take seconds.
-TEST_F(ErrorsTest, APlaceThatHasItsErrorWantsNoSecondHint) {
+// A sweep reports an error of all its points once: searching the nearest name per point would take seconds.
+TEST_F(ErrorsTest, PlaceWithAnErrorNeedsNoSecondHint) {
   const auto file = std::make_shared<Source>();
   const Mark here{file, 1, 5}, there{file, 2, 5};
   Errors all;
@@ -68,7 +68,7 @@ TEST_F(ErrorsTest, APlaceThatHasItsErrorWantsNoSecondHint) {
   const Errors second = Errors::OfOnePoint(&all);
   EXPECT_FALSE(second.WantsHint(here));
   EXPECT_TRUE(second.WantsHint(there));
-  EXPECT_FALSE(Errors::OfOnePoint(nullptr).WantsHint(there)) << "nobody reads it";
+  EXPECT_FALSE(Errors::OfOnePoint(nullptr).WantsHint(there)) << "its errors are not collected";
 }
 
 TEST_F(ErrorsTest, UnknownKeysNameTheNearest) {
@@ -113,17 +113,17 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   EXPECT_THAT(ErrorsOf(head + "budget: {}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one limit")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iterations: null}\n"), ElementsAre(HasSubstr("4:1 budget: expected at least one")));
   EXPECT_THAT(ErrorsOf(head + "budget: {iteration: 3}\n"), ElementsAre(HasSubstr("unknown key 'iteration' in budget")))
-      << "a limit that is misspelt is one error";
+      << "a misspelt limit is one error";
   EXPECT_THAT(ErrorsOf(head + "bugdet: {iterations: 3}\n"), ElementsAre(HasSubstr("did you mean 'budget'?")));
   EXPECT_THAT(ErrorsOf(head, {"budget.iteratoins=3"}), ElementsAre(HasSubstr("did you mean 'budget.iterations'?")));
   EXPECT_THAT(ErrorsOf("experiment: a\nevn: {plugin: walker}\nlearner: {plugni: climber}\nbudget: {iterations: 3}\n"),
               ElementsAre(HasSubstr("did you mean 'env'"), HasSubstr("did you mean 'plugin'")))
-      << "what is required, too";
+      << "required keys, too";
   EXPECT_THAT(ErrorsOf(head + "sede: 3\n"), ElementsAre(HasSubstr("at least one limit"), HasSubstr("did you mean 'seed'?")));
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 
-TEST_F(ErrorsTest, APrecisionIsAPercentageOfASpeedThatIsMeasured) {
+TEST_F(ErrorsTest, PrecisionIsAPercentageOfAMeasuredSpeed) {
   const std::string speed = kMinimal + "report: {kind: parallel_efficiency, ";
   EXPECT_THAT(ErrorsOf(speed + "precision: 0.05}\n"),
               ElementsAre("5:48 report.precision: expected a percentage such as 5% or 0.5%, got 0.05"));

@@ -79,7 +79,7 @@ TEST_F(ExperimentTest, AReportThatComparesTimesMakesTrialsExclusive) {
   EXPECT_TRUE(exclusive("resources: {exclusive: true}\n"));
 }
 
-TEST_F(ExperimentTest, PrecisionIsOnWhereSpeedIsMeasuredWithoutABudget) {
+TEST_F(ExperimentTest, PrecisionIsOnIfSpeedHasNoBudget) {
   const std::string none = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
   const std::string measured = "report: {kind: parallel_efficiency}\n";
   const auto report = [&](const std::string& text, const std::vector<std::string>& set = {}) {
@@ -91,7 +91,7 @@ TEST_F(ExperimentTest, PrecisionIsOnWhereSpeedIsMeasuredWithoutABudget) {
   EXPECT_EQ(report(none + "report: {kind: parallel_efficiency, max_time: 8s}\n").max_time_s, 8);
   EXPECT_EQ(report(none + measured, {"report.precision=2%"}).precision_pct, 2);
   EXPECT_EQ(report(none + measured, {"report.precision=2%"}).max_time_s, 20);
-  // What a budget asks for is what is run.
+  // A budget overrides the precision.
   EXPECT_FALSE(report(kMinimal + measured).precision_pct);
   EXPECT_FALSE(report(none + measured, {"budget.iterations=3"}).precision_pct);
   EXPECT_FALSE(report(none + "report: {kind: parallel_efficiency, max_time: 8s}\nbudget: {wall_time: 5s}\n").precision_pct);

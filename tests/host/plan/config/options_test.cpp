@@ -77,7 +77,7 @@ TEST_F(OptionsTest, AnAliasWithADotWritesTheHostKey) {
   LearnerOption("num_workers").aliases = {"workers", "rollout.num_env_runners"};
   auto loaded = Good(WithOptions("workers: 4"));
   EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 4u);
-  EXPECT_FALSE(loaded.experiment.learner.options.contains("num_workers")) << "what is written out can be read again";
+  EXPECT_FALSE(loaded.experiment.learner.options.contains("num_workers")) << "written options can be read again";
   EXPECT_EQ(loaded.origin["rollout.num_env_runners"], (folder_ / "e.yaml").string() + ":6:13");
   EXPECT_THAT(ErrorsOf(WithOptions("num_workers: 4") + "rollout: {num_env_runners: 4}\n"),
               ElementsAre(HasSubstr("6:13 'num_workers' is another name of 'rollout.num_env_runners', which is also set at")));

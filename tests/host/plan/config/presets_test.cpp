@@ -43,13 +43,13 @@ class PresetsTest : public ConfigTest {
   std::optional<PresetDevice> device_;
 };
 
-TEST_F(PresetsTest, ItsValuesStandOverTheFileAndUnderSet) {
+TEST_F(PresetsTest, OverridesTheFileButNotSet) {
   const LoadedExperiment loaded =
       GoodWith("wide", kMinimal + "rollout: {num_env_runners: 3, num_envs_per_env_runner: 5}\n", {"rollout.threads=7"});
-  EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 8u) << "what is for the learner counts more than what is for all";
+  EXPECT_EQ(loaded.experiment.rollout.num_env_runners, 8u) << "values for a learner override values for all";
   EXPECT_EQ(loaded.experiment.rollout.num_envs_per_env_runner, 5u);
   EXPECT_EQ(loaded.experiment.rollout.threads, 7u);
-  EXPECT_EQ(loaded.experiment.learner.options["lr"], 0.5) << "an alias replaces what the file says under another name";
+  EXPECT_EQ(loaded.experiment.learner.options["lr"], 0.5) << "an alias replaces the file's value under its other name";
   EXPECT_EQ(loaded.experiment.preset, "wide");
   EXPECT_THAT(loaded.origin.at("learner.options.lr"), HasSubstr("presets/wide.yaml:4:"));
 }
@@ -64,7 +64,7 @@ TEST_F(PresetsTest, ABudgetReplacesTheFilesBudget) {
   EXPECT_FALSE(budget.iterations || budget.wall_time_s);
 }
 
-TEST_F(PresetsTest, AKeyOfTheFileNamesOneAndTheCommandLineAnother) {
+TEST_F(PresetsTest, CommandLineOverridesTheKeyOfTheFile) {
   EXPECT_EQ(GoodWith("", kMinimal + "preset: narrow\n").experiment.rollout.num_env_runners, 2u);
   EXPECT_EQ(GoodWith("plain", kMinimal + "preset: narrow\n").experiment.preset, "plain");
   EXPECT_EQ(GoodWith("", kMinimal + "preset: narrow\n", {"preset=plain"}).experiment.rollout.num_env_runners, 1u);
@@ -115,7 +115,7 @@ TEST_F(PresetsTest, EveryMistakeHasItsPlace) {
   Write("presets/bad.yaml", "device: {cores: 3}\n");
   EXPECT_THAT(ErrorWith("bad"), HasSubstr("device: expected 'gpu' or 'memory', got 'cores'"));
   Write("presets/bad.yaml", "for_learner: {hopper: {learner: {options: {dir_chunk: 3}}}}\n");
-  EXPECT_TRUE(LoadWith("bad", kMinimal).errors.empty()) << "of another learner";
+  EXPECT_TRUE(LoadWith("bad", kMinimal).errors.empty()) << "of a different learner";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The place of a character within a scalar, against files in which a '#' is looked up by hand.
+// Places of characters within a scalar, compared with '#' marks found by hand.
 #include "yaml/scalar_place.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace backplane {
 namespace {
 
-// The column of the '#' that the first value of `text` holds.
+// The column of the '#' in the first value of `text`.
 int ColumnOfHash(const std::string& text) {
   Errors errors;
   const auto source = MakeSource("e.yaml", ".", text, 0);

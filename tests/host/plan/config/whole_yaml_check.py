@@ -8,7 +8,7 @@ import sys
 
 import yaml
 
-# PyYAML names the end of the text where a value is missing in front of it.
+# If a value is missing, PyYAML names the end of the text.
 WITHOUT_OPENING = "while parsing a flow node"
 
 

@@ -57,7 +57,7 @@ TEST(WholeYaml, ReadsClosedTextsAsPyYamlDoes) {
   EXPECT_GT(seen, 50u);
 }
 
-// Line breaks, blank lines and comments at the end change the error that the parser reports.
+// Trailing line breaks, blank lines and comments change the parser's error.
 TEST(WholeYaml, ReportsOpeningMarkOfUnclosedTexts) {
   size_t seen = 0;
   for (const json& row : Table()) {
@@ -85,7 +85,7 @@ TEST(WholeYaml, RejectsTextsThatAreWrongWithinTheirMarks) {
   EXPECT_GT(seen, 5u);
 }
 
-// A file that was cut off behind the head of a block scalar; PyYAML reads an empty text.
+// A file that ends after the head of a block scalar; PyYAML reads an empty text.
 TEST(WholeYaml, RejectsBlockScalarWithoutLinesAtTheEnd) {
   for (const char* text : {"a: |", "a: |\n", "a: >\n\n\n", "a: |-\n# end\n", "a: >2\n", "b: 1\na: &x |\n"}) {
     const Parsed parsed = Parse(text);
@@ -123,14 +123,14 @@ TEST(WholeYaml, ReportsCharacterInsteadOfBracket) {
   EXPECT_EQ(parsed.errors[0].message, "expected ',' or a closing ']', got '}' in line 1, column 13");
 }
 
-TEST_F(WholeYamlTest, ReportsUnclosedQuoteOfAFileAlone) {
+TEST_F(WholeYamlTest, ReportsOnlyTheUnclosedQuote) {
   EXPECT_THAT(ErrorsOf(kMinimal + "output:\n  dir: \"out\nseed: 7\nevaluation: {episodes: 3}\n"),
               ElementsAre("6:8 expected a closing \", got the end of the text"));
 }
 
 // Places of nulls
 
-TEST(WholeYaml, PlacesNullsWhereTheyStand) {
+TEST(WholeYaml, GivesThePlacesOfNulls) {
   const auto place = [](const std::string& text, const std::string& path) {
     const Parsed parsed = Parse(text);
     const Node* node = parsed.root ? FindPath(*parsed.root, path) : nullptr;
@@ -143,7 +143,7 @@ TEST(WholeYaml, PlacesNullsWhereTheyStand) {
   EXPECT_EQ(place("a: {x: null, y: 1}\n", "a.x"), "1:8");
   EXPECT_EQ(place("a: [b,\nnull]\n", "a.1"), "2:1");
   EXPECT_EQ(place("a: &n null\nb: *n\n", "b"), "1:4");
-  // An empty value has no place of its own.
+  // An empty value has no place.
   EXPECT_EQ(place("a:\nb: 1\n", "a"), "1:1");
   EXPECT_EQ(place("a:\nnull: 1\n", "a"), "1:1");
   EXPECT_EQ(place("a:\n-\n- c\n", "a.0"), "2:1");
@@ -185,7 +185,7 @@ TEST(PathWriter, WritesAsSetPathDoes) {
                                           "new", "new.x", "a",     "a.b",   "a.e.f", "n.a.c", "n",   "n.a"};
   Node by_path = start, by_writer = start;
   PathWriter writer(&by_writer);
-  for (int round = 0; round < 60; ++round) {  // beyond the number of entries from which keys are indexed
+  for (int round = 0; round < 60; ++round) {  // exceeds the number of entries without an index
     for (const std::string& path : paths) {
       const std::string name = round % 3 == 0 ? path : path + std::to_string(round);
       Node value;

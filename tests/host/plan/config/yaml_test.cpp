@@ -19,7 +19,7 @@ TEST_F(YamlTest, ASecondDocumentIsAnError) {
 
 TEST_F(YamlTest, ALeadingDocumentMarkIsFine) { Good("# purpose\n---\n" + kMinimal); }
 
-TEST_F(YamlTest, OctalLookAlikesAreErrorsWhereverTheyStand) {
+TEST_F(YamlTest, OctalLookAlikesAreErrorsAnywhere) {
   EXPECT_THAT(ErrorsOf(kMinimal + "seed: 010\n"), ElementsAre(HasSubstr("5:7 '010' looks like an octal number")));
   EXPECT_THAT(ErrorsOf(kMinimal + "seed: 0o17\n"), ElementsAre(HasSubstr("octal")));
   EXPECT_EQ(Good(kMinimal + "seed: 0\n").experiment.seed, 0u);
@@ -104,7 +104,7 @@ TEST_F(YamlTest, ABaseIsMergedDeeplyAndItsListsAreReplaced) {
   EXPECT_EQ(loaded.origin["learner.options.hidden"], (folder_ / "e.yaml").string() + ":4:21");
 }
 
-// Of a base the budget is replaced as a whole, under whichever name it says of it.
+// A budget replaces the base's budget as a whole, including limits under plugin names.
 TEST_F(YamlTest, ABudgetReplacesABasesLimitsUnderPluginNames) {
   OptionInfo passes = Option("num_train_epochs", BP_PARAM_I64, {});
   passes.aliases = {"budget.epochs"};
@@ -121,7 +121,7 @@ TEST_F(YamlTest, ABudgetReplacesABasesLimitsUnderPluginNames) {
   EXPECT_EQ(loaded("budget: {iterations: 5}\n").budget.iterations, 5u);
   EXPECT_EQ(loaded("budget: {epochs: 2}\n").budget.epochs, 2u);
   EXPECT_EQ(loaded("budget: {iterations: 5}\n").checkpoint_every_iterations, 7u);
-  // What stands in one file with the budget, or over it, is meant beside it.
+  // Limits in the file of the budget, or in a file above it, add to it.
   EXPECT_EQ(loaded("budget: {iterations: 5}\nlearner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);
   EXPECT_EQ(loaded("learner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);
   Write("middle.yaml", "base: base.yaml\nbudget: {iterations: 5}\n");

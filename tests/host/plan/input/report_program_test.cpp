@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-// Programs in the place of backplane-report.
+// Replaces backplane-report by shell scripts.
 class ReportProgramTest : public testing::Test {
  protected:
   ~ReportProgramTest() override { fs::remove(file_); }
@@ -37,7 +37,7 @@ TEST_F(ReportProgramTest, AnswersRequests) {
   EXPECT_EQ("answered: --make {\"folders\":[\"a\"]}", WhyNot(Program("echo -n \"$1 \"; cat")));
 }
 
-TEST_F(ReportProgramTest, HowItEndedIsASentence) {
+TEST_F(ReportProgramTest, DescribesItsEnd) {
   EXPECT_EQ("there is no such folder", WhyNot(Program("echo 'backplane: there is no such folder' >&2; exit 1")));
   EXPECT_EQ("backplane-report ended with exit code 7", WhyNot(Program("exit 7")));
   EXPECT_EQ("backplane-report was ended by: Segmentation fault", WhyNot(Program("echo half an answer; kill -SEGV $$")));

@@ -1,4 +1,4 @@
-// Trials by command: what makes two of them the same.
+// Trials by command, and the parts of their identity.
 #include "sweep_fixture.hpp"
 
 namespace backplane {
@@ -40,13 +40,13 @@ TEST_F(CommandPlan, TheContentOfItsFilesBelongsToATrial) {
   }
 }
 
-TEST_F(CommandPlan, WordsAndOptionsMakeAnotherPoint) {
+TEST_F(CommandPlan, WordsAndOptionsChangeThePoint) {
   const std::string id = IdOf(kCommand);
   EXPECT_EQ(IdOf(kCommand), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --alpha, \"{lr}\"], options: {lr: 1}, files: [lib.txt]}\n"), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --lr, \"{lr}\"], options: {lr: 2}, files: [lib.txt]}\n"), id);
   EXPECT_NE(IdOf("learner: {command: [python3, train.py, --lr, \"{lr}\"], options: {lr: 1}}\n"), id);
-  EXPECT_NE(IdOf("env: walker\n" + kCommand), id) << "what it is said to train in";
+  EXPECT_NE(IdOf("env: walker\n" + kCommand), id) << "its declared env";
   EXPECT_EQ(IdOf(kCommand + "resources: {memory: 1GiB}\n"), id);
 }
 

@@ -1,4 +1,4 @@
-// `compare:` as points and seeds, and what is no comparison.
+// `compare:` as points and seeds, and invalid comparisons.
 #include "sweep_fixture.hpp"
 
 namespace backplane {

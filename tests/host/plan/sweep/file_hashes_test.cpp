@@ -176,7 +176,7 @@ TEST_F(FileHashesTest, NamesFilesFromTheModelOnSoThatAMovedFolderIsTheSameTrial)
   EXPECT_TRUE(Matters("shared.xml"));
 }
 
-// So its trials keep their ids.
+// Their trials keep their ids.
 TEST_F(FileHashesTest, ModelWithoutReferencesIsOnlyItsFile) {
   UseModel(Write("m.xml", "<mujoco><worldbody><geom name='file'/></worldbody></mujoco>"));
   EXPECT_THAT(Keys(Hashes()), ElementsAre("env.options.model", "env.plugin", "learner.plugin"));
@@ -223,7 +223,7 @@ TEST_F(FileHashesTest, LeavesOutFoldersWithoutSources) {
   Write("out/events.jsonl", "");
   Write("trial/trial.json", "");
   EXPECT_THAT(Keys(Hashes()), ElementsAre("env.options.code", "env.plugin", "learner.plugin"));
-  // Only both files are a results folder.
+  // A results folder contains both files.
   Write("src/plan.jsonl", "");
   Write("src/x.py", "");
   EXPECT_TRUE(Matters("src/x.py"));
@@ -296,7 +296,7 @@ TEST_F(FileHashesTest, EndsAtLinksThatLeadBack) {
   EXPECT_EQ(PythonFilesBelow(folder_ / "a")->size(), 1u);
 }
 
-// Thousands of points use the same files: what changes while a plan is made belongs to the next one.
+// Thousands of points use the same files. A file that changes during planning counts for the next plan.
 TEST_F(FileHashesTest, ReadsEachFolderOnce) {
   Write("lib/net.py", "");
   UseCommand({"python", Write("train.py", "")});

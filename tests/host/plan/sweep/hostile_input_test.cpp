@@ -1,4 +1,4 @@
-// Inputs that nobody writes on purpose, and some that somebody does: each ends soon, with a sentence at its place.
+// Hostile and accidental inputs: each is rejected quickly, with an error at its place.
 #include <sys/stat.h>
 
 #include <ctime>
@@ -17,10 +17,9 @@ using ::testing::SizeIs;
 
 class HostileInputTest : public SweepTest {
  protected:
-  // Of a whole file, "1:2 message" each. What a person waits for, on a machine with nothing else to do; far more than any of
-  // these needs.
+  // Errors of a whole file, "1:2 message" each. The limit is a user's patience on an idle machine; all inputs need less.
   std::vector<std::string> FileErrors(const std::string& text, std::vector<std::string> set = {}) {
-    const std::clock_t start = std::clock();  // of the processor
+    const std::clock_t start = std::clock();  // CPU time
     const PlanResult result = PlanText(text, {}, std::move(set));
     EXPECT_LT((std::clock() - start) / CLOCKS_PER_SEC, 30);
     EXPECT_FALSE(result.plan);
@@ -133,7 +132,7 @@ TEST_F(HostileInputTest, ALongLineIsShownIn200Columns) {
   EXPECT_THAT(shown, HasSubstr("e.yaml:5:1: error: the line has 3,145,736 bytes, the limit is 1,048,576\n  seed: \"xxx"));
   EXPECT_EQ(shown.substr(shown.find('\n') + 1).find('\n'), 202u) << "two blanks and the line's 200 columns";
 
-  // The column is among what is shown, and the caret below it.
+  // The shown part contains the column, with the caret below it.
   const PlanResult far =
       PlanText(kMinimal + "rollout: {" + std::string(5000, ' ') + "thread: 1" + std::string(5000, ' ') + "}\n");
   ASSERT_THAT(far.errors, SizeIs(1));
@@ -177,7 +176,7 @@ TEST_F(HostileInputTest, ManyUnknownKeysAreCounted) {
   EXPECT_EQ(result.errors[kShownErrors].source_line, "") << "a long line would be copied for each";
 }
 
-TEST_F(HostileInputTest, NumbersThatNoMachineHasAreOutOfRange) {
+TEST_F(HostileInputTest, ImpossibleNumbersAreOutOfRange) {
   const auto rollout = [&](const std::string& keys) { return FileErrors(kMinimal + "rollout: {" + keys + "}\n"); };
   EXPECT_THAT(rollout("threads: 1000000000"), ElementsAre("5:20 rollout.threads: 1000000000 is out of range auto|[1,1024]"));
   EXPECT_THAT(rollout("num_env_runners: 1000000000"), ElementsAre(HasSubstr("out of range [1,65536]")));
@@ -213,7 +212,7 @@ TEST_F(HostileInputTest, PlansHaveASize) {
 TEST_F(HostileInputTest, RejectsBytesThatAreNotText) {
   EXPECT_THAT(FileErrors(kMinimal + "seed: 1\x04\nbudget: 2\n"),
               ElementsAre(HasSubstr("5:8 expected text, got the control character \\x04")))
-      << "to the parser it is the end of the file";
+      << "the parser sees the end of the file";
   EXPECT_THAT(FileErrors(kMinimal + "\xff\xfe: 1\n"), ElementsAre("5:1 this byte is not valid UTF-8"));
   EXPECT_THAT(FileErrors(std::string("\0\1\2", 3)),
               ElementsAre(HasSubstr("1:1 expected text, got the control character \\x00")));

@@ -33,7 +33,7 @@ class IdentityTest : public testing::Test {
     std::ofstream(info->file) << id;
     return info;
   }
-  // Of a run without a sweep, unless some left-out keys are named.
+  // The id of a trial without a sweep; `swept` adds omitted keys.
   std::string Id(const std::map<std::string, nlohmann::json>& swept = {}) const {
     return IdOf(TrialIdentity(PointIdentity(loaded_, swept), loaded_.experiment.seed, FileHashes().Of(loaded_)));
   }
@@ -62,8 +62,8 @@ TEST_F(IdentityTest, KeysWithoutEffectOnNumbersKeepTheId) {
   EXPECT_EQ(before, Id());
 }
 
-// A plugin may get an option without making all that has run another point.
-TEST_F(IdentityTest, AnOptionThatCameLaterCountsFromItsDefaultOn) {
+// A new option of a plugin keeps the points of finished trials.
+TEST_F(IdentityTest, NewOptionCountsOnlyIfItDiffersFromItsDefault) {
   const std::string before = PointId();
   auto learner = Plugin("learner.toy");
   learner->options.push_back(
@@ -75,7 +75,7 @@ TEST_F(IdentityTest, AnOptionThatCameLaterCountsFromItsDefaultOn) {
   EXPECT_NE(before, PointId());
 }
 
-// With another text, finished trials of a results folder would be run again. (Of shipped files: shipped_points_test.cpp.)
+// A different text would run finished trials of a results folder again. (shipped_points_test.cpp checks shipped files.)
 TEST_F(IdentityTest, TheCanonicalTextIsUnchanged) {
   EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
             R"({"budget":{"env_steps":null,"epochs":null,"iterations":null,"wall_time_s":null},"device":"cpu",)"
@@ -102,8 +102,8 @@ TEST_F(IdentityTest, TheCanonicalTextIsUnchanged) {
             R"("swept":{"monitors":[],"rollout.threads":2}})");
 }
 
-// What iterations are run belongs to it; of other kinds of experiments nothing is new.
-TEST_F(IdentityTest, WarmUpAndPrecisionBelongToItWhereSpeedIsMeasured) {
+// Warm-up and precision decide which iterations run. Other kinds of experiments keep their identity.
+TEST_F(IdentityTest, IncludesWarmUpAndPrecisionIfSpeedIsMeasured) {
   loaded_.experiment.report.kind = "comparison";
   const nlohmann::json other = PointIdentity(loaded_, {})["budget"];
   EXPECT_EQ(other,
@@ -115,7 +115,7 @@ TEST_F(IdentityTest, WarmUpAndPrecisionBelongToItWhereSpeedIsMeasured) {
   const std::string warm = Id();
   EXPECT_NE(before, warm);
   loaded_.experiment.report.max_time_s = 20;
-  EXPECT_EQ(warm, Id()) << "without a precision it ends nothing";
+  EXPECT_EQ(warm, Id()) << "it has no effect without a precision";
   loaded_.experiment.report.precision_pct = 5;
   const std::string five = Id();
   EXPECT_NE(warm, five);
@@ -123,7 +123,7 @@ TEST_F(IdentityTest, WarmUpAndPrecisionBelongToItWhereSpeedIsMeasured) {
   EXPECT_NE(five, Id());
   loaded_.seeds = 3;
   loaded_.experiment.report.max_time_s = 20;
-  EXPECT_EQ(five, Id()) << "more seeds leave those there are";
+  EXPECT_EQ(five, Id()) << "more seeds keep existing trials";
 }
 
 TEST_F(IdentityTest, SeedOptionsAndRowsChangeIt) {
@@ -138,7 +138,7 @@ TEST_F(IdentityTest, SeedOptionsAndRowsChangeIt) {
   EXPECT_NE(tuned, Id());
 }
 
-TEST_F(IdentityTest, WritingTheDefaultOfChunkRowsOutChangesNothing) {
+TEST_F(IdentityTest, ExplicitDefaultOfChunkRowsChangesNothing) {
   loaded_.experiment.rollout.num_envs_per_env_runner = 64;
   const std::string before = Id();
   loaded_.experiment.rollout.chunk_rows = 16;
@@ -156,7 +156,7 @@ TEST_F(IdentityTest, LeavesOutTheDefaultCapOfAnEpisode) {
   EXPECT_NE(before, Id());
 }
 
-TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesTheTrialAndNotThePoint) {
+TEST_F(IdentityTest, ContentOfFilesChangesTheTrialButNotThePoint) {
   const std::string before = Id(), point = PointId();
   std::ofstream(loaded_.env->file) << "rebuilt";
   const std::string rebuilt = Id();
@@ -177,7 +177,7 @@ TEST_F(IdentityTest, ContentOfPluginAndDataFilesChangesTheTrialAndNotThePoint) {
   EXPECT_TRUE(FileHashes().Of(loaded_).contains("env.options.corpus"));
 }
 
-TEST_F(IdentityTest, ADataFolderIsTheNamesAndContentsOfItsFiles) {
+TEST_F(IdentityTest, IncludesNamesAndContentsOfADataFolder) {
   OptionInfo data;
   data.path = "model";
   data.type = BP_PARAM_PATH;
@@ -222,11 +222,11 @@ TEST_F(IdentityTest, TheKindOfDeviceChangesIt) {
 TEST_F(IdentityTest, IncludesOmittedKeysOnceTheyAreSwept) {
   EXPECT_NE(Id(), Id({{"rollout.threads", 2}}));
   EXPECT_NE(Id({{"rollout.threads", 1}}), Id({{"rollout.threads", 2}}));
-  EXPECT_EQ(Id(), Id({{"env.plugin", "toy"}}));              // an id says no more than the identity holds
-  EXPECT_NE(Id(), Id({{"env.plugin", "/old/env_toy.so"}}));  // two builds of one plugin side by side
+  EXPECT_EQ(Id(), Id({{"env.plugin", "toy"}}));              // an id adds nothing to the identity
+  EXPECT_NE(Id(), Id({{"env.plugin", "/old/env_toy.so"}}));  // two builds of one plugin, compared
 }
 
-TEST_F(IdentityTest, LeftOutKeysAreFoundAtAboveAndBelowAPath) {
+TEST_F(IdentityTest, FindsOmittedKeysAtAboveAndBelowAPath) {
   using Keys = std::set<std::string>;
   EXPECT_EQ(LeftOutKeys("learner.options.lr"), Keys());
   EXPECT_EQ(LeftOutKeys("rollout.num_env_runners"), Keys());

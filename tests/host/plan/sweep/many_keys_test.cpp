@@ -1,4 +1,4 @@
-// The time for a file of tens of thousands of keys grows with their number only, in every section.
+// Reading tens of thousands of keys takes linear time, in every section.
 #include <time.h>
 
 #include <functional>
@@ -9,16 +9,16 @@ namespace backplane {
 namespace {
 
 constexpr size_t kFew = 5000, kMany = 50000;
-constexpr double kMostRatio = 20;  // ten times the keys; a search through all for each one has 100
+constexpr double kMostRatio = 20;  // ten times the keys; a linear search per key would need 100 times the time
 
 struct Section {
   const char* name;
   std::string before;  // the keys
-  std::string key;     // '#' stands for their number
+  std::string key;     // '#' stands for the key's number
   std::string after = "";
 };
 
-// In addition to the text of every section.
+// Keys in addition to the text of every section.
 const std::vector<Section> kSections = {
     {"GridOfUnknownPaths", "sweep:\n  grid:\n", "    nothing.k#: [1]\n"},
     {"GridOfUnknownKeys", "sweep:\n  grid:\n", "    k#: [1]\n"},
@@ -60,7 +60,7 @@ class ManyKeysTest : public SweepTest, public testing::WithParamInterface<Sectio
     return text + section.after;
   }
 
-  // CPU time of this thread, as other programs may want the cores.
+  // CPU time of this thread, because other programs may use the cores.
   static double Now() {
     timespec now{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -119,7 +119,7 @@ TEST_F(ManyKeysTest, OptionsWithoutPlaceholdersTakeTimeInProportion) {
   });
 }
 
-// Notes are printed once each.
+// Prints each note once.
 TEST_F(ManyKeysTest, AliasesOfManyPointsTakeTimeInProportion) {
   ExpectLinear([](size_t keys) {
     return kMinimal +

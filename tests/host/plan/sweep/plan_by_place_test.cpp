@@ -1,5 +1,5 @@
-// Points are planned by place (config/point_form.hpp): values are put into what the points have in common. Every one of them is
-// what the whole file says with these values, written by hand or read as a file is.
+// Points are planned by place (config/point_form.hpp): values are inserted into the common part of all points. Every point
+// equals the whole file with these values, read as usual.
 #include "sweep/identity.hpp"
 #include "sweep_fixture.hpp"
 
@@ -55,18 +55,18 @@ TEST_F(PlanByPlaceTest, APointOfAGridIsTheFileWrittenByHand) {
   EXPECT_EQ(Ids(plan), by_hand);
 }
 
-TEST_F(PlanByPlaceTest, SoAreStepsOfAZipUnderEveryName) {
+TEST_F(PlanByPlaceTest, StepsOfAZipEqualTheFileUnderEveryName) {
   const Plan plan = GoodPlan(
       "evaluation: {episodes: 2}\n"
       "sweep:\n"
       "  zip:\n"
       "    arch:\n"
       "      learner.options.hidden: [[8], [16, 16], [8]]\n"
-      "      learner.options.alpha: [0.25, 0.125, 0.125]\n"  // another name of lr
+      "      learner.options.alpha: [0.25, 0.125, 0.125]\n"  // an alias of lr
       "      learner.options.norm: [false, true, false]\n"
       "      learner.options.device: [cuda, cpu, cpu]\n"
       "      learner.options.corpus: [a.txt, b.txt, b.txt]\n"
-      "      learner.options.num_workers: [2, 3, 3]\n"  // another name of rollout.num_env_runners
+      "      learner.options.num_workers: [2, 3, 3]\n"  // an alias of rollout.num_env_runners
       "      evaluation.env.options.reward: [2.5, 3.5, 4.5]\n"
       "      budget.wall_time: [90s, 1h, 2h]\n"
       "      rollout.chunk_rows: [auto, 2, 1]\n");
@@ -97,7 +97,7 @@ TEST_F(PlanByPlaceTest, TheIdIncludesSweptKeysThatTheTextOmits) {
   EXPECT_EQ(plan.Identity(plan.trials[3])["point"]["swept"]["rollout.threads"], 2);
 }
 
-// `Identity` and `LoadPoint` read the file with the point's values as a whole.
+// `Identity` and `LoadPoint` read the whole file with the point's values.
 TEST_F(PlanByPlaceTest, EveryPointEqualsAReadOfTheWholeFile) {
   const std::vector<std::string> sweeps = {
       "sweep: {grid: {learner: [{plugin: climber}, {plugin: hopper}, {plugin: climber, options: {epochs: 3}}], "
@@ -132,7 +132,7 @@ TEST_F(PlanByPlaceTest, EveryPointEqualsAReadOfTheWholeFile) {
   }
 }
 
-// Only what reads a file says what is wrong, and where.
+// Errors come from a read of the whole file, with their places.
 TEST_F(PlanByPlaceTest, AnErrorInTheMiddleEqualsAReadOfTheWholeFile) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.1, 2.0, 0.3]}}\n"),
               ElementsAre("5:42 learner.options.lr: 2.0 is out of range (0,1]"));

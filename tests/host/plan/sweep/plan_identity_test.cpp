@@ -1,4 +1,4 @@
-// Which plans name the same trials: experiments.md 12.2.
+// Equal trials across plans: experiments.md 12.2.
 #include "sweep/identity.hpp"
 #include "sweep_fixture.hpp"
 

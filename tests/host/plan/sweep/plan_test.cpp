@@ -8,10 +8,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using PlanTest = SweepTest;
 
-// 64 / 7 values each: experiments.md 12.1.
+// 64 and 7 values: experiments.md 12.1.
 const std::string kBatch = "  grid:\n    learner.options.micro: [1, 2, 4, 8, 16, 32, 64]\n";
 
-TEST_F(PlanTest, AProductIsCutByWhereAndMultipliedBySeeds) {
+TEST_F(PlanTest, WhereFiltersAProductAndSeedsMultiplyIt) {
   Plan plan = GoodPlan("sweep:\n" + kBatch + "    learner.options.accum: [1, 2, 4, 8, 16, 32, 64]\n" +
                        "  where: [\"learner.options.micro * learner.options.accum == 64\"]\n  seeds: {n: 3}\n");
   EXPECT_EQ(plan.generated, 49u);
@@ -67,7 +67,7 @@ TEST_F(PlanTest, APointOfTheListIsVariedByItsNameAndAllOthersStay) {
   EXPECT_EQ(varied.learner.plugin, "climber");
   EXPECT_EQ(varied.learner.options["epochs"], 5);
   const std::vector<std::string> without = Ids(GoodPlan(kTwoLearners)), with = Ids(plan);
-  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "what ran before need not run again";
+  EXPECT_TRUE(std::equal(without.begin(), without.end(), with.begin())) << "earlier trials need not run again";
 }
 
 TEST_F(PlanTest, AnAxisOfTheCommandLineVariesEveryPointOfAList) {
@@ -98,7 +98,7 @@ TEST_F(PlanTest, RejectsInvalidPointAxes) {
               ElementsAre(HasSubstr("'env.options.legs' cannot be swept: it is derived at")));
 }
 
-TEST_F(PlanTest, WithoutASweepThereIsOnePoint) {
+TEST_F(PlanTest, HasOnePointWithoutASweep) {
   Plan plan = GoodPlan("seed: 4\n");
   EXPECT_FALSE(plan.swept);
   EXPECT_EQ(plan.points.size(), 1u);
@@ -186,7 +186,7 @@ TEST_F(PlanTest, SeedsArePairedOrDrawnFromThePoint) {
   EXPECT_EQ(plan.Load(plan.trials[1]).experiment.seed, 6u);
 }
 
-TEST_F(PlanTest, WhereTimesAreComparedEverySecondPassRunsBackwards) {
+TEST_F(PlanTest, ReversesEverySecondPassIfTimesAreCompared) {
   const std::string sweep = "sweep: {grid: {env.options.legs: [2, 3, 4]}, seeds: {n: 2}}\n";
   std::vector<size_t> order;
   for (const PlannedTrial& trial : GoodPlan(sweep + "report: {kind: parallel_efficiency}\n").trials)

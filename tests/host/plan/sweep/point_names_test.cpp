@@ -1,4 +1,4 @@
-// Names of points whose values look alike, places of nulls, and values of the command line.
+// Names of points with similar values, places of nulls, and values of the command line.
 #include <set>
 
 #include "sweep/plan_lines.hpp"
@@ -59,7 +59,7 @@ TEST_F(PointNamesTest, DistinguishValuesWithinStructures) {
               ElementsAre("kwargs=(g=1)", "kwargs=(g=1.0)", "kwargs=(g=\"1\")"));
 }
 
-// An option with a type has one value, however it is written.
+// A typed option has one value, in every spelling.
 TEST_F(PointNamesTest, MergeEqualValuesOfTypedOptions) {
   const Plan plan = GoodPlan("sweep: {grid: {env.options.scale: [2, 2.0]}}\n");
   EXPECT_THAT(Names(plan), ElementsAre("scale=2"));
@@ -131,7 +131,7 @@ TEST_F(PointNamesTest, RejectUnclosedArguments) {
     const PlanResult result = PlanText(kMinimal, {axis});
     return result.errors.size() == 1 ? result.errors[0].column : -1;
   };
-  // The bracket that is put around the values does not close one of theirs.
+  // The bracket around the values does not close a bracket inside them.
   EXPECT_EQ(column_of("learner.options.hidden=[1,2"), 24);
   EXPECT_EQ(column_of("learner.options.hidden=[1],[[2],3"), 28);
   EXPECT_EQ(column_of("learner.options.note=a,\"b"), 24);

@@ -1,4 +1,4 @@
-// Which report a sweep has by itself.
+// The default report of a sweep.
 #include "sweep_fixture.hpp"
 
 namespace backplane {
@@ -18,7 +18,7 @@ TEST_F(ReportDefault, ASearchHasAReportOfItsKindByDefault) {
   EXPECT_EQ(KindWith(kSearch + "report: {kind: comparison}\n"), "comparison");
 }
 
-TEST_F(ReportDefault, AnotherSweepHasNone) {
+TEST_F(ReportDefault, OtherSweepsHaveNone) {
   EXPECT_EQ(KindWith("sweep: {random: {trials: 2, space: {env.options.legs: {int: [2, 8]}}}}\n"), std::nullopt);
   EXPECT_EQ(KindWith(""), std::nullopt);
 }

@@ -11,7 +11,7 @@ import yaml
 
 
 def accepted_by_reader(program, file):
-    # The file alone, as the schema sees it: a corpus that an experiment names may not have been built here.
+    # Checks only the file, like the schema, because an experiment's corpus may not have been built here.
     return subprocess.run([program, "config", "check", "--file-only", file], capture_output=True, text=True).returncode == 0
 
 

@@ -1,4 +1,4 @@
-// What the table says of a key's scope is what identity, sweeps, presets and stages do with it.
+// Identity, sweeps, presets and stages follow the scope of each key in the table.
 #include <set>
 
 #include "contract/schema.hpp"
@@ -22,7 +22,7 @@ class ScopeTest : public SweepTest {
     Write("presets/other.yaml", "");
   }
 
-  // A file in which another value of the key is good and means something.
+  // A file in which a different value of the key is valid and has an effect.
   static std::string FileFor(const HostKey& key) {
     const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
     return (key.of_command ? kMinimalCommand : kMinimal) +
@@ -56,7 +56,7 @@ class ScopeTest : public SweepTest {
   }
 };
 
-// As docs/experiment-file.md says what is left out of a trial's name.
+// docs/experiment-file.md lists the keys that a trial's name omits.
 TEST_F(ScopeTest, KeysWithoutEffectOnNumbersAreListed) {
   Paths speed, batch;
   for (const HostKey& key : HostKeys()) {
@@ -79,9 +79,9 @@ TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
   EXPECT_EQ(ScopeAt("nothing.like_it"), std::nullopt);
 }
 
-// The seed makes another trial of the same point. Of some keys with another scope a part belongs to the identity: whether there
-// is a GPU, which iterations are run.
-TEST_F(ScopeTest, AKeyOfTheIdentityMakesAnotherPointAndNoOtherDoes) {
+// The seed changes the trial but not the point. Two keys with a different scope belong to the identity in part: the presence of
+// a GPU, and the iterations to run.
+TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
   Paths in_part;
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
@@ -128,14 +128,14 @@ TEST_F(ScopeTest, RejectsBatchKeysAndTheSubjectInAPreset) {
   }
 }
 
-// Its own values would concern all points.
+// The swept file's own batch keys would apply to all points.
 TEST_F(ScopeTest, IgnoresBatchKeysOfASweptFile) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded() || key.scope != Scope::kBatch) continue;
     Write("point.yaml", Nested(key));
     const Plan plan = GoodPlan("sweep: {files: [point.yaml]}\n"), plain = GoodPlan("");
     const auto value = [&](const Plan& of) { return key.get(key, of.Load(of.trials.at(0)).experiment); };
-    // But a file finds its plugins where it says.
+    // A file searches its own plugin path.
     EXPECT_EQ(value(plan) == value(plain), key.path != "plugin_path") << key.path;
   }
 }

@@ -1,4 +1,4 @@
-// A plan that grows by what a search suggests.
+// A plan that grows with the suggestions of a search.
 #include <gmock/gmock.h>
 
 #include "sweep_fixture.hpp"
@@ -14,14 +14,14 @@ using testing::UnorderedElementsAre;
 
 class SearchTest : public SweepTest {
  protected:
-  // `space` and more keys of the search, then lines of the sweep.
+  // `space` and more keys of the search, followed by lines of the sweep.
   static std::string Search(const std::string& space, const std::string& more = "", const std::string& beside = "") {
     return "sweep:\n  search: {trials: 4, objective: {metric: eval/return}, space: {" + space + "}" + more + "}\n" + beside;
   }
   static const json& ValueOf(const Plan& plan, size_t point) { return plan.points[point].values.front().second; }
 };
 
-TEST_F(SearchTest, BeginsWithoutPointsAndGrowsByOneForEachSuggestion) {
+TEST_F(SearchTest, EachSuggestionAddsAPoint) {
   Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}"));
   EXPECT_THAT(plan.points, IsEmpty());
   const Suggested first = plan.Suggest(0, {{"env.options.legs", 3}}), second = plan.Suggest(1, {{"env.options.legs", 5}});
@@ -34,15 +34,15 @@ TEST_F(SearchTest, BeginsWithoutPointsAndGrowsByOneForEachSuggestion) {
   EXPECT_EQ(plan.search_space, json({{"env.options.legs", {{"int", {2, 8}}}}}));
 }
 
-// The same settings have the same ids, whoever thought of them.
-TEST_F(SearchTest, ASuggestionIsThePointThatTheFileWouldNameByHand) {
+// Equal settings have equal ids, whether suggested or written by hand.
+TEST_F(SearchTest, SuggestionEqualsThePointWrittenByHand) {
   Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}, learner: {choice: [{plugin: climber}, {plugin: hopper}]}"));
   plan.Suggest(0, {{"env.options.legs", 3}, {"learner", {{"plugin", "hopper"}}}});
   const Plan by_hand = GoodPlan("sweep: {list: [{env.options.legs: 3, learner: {plugin: hopper}}]}\n");
   EXPECT_EQ(Ids(plan), Ids(by_hand));
 }
 
-TEST_F(SearchTest, ASuggestionThatWasThereIsThatPoint) {
+TEST_F(SearchTest, RepeatedSuggestionIsTheSamePoint) {
   Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}"));
   const Suggested first = plan.Suggest(0, {{"env.options.legs", 3}}), again = plan.Suggest(1, {{"env.options.legs", 3}});
   EXPECT_EQ(first.point, again.point);
@@ -84,7 +84,7 @@ TEST_F(SearchTest, ASuggestionWithAStepIsThePointOfAGrid) {
   EXPECT_EQ(Ids(plan), Ids(GoodPlan("sweep: {grid: {learner.options.lr: {range: [0.3, 0.3, 0.1]}}}\n")));
 }
 
-// What the plugins are asked before the first suggestion: the middle, and each choice.
+// Probes check the plugins before the first suggestion: the middle of each range, and each choice.
 TEST_F(SearchTest, ProbesHaveEachChoiceOnce) {
   const Plan plan = GoodPlan(
       Search("env.options.legs: {int: [2, 8]}, learner: {choice: [{plugin: climber}, {plugin: hopper}, {plugin: climber, "
@@ -103,7 +103,7 @@ TEST_F(SearchTest, ErrorsHavePlaces) {
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", method: bayes")),
               ElementsAre(HasSubstr("sweep.search.method")));
   EXPECT_THAT(PlanErrors(Search("env.options.leg: {int: [2, 8]}")), ElementsAre(HasSubstr("did you mean")));
-  // The ends of a range are read before anything runs.
+  // The ends of a range are checked before anything runs.
   EXPECT_THAT(PlanErrors(Search("learner.options.micro: {int: [-3, 9]}")), ElementsAre(HasSubstr("6:")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  grid: {learner.options.micro: [1, 2]}\n")),
               ElementsAre(HasSubstr("7:3 sweep.grid cannot be combined with sweep.search")));

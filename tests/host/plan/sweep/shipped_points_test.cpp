@@ -1,5 +1,5 @@
-// The canonical text of points of shipped experiments stays what it is: with another text, finished trials of a results folder
-// would be run again. An option that is deleted goes from `points/CONFIG.json` too.
+// The canonical text of shipped points is unchanged. A different text would run finished trials of a results folder again. If
+// you delete an option, delete it from `points/CONFIG.json` too.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -27,7 +27,7 @@ Plan PlanOf(const std::string& config) {
   return result.plan.value_or(Plan{});
 }
 
-// Of the point with this name; its data files lie in the clone, wherever that is.
+// The text of the point with this name, with the clone's folder replaced in the paths of data files.
 std::string TextOf(const Plan& plan, const std::string& name) {
   for (const PlannedTrial& trial : plan.trials) {
     if (plan.points[trial.point].name != name) continue;
@@ -40,7 +40,7 @@ std::string TextOf(const Plan& plan, const std::string& name) {
 
 class ShippedPoints : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShippedPoints, HaveTheTextThatTheyHad) {
+TEST_P(ShippedPoints, KeepTheirText) {
   const std::string config = GetParam();
   std::string file = config;
   file.replace(file.find('/'), 1, "_");

@@ -1,4 +1,4 @@
-// Settings that are trained with one after the other: chains of points, chains of trials.
+// Settings trained one after the other: chains of points, chains of trials.
 #include "sweep_fixture.hpp"
 
 namespace backplane {
@@ -41,7 +41,7 @@ TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   EXPECT_EQ(rise.learner.options["lr"], 0.5);
   EXPECT_EQ(rise.budget.iterations, 3u) << "as the file says";
   EXPECT_EQ(stand.env.options["legs"], 4);
-  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a stage changes nothing of the next one";
+  EXPECT_EQ(stand.learner.options["lr"], 3e-4) << "a stage does not change the next";
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
@@ -53,7 +53,7 @@ TEST_F(StagesTest, TheFirstIsAPlainTrialAndALaterOneNamesItsStart) {
   EXPECT_NE(plan.trials[1].id, last.trials[0].id);
   EXPECT_EQ(plan.Identity(plan.trials[1])["after"], plan.trials[0].id);
   EXPECT_NE(GoodPlan(kTwo, {}, {"stages.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
-      << "another beginning, another trial";
+      << "a different first stage gives a different trial";
 }
 
 TEST_F(StagesTest, AxesAndSeedsAreOutsideStages) {
@@ -108,7 +108,7 @@ TEST_F(StagesTest, ARuleThatDropsOneStageDropsTheChain) {
   EXPECT_EQ(plan.dropped[0].why, "in stage stand");
 }
 
-TEST_F(StagesTest, WhereTimesAreComparedStagesStayInTheirOrder) {
+TEST_F(StagesTest, KeepsTheOrderOfStagesIfTimesAreCompared) {
   const Plan plan = GoodPlan(kTwo +
                              "report: {kind: parallel_efficiency}\n"
                              "sweep: {grid: {rollout.num_env_runners: [1, 2]}, seeds: {n: 2}}\n");
@@ -149,7 +149,7 @@ TEST_F(StagesTest, EveryMistakeHasItsPlace) {
               Contains(HasSubstr("cannot be derived")));
 }
 
-// As files and commands of version 0.1 say it.
+// In the words of version 0.1.
 TEST_F(StagesTest, TheirOlderNameMeansTheSame) {
   std::string older = kTwo;
   older.replace(0, 6, "phases");

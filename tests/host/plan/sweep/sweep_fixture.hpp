@@ -1,4 +1,4 @@
-// A small language for tests of sweeps: lines appended to a good experiment, and what became of them.
+// A small language for tests of sweeps: lines appended to a valid experiment, and the resulting plan.
 #pragma once
 
 #include <algorithm>
@@ -28,17 +28,17 @@ class SweepTest : public ConfigTest {
     return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup(), presets_, defaults_});
   }
 
-  PresetSearch presets_;  // for the plans that follow
-  KeyDefaults defaults_;  // likewise
+  PresetSearch presets_;  // for plans made later
+  KeyDefaults defaults_;  // for plans made later
 
-  // The plan of a good experiment with these lines below it.
+  // The plan of a valid experiment with these lines appended.
   Plan GoodPlan(const std::string& lines, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {
     PlanResult result = PlanText(kMinimal + lines, std::move(sweep), std::move(set));
     for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
     return result.plan.value_or(Plan{});
   }
 
-  // "5:8 message" of each error; an override has no line and shows its text instead. The lines begin at line 5.
+  // "5:8 message" for each error; an override has no line, so its text appears instead. The lines begin at line 5.
   std::vector<std::string> PlanErrors(const std::string& lines, std::vector<std::string> sweep = {},
                                       std::vector<std::string> set = {}) {
     PlanResult result = PlanText(kMinimal + lines, std::move(sweep), std::move(set));
@@ -69,7 +69,7 @@ class SweepTest : public ConfigTest {
     return seeds;
   }
 
-  // Of each point, in order, as JSON.
+  // The value of each point at `path`, in order.
   static std::vector<nlohmann::json> ValuesAt(const Plan& plan, const std::string& path) {
     std::vector<nlohmann::json> values;
     for (const PlannedPoint& point : plan.points) {

@@ -24,7 +24,7 @@ class EventFollowerTest : public testing::Test {
     finish ? follower->Finish(use) : follower->Look(use);
     return reports;
   }
-  // How long it rests between two walks through the folder depends on the machine.
+  // The pause between two walks through the folder depends on the machine.
   std::vector<Report> Await(EventFollower* follower) {
     std::vector<Report> reports;
     for (int i = 0; i < 10'000 && reports.empty(); ++i) {
@@ -37,9 +37,9 @@ class EventFollowerTest : public testing::Test {
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / ("event_follower_" + std::to_string(getpid()));
 };
 
-TEST_F(EventFollowerTest, TheScalarsOfAStepAreOneReport) {
+TEST_F(EventFollowerTest, ScalarsOfAStepAreOneReport) {
   EventFollower follower(folder_, "runs/**");
-  EXPECT_THAT(Take(&follower), IsEmpty()) << "nothing is there yet";
+  EXPECT_THAT(Take(&follower), IsEmpty()) << "no file yet";
   TfEventFile file(folder_ / "runs/ppo" / TfFileName(1, 1), 1.0);
   file.Scalar(1.0, 10, "losses/value", 0.5);
   file.Scalar(1.0, 10, "charts/episodic_return", 21);
@@ -50,15 +50,15 @@ TEST_F(EventFollowerTest, TheScalarsOfAStepAreOneReport) {
   EXPECT_EQ(reports[0].step, 10u);
   EXPECT_THAT(reports[0].values, ElementsAre(Pair("losses/value", 0.5), Pair("return", 21)));
   reports = Take(&follower);
-  ASSERT_EQ(reports.size(), 1u) << "nothing has followed it";
+  ASSERT_EQ(reports.size(), 1u) << "no later step follows, so it is complete";
   EXPECT_EQ(reports[0].step, 20u);
   file.Scalar(1.0, 20, "losses/value", 1);
   file.Scalar(1.0, 20, "losses/value", 2);
   file.Flush();
-  EXPECT_EQ(Take(&follower, /*finish=*/true).size(), 2u) << "a name that comes again begins another report";
+  EXPECT_EQ(Take(&follower, /*finish=*/true).size(), 2u) << "a repeated name begins a new report";
 }
 
-TEST_F(EventFollowerTest, OtherFilesAreLeftAlone) {
+TEST_F(EventFollowerTest, IgnoresOtherFiles) {
   TfEventFile other(folder_ / "other" / TfFileName(1, 1), 1.0);
   other.Scalar(1.0, 1, "x", 1);
   other.Flush();

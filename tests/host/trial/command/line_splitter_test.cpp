@@ -16,15 +16,17 @@ std::vector<std::string> Split(const std::vector<std::string>& pieces, size_t mo
   return lines;
 }
 
-TEST(LineSplitter, GivesWholeLinesHoweverTheyCome) {
+TEST(LineSplitter, ReturnsWholeLinesForAnyChunks) {
   EXPECT_THAT(Split({"a\nbc", "d\n", "e"}), ElementsAre("a", "bcd"));
   EXPECT_THAT(Split({"a", "\n", "\n"}), ElementsAre("a", ""));
   EXPECT_THAT(Split({"a\nb"}, 100, true), ElementsAre("a", "b"));
 }
 
-TEST(LineSplitter, AProgressBarsLinesEndByAReturn) { EXPECT_THAT(Split({"1%\r2%\r", "3%\n"}), ElementsAre("1%", "2%", "3%")); }
+TEST(LineSplitter, CarriageReturnEndsLinesOfAProgressBar) {
+  EXPECT_THAT(Split({"1%\r2%\r", "3%\n"}), ElementsAre("1%", "2%", "3%"));
+}
 
-TEST(LineSplitter, KeepsTheBeginningOfALongOne) {
+TEST(LineSplitter, KeepsTheBeginningOfALongLine) {
   EXPECT_THAT(Split({"abcdef\nx\n"}, 3), ElementsAre("abc", "x"));
   EXPECT_THAT(Split({"ab", "cd", "ef\n", "x\n"}, 3), ElementsAre("abc", "x"));
 }

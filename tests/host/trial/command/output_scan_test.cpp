@@ -21,14 +21,14 @@ std::vector<Report> Scan(const json& metrics, const std::vector<std::string>& pi
   return reports;
 }
 
-TEST(OutputScan, ALinesMatchesAreOneReport) {
+TEST(OutputScan, MatchesOfALineAreOneReport) {
   const auto reports = Scan({{"return", "ret=([0-9]+)"}, {"length", "len=([0-9]+)"}}, {"ret=1 le", "n=2\nnothing\nlen=3"});
   ASSERT_EQ(reports.size(), 2u);
   EXPECT_THAT(reports[0].values, ElementsAre(Pair("length", 2), Pair("return", 1)));
   EXPECT_THAT(reports[1].values, ElementsAre(Pair("length", 3)));
 }
 
-TEST(OutputScan, TheStepIsTheLastThatWasTold) {
+TEST(OutputScan, UsesTheLastPrintedStep) {
   const auto reports =
       Scan({{"return", "ret=([0-9]+)"}, {"step", "step=([0-9]+)"}}, {"ret=1\nstep=10\nret=2\nstep=20 ret=3 step=30 ret=4\n"});
   ASSERT_EQ(reports.size(), 4u);
@@ -43,7 +43,7 @@ TEST(OutputScan, ReadsNotFiniteWordsAndLeavesOutTexts) {
   std::vector<Report> reports;
   for (const char* line : {"loss=nan, return=1", "loss=-inf", "loss=NaN.", "loss=n/a return=2", "loss=nano", "loss=0.5"})
     measures.Use(line, [&](const Report& report) { reports.push_back(report); });
-  ASSERT_EQ(reports.size(), 5u) << "the line with a text only is no report";
+  ASSERT_EQ(reports.size(), 5u) << "a line with only text is no report";
   for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(reports[i].values.at("loss"))) << i;
   EXPECT_THAT(reports[3].values, ElementsAre(Pair("return", 2)));
   EXPECT_THAT(reports[4].values, ElementsAre(Pair("loss", 0.5)));

@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-TEST(PathPattern, StarsStandWithinAName) {
+TEST(PathPattern, StarsMatchWithinAName) {
   EXPECT_TRUE(MatchesPath("runs/*/events.*", "runs/a/events.1"));
   EXPECT_FALSE(MatchesPath("runs/*/events.*", "runs/a/b/events.1"));
   EXPECT_FALSE(MatchesPath("runs/*", "runs"));

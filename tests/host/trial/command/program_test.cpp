@@ -48,16 +48,16 @@ TEST(CommandWords, TheProgramIsFoundOnPath) {
   EXPECT_THAT(why_not("/etc/passwd"), HasSubstr("got something else at '/etc/passwd'"));
 }
 
-TEST(CommandEnds, AreTold) {
+TEST(CommandEnds, NameTheirCause) {
   const auto reason = [](int code, int signal, const std::vector<std::string>& lines = {}, bool oom_killed = false) {
     return ReasonOfEnd("/usr/bin/python3", {code, signal, 0}, lines, oom_killed);
   };
   EXPECT_EQ(reason(0, 0).exit, kExitOk);
-  EXPECT_EQ(reason(0, 0, {"MemoryError"}).exit, kExitOk) << "it went on";
+  EXPECT_EQ(reason(0, 0, {"MemoryError"}).exit, kExitOk) << "it recovered";
   EXPECT_EQ(reason(1, 0, {"a", "KeyError: 'x'"}).error, "python3 ended with exit code 1; its last line: KeyError: 'x'");
   EXPECT_EQ(reason(1, 0).exit, kExitPlugin);
   EXPECT_EQ(reason(0, SIGSEGV).exit, 128 + SIGSEGV);
-  EXPECT_EQ(reason(128 + SIGABRT, 0).error, "python3 died of SIGABRT") << "a shell says it so";
+  EXPECT_EQ(reason(128 + SIGABRT, 0).error, "python3 died of SIGABRT") << "a shell reports it so";
   EXPECT_EQ(reason(200, 0).exit, kExitPlugin);
   EXPECT_EQ(reason(1, 0, {"MemoryError", "at exit"}).exit, kExitHostOom);
   EXPECT_EQ(reason(1, 0, {"numpy.core._exceptions._ArrayMemoryError: Unable to allocate 8 GiB"}).exit, kExitHostOom);

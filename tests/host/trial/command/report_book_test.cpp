@@ -47,7 +47,7 @@ class ReportBookTest : public testing::Test {
   std::optional<ReportBook> book_;
 };
 
-TEST_F(ReportBookTest, NamesAreThoseOfPluginsMeasures) {
+TEST_F(ReportBookTest, UsesTheNamesOfPluginMeasures) {
   book_->Add({100, {{"return", 1}, {"ep/length", 20}, {"eval/return", 3}, {"eval/length", 4}, {"train/loss", 0.5}}});
   book_->Add({200, {{"return", 2}, {"SPS", 1000}, {"episodes", 7}, {"sampling_sps", 5}}});
   const auto series = Series();
@@ -65,7 +65,7 @@ TEST_F(ReportBookTest, NamesAreThoseOfPluginsMeasures) {
   EXPECT_TRUE(book_->warnings().empty());
 }
 
-TEST_F(ReportBookTest, TheResultIsOfTheLastTenth) {
+TEST_F(ReportBookTest, ResultCoversTheLastTenth) {
   for (int i = 1; i <= 100; ++i) book_->Add({std::nullopt, {{"return", i}, {"eval/return", i}}});
   const LoopResult result = book_->Result();
   EXPECT_EQ(result.iterations, 100u);
@@ -84,7 +84,7 @@ TEST_F(ReportBookTest, SpeedFollowsFromSteps) {
   EXPECT_LT(sps, 2000 / 0.02);
 }
 
-TEST_F(ReportBookTest, NamesThatCannotBeAreSaidOnce) {
+TEST_F(ReportBookTest, WarnsOncePerInvalidName) {
   for (int i = 0; i < 3; ++i) book_->Add({1, {{"t", 1}, {"", 2}, {"a\nb", 3}, {std::string(300, 'x'), 4}, {"fine", 5}}});
   EXPECT_EQ(book_->warnings().size(), 4u);
   EXPECT_THAT(
@@ -94,11 +94,11 @@ TEST_F(ReportBookTest, NamesThatCannotBeAreSaidOnce) {
   EXPECT_EQ(Series().size(), 4u) << "and env_steps, iteration_s, t";
 }
 
-TEST_F(ReportBookTest, AnAttemptGoesOnBehindWhatWasNotLost) {
+TEST_F(ReportBookTest, AttemptResumesAfterTheKeptReports) {
   for (int i = 1; i <= 10; ++i) book_->Add({100 * i, {{"return", i}}});
   ReportBook& second = Attempt(2, true);
   EXPECT_EQ(second.SpentNow().iterations, 10u);
-  second.Add({700, {{"return", 70}}});  // from a checkpoint at 600
+  second.Add({700, {{"return", 70}}});  // resumed from a checkpoint at 600
   second.Add({800, {{"return", 80}}});
   EXPECT_EQ(second.SpentNow().iterations, 8u);
   LoopResult result = second.Result();
@@ -115,7 +115,7 @@ TEST_F(ReportBookTest, AnAttemptGoesOnBehindWhatWasNotLost) {
   EXPECT_EQ(result.metrics_parts->size(), 3u);
 }
 
-TEST_F(ReportBookTest, AnAttemptThatBeginsAnewCountsAnew) {
+TEST_F(ReportBookTest, RestartedAttemptCountsFromZero) {
   for (int i = 1; i <= 10; ++i) book_->Add({100 * i, {{"return", i}}});
   ReportBook& second = Attempt(2, true);
   second.Add({100, {{"return", 1}}});
@@ -126,7 +126,7 @@ TEST_F(ReportBookTest, AnAttemptThatBeginsAnewCountsAnew) {
   EXPECT_EQ(third.Result().iterations, 1u);
 }
 
-TEST_F(ReportBookTest, AnAttemptThatReportsNothingHasComeNoFurther) {
+TEST_F(ReportBookTest, AttemptWithoutReportsKeepsTheProgress) {
   for (int i = 1; i <= 10; ++i) book_->Add({100 * i, {{"return", i}}});
   ReportBook& second = Attempt(2, true);
   second.Stop();
@@ -136,7 +136,7 @@ TEST_F(ReportBookTest, AnAttemptThatReportsNothingHasComeNoFurther) {
   EXPECT_EQ(second.Result().metrics_parts->front().lines, 10u);
 }
 
-TEST_F(ReportBookTest, WithoutStepsAnAttemptGoesOnBehindTheLastReport) {
+TEST_F(ReportBookTest, AttemptWithoutStepsResumesAfterTheLastReport) {
   for (int i = 1; i <= 3; ++i) book_->Add({std::nullopt, {{"loss", i}}});
   ReportBook& second = Attempt(2, true);
   second.Add({std::nullopt, {{"loss", 4}}});

@@ -29,7 +29,7 @@ TEST(ReportLines, AStepMayBeAWholeNumberOfAnyKind) {
     EXPECT_EQ(ReportOfLine(std::string(R"({"values": {}, "step": )") + step + "}")->step, std::nullopt) << step;
 }
 
-TEST(ReportLines, WhatIsNoneCostsNoReport) {
+TEST(ReportLines, BrokenLinesLoseNoReport) {
   ReportChannel channel;
   std::vector<double> returns;
   const auto use = [&](const Report& report) { returns.push_back(report.values.at("return")); };
@@ -40,11 +40,11 @@ TEST(ReportLines, WhatIsNoneCostsNoReport) {
   EXPECT_EQ(channel.first_broken(), "not json");
 }
 
-TEST(ReportLines, DeepOnesAreNoReports) {
+TEST(ReportLines, RejectDeepNesting) {
   EXPECT_FALSE(ReportOfLine("{\"values\": " + std::string(100000, '[') + std::string(100000, ']') + "}"));
 }
 
-// In the form of Python's json.dumps.
+// As written by Python's json.dumps.
 TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
   ReportFaults faults;
   const auto report = ReportOfLine(
@@ -61,7 +61,7 @@ TEST(ReportLines, AcceptNaNAndInfinityOfPythonsJson) {
     EXPECT_FALSE(ReportOfLine(std::string(R"({"values": {"x": )") + word + "}}")) << word;
 }
 
-// What Python itself writes, on this machine.
+// Output of this machine's Python.
 TEST(ReportLines, ReadWhatPythonWrites) {
   const std::string script =
       "import json\n"
@@ -88,7 +88,7 @@ TEST(ReportLines, WarnsOncePerKind) {
     channel.Add("{\"values\": {\"loss\": NaN}}\n{\"values\": {\"name\": \"run 1\", \"return\": " + std::to_string(i) +
                     "}}\n{\"values\": {\"name\": true, \"list\": [1]}}\nhello\n",
                 use);
-  EXPECT_EQ(reports, 6u) << "a report without a number is none";
+  EXPECT_EQ(reports, 6u) << "a report needs a number";
   EXPECT_THAT(channel.Warnings(),
               testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are ignored\n3 of them"), HasSubstr("hello")),
                                             AllOf(HasSubstr("NaN and Infinity are not JSON"), HasSubstr("\n3 lines")),

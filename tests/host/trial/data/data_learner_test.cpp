@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-// Groups of 4; counts its updates as soon as it knows what the host can give.
+// Groups of 4; counts its updates as soon as it knows the host's limits.
 class CountsAhead : public bp::DataLearner {
  public:
   explicit CountsAhead(bool drop_last)
@@ -24,7 +24,7 @@ class CountsAhead : public bp::DataLearner {
   uint64_t updates_ = 0;
 };
 
-// Its first plan is that of an attempt that goes on, too: what it counts decides the learning rate of the update that follows.
+// An attempt that resumes has the same first plan: the count decides the learning rate of the next update.
 TEST(DataLearner, KnowsInItsFirstPlanWhetherShortGroupsCount) {
   bp_limits limits = LimitsOf(10, 0);
   limits.epochs = 3;

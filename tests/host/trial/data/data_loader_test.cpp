@@ -21,7 +21,7 @@ struct Fed {
           ++asked;
           return stop;
         }) {}
-  // Plans and serves, as the loop does.
+  // Plans and serves like the loop.
   bool Next() {
     const bp_request request = trial.learner->Plan(LimitsOf(loader.items(), device_bytes));
     return loader.DeliverGroup(request, iteration++, 0, [] {});
@@ -41,7 +41,7 @@ std::vector<int> Sorted(const std::vector<Adds::Seen>& seen) {
   return items;
 }
 
-TEST(DataLoader, AnEpochHoldsEveryItemOnceAndItsLastGroupIsShort) {
+TEST(DataLoader, EpochHasEveryItemOnceAndAShortLastGroup) {
   DataTrial trial;
   Fed fed(trial);
   std::vector<uint64_t> sizes;
@@ -56,7 +56,7 @@ TEST(DataLoader, AnEpochHoldsEveryItemOnceAndItsLastGroupIsShort) {
   EXPECT_EQ(fed.loader.epochs(), 1.0);
 }
 
-TEST(DataLoader, EveryEpochHasAnOrderOfItsOwn) {
+TEST(DataLoader, EveryEpochHasItsOwnOrder) {
   DataTrial trial({}, {{"group", 10}, {"micro_batch", 10}, {"sort", false}});
   Fed fed(trial);
   std::set<std::vector<int>> orders;
@@ -65,7 +65,7 @@ TEST(DataLoader, EveryEpochHasAnOrderOfItsOwn) {
   EXPECT_EQ(orders.size(), 4u);
 }
 
-TEST(DataLoader, AShortLastGroupCanBeLeftOut) {
+TEST(DataLoader, OmitsAShortLastGroupOnRequest) {
   DataTrial trial({}, {{"drop_last", true}});
   Fed fed(trial);
   for (int i = 0; i < 5; ++i) {
@@ -85,7 +85,7 @@ TEST(DataLoader, AShortLastGroupCanBeLeftOut) {
   }
 }
 
-TEST(DataLoader, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSame) {
+TEST(DataLoader, HalvesAMicroBatchThatDoesNotFitForTheSameUpdate) {
   DataTrial whole({}, {{"group", 10}, {"micro_batch", 2}});
   Fed free(whole);
   ASSERT_TRUE(free.Next());
@@ -105,7 +105,7 @@ TEST(DataLoader, WhatDoesNotFitComesAgainInHalfTheMicroBatchAndTheUpdateIsTheSam
   EXPECT_EQ(fed.loader.shrinks().size(), 2u) << "it remembers what fits";
 }
 
-TEST(DataLoader, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemory) {
+TEST(DataLoader, IsOutOfMemoryIfOneItemDoesNotFitOrShrinkIsOff) {
   for (const bool shrink : {true, false}) {
     DataTrial trial({}, {{"micro_batch", 4}});
     Fed fed(trial, 1000, shrink);
@@ -119,7 +119,7 @@ TEST(DataLoader, WhereOneItemDoesNotFitOrNobodyAskedForSmallerOnesItIsOutOfMemor
   }
 }
 
-TEST(DataLoader, StopsBetweenMicroBatchesAndGoesOnFromTheSameGroup) {
+TEST(DataLoader, StopsBetweenMicroBatchesAndResumesTheGroup) {
   DataTrial whole, trial;
   Fed undisturbed(whole), fed(trial);
   ASSERT_TRUE(undisturbed.Next());
@@ -132,7 +132,7 @@ TEST(DataLoader, StopsBetweenMicroBatchesAndGoesOnFromTheSameGroup) {
   EXPECT_EQ(trial.adds().sum(), whole.adds().sum());
 }
 
-TEST(DataLoader, GoesOnWhereItWasSaved) {
+TEST(DataLoader, ResumesFromItsSavedPosition) {
   DataTrial whole({}, {{"micro_batch", 4}}), first({}, {{"micro_batch", 4}}), second({}, {{"micro_batch", 4}});
   const uint64_t device = 1000 + 10 * 2 * 6;
   Fed all(whole, device), before(first, device), after(second, device);
@@ -140,11 +140,11 @@ TEST(DataLoader, GoesOnWhereItWasSaved) {
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
   after.loader.Load(before.loader.Save());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(after.Next());
-  EXPECT_EQ(after.loader.shrinks().size(), before.loader.shrinks().size()) << "what fits was saved too";
+  EXPECT_EQ(after.loader.shrinks().size(), before.loader.shrinks().size()) << "the fitting size was saved too";
   EXPECT_NEAR(first.adds().sum() + second.adds().sum(), whole.adds().sum(), 1e-12);
 }
 
-TEST(DataLoader, KeepsWhatItShrankForTheAttemptThatGoesOn) {
+TEST(DataLoader, KeepsShrunkMicroBatchesAfterAResume) {
   const nlohmann::json options = {{"group", 10}, {"micro_batch", 4}};
   DataTrial first({}, options), second({}, options);
   const uint64_t device = 1000 + 10 * 2 * 6;  // two items of 6 numbers
@@ -157,7 +157,7 @@ TEST(DataLoader, KeepsWhatItShrankForTheAttemptThatGoesOn) {
   EXPECT_EQ(after.loader.shrinks()[0].live_bytes, 1000u);
 }
 
-TEST(DataLoader, RefusesToGoOnWithLessData) {
+TEST(DataLoader, RejectsResumingWithLessData) {
   DataTrial whole, less(nlohmann::json{{"items", 5}});
   Fed before(whole), after(less);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(before.Next());
@@ -167,7 +167,7 @@ TEST(DataLoader, RefusesToGoOnWithLessData) {
   EXPECT_THROW(after.loader.Load(nothing_fits), TrialFailure);
 }
 
-TEST(DataLoader, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
+TEST(DataLoader, HeldOutLossIsEqualForAnyMicroBatch) {
   for (const int micro_batch : {1, 3, 10}) {
     DataTrial trial({}, {{"group", 10}, {"micro_batch", micro_batch}});
     Fed fed(trial);
@@ -185,7 +185,7 @@ TEST(DataLoader, HeldOutLossIsTheSumOverTheWeightsAndTheSameInAnyMicroBatch) {
   }
 }
 
-TEST(DataLoader, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
+TEST(DataLoader, HeldOutLossShrinksItsMicroBatches) {
   DataTrial trial({}, {{"group", 10}, {"micro_batch", 8}});
   Fed fed(trial, 1000 + 10 * 2 * 6);
   fed.loader.Prepare(trial.learner->Plan(LimitsOf(fed.loader.items(), fed.device_bytes)));
@@ -202,19 +202,20 @@ TEST(DataLoader, HeldOutLossIsTakenInSmallerPartsWhereItDoesNotFit) {
   EXPECT_THROW(fails.loader.HeldOutLoss(*stubborn.env, 7), TrialFailure);
 }
 
-TEST(DataLoader, HeldOutLossInPiecesIsThatOfAll) {
+TEST(DataLoader, HeldOutLossInPiecesEqualsTheWhole) {
   for (const uint64_t piece : {1, 3, 10}) {
     DataTrial trial;
     Fed fed(trial);
     HeldOutPieces pieces(*trial.env, *trial.learner, 12, piece);
-    for (uint64_t item = 9; item < 12; item += piece) pieces.Ask(item / piece * piece);  // the last first, some where none are
+    for (uint64_t item = 9; item < 12; item += piece)
+      pieces.Ask(item / piece * piece);  // the last first, including empty pieces
     for (uint64_t item = 0; item < 10; item += piece) pieces.Ask(item);
     EXPECT_EQ(pieces.Sum().items, 10u);
     EXPECT_DOUBLE_EQ(pieces.Sum().loss, fed.loader.HeldOutLoss(*trial.env, 12)->loss);
   }
 }
 
-TEST(DataLoader, AnEmptyDataSetIsRefused) {
+TEST(DataLoader, RejectsAnEmptyDataSet) {
   DataTrial trial(nlohmann::json{{"items", 0}});
   EXPECT_THROW(Fed{trial}, TrialFailure);
 }

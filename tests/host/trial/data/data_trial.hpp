@@ -21,7 +21,7 @@ struct DataTrial {
   std::unique_ptr<LearnerInstance> learner;
 };
 
-// What a run without budget gives the learner.
+// The limits for a learner without a budget.
 bp_limits LimitsOf(uint64_t items, uint64_t device_bytes);
 
 }  // namespace backplane

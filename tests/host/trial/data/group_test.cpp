@@ -7,7 +7,7 @@
 
 namespace backplane {
 
-// Numbers with a LENGTH or a WEIGHT that is not what ext/source.h wants.
+// Numbers with a LENGTH or a WEIGHT that violates ext/source.h.
 class OddNumbers : public Numbers {
  public:
   static constexpr bp::About kAbout{"env.odd_numbers", "1.0.0", "A data set that declares its items wrongly."};
@@ -76,7 +76,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// First numbers of the obs of a micro-batch: which items it holds.
+// The first number of each obs in a micro-batch identifies its items.
 std::vector<int> ItemsOf(const bp_delivery& delivery) {
   const auto obs = bp::Delivery(&delivery).Get<float>("obs");
   std::vector<int> items;
@@ -84,7 +84,7 @@ std::vector<int> ItemsOf(const bp_delivery& delivery) {
   return items;
 }
 
-TEST(ItemGroup, CutsTheOrderOfTheDataIntoMicroBatchesThatAreAsWideAsTheirLongestItem) {
+TEST(ItemGroup, CutsMicroBatchesAsWideAsTheirLongestItem) {
   DataTrial trial;
   ItemGroup group(*trial.env);
   group.Read(0, 2, 5, false);
@@ -113,7 +113,7 @@ TEST(ItemGroup, SortsTheLongestFirstAndKeepsTheOrderOfEquals) {
   EXPECT_THAT(ItemsOf(cut[0]), ElementsAre(1, 7, 2, 8, 3, 9, 4, 10, 5, 11, 0, 6));
 }
 
-TEST(ItemGroup, AllMicroBatchesOfAGroupAreThereAtOnce) {
+TEST(ItemGroup, ProvidesAllMicroBatchesOfAGroupTogether) {
   DataTrial trial;
   ItemGroup group(*trial.env);
   group.Read(0, 0, 6, true);
@@ -123,7 +123,7 @@ TEST(ItemGroup, AllMicroBatchesOfAGroupAreThereAtOnce) {
   EXPECT_THAT(all, ElementsAre(1, 2, 3, 4, 5, 0));
 }
 
-// The group of a data set that declares its items in such a way.
+// The group of a data set with this declaration of its items.
 void MakeGroup(const char* odd) {
   HostSinks sinks;
   const std::unique_ptr<LoadedModule> module = LoadedModule::FromTable(DataModule());
@@ -133,7 +133,7 @@ void MakeGroup(const char* odd) {
   group.Read(0, 0, 4, false);
 }
 
-TEST(ItemGroup, FindsAnItemWrittenBehindThoseAskedFor) {
+TEST(ItemGroup, FindsAnItemWrittenPastTheRequestedOnes) {
   try {
     MakeGroup("writes_behind");
     FAIL();
@@ -144,7 +144,7 @@ TEST(ItemGroup, FindsAnItemWrittenBehindThoseAskedFor) {
   }
 }
 
-TEST(ItemGroup, RefusesALengthOrAWeightThatIsNotOneNumberOfTheTypeItReads) {
+TEST(ItemGroup, RejectsInvalidLengthsAndWeights) {
   const char* const kLength = "'obs_length' of role LENGTH: expected one int32 in row scope, got type code 0 of ";
   const char* const kWeight = "'weight' of role WEIGHT: expected one float32 in row scope, got type code 2 of ";
   const std::string cases[][2] = {
@@ -166,7 +166,7 @@ TEST(ItemGroup, RefusesALengthOrAWeightThatIsNotOneNumberOfTheTypeItReads) {
   }
 }
 
-TEST(ItemGroup, TheLongestThereCanBeRepeatsItemsWhereTheDataHasTooFew) {
+TEST(ItemGroup, LongestGroupRepeatsItemsOfAShortDataSet) {
   DataTrial trial(nlohmann::json{{"items", 3}});
   ItemGroup group(*trial.env);
   group.ReadLongest(7);

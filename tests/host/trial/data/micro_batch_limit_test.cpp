@@ -7,7 +7,7 @@
 namespace backplane {
 namespace {
 
-// On the fixture's device n of the longest items take 1,000 + 60 n bytes.
+// On the fixture's device, n of the longest items use 1,000 + 60 n bytes.
 uint64_t BytesOf(uint64_t n) { return 1000 + 60 * n; }
 
 uint64_t Largest(uint64_t most, uint64_t device_bytes, bool tells_use, size_t* tries) {
@@ -28,20 +28,20 @@ TEST(LargestMicroBatch, IsTheLargestThatFits) {
       }
 }
 
-TEST(LargestMicroBatch, NeedsFewTriesWhereTheUseOfTheDeviceIsTold) {
+TEST(LargestMicroBatch, NeedsFewAttemptsIfTheDeviceReportsItsUse) {
   size_t tries = 0;
   EXPECT_EQ(Largest(1000, BytesOf(700), true, &tries), 700u);
   EXPECT_LE(tries, 3u) << "one, two, and the guess; the next does not fit";
 }
 
-TEST(LargestMicroBatch, IsTheWholeGroupWhereThatFits) {
+TEST(LargestMicroBatch, IsTheWholeGroupIfItFits) {
   size_t tries = 0;
   EXPECT_EQ(Largest(64, BytesOf(1000), true, &tries), 64u);
   EXPECT_EQ(Largest(64, 0, true, &tries), 64u);
   EXPECT_EQ(Largest(1, 0, true, &tries), 1u);
 }
 
-TEST(LargestMicroBatch, SaysSoWhereNotEvenOneItemFits) {
+TEST(LargestMicroBatch, FailsIfOneItemDoesNotFit) {
   size_t tries = 0;
   EXPECT_THROW(Largest(64, BytesOf(1) - 1, true, &tries), TrialFailure);
 }

@@ -1,4 +1,4 @@
-// One bad action anywhere among any number of rows is found, and none where there is none.
+// The check finds a single invalid action among any number of rows, and reports none if all are valid.
 #include "rollout/action_check.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ void ExpectFoundEverywhere(std::vector<T> good, std::vector<T> bad) {
       *buffer.at<T>(1, r) = bad[r % bad.size()];
       EXPECT_FALSE(check.Allows(1, 0, rows)) << r << " of " << rows;
       EXPECT_EQ(check.Find(1, 0, rows).row, r);
-      EXPECT_TRUE(check.Allows(1, 0, r) && check.Allows(1, r + 1, rows)) << "the rows beside it";
+      EXPECT_TRUE(check.Allows(1, 0, r) && check.Allows(1, r + 1, rows)) << "the neighbouring rows";
       *buffer.at<T>(1, r) = good[r % good.size()];
     }
   }
@@ -42,7 +42,7 @@ TEST(ActionCheck, FindsAChoiceThatIsNone) {
     c[1].space = BP_SPACE_DISCRETE, c[1].nvec = kThreeChoices, c[1].n_bounds = 0, c[1].low = c[1].high = nullptr;
     c[1].dtype = {BP_DTYPE_INT, 32, 1};
   };
-  // The toy learner writes floats: only the env is made of these channels.
+  // The toy learner writes floats, so only the env has these channels.
   for (uint64_t rows : {1u, 7u, 8u, 9u, 33u}) {
     HostSinks sinks;
     const auto module = LoadedModule::FromTable(Module());

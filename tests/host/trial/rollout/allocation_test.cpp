@@ -1,4 +1,4 @@
-// No heap allocation per env step: malloc is counted between the first and the last step of a rollout.
+// No heap allocation per env step: counts malloc calls between the first and the last step of a rollout.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -52,9 +52,9 @@ uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// 30 bytes a step are channels (see ALongRolloutOfOneRowTakesTheBytesOfItsNumbers), and one step in eight ends an episode, of
-// which some 100 are kept. With a slot for each step it was 1.4 KB.
-TEST(Allocations, ALongRolloutOfOneRowTakesLittleMoreThanItsNumbers) {
+// Channels use 30 bytes per step (see LongRolloutOfOneRowUsesOnlyTheBytesOfItsNumbers). One step in eight ends an episode, and
+// some 100 of these are kept. A slot for each step used 1.4 KB.
+TEST(Allocations, LongRolloutOfOneRowUsesLittleMoreThanItsNumbers) {
   constexpr uint64_t kSteps = 100'000;
   ToyTrial trial(1, 1, 1);
   const uint64_t before = ResidentBytes();
@@ -74,7 +74,7 @@ TEST(Allocations, NoneHappenWhileCandidatesAreEvaluated) {
     bp_request request{sizeof(bp_request), BP_REQ_EVALUATE, {}};
     request.u.evaluate = {100, 2, 0, 0, seeds.data()};
     const PhaseSpan span(trial.clocks[0], Phase::kSync);
-    ASSERT_TRUE(scorer.Score(request, trial.clocks));  // warm-up makes room for the jobs
+    ASSERT_TRUE(scorer.Score(request, trial.clocks));  // warm-up allocates memory for the jobs
     g_steps = 0;
     g_switches.on_step = OnStep;
     ASSERT_TRUE(scorer.Score(request, trial.clocks));

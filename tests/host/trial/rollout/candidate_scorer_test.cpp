@@ -25,7 +25,7 @@ struct Setting {
   bool row_exact = true;
 };
 
-// A trial whose learner asks for kEpisodes episodes of kCandidates candidates.
+// A trial whose learner requests kEpisodes episodes of kCandidates candidates.
 struct Scored {
   explicit Scored(const Setting& setting)
       : trial((g_switches.rows_alike = true, g_switches.row_exact = setting.row_exact, setting.rows), setting.threads,
@@ -50,7 +50,7 @@ struct Scored {
   }
   double fitness(uint64_t job) { return static_cast<const double*>(Find("fitness")->data)[job]; }
   int64_t length(uint64_t job) { return static_cast<const int64_t*>(Find("ep_length")->data)[job]; }
-  // All that a learner sees, as one text of bytes.
+  // Everything that a learner receives, as one string of bytes.
   std::string Bytes() {
     std::string out;
     for (const char* name : {"fitness", "ep_length", "obs_count", "obs_mean", "obs_m2"}) {
@@ -70,7 +70,7 @@ struct Scored {
   bp_delivery delivery{};
 };
 
-// One job on a row of its own, played by nothing but calls of the env.
+// Plays one job on its own row, with calls of the env only.
 struct Plain {
   double fitness = 0;
   std::vector<std::vector<double>> acted_on;
@@ -114,7 +114,7 @@ TEST(CandidateScorer, PlaysEveryJobFromItsSeedToItsEnd) {
   EXPECT_GT(scored.beats, 0);
 }
 
-TEST(CandidateScorer, MomentsAreThoseOfAllStatesActedOn) {
+TEST(CandidateScorer, MomentsCoverAllStatesActedOn) {
   Scored scored({.rows = 8, .threads = 2});
   ASSERT_TRUE(scored.Score());
   std::vector<std::vector<double>> all;
@@ -146,8 +146,8 @@ TEST(CandidateScorer, GivesTheSameBytesForAnyThreadsRowsAndCandidatesInFlight) {
       }
 }
 
-// Two processes in one: each has some of the jobs, in any order, and a third has none of its own.
-TEST(CandidateScorer, JobsThatWerePlayedElsewhereGiveTheSameBytes) {
+// Three scorers in one process: two play some of the jobs in any order, the third plays none itself.
+TEST(CandidateScorer, JobsPlayedElsewhereGiveTheSameBytes) {
   Scored whole({.rows = 4, .threads = 2});
   ASSERT_TRUE(whole.Score());
   struct Others : PlayElsewhere {
@@ -187,7 +187,7 @@ TEST(CandidateScorer, JobsThatWerePlayedElsewhereGiveTheSameBytes) {
     EXPECT_EQ(scored.scorer.episodes()[job].info[0], whole.scorer.episodes()[job].info[0]) << job;
 }
 
-TEST(CandidateScorer, WhatNobodyElsewhereHasPlayedItPlaysItself) {
+TEST(CandidateScorer, PlaysJobsThatReturnUnplayed) {
   Scored whole({.rows = 4, .threads = 2});
   ASSERT_TRUE(whole.Score());
   struct Nobody : PlayElsewhere {
@@ -205,7 +205,7 @@ TEST(CandidateScorer, WhatNobodyElsewhereHasPlayedItPlaysItself) {
   EXPECT_EQ(scored.Bytes(), whole.Bytes());
 }
 
-TEST(CandidateScorer, MaxStepsCutsWhereItIsShorterThanTheEnvsLimit) {
+TEST(CandidateScorer, MaxStepsCutsBelowTheEnvsLimit) {
   for (const bool row_exact : {true, false}) {
     Scored shorter({.max_steps = 5, .row_exact = row_exact}), longer({.max_steps = 1000, .row_exact = row_exact});
     ASSERT_TRUE(shorter.Score() && longer.Score());
@@ -217,7 +217,7 @@ TEST(CandidateScorer, MaxStepsCutsWhereItIsShorterThanTheEnvsLimit) {
   }
 }
 
-TEST(CandidateScorer, EndsWhereAnEnvThatOwnsItsTimeLimitSaysSoOrBeforeThat) {
+TEST(CandidateScorer, EndsAtTheEnvsOwnTimeLimitOrBefore) {
   for (const uint64_t max_steps : {0, 2, 1000}) {
     g_switches.owns_time_limit = true;
     Scored scored({.rows = 4, .threads = 2, .max_steps = max_steps});
@@ -229,7 +229,7 @@ TEST(CandidateScorer, EndsWhereAnEnvThatOwnsItsTimeLimitSaysSoOrBeforeThat) {
   }
 }
 
-// What the last calls of act have seen, for runs of one thread.
+// Calls of act, recorded for one thread.
 struct SeenActs {
   size_t calls = 0, most_in_flight = 0, idle = 0;
   std::set<std::pair<uint64_t, uint64_t>> ranges;
@@ -266,19 +266,18 @@ TEST(CandidateScorer, KeepsToTheCandidatesThatMayBeInFlight) {
 TEST(CandidateScorer, ARowExactLearnerNeverActsForARowWithoutAJob) {
   const SeenActs acts = ActsOf({.chunk_rows = 8});
   EXPECT_EQ(acts.idle, 0u);
-  EXPECT_GT(acts.ranges.size(), 3u) << "ranges follow the rows that are at play";
+  EXPECT_GT(acts.ranges.size(), 3u) << "ranges follow the active rows";
 }
 
 std::atomic<uint64_t> g_largest_call{0};
 void NoteLargestCall(const bp_act& act) {
   const uint64_t rows = act.end - act.begin;
   for (uint64_t before = g_largest_call; rows > before && !g_largest_call.compare_exchange_weak(before, rows);) continue;
-  std::this_thread::yield();  // threads meet also where there are few cores
+  std::this_thread::yield();  // lets threads meet even on few cores
 }
 
-// With few candidates in flight threads run out of jobs again and again: they get rows of others, and then find jobs for their
-// own.
-TEST(CandidateScorer, NoCallHasMoreRowsThanAChunkAlsoWhereThreadsShareThem) {
+// With few candidates in flight, threads run out of jobs repeatedly: they borrow rows, then find jobs for their own.
+TEST(CandidateScorer, CallsHaveAtMostAChunkOfRowsEvenIfShared) {
   Scored one({.rows = 1});
   ASSERT_TRUE(one.Score());
   const std::string wanted = one.Bytes();
@@ -307,7 +306,7 @@ TEST(CandidateScorer, AChunkWithoutALimitIsAllCandidates) {
 TEST(CandidateScorer, OthersActOnWholeChunksAlways) {
   const SeenActs acts = ActsOf({.row_exact = false});
   EXPECT_THAT(acts.ranges, testing::ElementsAre(std::pair(0, 4), std::pair(4, 8)));
-  EXPECT_GT(acts.idle, 0u) << "rows of a chunk wait for the last one, and say so";
+  EXPECT_GT(acts.idle, 0u) << "rows without a job act until their chunk ends";
 }
 
 TEST(CandidateScorer, OthersGetTheSameBytesForAnyThreads) {
@@ -319,7 +318,7 @@ TEST(CandidateScorer, OthersGetTheSameBytesForAnyThreads) {
   const std::string wanted = bytes(1, 10);
   EXPECT_EQ(bytes(2, 10), wanted);
   EXPECT_EQ(bytes(3, 10), wanted);
-  EXPECT_NE(bytes(1, 9), wanted) << "the last chunk has a row less, and this learner's actions tell";
+  EXPECT_NE(bytes(1, 9), wanted) << "the last chunk is one row shorter, and this learner's actions show it";
 }
 
 TEST(CandidateScorer, ListsEpisodesByJob) {
@@ -335,7 +334,7 @@ TEST(CandidateScorer, ListsEpisodesByJob) {
   }
 }
 
-TEST(CandidateScorer, AnotherRequestMayBeSmallerOrLarger) {
+TEST(CandidateScorer, AcceptsSmallerAndLargerRequestsLater) {
   Scored scored({.rows = 4, .threads = 2}), fresh({.rows = 4, .threads = 2});
   scored.request.u.evaluate.candidates = 2;
   ASSERT_TRUE(scored.Score());
@@ -374,7 +373,7 @@ std::string FailureOf(Scored& scored) {
   return "";
 }
 
-TEST(CandidateScorer, AFailureOfOneThreadEndsTheOthersThatWaitForItsRows) {
+TEST(CandidateScorer, FailureOfOneThreadEndsThreadsThatWaitForItsRows) {
   for (const bool row_exact : {true, false}) {
     Scored scored({.rows = 1, .threads = 3, .row_exact = row_exact});
     g_switches.fail_step = 0;
@@ -393,7 +392,7 @@ TEST(CandidateScorer, ARewardThatIsNotFiniteNamesItsCandidate) {
 
 TEST(CandidateScorer, AnObservationThatWasNotFiniteBeforeIsNamedAsTheSource) {
   Scored scored({.rows = 1});
-  uint64_t job = 0;  // the first that gets so far
+  uint64_t job = 0;  // the first that lasts long enough
   while (PlayPlainly(0, scored.seeds[job]).acted_on.size() < 4) ++job;
   g_switches.nan_from = 3;
   EXPECT_EQ(FailureOf(scored),
@@ -427,7 +426,7 @@ std::string RefusalOf(Scored& scored) {
   return "";
 }
 
-TEST(CandidateScorer, RefusesWhatCannotBePlayed) {
+TEST(CandidateScorer, RejectsInvalidRequests) {
   const std::string asks = "learner.toy: asks for an evaluation of candidates: ";
   Scored scored({});
   EXPECT_EQ(RefusalOf(scored), "");
@@ -439,7 +438,7 @@ TEST(CandidateScorer, RefusesWhatCannotBePlayed) {
   EXPECT_EQ(RefusalOf(scored), asks + "expected a seed for each episode, got seeds = NULL");
 }
 
-TEST(CandidateScorer, RefusesAFlagThatIsNone) {
+TEST(CandidateScorer, RejectsAnInvalidFlag) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;
   {

@@ -27,7 +27,7 @@ TEST(CheckSpec, AListMayHaveAsManyNamesAsThereMayBeChannels) {
   EXPECT_EQ(kMaxChannels, ReadsTheObservation(kMaxChannels).act_in.size());
   try {
     ReadsTheObservation(kMaxChannels + 1);
-    ADD_FAILURE() << "one more was taken";
+    ADD_FAILURE() << "one more was accepted";
   } catch (const TrialFailure& failure) {
     EXPECT_THAT(failure.what(), testing::HasSubstr("expected NULL after at most 1024 names, got one more"));
   }

@@ -22,7 +22,7 @@ TEST(ChunkQueue, ARunnerTakesFromItsOwnBlockFirst) {
   EXPECT_EQ(queue.Take(1)->begin, 6u);
 }
 
-TEST(ChunkQueue, WithoutWorkOfItsOwnARunnerTakesWhatIsFurthestBehind) {
+TEST(ChunkQueue, RunnerWithoutWorkTakesTheSlowestChunk) {
   ChunkQueue queue(8, 2, 2);
   queue.Start(10);
   for (int i = 0; i < 2; ++i) {  // runner 1 finishes its block
@@ -36,7 +36,7 @@ TEST(ChunkQueue, WithoutWorkOfItsOwnARunnerTakesWhatIsFurthestBehind) {
   EXPECT_EQ(queue.Take(1)->begin, 2u) << "chunk 0 is 3 steps ahead of it";
 }
 
-TEST(ChunkQueue, AHeldOrFinishedChunkIsNotTaken) {
+TEST(ChunkQueue, SkipsHeldAndFinishedChunks) {
   ChunkQueue queue(2, 2, 2);
   queue.Start(1);
   Chunk* chunk = queue.Take(0);
@@ -50,7 +50,7 @@ TEST(ChunkQueue, NoStepOfAChunkIsLostOrDoneTwice) {
   constexpr uint64_t kHorizon = 500;
   ChunkQueue queue(5, 1, 3);
   queue.Start(kHorizon);
-  std::vector<uint64_t> steps(5, 0);  // of one chunk, written by its holder only
+  std::vector<uint64_t> steps(5, 0);  // of one chunk, written only by its holder
   const auto work = [&](unsigned runner) {
     while (Chunk* chunk = queue.Take(runner)) {
       ++steps[chunk->begin];

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Ten rows of an env, more than are looked at side by side.
+// Ten rows of an env, more than one SIMD step handles.
 class AnEpisodeTracker : public testing::Test {
  protected:
   static constexpr uint64_t kRows = 10;
@@ -21,7 +21,7 @@ class AnEpisodeTracker : public testing::Test {
       : trial((g_switches.owns_time_limit = env_cuts, kRows), 1), tracker(*trial.env) {
     g_switches.owns_time_limit = false;
   }
-  // Of all rows, with this reward.
+  // Steps all rows with this reward.
   EpisodeTracker::Seen Add(float reward_of_each) {
     reward.assign(kRows, reward_of_each);
     return tracker.Add(rows.data(), kRows, Step());
@@ -72,7 +72,7 @@ TEST_F(AnEpisodeTracker, VisitsTheRowsThatEndedInTheirOrder) {
   EXPECT_THAT(Ends(), ElementsAre(1, 7, 9));
 }
 
-TEST_F(AnEpisodeTracker, SeesARewardThatIsNotFiniteAndAByteThatIsNoFlag) {
+TEST_F(AnEpisodeTracker, DetectsNonFiniteRewardsAndInvalidFlags) {
   EXPECT_FALSE(Add(1).not_finite);
   EXPECT_TRUE(Add(std::numeric_limits<float>::infinity()).not_finite);
   terminated[3] = 4;
@@ -81,7 +81,7 @@ TEST_F(AnEpisodeTracker, SeesARewardThatIsNotFiniteAndAByteThatIsNoFlag) {
   EXPECT_THROW(tracker.CheckFlags(3, terminated[3], 0, "now"), TrialFailure);
 }
 
-TEST_F(OfAnEnvThatCuts, TakesItsWordForItHoweverLongTheEpisode) {
+TEST_F(OfAnEnvThatCuts, TrustsTheEnvForAnyLength) {
   reward.assign(kRows, 1);
   const EpisodeTracker::Step step{reward.data(), terminated.data(), cut.data(), cut.data()};
   for (int64_t t = 0; t < 2 * kTimeLimit; ++t) ASSERT_EQ(tracker.Add(rows.data(), kRows, step).flags, 0u);

@@ -56,7 +56,7 @@ TEST(Evaluator, EndsEveryEpisodeAtItsEnd) {
   }
 }
 
-TEST(Evaluator, StepsNoRowPastAnEndThatTheEnvItselfSet) {
+TEST(Evaluator, StepsNoRowPastTheEnvsOwnEnd) {
   g_switches.owns_time_limit = true;
   const EvaluationResult result = Play(2, Policy::kLearner);
   g_switches.owns_time_limit = false;
@@ -82,7 +82,7 @@ TEST(Evaluator, TheFloorsPlayTheirActionsOnTheSameSeeds) {
   }
 }
 
-TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
+TEST(Evaluator, PlaysASingleEpisodeAndShowsItsStates) {
   ToyTrial all(8, 1);
   Evaluator whole(*all.env, *all.learner, *all.pool, 8, 7, all.cancelled, [] {});
   for (const Policy policy : {Policy::kLearner, Policy::kUniform}) {
@@ -100,7 +100,7 @@ TEST(Evaluator, PlaysOneOfManyEpisodesAloneAndShowsItsStates) {
   }
 }
 
-TEST(Evaluator, TellsOfEachChunkThatWasPlayed) {
+TEST(Evaluator, ReportsEachPlayedChunk) {
   ToyTrial trial(8, 3);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 3, 7, trial.cancelled, [] {});
   std::mutex mutex;
@@ -150,7 +150,8 @@ TEST(Evaluator, RaisesTheCapToTheDeclaredLimit) {
   evaluator.CapEpisodes(50);
   EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 70));
   evaluator.CapEpisodes(90);
-  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 90)) << "it breaks its word";
+  EXPECT_EQ(evaluator.Play(Policy::kLearner, trial.clocks).lengths, std::vector<double>(2, 90))
+      << "the env exceeds its declared limit";
 }
 
 TEST(Evaluator, TruncatesEpisodesWithoutEndAtTheDeadline) {
@@ -206,7 +207,7 @@ TEST(LookPace, LooksAtEachStepOfASlowEnvAndAtOneInEightOfAQuickOne) {
   EXPECT_NEAR(looks(kQuickNs), 100, 3);
 }
 
-TEST(Evaluator, RefusesAFlagThatIsNone) {
+TEST(Evaluator, RejectsAnInvalidFlag) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;
   try {

@@ -1,4 +1,4 @@
-// What the host refuses of an env's channels and of a learner for it, before any step.
+// Env channels, and learners for an env, that the host rejects before any step.
 #include "rollout/instance.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace backplane::toy {
 namespace {
 
-// The sentence with which a trial of the toy is refused whose env's channels were changed so; empty if it is not.
+// The error of a trial of the toy with edited channels, or empty.
 std::string Refusal(void (*edit)(bp_channel* channels)) {
   g_switches.edit = edit;
   std::string sentence;
@@ -25,40 +25,40 @@ enum { kObs, kAction, kReward, kTerminated, kInfo, kTruncated };
 constexpr int64_t kNoChoice[] = {0}, kTwoChoices[] = {2}, kOneOfThreeEmpty[] = {2, -1, 2}, kThreeByTwo[] = {2, 2, 2};
 constexpr double kTwoBounds[] = {-1, 1};
 
-TEST(EnvInstance, TakesChannelsThatSayWhatTheyMayHold) {
+TEST(EnvInstance, AcceptsChannelsWithDeclaredSpaces) {
   EXPECT_EQ(Refusal([](bp_channel*) {}), "");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kInfo].space = BP_SPACE_DISCRETE, c[kInfo].nvec = kTwoChoices; }), "");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].space = BP_SPACE_MULTI_DISCRETE, c[kObs].nvec = kThreeByTwo; }), "");
 }
 
-TEST(EnvInstance, RefusesAChoiceAmongNobodyKnowsHowMany) {
+TEST(EnvInstance, RejectsChoicesWithoutNumbers) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].space = BP_SPACE_DISCRETE; }),
             "env.toy: channel 'action': expected the numbers of choices in nvec, got NULL");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].space = BP_SPACE_MULTI_DISCRETE; }),
             "env.toy: channel 'obs': expected the numbers of choices in nvec, got NULL");
 }
 
-TEST(EnvInstance, RefusesAChoiceAmongNothing) {
+TEST(EnvInstance, RejectsChoicesWithoutAlternatives) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].space = BP_SPACE_DISCRETE, c[kAction].nvec = kNoChoice; }),
             "env.toy: channel 'action': expected 1 choice or more, got nvec[0] = 0");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].space = BP_SPACE_MULTI_DISCRETE, c[kObs].nvec = kOneOfThreeEmpty; }),
             "env.toy: channel 'obs': expected 1 choice or more, got nvec[1] = -1");
 }
 
-TEST(EnvInstance, RefusesBoundsForSomeElements) {
+TEST(EnvInstance, RejectsBoundsForSomeElements) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].low = c[kObs].high = kTwoBounds, c[kObs].n_bounds = 2; }),
             "env.toy: channel 'obs': expected bounds for none, for all or for each of its 3 elements, got n_bounds = 2");
 }
 
-TEST(EnvInstance, RefusesBoundsThatAreNotThere) {
+TEST(EnvInstance, RejectsMissingBounds) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].n_bounds = 1; }),
             "env.toy: channel 'obs': expected low and high, since n_bounds = 1, got low = NULL");
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kAction].high = nullptr; }),
             "env.toy: channel 'action': expected low and high, since n_bounds = 1, got high = NULL");
 }
 
-// Room for what only a number says is not made: 8 TiB are a sentence, not a lack of memory.
-TEST(EnvInstance, RefusesListsThatNobodyCanHave) {
+// The host does not allocate memory for a declared size alone: 8 TiB are an error, not a lack of memory.
+TEST(EnvInstance, RejectsHugeLists) {
   static constexpr int64_t kWide[] = {int64_t{1} << 36}, kMillion[] = {int64_t{1} << 20};
   const auto nowhere = [](bp_channel* c, const int64_t* shape) {
     c[kObs].shape = shape, c[kObs].ndim = 1, c[kObs].n_bounds = static_cast<uint64_t>(shape[0]);

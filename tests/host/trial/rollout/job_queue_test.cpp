@@ -17,7 +17,7 @@ TEST(JobQueue, IsFinishedWhenAllJobsAre) {
   JobQueue queue;
   queue.Start(2, 1, 0);
   queue.Take(), queue.Take();
-  EXPECT_FALSE(queue.Finish(1)) << "nobody waits for a candidate when all may be in flight";
+  EXPECT_FALSE(queue.Finish(1)) << "no thread waits if all candidates may be in flight";
   EXPECT_FALSE(queue.finished());
   EXPECT_TRUE(queue.Finish(0));
   EXPECT_TRUE(queue.finished());
@@ -31,12 +31,12 @@ TEST(JobQueue, BeginsNoMoreCandidatesThanMayBeInFlight) {
   EXPECT_FALSE(queue.Finish(2)) << "candidate 1 has an episode left";
   EXPECT_EQ(queue.Take(), std::nullopt);
   EXPECT_TRUE(queue.Finish(3));
-  EXPECT_EQ(queue.Take(), 4u) << "candidate 2 takes the place of candidate 1, while candidate 0 goes on";
+  EXPECT_EQ(queue.Take(), 4u) << "candidate 2 replaces candidate 1, while candidate 0 is in flight";
   EXPECT_EQ(queue.Take(), 5u);
   EXPECT_EQ(queue.Take(), std::nullopt);
 }
 
-TEST(JobQueue, StartsAnew) {
+TEST(JobQueue, RestartsFromTheFirstJob) {
   JobQueue queue;
   queue.Start(3, 1, 1);
   queue.Take();
@@ -44,7 +44,7 @@ TEST(JobQueue, StartsAnew) {
   for (uint64_t job = 0; job < 5; ++job) EXPECT_EQ(queue.Take(), job);
 }
 
-TEST(JobQueue, GivesWhatItIsGivenUntilItIsClosed) {
+TEST(JobQueue, ReturnsAddedJobsUntilItIsClosed) {
   JobQueue queue;
   queue.StartEmpty(3, 2);
   EXPECT_EQ(queue.Take(), std::nullopt);
@@ -62,7 +62,7 @@ TEST(JobQueue, GivesWhatItIsGivenUntilItIsClosed) {
   EXPECT_TRUE(queue.finished());
 }
 
-TEST(JobQueue, TakesNoJobThatThereIsNot) {
+TEST(JobQueue, RejectsUnknownJobs) {
   JobQueue queue;
   queue.StartEmpty(1, 2);
   EXPECT_FALSE(queue.Give(2));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kManyRows = 10, kSteps = 50;
 
-// The sentence with which a rollout fails.
+// The error of a failing rollout.
 std::string Failure(ToyTrial& trial) {
   try {
     trial.Collect(kSteps);
@@ -21,8 +21,8 @@ std::string Failure(ToyTrial& trial) {
   return "no failure";
 }
 
-// The toy learner's action is made of element 2.
-TEST(NonFinite, AnObservationIsNamedBeforeTheActionThatCameOfIt) {
+// The toy learner computes its action from element 2.
+TEST(NonFinite, ObservationIsNamedBeforeItsAction) {
   ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_obs = {.row = 3, .slot = 4, .element = 2};
   EXPECT_EQ(Failure(trial),
@@ -37,13 +37,13 @@ TEST(NonFinite, BothOfOneStepAreNamedTogether) {
   EXPECT_EQ(Failure(trial), "env.toy: observation obs[1] of row 3 is not finite at step 1 of the rollout, nor is the reward");
 }
 
-TEST(NonFinite, ARewardAloneIsNamedWithItsStep) {
+TEST(NonFinite, RewardIsNamedWithItsStep) {
   ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_row = 3;
   EXPECT_EQ(Failure(trial), "env.toy: the reward of row 3 is not a finite number at step 1 of the rollout");
 }
 
-TEST(NonFinite, AnotherRowsObservationIsNoSourceOfAReward) {
+TEST(NonFinite, ObservationOfADifferentRowIsNotTheSource) {
   ToyTrial trial(kManyRows, 1);
   g_switches.nan_row = 3;
   g_switches.nan_obs = {.row = 2, .slot = 0, .element = 1};
@@ -57,7 +57,7 @@ TEST(NonFinite, AFiniteRolloutHasNone) {
   EXPECT_FALSE(trial.collector->NonFiniteObservation());
 }
 
-TEST(NonFinite, IsFoundAmongTheObservationsNobodyActedOnYet) {
+TEST(NonFinite, IsFoundAmongObservationsWithoutAnAction) {
   ToyTrial trial(kManyRows, 2, 3);
   g_switches.nan_obs = {.row = 7, .slot = kSteps - 1, .element = 1};
   ASSERT_TRUE(trial.Collect(kSteps));

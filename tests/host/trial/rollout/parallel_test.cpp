@@ -34,8 +34,8 @@ TEST(ParallelFor, RunsEveryPieceOnceOnAnyNumberOfThreads) {
   }
 }
 
-// Half of the pieces are the caller's, the first ones, whatever number of them there is; so caches are where they were.
-TEST(ParallelFor, EachThreadBeginsWithPiecesOfItsOwn) {
+// The caller's half are always the first pieces, whatever their number, so caches stay warm.
+TEST(ParallelFor, EachThreadBeginsWithItsOwnPieces) {
   Service service(2);
   for (int round = 0; round < 50; ++round) {
     std::thread::id of[4];
@@ -43,7 +43,7 @@ TEST(ParallelFor, EachThreadBeginsWithPiecesOfItsOwn) {
     bp::ParallelFor(service.services.get(), 4, [&](uint64_t i) {
       of[i] = std::this_thread::get_id();
       if (i % 2 == 1) return;
-      ++arrived;  // the first of each thread
+      ++arrived;  // the first piece of each thread
       while (arrived < 2) std::this_thread::yield();
     });
     EXPECT_EQ(of[0], std::this_thread::get_id());
@@ -51,12 +51,12 @@ TEST(ParallelFor, EachThreadBeginsWithPiecesOfItsOwn) {
   }
 }
 
-TEST(SharedPieces, WhoComesLateFindsAClosedGateAndNothingIsLeft) {
+TEST(SharedPieces, RejectsLateThreadsAndCompletesAllPieces) {
   SharedPieces pieces(3);
   for (const uint64_t n : {2u, 7u}) {
     pieces.Open(n, 3, /*grace_ns=*/1);
     std::vector<int> taken(n);
-    pieces.Take(0, [&](uint64_t i) { ++taken[i]; });  // its own, and those of two that never come
+    pieces.Take(0, [&](uint64_t i) { ++taken[i]; });  // its own, and the pieces of two threads that never come
     EXPECT_EQ(taken, std::vector<int>(n, 1));
     EXPECT_TRUE(pieces.Enter()) << "open as long as the caller has not closed it";
     pieces.Take(1, [&](uint64_t i) { ++taken[i]; });
@@ -101,7 +101,7 @@ TEST(ParallelFor, HelpersCountThePhaseOfTheCaller) {
   EXPECT_EQ(service.clocks[2].total_ns(), 0) << "two pieces, so it slept on";
 }
 
-TEST(ParallelFor, TheCallerKeepsWhatItHadSpentBefore) {
+TEST(ParallelFor, CallerKeepsTimeSpentBefore) {
   Service service(2);
   {
     const PhaseSpan span(service.clocks[0], Phase::kUpdateBackward);
@@ -127,7 +127,7 @@ TEST(ParallelFor, ACallerThatWaitsIsIdle) {
   EXPECT_GE(service.clocks[1].ns(Phase::kUpdateBackward), 20'000'000);
 }
 
-TEST(ParallelFor, NoClockStartsWhereTheCallersRests) {
+TEST(ParallelFor, NoClockStartsIfTheCallersRests) {
   Service service(2);
   RunTwo(service, 1);
   for (const PhaseClock& clock : service.clocks) EXPECT_EQ(clock.total_ns(), 0);
@@ -149,7 +149,7 @@ TEST(ParallelFor, RunsOnTheCallerFromWithinAJobOfThePool) {
   EXPECT_EQ(strangers, 0);
 }
 
-TEST(ParallelFor, ThrowsWhatTheFirstFailingPieceThrew) {
+TEST(ParallelFor, ThrowsTheExceptionOfTheFirstFailingPiece) {
   Service service(3);
   const auto run = [&] {
     bp::ParallelFor(service.services.get(), 9, [](uint64_t i) {
@@ -166,7 +166,7 @@ TEST(ParallelFor, ThrowsWhatTheFirstFailingPieceThrew) {
   }
 }
 
-TEST(ParallelFor, RunsOnTheCallerWhereTheHostHasNoSuchService) {
+TEST(ParallelFor, RunsOnTheCallerWithoutTheService) {
   HostSinks sinks;
   const HostServices services("learner.x", &sinks);
   std::set<std::thread::id> threads;

@@ -17,7 +17,7 @@ PhaseSums Sums(int64_t env_step_ns, int64_t infer_ns) {
   return sums;
 }
 
-TEST(PhaseClock, TakesOverTimeAsOthersHaveSpentTheirs) {
+TEST(PhaseClock, SplitsTimeInProportionToOtherClocks) {
   PhaseClock clock;
   clock.TakeOver(Sums(30 * kOneMs, 10 * kOneMs), 8 * kOneMs, false);
   EXPECT_EQ(clock.ns(Phase::kEnvStep), 6 * kOneMs);
@@ -25,10 +25,10 @@ TEST(PhaseClock, TakesOverTimeAsOthersHaveSpentTheirs) {
   EXPECT_EQ(clock.total_ns(), 8 * kOneMs);
   EXPECT_EQ(clock.cpu_wall_ns(Phase::kEnvStep), 6 * kOneMs);
   EXPECT_EQ(clock.cpu_ns(Phase::kEnvStep), 3 * kOneMs);
-  EXPECT_EQ(clock.cpu_wall_ns(Phase::kInfer), 0) << "nobody has looked";
+  EXPECT_EQ(clock.cpu_wall_ns(Phase::kInfer), 0) << "not measured";
 }
 
-TEST(PhaseClock, WhatItHasTimedAsIdleItselfIsTakenOut) {
+TEST(PhaseClock, ReplacesItsOwnIdleTime) {
   PhaseClock clock;
   clock.Start(Phase::kIdle);
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -41,7 +41,7 @@ TEST(PhaseClock, WhatItHasTimedAsIdleItselfIsTakenOut) {
   EXPECT_NEAR(static_cast<double>(clock.total_ns()), static_cast<double>(total_ns), 2);
 }
 
-TEST(PhaseClock, OfOthersThatHaveTimedNothingNothingIsTakenOver) {
+TEST(PhaseClock, IgnoresClocksWithoutTime) {
   PhaseClock clock;
   clock.TakeOver({}, kOneMs, false);
   EXPECT_EQ(clock.total_ns(), 0);

@@ -32,7 +32,7 @@ void Spend(int64_t ns) {
 }
 constexpr int64_t kMs = 1'000'000;
 
-TEST(PhaseService, ASpanCountsForItsPhaseAndNotForThatOfTheCall) {
+TEST(PhaseService, SpanCountsForItsOwnPhaseOnly) {
   Plugin plugin;
   PhaseClock clock;
   const int64_t begin = NowNs();
@@ -59,7 +59,7 @@ TEST(PhaseService, ASpanCountsForItsPhaseAndNotForThatOfTheCall) {
   EXPECT_EQ(clock.total_ns(), clock.ns(Phase::kInfer) + clock.ns(Phase::kObsTransfer) + clock.ns(Phase::kUpdateForward));
 }
 
-TEST(PhaseService, ASpanSplitsThatOfTheCallInTheTrace) {
+TEST(PhaseService, SpanSplitsTheCallsSpanInTheTrace) {
   Plugin plugin;
   PhaseTrace trace(16);
   PhaseClock clock;
@@ -91,7 +91,7 @@ TEST(PhaseService, AnUnknownNameChangesNothing) {
   }
   EXPECT_EQ(clock.current(), Phase::kInfer);
   PhaseService()->leave(plugin.host, 1000);
-  EXPECT_EQ(clock.current(), Phase::kInfer) << "what no enter returned";
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "a value that enter never returned";
   clock.Stop();
 }
 
@@ -128,13 +128,13 @@ TEST(PhaseService, AThreadThatIsNotTimedDoesNothing) {
     EXPECT_EQ(PhaseClock::OfThisThread(), nullptr);
     const bp::PhaseScope scope(plugin.host, "obs_transfer");
   }).join();
-  EXPECT_EQ(clock.current(), Phase::kInfer) << "another thread's";
+  EXPECT_EQ(clock.current(), Phase::kInfer) << "the other thread's";
   clock.Stop();
   const bp::PhaseScope scope(plugin.host, "obs_transfer");
   EXPECT_EQ(clock.total_ns(), clock.ns(Phase::kInfer));
 }
 
-TEST(PhaseService, PiecesOnThreadsOfThePoolHaveSpansOfTheirOwn) {
+TEST(PhaseService, PiecesOnPoolThreadsHaveTheirOwnSpans) {
   Plugin plugin;
   RunnerPool pool(2);
   std::vector<PhaseClock> clocks(2);
@@ -163,7 +163,7 @@ TEST(PhaseService, PiecesOnThreadsOfThePoolHaveSpansOfTheirOwn) {
   EXPECT_EQ(clocks[1].total_ns(), clocks[1].ns(Phase::kUpdateForward) + clocks[1].ns(Phase::kUpdateBackward));
 }
 
-TEST(PhaseClock, CpuTimeTellsComputingFromWaiting) {
+TEST(PhaseClock, CpuTimeExcludesWaiting) {
   PhaseClock clock;
   clock.Start(Phase::kUpdateBackward);
   for (int64_t cpu = ThreadCpuNs(); ThreadCpuNs() < cpu + 10 * kMs;) {
@@ -177,7 +177,7 @@ TEST(PhaseClock, CpuTimeTellsComputingFromWaiting) {
   EXPECT_LT(clock.cpu_ns(Phase::kSync), clock.cpu_wall_ns(Phase::kSync) / 2);
 }
 
-TEST(PhaseClock, AllButTheLastMillisecondIsLookedAt) {
+TEST(PhaseClock, CpuTimeCoversAllButTheLastMillisecond) {
   PhaseClock clock;
   const int64_t cpu_begin = ThreadCpuNs();
   clock.Start(Phase::kInfer);
@@ -195,8 +195,8 @@ TEST(PhaseClock, AllButTheLastMillisecondIsLookedAt) {
   EXPECT_GE(clock.cpu_ns(Phase::kInfer) + clock.cpu_ns(Phase::kEnvStep), cpu - PhaseClock::kCpuEveryNs - kMs / 10);
 }
 
-// As in an update: long work, a moment of something else, long work again. Half of the long spans the thread is off its core.
-TEST(PhaseClock, LongSpansAfterShortOnesAreLookedAt) {
+// Like an update: long work, a short phase, long work again. The thread is off its core in half of the long spans.
+TEST(PhaseClock, CpuTimeCoversLongSpansAfterShortOnes) {
   PhaseClock clock;
   clock.Start(Phase::kUpdateBackward);
   for (int i = 0; i < 20; ++i) {
@@ -213,8 +213,8 @@ TEST(PhaseClock, LongSpansAfterShortOnesAreLookedAt) {
   EXPECT_NEAR(static_cast<double>(clock.cpu_ns(Phase::kUpdateBackward)), 40.0 * kMs, 6.0 * kMs);
 }
 
-// Two threads on one core: each waits for it while the other works.
-TEST(PhaseClock, WhatWasWaitedBeforeAResetIsForgotten) {
+// Two threads share one core: each waits while the other works.
+TEST(PhaseClock, ResetForgetsEarlierWaiting) {
   cpu_set_t cores, one;
   sched_getaffinity(0, sizeof cores, &cores);
   CPU_ZERO(&one);
@@ -230,7 +230,7 @@ TEST(PhaseClock, WhatWasWaitedBeforeAResetIsForgotten) {
       }
     }
     done.count_down();
-    read.wait();  // of a thread that is gone the kernel says nothing
+    read.wait();  // the kernel has no times of an ended thread
   };
   const std::jthread first([&] { work(clocks[0]); }), second([&] { work(clocks[1]); });
   done.wait();

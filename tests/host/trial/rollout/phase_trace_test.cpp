@@ -22,7 +22,7 @@ void ExpectNoGapAndNoOverlap(const PhaseTrace& trace) {
   }
 }
 
-TEST(PhaseTrace, LongSpansStandAsTheyHappened) {
+TEST(PhaseTrace, KeepsLongSpansUnchanged) {
   PhaseTrace trace(16);
   trace.Add(Phase::kInfer, 5 * kMsNs, 7 * kMsNs);
   trace.Add(Phase::kEnvStep, 7 * kMsNs, 10 * kMsNs);
@@ -84,7 +84,7 @@ TEST(PhaseTrace, AFullBufferDropsAndCounts) {
   EXPECT_EQ(trace.dropped(), 0u);
 }
 
-TEST(PhaseTrace, HoldsWhatTheClockCountsToTheNanosecond) {
+TEST(PhaseTrace, EqualsTheClockToTheNanosecond) {
   PhaseTrace trace(1024);
   PhaseClock clock;
   clock.TraceInto(&trace);
@@ -102,11 +102,11 @@ TEST(PhaseTrace, HoldsWhatTheClockCountsToTheNanosecond) {
   clock.Start(Phase::kSync);
   clock.Stop();
   trace.EndBlock();
-  EXPECT_TRUE(trace.spans().empty()) << "nobody listens";
+  EXPECT_TRUE(trace.spans().empty()) << "without a listener";
 }
 
-// A span that began before it was known that the process had been stopped is shorter than nothing.
-TEST(PhaseClock, NeverHasLessThanNoTime) {
+// A span that began before the process was known to be stopped would have a negative length.
+TEST(PhaseClock, IsNeverNegative) {
   constexpr int64_t kMinuteNs = 60'000'000'000;
   PhaseClock clock;
   PhaseTrace trace(16);

@@ -28,7 +28,7 @@ TEST(RunnerPool, RunsEveryRunnerOncePerRound) {
   for (auto& n : calls) EXPECT_EQ(n, 200);
 }
 
-TEST(RunnerPool, AFewOfTheRunnersCanWorkAndOnlyTheyCount) {
+TEST(RunnerPool, CountsOnlyRunnersThatWork) {
   RunnerPool pool(3);
   std::atomic<int> calls[3] = {};
   for (int round = 0; round < 200; ++round)
@@ -56,7 +56,7 @@ void BurnCpu(int64_t ns) {
   }
 }
 
-TEST(RunnerPool, SaysHowEvenlyTheRunnersWorked) {
+TEST(RunnerPool, ReportsTheBalanceOfItsRunners) {
   RunnerPool pool(2);
   const PoolUse one = pool.Run(
       2, [](unsigned i) { BurnCpu(i == 0 ? 20'000'000 : 0); }, [] {});
@@ -84,7 +84,7 @@ TEST(RunnerPool, APinnedRunnerKeepsToOneCoreAndTheCallerIsFreeAfterwards) {
   }
 }
 
-TEST(RunnerPool, RefusesToPinMoreThreadsThanThereAreCores) {
+TEST(RunnerPool, RejectsPinningMoreThreadsThanCores) {
   try {
     RunnerPool pool(GrantedCores() + 1, /*pin=*/true);
     FAIL();
@@ -94,9 +94,9 @@ TEST(RunnerPool, RefusesToPinMoreThreadsThanThereAreCores) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which reserve address space of their own
-// Address space stands for whatever a thread may lack: unlike the limit on processes it binds root too.
-TEST(RunnerPool, SaysHowManyThreadsFoundRoomAndEndsThem) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // both reserve address space
+// The limit on address space represents any resource that a thread may lack; unlike the limit on processes it applies to root.
+TEST(RunnerPool, ReportsHowManyThreadsStartedAndEndsThem) {
   const auto make_too_many = [] {
     uint64_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;

@@ -1,4 +1,4 @@
-// Who is said to have changed the state of the process, and what is put back when. Each test is a process of its own.
+// Blame for changes of the process state, and their restoration. Each test has its own process.
 #include "rollout/process_state.hpp"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ std::string Folder() {
 
 void GoTo(const char* folder) { ASSERT_EQ(chdir(folder), 0); }
 
-// The sentences after `what` in a process in which nothing was changed before; then those that begin with "!" are failures.
+// Sentences after `what` in a fresh process, followed by failures, which begin with "!".
 std::vector<std::string> After(const std::function<void()>& what) {
   int ends[2];
   if (pipe(ends) != 0) return {"no pipe"};
@@ -63,20 +63,20 @@ std::vector<std::string> After(const std::function<void()>& what) {
   return lines;
 }
 
-TEST(ProcessState, OfAMonitorsCallIsPutBackOnlyWhereTheOthersRest) {
+TEST(ProcessState, IsRestoredAfterAMonitorOnceOthersRest) {
   EXPECT_THAT(After([] {
                 const std::string home = Folder();
                 BeginMonitorCall("monitor.m");
                 GoTo("/");
                 EndMonitorCall();
-                EXPECT_EQ(Folder(), "/") << "somebody may be inside a call";
+                EXPECT_EQ(Folder(), "/") << "a call may still be running";
                 RestoreProcessState(Suspects());
                 EXPECT_EQ(Folder(), home);
               }),
               ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
 }
 
-TEST(ProcessState, ThatAnEnvPutsBackItselfIsNotTouchedByAMonitorsCalls) {
+TEST(ProcessState, KeepsTemporaryChangesOfAnEnvInMonitorCalls) {
   EXPECT_THAT(After([] {
                 const std::string home = Folder();
                 GoTo("/");
@@ -94,7 +94,7 @@ TEST(ProcessState, ThatAnEnvPutsBackItselfIsNotTouchedByAMonitorsCalls) {
               IsEmpty());
 }
 
-TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
+TEST(ProcessState, BlamesTheMonitorWhileEnvAndLearnerRest) {
   EXPECT_THAT(After([] {
                 const mode_t mask = umask(022);
                 umask(mask);
@@ -112,7 +112,7 @@ TEST(ProcessState, WhileEnvAndLearnerRestIsTheMonitorsAlone) {
                           std::string("monitor.m changed the handler of SIGTERM") + kRest));
 }
 
-TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
+TEST(ProcessState, BlamesAllOnceEnvAndLearnerResume) {
   EXPECT_THAT(After([] {
                 {
                   const ProcessChecksPaused rest;
@@ -125,7 +125,7 @@ TEST(ProcessState, OfAMonitorsCallIsNotItsAloneOnceTheOthersGoOn) {
               ElementsAre(std::string("monitor.m, ") + kSuspects + " changed the working directory to /" + kRest));
 }
 
-TEST(ProcessState, OfTwoMonitorsAtOnceNamesBoth) {
+TEST(ProcessState, BlamesBothOfTwoConcurrentMonitors) {
   EXPECT_THAT(After([] {
                 const ProcessChecksPaused rest;
                 BeginMonitorCall("monitor.m");
@@ -140,8 +140,8 @@ TEST(ProcessState, OfTwoMonitorsAtOnceNamesBoth) {
               ElementsAre(std::string("monitor.n or monitor.m changed the working directory to /") + kRest));
 }
 
-// It may be in that call for ever.
-TEST(ProcessState, ThatIsFoundWhileAMonitorIsInsideACallMayBeTheMonitors) {
+// The monitor may never return from that call.
+TEST(ProcessState, MayBlameAMonitorInsideACall) {
   EXPECT_THAT(After([] {
                 BeginMonitorCall("monitor.m");
                 GoTo("/");
@@ -154,7 +154,7 @@ TEST(ProcessState, ThatIsFoundWhileAMonitorIsInsideACallMayBeTheMonitors) {
                           std::string("env.a changed the working directory to /tmp") + kRest));
 }
 
-TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
+TEST(ProcessState, ReportsOneNameOnceItIsKnown) {
   EXPECT_THAT(After([] {
                 for (const char* who : {kSuspects, "env.a"}) {
                   GoTo("/");
@@ -164,7 +164,7 @@ TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
                 signal(SIGTERM, SIG_IGN);
                 RestoreProcessState(kSuspects);
                 signal(SIGTERM, SIG_IGN);
-                RestoreProcessState("env.other");  // it is none of the two
+                RestoreProcessState("env.other");  // neither of the two
               }),
               ElementsAre(std::string("env.a changed the umask to 777") + kRest,
                           std::string("env.a changed the working directory to /") + kRest,
@@ -172,8 +172,8 @@ TEST(ProcessState, IsToldWithOneNameOnceThatIsKnown) {
                           std::string("env.other changed the handler of SIGTERM") + kRest));
 }
 
-// A plugin that closes descriptors which are not its own takes the way back.
-TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
+// A plugin that closes foreign descriptors also closes the one for restoring.
+TEST(ProcessState, ReportsOnceIfItCannotBeRestored) {
   EXPECT_THAT(After([] {
                 for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
                   std::error_code error;
@@ -187,8 +187,8 @@ TEST(ProcessState, ThatCannotBePutBackIsToldOnceAsSuch) {
                           "restored"));
 }
 
-// One call alone takes longer than calls are looked at closely; what was asked of the other before does not count.
-TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
+// One call takes longer than calls are watched closely; watching the other plugin before does not count.
+TEST(ProcessState, BlamesTheEnvAfterALearnersSlowCall) {
   EXPECT_THAT(After([] {
                 const std::string env = "env.a", learner = "learner.b";
                 const auto calm = [] { return 0; };
@@ -196,7 +196,7 @@ TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
                 CallPlugin(learner, calm);
                 CallPlugin(env, calm);
                 CallPlugin(learner, [] {
-                  suspended_ns -= 1'000'000'000;  // so the clock goes on by a second
+                  suspended_ns -= 1'000'000'000;  // advances the clock by a second
                   return 0;
                 });
                 CallPlugin(env, [] { return chdir("/"); });
@@ -205,8 +205,8 @@ TEST(ProcessState, ThatAnEnvChangesAfterALearnersSlowCallIsTheEnvs) {
               ElementsAre(std::string("env.a changed the working directory to /") + kRest));
 }
 
-// In doubt while other threads are inside calls that nobody looked at: what those leave behind is not the next call's.
-TEST(ProcessState, IsLookedAtCloselyOnlyOnceAllRest) {
+// Blame is uncertain while threads are inside unwatched calls: the next call must not be blamed for them.
+TEST(ProcessState, IsWatchedCloselyOnlyOnceAllRest) {
   EXPECT_THAT(After([] {
                 const std::string env = "env.a", learner = "learner.b";
                 const auto leaves_a_locale = [] {

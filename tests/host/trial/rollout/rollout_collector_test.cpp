@@ -26,7 +26,7 @@ T At(const bp_tensor* t, uint64_t i, uint64_t j, uint64_t k = 0) {
   return static_cast<const T*>(t->data)[i * t->strides[0] + j * (t->ndim > 1 ? t->strides[1] : 0) + k];
 }
 
-// Everything a learner can see of a rollout, as one text of bytes.
+// Everything that a learner receives of a rollout, as one string of bytes.
 std::string Bytes(const bp_delivery& d) {
   std::string out;
   for (uint64_t i = 0; i < d.n_tensors; ++i) {
@@ -64,8 +64,8 @@ TEST(RolloutCollector, StoresOnlyValidTransitions) {
     }
 }
 
-// The noise of an action is keyed by the step: the same number again would give the same noise again.
-TEST(RolloutCollector, CountsStepsOnFromRolloutToRollout) {
+// The step keys the noise of an action: a repeated number would repeat the noise.
+TEST(RolloutCollector, ContinuesTheStepCountAcrossRollouts) {
   static std::vector<uint64_t> steps;
   ToyTrial trial(kRows, 1, kRows);
   g_switches.on_act = [](const bp_act& act) { steps.push_back(act.step); };
@@ -95,7 +95,7 @@ TEST(RolloutCollector, CutsAtExactlyTheTimeLimitAndKeepsTheLastObservation) {
   EXPECT_GT(cut, 0u);
 }
 
-TEST(RolloutCollector, CutsWhereAnEnvThatOwnsItsTimeLimitSaysSo) {
+TEST(RolloutCollector, CutsAtTheEnvsOwnTimeLimit) {
   g_switches.owns_time_limit = true;
   ToyTrial trial(kRows, 2, 3);
   g_switches.owns_time_limit = false;
@@ -132,7 +132,7 @@ TEST(RolloutCollector, SumsTheRewardsOfAnEpisode) {
   EXPECT_DOUBLE_EQ(first.episode_return, sum);
 }
 
-TEST(RolloutCollector, MomentsAreThoseOfTheObservationsActedOn) {
+TEST(RolloutCollector, MomentsCoverObservationsActedOn) {
   ToyTrial trial(kRows, 2, 3);
   trial.Collect(kHorizon);
   const bp_delivery d = trial.collector->Delivery();
@@ -158,7 +158,7 @@ TEST(RolloutCollector, ALongerHorizonContinuesTheSameEpisodes) {
     for (uint64_t r = 0; r < kRows; ++r) EXPECT_EQ(At<float>(Find(a, "obs"), t + 20, r, 2), At<float>(Find(b, "obs"), t, r, 2));
 }
 
-TEST(RolloutCollector, MomentsAreSummedUpByTheirOwnRowsWhateverACallHas) {
+TEST(RolloutCollector, MomentsDoNotDependOnTheRowsOfACall) {
   const auto seen = [](uint64_t chunk_rows, uint64_t moment_rows) {
     ToyTrial trial(kRows, 1);
     RolloutCollector collector(*trial.env, *trial.learner, *trial.pool, {chunk_rows, 7, moment_rows}, trial.cancelled, [] {});
@@ -168,10 +168,10 @@ TEST(RolloutCollector, MomentsAreSummedUpByTheirOwnRowsWhateverACallHas) {
   };
   EXPECT_EQ(seen(6, 3), seen(3, 0));
   EXPECT_EQ(seen(9, 3), seen(3, 3));
-  EXPECT_NE(seen(6, 0), seen(3, 0)) << "these add in another order";
+  EXPECT_NE(seen(6, 0), seen(3, 0)) << "these add in a different order";
 }
 
-// What a learner sees of each step, and of each episode's end, over rollouts of these lengths.
+// Each step and each end of an episode, as a learner receives them, over rollouts of these lengths.
 std::string StepsOf(const std::vector<uint64_t>& horizons, uint64_t rows, unsigned threads, uint64_t chunk_rows) {
   ToyTrial trial(rows, threads, chunk_rows);
   std::string steps, finals, ends;
@@ -197,14 +197,14 @@ std::string StepsOf(const std::vector<uint64_t>& horizons, uint64_t rows, unsign
   return steps + finals + ends;
 }
 
-TEST(RolloutCollector, ALongRolloutOfFewRowsIsThatOfShortOnes) {
+TEST(RolloutCollector, LongRolloutOfFewRowsEqualsShortOnes) {
   const std::string wanted = StepsOf(std::vector<uint64_t>(11, 1000), 3, 1, 3);
   EXPECT_EQ(StepsOf({5000, 5000, 300, 700}, 3, 1, 3), wanted);
   EXPECT_EQ(StepsOf({500, 6000, 4500}, 3, 2, 1), StepsOf(std::vector<uint64_t>(11, 1000), 3, 1, 1));
 }
 
-// obs 12, action 4, twice 4, reward 4, ep/steps 4, terminated 1, truncated 1: 30 bytes a step, and one observation more.
-TEST(RolloutCollector, ALongRolloutOfOneRowTakesTheBytesOfItsNumbers) {
+// obs 12, action 4, twice 4, reward 4, ep/steps 4, terminated 1, truncated 1: 30 bytes per step, and one more observation.
+TEST(RolloutCollector, LongRolloutOfOneRowUsesOnlyTheBytesOfItsNumbers) {
   ToyTrial trial(1, 1, 1);
   trial.collector->Prepare(100'000);
   uint64_t bytes = 0;
@@ -220,7 +220,7 @@ TEST(RolloutCollector, GivesTheLearnerTheEnvsOwnBuffers) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(trial.collector->Buffer("obs")->row(1, 0)) % 64, 0u);
 }
 
-TEST(RolloutCollector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
+TEST(RolloutCollector, FailingStepEndsTheRolloutWithThePluginsError) {
   ToyTrial trial(kRows, 2);
   g_switches.fail_step = 5;
   try {
@@ -232,7 +232,7 @@ TEST(RolloutCollector, AFailingStepEndsTheRolloutWithThePluginsSentence) {
   }
 }
 
-TEST(RolloutCollector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
+TEST(RolloutCollector, SignalsLifeAfterEverySlowStep) {
   ToyTrial trial(4, 1);
   g_switches.on_step = [] {
     for (const int64_t end = NowNs() + 200'000; NowNs() < end;) {
@@ -243,7 +243,7 @@ TEST(RolloutCollector, BeatsAfterEverySlowStepHoweverLongAChunkIsHeld) {
   EXPECT_GE(trial.beats, 32) << "one chunk, 32 steps";
 }
 
-TEST(RolloutCollector, AChannelToKeepThatNobodyWritesIsRefusedBeforeAnyStep) {
+TEST(RolloutCollector, RejectsAKeptChannelWithoutAWriter) {
   g_switches.keep = "flags";
   try {
     ToyTrial trial(kRows, 1);
@@ -285,7 +285,7 @@ TEST(RolloutCollector, PhasesOfARunnerNeverOverlap) {
   EXPECT_GT(trial.clocks[0].ns(Phase::kEnvStep), 0);
 }
 
-TEST(RolloutCollector, RefusesAFlagThatIsNone) {
+TEST(RolloutCollector, RejectsAnInvalidFlag) {
   g_switches.owns_time_limit = true;
   g_switches.cut_flag = 2;
   {
@@ -302,7 +302,7 @@ TEST(RolloutCollector, RefusesAFlagThatIsNone) {
   g_switches.owns_time_limit = false;
 }
 
-TEST(RolloutCollector, BuffersOfMoreBytesThanCanBeCountedAreRefused) {
+TEST(RolloutCollector, RejectsBuffersWithOverflowingSizes) {
   const ToyTrial trial(kRows, 1);
   for (const uint64_t entries : {UINT64_MAX, UINT64_MAX / 2, UINT64_MAX / 64 + 2}) {
     try {

@@ -22,7 +22,7 @@ TEST(RowSharing, EveryRunnerGetsItsShareOfNeighbours) {
   sharing.Divide(3);
   EXPECT_THAT(sharing[0].free, ElementsAre(2, 1, 0));
   EXPECT_THAT(sharing[1].free, ElementsAre(5, 4, 3));
-  EXPECT_THAT(sharing[2].free, ElementsAre(8, 7, 6)) << "row 9 is one more than a runner plays side by side";
+  EXPECT_THAT(sharing[2].free, ElementsAre(8, 7, 6)) << "row 9 exceeds the rows of a runner";
 }
 
 TEST(RowSharing, FindsRunsOfNeighbours) {
@@ -36,7 +36,7 @@ TEST(RowSharing, FindsRunsOfNeighbours) {
   EXPECT_EQ(rows.runs[2].begin, 9u);
 }
 
-TEST(RowSharing, OneThatWaitsGetsHalfOfAnothersRows) {
+TEST(RowSharing, WaitingThreadGetsHalfOfAnothersRows) {
   RowSharing sharing(10, 2);
   sharing.Divide(5);
   PlayAll(sharing[0]);

@@ -1,4 +1,4 @@
-// An env that resets itself gives what its twin gives that the host resets, also with all its buffers on a device.
+// An env that resets itself equals its twin that the host resets, also with all buffers on a device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using Policy = Evaluator::Policy;
 constexpr uint64_t kSelfResettingRows = 10;
 constexpr Form kSelfResettingForms[] = {Form::kSelfResetting, Form::kOnDevice};
 
-// Everything a learner can see of a rollout, by name, and what the records say of its episodes.
+// Everything that a learner receives of a rollout, by name, and the records of its episodes.
 std::map<std::string, std::string> Seen(TwinTrial& trial) {
   const bp_delivery d = trial.collector->Delivery();
   const DevicePages::Open open;
@@ -43,11 +43,11 @@ std::vector<std::map<std::string, std::string>> Rollouts(TwinTrial& trial, const
 
 const std::vector<uint64_t> kHorizons = {7, 7, 20, 3, 1, 12};
 
-TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
+TEST(SelfResetting, RolloutsEqualTheTwin) {
   TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 2, 3);
   const auto wanted = Rollouts(ordinary, kHorizons);
   EXPECT_GT(ordinary.collector->episodes().size(), 10u);
-  EXPECT_EQ(wanted[0].count("final_age"), 1u) << "what an episode ended in is kept of every channel";
+  EXPECT_EQ(wanted[0].count("final_age"), 1u) << "every channel keeps its final value";
   for (const Form form : kSelfResettingForms)
     for (const unsigned threads : {1u, 2u, 3u}) {
       TwinTrial trial(form, kSelfResettingRows, threads, 3);
@@ -58,14 +58,14 @@ TEST(SelfResetting, RolloutsAreThoseOfTheTwinThatTheHostResets) {
     }
 }
 
-TEST(SelfResetting, WaitingForTheDevicesStepsIsTimeOfTheEnv) {
+TEST(SelfResetting, WaitingForTheDeviceIsTimeOfTheEnv) {
   TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   g_waited_in = Phase::kIdle;
   ASSERT_TRUE(trial.Collect(4));
   EXPECT_EQ(kPhaseNames[static_cast<size_t>(Phase::kEnvStep)], kPhaseNames[static_cast<size_t>(g_waited_in.load())]);
 }
 
-TEST(SelfResetting, EvaluationsAreThoseOfTheTwin) {
+TEST(SelfResetting, EvaluationsEqualTheTwin) {
   for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
     const EvaluationResult wanted = TwinTrial(Form::kOrdinary, kSelfResettingRows, 2, 3).Evaluate(policy);
     for (const Form form : kSelfResettingForms) {
@@ -77,7 +77,7 @@ TEST(SelfResetting, EvaluationsAreThoseOfTheTwin) {
   }
 }
 
-TEST(SelfResetting, GoesOnWithTheNextEpisodesAfterAResume) {
+TEST(SelfResetting, ContinuesWithTheNextEpisodesAfterAResume) {
   const auto resumed = [](Form form) {
     TwinTrial before(form, kSelfResettingRows, 1, 3), after(form, kSelfResettingRows, 1, 3);
     before.Collect(20);
@@ -88,7 +88,7 @@ TEST(SelfResetting, GoesOnWithTheNextEpisodesAfterAResume) {
   for (const Form form : kSelfResettingForms) EXPECT_TRUE(resumed(form) == wanted);
 }
 
-TEST(SelfResetting, MomentsAreThoseOfTheTwin) {
+TEST(SelfResetting, MomentsEqualTheTwin) {
   g_switches.moments = true;
   TwinTrial ordinary(Form::kOrdinary, kSelfResettingRows, 1, kSelfResettingRows),
       trial(Form::kSelfResetting, kSelfResettingRows, 1, 3);
@@ -123,7 +123,7 @@ TEST(OnDevice, TensorsNameTheDeviceAndAreAlignedForIt) {
   }
 }
 
-TEST(OnDevice, NothingIsLeftThereInTheEnd) {
+TEST(OnDevice, ReleasesAllMemory) {
   {
     TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
     Rollouts(trial, kHorizons);
@@ -133,7 +133,7 @@ TEST(OnDevice, NothingIsLeftThereInTheEnd) {
   EXPECT_EQ(DevicePages::blocks(), 0u);
 }
 
-TEST(OnDevice, AFailureIsToldWithoutALookAtTheDevice) {
+TEST(OnDevice, ReportsAFailureWithoutReadingTheDevice) {
   TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   g_switches.nan_row = 3;
   try {
@@ -145,14 +145,14 @@ TEST(OnDevice, AFailureIsToldWithoutALookAtTheDevice) {
   EXPECT_FALSE(trial.collector->NonFiniteObservation());
 }
 
-// The tests above rest on it.
+// The tests above depend on it.
 TEST(OnDeviceDeathTest, ItsMemoryCannotBeTouchedFromOutside) {
   auto* block = static_cast<volatile char*>(DevicePages::Allocate(1));
   EXPECT_DEATH(block[0] = 1, "");
   DevicePages::Release(const_cast<char*>(block));
 }
 
-// The sentence with which a trial is refused; empty if it is not.
+// The error of creating a trial, or empty.
 std::string Refusal(Form form, const Faults& faults) {
   g_faults = faults;
   std::string sentence;
@@ -165,7 +165,7 @@ std::string Refusal(Form form, const Faults& faults) {
   return sentence;
 }
 
-TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
+TEST(SelfResetting, IsRejectedWithoutItsExtensions) {
   EXPECT_EQ(Refusal(Form::kSelfResetting, {}), "");
   EXPECT_EQ(Refusal(Form::kSelfResetting, {.no_autoreset = true}),
             "env.self_resetting: resets itself (NATIVE_AUTORESET), but does not offer bp.env.autoreset/1, which receives its "
@@ -185,7 +185,7 @@ TEST(SelfResetting, IsRefusedWithoutWhatTheHostNeeds) {
       "of type code 2, 32 bits, scope 1, got 'final_state', [1] of type code 2, 32 bits, scope 1");
 }
 
-TEST(OnDevice, IsRefusedWithoutMemoryOrResets) {
+TEST(OnDevice, IsRejectedWithoutMemoryOrResets) {
   EXPECT_EQ(Refusal(Form::kOnDevice, {}), "");
   EXPECT_EQ(Refusal(Form::kOnDevice, {.no_memory = true}),
             "env.on_device: keeps its channels on a device, but does not offer bp.env.memory/1, which allocates buffers there");
@@ -201,8 +201,8 @@ TEST(OnDevice, IsRefusedWithoutMemoryOrResets) {
   g_switches.moments = false;
 }
 
-// What the host keeps of each step lies in its own memory wherever the channels are.
-TEST(SelfResetting, RolloutsThatTheHostCannotHoldAreRefusedOnADeviceToo) {
+// The host's record of each step is in its own memory, wherever the channels are.
+TEST(SelfResetting, RejectsRolloutsLargerThanHostMemory) {
   const TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   EXPECT_NO_THROW(CheckHorizon(1000, *trial.env, *trial.learner));
   for (const uint64_t horizon : {uint64_t{1} << 50, UINT64_MAX}) {

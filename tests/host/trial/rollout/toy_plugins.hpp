@@ -1,4 +1,4 @@
-// A small env and learner in plain ABI, inside the test program, whose every output can be told by hand.
+// A small env and learner in plain ABI, inside the test program; every output can be computed by hand.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 
 namespace backplane::toy {
 
-// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends by itself with probability 1/8
-// a step, is cut at 20 steps, pays its action, and fails if it is stepped past its end. INFO "ep/steps" repeats the steps.
+// Env: obs[0] = row, obs[1] = steps in this episode, obs[2] = noise of the episode's seed. Ends with probability 1/8 per step,
+// is cut at 20 steps, pays its action, and fails if stepped past its end. INFO "ep/steps" repeats the steps.
 inline constexpr int64_t kTimeLimit = 20;
-// Where it owns the time limit it cuts row r itself, at so many steps.
+// With its own time limit, it cuts row r at so many steps.
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
-// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action. Candidate c acts by 0.5 * (c + 1) * obs[2].
+// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action. Candidate c acts with 0.5 * (c + 1) * obs[2].
 
 struct NanPlace {
   uint64_t row;
@@ -28,19 +28,19 @@ struct NanPlace {
 struct Switches {
   std::atomic<int> fail_step{-1};                // the row whose step returns an error
   std::atomic<int> nan_row{-1};                  // the row whose reward is NaN
-  std::optional<NanPlace> nan_obs;               // the number of an observation that is NaN
+  std::optional<NanPlace> nan_obs;               // the place of an observation that is NaN
   void (*on_step)() = nullptr;                   // called at the start of every step
   std::optional<int64_t> nan_from;               // steps into an episode from which obs[2] is NaN
   bool nan_steps = false;                        // obs[1] is NaN in every step
   void (*on_act)(const bp_act& act) = nullptr;   // called at the start of every act
   bool rows_alike = false;                       // obs[0] = 0 in the next env
-  bool row_exact = false;                        // of the next learner; else its actions tell the size of the range
-  const char* keep = nullptr;                    // one more channel that the next learner wants to keep
-  bool owns_time_limit = false;                  // of the next env
-  bool endless = false;                          // of the next env: it ends no episode and declares no limit
-  int64_t declares = 0;                          // steps that an env with its own time limit, or an endless one, declares
-  uint8_t cut_flag = 1;                          // what it writes where it cuts
-  void (*edit)(bp_channel* channels) = nullptr;  // what is to be wrong with the next env's channels
+  bool row_exact = false;                        // of the next learner; if false, its actions depend on the size of the range
+  const char* keep = nullptr;                    // one more channel that the next learner keeps
+  bool owns_time_limit = false;                  // if true, the next env owns its time limit
+  bool endless = false;                          // if true, the next env ends no episode and declares no limit
+  int64_t declares = 0;                          // steps declared by an env with its own time limit, or by an endless one
+  uint8_t cut_flag = 1;                          // the flag that it writes to cut
+  void (*edit)(bp_channel* channels) = nullptr;  // edits the channels of the next env
 };
 extern Switches g_switches;
 
@@ -58,7 +58,7 @@ const bp_module& Module();
 struct ToyTrial {
   explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
   std::atomic<bool> cancelled{false};
-  std::atomic<int> beats{0};  // of the collector
+  std::atomic<int> beats{0};  // signs of life of the collector
   HostSinks sinks;
   std::unique_ptr<LoadedModule> module;
   std::unique_ptr<EnvInstance> env;

@@ -22,7 +22,7 @@ constexpr uint32_t kAgents = 2;
 constexpr int64_t kObs = 4, kState = 2;
 constexpr uint64_t kPage = 4096;
 
-std::map<void*, uint64_t> g_blocks;  // address -> bytes, whole pages
+std::map<void*, uint64_t> g_blocks;  // address -> bytes, in whole pages
 int g_open = 0;
 
 void Protect(int protection) {
@@ -65,7 +65,7 @@ class OnDevice {
  public:
   void* Allocate(uint64_t bytes) { return DevicePages::Allocate(bytes); }
   void Release(void* block) { DevicePages::Release(block); }
-  // The first copy after steps waits for them, as on a device that works behind the calls.
+  // The first copy after steps waits for them, like a device that works asynchronously.
   void ToHost(void* host, const void* device, uint64_t bytes) {
     const PhaseClock* clock = PhaseClock::OfThisThread();
     if (steps_under_way_ && clock) g_waited_in = clock->current();
@@ -196,7 +196,7 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
   bp::Handle<int8_t> final_age_;
 };
 
-// Takes the action with a random number as it comes, also a masked one: the env does not mind.
+// Picks actions by a random number, even masked ones; the env accepts them.
 struct TwinLearner {
   bp_channel out[2];
   bp_learner_spec spec;
@@ -240,7 +240,7 @@ bp_status Act(bp_learner*, const bp_act* act) {
 const bp_learner_api kLearnerApi{
     sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
 
-// The env's plugin, without what g_faults takes away.
+// The env's plugin without the parts that g_faults removes.
 template <Form kForm>
 struct Faulty {
   using Plugin = bp::EnvBatch<Twin<kForm>>;

@@ -1,5 +1,5 @@
-// One env in three forms whose outputs must agree: reset by the host, resetting itself, and resetting itself with all its
-// buffers on a made-up device, whose memory nobody can touch but the plugins while they are called.
+// One env in three forms with equal outputs: reset by the host, resetting itself, and resetting itself on a fake device. The
+// device holds all its buffers, and only plugins can touch them, during their calls.
 #pragma once
 
 #include <atomic>
@@ -12,28 +12,28 @@
 
 namespace backplane::twin {
 
-// Two agents a row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far. A
-// second OBS, "age" int8 [agent] = steps + agent. Action 2 is masked for agent 1 in every second step. An agent is paid its
-// action and some noise. A row ends by itself with probability 1/8 a step and is cut at CutAt(row) steps.
+// Two agents per row. OBS [agent] = row, agent, steps, noise of the episode's seed; STATE = steps, sum of the actions so far. A
+// second OBS, "age" int8 [agent] = steps + agent. Action 2 is masked for agent 1 in every second step. An agent's reward is its
+// action and some noise. A row ends with probability 1/8 per step and is cut at CutAt(row) steps.
 enum class Form { kOrdinary = 1, kSelfResetting, kOnDevice };
 constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5); }
 
 struct Switches {
-  bool moments = false;          // what the next learner asks for
+  bool moments = false;          // requested by the next learner
   std::atomic<int> nan_row{-1};  // the row whose rewards are NaN
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };
 extern Switches g_switches;
-extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that had to wait for steps
+extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that waited for steps
 
-// What is wrong with the next env.
+// Faults of the next env.
 struct Faults {
   bool no_autoreset = false, no_memory = false, no_final_obs = false, short_final_state = false, no_final_age = false;
   uint64_t without_flags = 0;
 };
 extern Faults g_faults;
 
-// The pages of the device. They are open to nobody but whoever holds an Open.
+// The pages of the device, accessible only while an Open exists.
 struct DevicePages {
   struct Open {
     Open();

@@ -26,7 +26,7 @@ std::string ErrorOf(std::vector<std::byte> bytes) {
   return "";
 }
 
-TEST(Frame, ComesWholeHoweverTheStreamIsCut) {
+TEST(Frame, SurvivesAnyCutOfTheStream) {
   std::vector<std::byte> stream;
   for (const size_t size : {0, 1, 1000}) {
     const std::vector<std::byte> bytes = BytesOf({FrameKind::kTurn, SomeBody(size)});
@@ -47,25 +47,25 @@ TEST(Frame, ComesWholeHoweverTheStreamIsCut) {
   }
 }
 
-TEST(Frame, ThatWasChangedOnItsWayIsAnError) {
+TEST(Frame, DetectsAChangedByte) {
   const std::vector<std::byte> whole = BytesOf({FrameKind::kJobs, SomeBody(40)});
   for (size_t i = 0; i < whole.size(); ++i) {
     std::vector<std::byte> changed = whole;
     changed[i] ^= std::byte{1};
-    const bool of_the_size = i >= 8 && i < 16;  // one that says more: the rest has not come yet
+    const bool of_the_size = i >= 8 && i < 16;  // a larger size: the rest has not arrived
     if (of_the_size && ErrorOf(changed).empty()) continue;
     EXPECT_NE(ErrorOf(changed), "") << "byte " << i;
   }
   EXPECT_EQ(ErrorOf(whole), "");
 }
 
-TEST(Frame, LargerThanAnyIsRefusedBeforeItHasCome) {
+TEST(Frame, RejectsAHugeSizeBeforeReadingIt) {
   std::vector<std::byte> bytes = BytesOf({FrameKind::kJobs, SomeBody(8)});
   bytes[14] = std::byte{1};  // 2^48 bytes
   EXPECT_THAT(ErrorOf(bytes), HasSubstr("expected a frame of at most 4294967296 bytes, got 281474976710664"));
 }
 
-TEST(Frame, AMessageIsReadBackAsItWas) {
+TEST(Frame, ReadsMessagesBackUnchanged) {
   const Score sent{3, 17, {1.5, 12, {0.25, -0.0}, {4, 1, 2, 3}}};
   FrameReader reader;
   const std::vector<std::byte> bytes = ToBytes(sent);
@@ -80,7 +80,7 @@ TEST(Frame, AMessageIsReadBackAsItWas) {
   EXPECT_EQ(read.score.moments, sent.score.moments);
 }
 
-TEST(Frame, AMessageThatIsTooShortOrTooLongIsAnError) {
+TEST(Frame, RejectsMessagesOfTheWrongLength) {
   FrameReader reader;
   const std::vector<std::byte> bytes = ToBytes(JobList{{1, 2, 3}});
   reader.Add(bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// The trial's side against workers that are played here, by hand: what it says, whom it believes, and who plays what is left.
+// The trial's messages, checks and fallback, against workers that the test plays by hand.
 #include "workers/group.hpp"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ class FakeWorker {
   void SayHello(const std::string& trial = "t1", uint64_t threads = 1) {
     Say(Hello{.token = "", .trial_id = trial, .number = 1, .threads = threads, .rows = 4});
   }
-  // Plays turns until the trial is gone, or `most` jobs, and then leaves. A job earns its number.
+  // Plays turns until the trial is gone, or `most` jobs, and then leaves. The score of a job is its number.
   void Play(const bp_request& request, uint64_t most = ~uint64_t{0}) {
     uint64_t turn = 0;
     while (const std::optional<Frame> frame = Hear()) {
@@ -164,7 +164,7 @@ TEST_F(Group, HasEachJobPlayedOnce) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-TEST_F(Group, TheTimeOfItsWorkersIsThatOfTheTrialsThreads) {
+TEST_F(Group, TimeOfWorkersCountsForTheTrialsThreads) {
   Make(1);
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
@@ -174,17 +174,17 @@ TEST_F(Group, TheTimeOfItsWorkersIsThatOfTheTrialsThreads) {
   ASSERT_TRUE(Play());
   End(&threads);
   EXPECT_GT(clocks_[0].ns(Phase::kEnvStep), 0);
-  EXPECT_EQ(clocks_[0].ns(Phase::kEnvStep), clocks_[1].ns(Phase::kEnvStep)) << "the other thread has rested just so";
-  EXPECT_LT(clocks_[0].ns(Phase::kIdle), 1'000'000) << "waiting for workers is no idleness";
+  EXPECT_EQ(clocks_[0].ns(Phase::kEnvStep), clocks_[1].ns(Phase::kEnvStep)) << "the other thread rested as long";
+  EXPECT_LT(clocks_[0].ns(Phase::kIdle), 1'000'000) << "waiting for workers is not idle time";
 }
 
-TEST_F(Group, WhatOneThatIsGoneHadTheOtherPlays) {
+TEST_F(Group, OtherWorkerPlaysJobsOfALostOne) {
   Make(2);
-  for (auto& worker : workers_) worker.SayHello();  // so that both are at work in the first turn
+  for (auto& worker : workers_) worker.SayHello();  // so that both work in the first turn
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
     workers_[0].Play(request_, 2);
-    workers_[1].Play(request_);  // not before: it could play all jobs of the first turn alone
+    workers_[1].Play(request_);  // not earlier: it could play all jobs of the first turn
   });
   ASSERT_TRUE(Play());
   EXPECT_TRUE(queue_.finished());
@@ -196,7 +196,7 @@ TEST_F(Group, WhatOneThatIsGoneHadTheOtherPlays) {
   EXPECT_THAT(warnings_[0], HasSubstr("its last output: oh"));
 }
 
-TEST_F(Group, WhereNobodyIsLeftTheTrialHasTheRest) {
+TEST_F(Group, TrialPlaysTheRestIfNoWorkerIsLeft) {
   Make(1);
   std::vector<std::thread> threads;
   threads.emplace_back([&] {
@@ -214,7 +214,7 @@ TEST_F(Group, WhereNobodyIsLeftTheTrialHasTheRest) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("the trial plays")));
 }
 
-TEST_F(Group, AnotherPlanIsTheLearnersFault) {
+TEST_F(Group, BlamesTheLearnerForADifferentPlan) {
   Make(1);
   bp_request other = request_;
   std::vector<uint64_t> seeds = seeds_;
@@ -227,7 +227,7 @@ TEST_F(Group, AnotherPlanIsTheLearnersFault) {
   });
   try {
     Play();
-    ADD_FAILURE() << "wanted a failure";
+    ADD_FAILURE() << "expected a failure";
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.status(), BP_E_INTERNAL);
     EXPECT_THAT(failure.what(),
@@ -242,7 +242,7 @@ TEST_F(Group, AFailureOfAWorkerIsTheTrialsOwn) {
   workers_[0].Say(Failed{BP_E_NUMERIC, "env.toy", "a reward is not finite"});
   try {
     Play();
-    ADD_FAILURE() << "wanted a failure";
+    ADD_FAILURE() << "expected a failure";
   } catch (const TrialFailure& failure) {
     EXPECT_EQ(failure.status(), BP_E_NUMERIC);
     EXPECT_EQ(failure.plugin(), "env.toy");
@@ -250,7 +250,7 @@ TEST_F(Group, AFailureOfAWorkerIsTheTrialsOwn) {
   }
 }
 
-TEST_F(Group, OneThatEndsBeforeItHasBegunIsAnError) {
+TEST_F(Group, WorkerThatEndsBeforeItsStartIsAnError) {
   Make(1);
   workers_[0].Leave();
   EXPECT_EQ(FailureOfPlay(), "worker 1: it fell before it loaded the plugins; its last output: oh");
@@ -283,7 +283,7 @@ TEST_F(Group, AWrongWorkerIsAnError) {
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Ready{}); }), HasSubstr("expected its hello first, got a different message"));
 }
 
-// At each place where the trial waits for a worker.
+// Hangs at each point where the trial waits for a worker.
 TEST_F(Group, EndsWorkerThatHangsAndPlaysItsJobsElsewhere) {
   const auto hangs = [&](const char* where, auto&& misbehave) {
     SCOPED_TRACE(where);
@@ -364,7 +364,7 @@ TEST_F(Group, WaitsForWorkerThatGivesSignsOfLife) {
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
-// A state that no socket holds, for a worker that does not read.
+// A state larger than a socket's buffer, for a worker that does not read.
 TEST_F(Group, DoesNotWaitForWorkerThatDoesNotRead) {
   Make(2, /*silence_s=*/2);
   std::thread thread([&] {
@@ -382,10 +382,10 @@ TEST_F(Group, DoesNotWaitForWorkerThatDoesNotRead) {
   EXPECT_THAT(warnings_, ElementsAre(testing::StartsWith("worker 1: it gave no sign of life for 2 s")));
 }
 
-TEST_F(Group, AStopIsSeenWhileItWaits) {
+TEST_F(Group, StopsWhileItWaits) {
   Make(1);
   cancelled_ = true;
-  EXPECT_FALSE(Play()) << "not even a hello has come";
+  EXPECT_FALSE(Play()) << "no hello has arrived";
 }
 
 }  // namespace

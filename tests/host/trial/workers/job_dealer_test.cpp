@@ -22,26 +22,26 @@ class Dealing : public testing::Test {
   JobDealer dealer_;
 };
 
-TEST_F(Dealing, EachGetsWhatItPlaysSideBySideAndMoreAsThatEnds) {
+TEST_F(Dealing, GivesEachItsParallelJobsAndMoreAsTheyEnd) {
   Start(12, 0, {2, 2});
-  EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1, 2, 3)) << "and as many again, as long as there is much to do";
+  EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1, 2, 3)) << "twice as many while much is left";
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(4, 5));
   EXPECT_THAT(dealer_.Deal(1), IsEmpty());
   EXPECT_TRUE(dealer_.Finish(1, 5));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(6));
 }
 
-TEST_F(Dealing, AScoreCountsOnceAndFromWhoHasTheJob) {
+TEST_F(Dealing, CountsAScoreOnceAndOnlyFromItsWorker) {
   Start(2, 0, {1, 1});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0));
-  EXPECT_FALSE(dealer_.Finish(1, 0)) << "it is another's";
-  EXPECT_FALSE(dealer_.Finish(0, 1)) << "nobody has it";
+  EXPECT_FALSE(dealer_.Finish(1, 0)) << "it belongs to the other worker";
+  EXPECT_FALSE(dealer_.Finish(0, 1)) << "no worker has it";
   EXPECT_FALSE(dealer_.Finish(0, 77));
   EXPECT_TRUE(dealer_.Finish(0, 0));
   EXPECT_FALSE(dealer_.Finish(0, 0));
 }
 
-TEST_F(Dealing, WhatOneThatIsGoneHadGoesToTheOthers) {
+TEST_F(Dealing, MovesJobsOfALostWorkerToTheOthers) {
   Start(4, 0, {2, 2});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(2, 3));
@@ -54,7 +54,7 @@ TEST_F(Dealing, WhatOneThatIsGoneHadGoesToTheOthers) {
   EXPECT_TRUE(queue_.finished());
 }
 
-TEST_F(Dealing, WhereNobodyIsLeftTheQueueHasTheRestAgain) {
+TEST_F(Dealing, ReturnsTheRestToTheQueueIfNoWorkerIsLeft) {
   Start(4, 0, {2, 2});
   dealer_.Deal(0), dealer_.Deal(1);
   EXPECT_TRUE(dealer_.Finish(0, 0) && dealer_.Finish(1, 3));
@@ -66,12 +66,12 @@ TEST_F(Dealing, WhereNobodyIsLeftTheQueueHasTheRestAgain) {
   EXPECT_EQ(queue_.Take(), std::nullopt);
 }
 
-TEST_F(Dealing, NoMoreCandidatesAreBegunThanMayBeInFlight) {
+TEST_F(Dealing, LimitsCandidatesInFlight) {
   Start(6, 3, {2, 2});
   EXPECT_THAT(dealer_.Deal(0), ElementsAre(0, 1));
   EXPECT_THAT(dealer_.Deal(1), ElementsAre(2));
   EXPECT_TRUE(dealer_.Finish(0, 1));
-  EXPECT_THAT(dealer_.Deal(1), ElementsAre(3)) << "who asks first gets the place that has become free";
+  EXPECT_THAT(dealer_.Deal(1), ElementsAre(3)) << "the first caller gets the free slot";
   EXPECT_THAT(dealer_.Deal(0), IsEmpty());
 }
 

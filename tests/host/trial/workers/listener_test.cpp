@@ -16,10 +16,10 @@ void SayHelloTo(int fd, const std::string& token, uint64_t number) {
   SendAll(fd, ToBytes(Hello{.token = token, .trial_id = "t1", .number = number}));
 }
 
-// Waits as long as a busy machine takes to hand a connection over.
+// The wait covers handing over a connection on a busy machine.
 std::optional<WorkerListener::Caller> CallerOf(WorkerListener& listener) { return listener.Await(10'000); }
 
-TEST(WorkerListener, KnowsWorkersByTheTokenAndLeavesTheirHelloToBeRead) {
+TEST(WorkerListener, AcceptsWorkersByTokenAndLeavesTheirHelloUnread) {
   WorkerListener listener("127.0.0.1", "secret");
   EXPECT_THAT(listener.at(), testing::StartsWith("127.0.0.1:"));
   const int worker = CallTrial(listener.at());
@@ -51,10 +51,10 @@ TEST(WorkerListener, HangsUpOnAnybodyElse) {
   close(guesses), close(scans);
 }
 
-TEST(WorkerListener, WhereNobodyListensIsASentence) {
+TEST(WorkerListener, ReportsAnAddressWithoutAListener) {
   try {
     CallTrial("127.0.0.1:1");
-    ADD_FAILURE() << "somebody does";
+    ADD_FAILURE() << "expected an error";
   } catch (const std::runtime_error& e) {
     EXPECT_THAT(e.what(), HasSubstr("cannot reach the trial at 127.0.0.1:1: "));
   }

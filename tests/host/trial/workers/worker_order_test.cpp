@@ -30,7 +30,7 @@ TEST(WorkerOrder, IsReadBackFromItsArguments) {
   EXPECT_EQ(read.fd, 7);
 }
 
-TEST(WorkerOrder, ThatIsWrongIsASentence) {
+TEST(WorkerOrder, RejectsInvalidArguments) {
   EXPECT_THAT(RefusalOf({"--fd", "3"}), HasSubstr("expected a trial.json, got none"));
   EXPECT_THAT(RefusalOf({"t.json"}), HasSubstr("expected --fd or --connect, got neither"));
   EXPECT_THAT(RefusalOf({"t.json", "--fd", "3", "--connect", "a:1"}), HasSubstr("got both"));
