@@ -38,7 +38,7 @@ TEST_F(ApplyFinding, RunsTheFileWithTheFirstChangeInAFolderOfItsOwn) {
               AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("its findings: ")));
 }
 
-TEST_F(ApplyFinding, OfASweptPathAddsAPoint) {
+TEST_F(ApplyFinding, AddsAPointForASweptPath) {
   Write("toil.yaml", std::string(kToil) +
                          "sweep: {list: [{name: few, learner.options.epochs: 4}]}\n"
                          "report: {kind: comparison}\n");

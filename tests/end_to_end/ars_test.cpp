@@ -60,7 +60,7 @@ budget: {iterations: 1}
   EXPECT_EQ(Result("envs")["env_steps"], 2 * 4096) << "4,096 episodes of 2 steps";
 }
 
-TEST_F(Ars, MoreTopDirectionsThanDirectionsAreRefusedAtTheirPlace) {
+TEST_F(Ars, LocatesTheErrorOfMoreTopDirectionsThanDirections) {
   Write("top.yaml", R"(experiment: top
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_dirs: 4, top_dirs: 5}}

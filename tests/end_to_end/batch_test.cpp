@@ -62,7 +62,7 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   EXPECT_EQ(States("all", "env.options.how")["exit"].attempts, 1);
 }
 
-TEST_F(Batch, WhatIsTriedAgainAtOnceFindsItsFolderFree) {
+TEST_F(Batch, AnImmediateRetryFindsItsFolderUnlocked) {
   Write("again.yaml", std::string("experiment: again") + kMisbehaving + "on_failure: {signal: {retry: 1}}\n");
   const Finished run = Run("run again.yaml --set env.options.how=kill" + kWithFixtures);
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -99,7 +99,7 @@ TEST_F(Batch, WhereStandardDescriptorsAreClosedNoFileTakesTheirPlace) {
   EXPECT_EQ(Wait(pid).exit, 130);
 }
 
-TEST_F(Batch, WallTimeAsksFirstAndKeepsWhatWasMeasured) {
+TEST_F(Batch, WallTimeStopsTrialsGentlyAndKeepsTheirMetrics) {
   Write("late.yaml", std::string("experiment: late") + kMisbehaving + "resources: {wall_time: 2s}\n");
   const Finished run = Run("run late.yaml --set budget.iterations=100000 --set env.options.sleep_us=100" + kWithFixtures);
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -164,7 +164,7 @@ TEST_F(Batch, TheFrontierHoldsForPointsThatAreAddedLater) {
   EXPECT_EQ(States("grow", "env.options.size")["64"].attempts, 0);
 }
 
-TEST_F(Batch, AResultWithoutItsEventIsTakenOverIntoEveryTable) {
+TEST_F(Batch, AdoptsAResultWithoutItsEventIntoEveryTable) {
   Write("adopt.yaml", std::string("experiment: adopt") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run = "run adopt.yaml" + kWithFixtures;
   ASSERT_EQ(Run(run).exit, 0);
@@ -214,7 +214,7 @@ sweep:
   EXPECT_EQ(ids(again).size(), 8u);
 }
 
-TEST_F(Batch, AFailedReplaySaysSo) {
+TEST_F(Batch, AFailedReplayReportsItsFailure) {
   Write("nan.yaml", std::string("experiment: nan") + kMisbehaving);
   ASSERT_EQ(Run("run nan.yaml --set env.options.how=nan" + kWithFixtures).exit, 1);
   const std::string id = Attempt("nan").parent_path().filename();
@@ -252,7 +252,7 @@ sweep: {grid: {env.options.sleep_us: [500, 501, 502, 503]}}
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("seen") / "seen.json"))["state"], "done");
 }
 
-TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
+TEST_F(Batch, RejectsAChangedPluginUnderFinishedTrialsUntilAccepted) {
   std::filesystem::create_directories(dir_ / "plugins");
   std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so",
                              dir_ / "plugins/env_misbehaves.so");
@@ -307,7 +307,7 @@ budget: {iterations: 2}
   EXPECT_NE(Lines(Out("model") / "plan.jsonl").at(0)["trial_id"], before);
 }
 
-TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOldFile) {
+TEST_F(Batch, RestartsATrialOfAChangedPluginAndResumesWithTheOldFile) {
   std::filesystem::create_directories(dir_ / "plugins");
   const std::filesystem::path plugin = dir_ / "plugins/env_misbehaves.so";
   std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so", plugin);
@@ -332,7 +332,7 @@ TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOl
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("stopped") / "trials" / old / "attempt-2/result.json"))["state"], "COMPLETED");
 }
 
-TEST_F(Batch, ANewPointRunsAloneBesideTheFinishedOnes) {
+TEST_F(Batch, RunsOnlyANewPointOfAGrownSweep) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run grow.yaml" + kWithFixtures).exit, 0);
   ASSERT_EQ(Run("run grow.yaml --sweep env.options.size=1,2,3" + kWithFixtures).exit, 0);

@@ -48,7 +48,7 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
                                HasSubstr("rollout:\n  num_envs_per_env_runner: 64\n")));
   const nlohmann::json results = nlohmann::json::parse(ReadFile(dir_ / "outputs/bench_walk/report/bench_results.json"));
   EXPECT_EQ(results["name"], "bench");
-  // What was measured can be measured again by hand, and has neither evaluations nor a budget of steps.
+  // The user can run the measured file by hand. It has neither evaluations nor a budget of steps.
   const Finished again = Run("config check outputs/bench_walk.yaml");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("2 points, 2 trials"));
@@ -57,7 +57,7 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "those are the experiment's own results";
 }
 
-TEST_F(BenchCommand, AReportProgramThatCrashesCostsWhatItShows) {
+TEST_F(BenchCommand, ACrashOfTheReportProgramLosesOnlyTheReport) {
   Write("walk.yaml", kWalk);
   const Finished bench = RunBesideReportProgram("kill -KILL $$", "bench walk.yaml --batch 1,4 --seconds 0.1");
   EXPECT_EQ(0, bench.exit) << bench.err;
@@ -76,7 +76,7 @@ TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
   EXPECT_EQ(check.exit, 0) << check.err;
 }
 
-TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
+TEST_F(BenchCommand, ComparesAPresetWithTheFile) {
   Write("walk.yaml", WalkWithoutSweep());
   Write("presets/wide.yaml",
         "rollout: {num_env_runners: 2, num_envs_per_env_runner: 32}\n"
@@ -93,7 +93,7 @@ TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
   EXPECT_THAT(none.err, HasSubstr("wide"));
 }
 
-TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
+TEST_F(BenchCommand, MeasuresOnlyTheFirstStage) {
   Write("walk.yaml",
         WalkWithoutSweep() + "stages: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
@@ -103,7 +103,7 @@ TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
   EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
 }
 
-TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
+TEST_F(BenchCommand, ReplacesNoFileOfTheUser) {
   Write("walk.yaml", kWalk);
   const Finished file = Run("bench walk.yaml --out walk");
   EXPECT_EQ(file.exit, 2);
@@ -119,7 +119,7 @@ TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
   EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");
 }
 
-TEST_F(BenchCommand, RefusesWhatItCanNotMeasureBeforeAnythingStarts) {
+TEST_F(BenchCommand, RejectsUnmeasurableFilesBeforeTheStart) {
   Write("walk.yaml", kWalk);
   const Finished typo = Run("bench walk.yaml --set learner.options.horizn=3");
   EXPECT_EQ(typo.exit, 2);

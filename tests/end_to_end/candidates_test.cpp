@@ -70,7 +70,7 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
   }
 }
 
-TEST_F(Candidates, OfALearnerThatIsNotRowExactGiveTheSameForAnyThreads) {
+TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsWithoutRowExactness) {
   std::vector<std::string> values, weights;
   for (const int threads : kThreads) {
     const std::string name = "waves" + std::to_string(threads);

@@ -1,4 +1,4 @@
-// The check before anything starts: what it finds, and what ends it from outside.
+// The plugin check before a run: its findings, and interrupts from outside.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -85,7 +85,7 @@ TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
   EXPECT_EQ(Run(command).exit, 0);
 }
 
-TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
+TEST_F(Check, ReportsAfterACtrlCThatNoTrialWasStarted) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::string command =
       "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
@@ -118,7 +118,7 @@ TEST_F(Check, ReportsAPluginThatCrashesOnce) {
                                       HasSubstr("1 error in crash.yaml")));
 }
 
-// What a plugin file breaks that no trial has ever run with.
+// Broken rules of a plugin file that no trial has used yet.
 class FastCheck : public BatchTest {
  protected:
   FastCheck() {
@@ -133,7 +133,7 @@ monitors: []
   Finished RunFlawed(const std::string& more) { return Run("run flawed.yaml " + more + kWithFixtures); }
 };
 
-TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
+TEST_F(FastCheck, ReportsABrokenRuleOnceBeforeTraining) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=reward_unwritten --sweep learner.options.horizon=16,32");
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -164,7 +164,7 @@ TEST_F(FastCheck, AFileThatKeptTheRulesIsTriedNoMore) {
   EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 1);
 }
 
-TEST_F(FastCheck, RunsAsItIsWhereThatIsAskedAndWithoutACache) {
+TEST_F(FastCheck, IsSkippedOnRequestAndRunsWithoutACache) {
   setenv("BACKPLANE_VALIDATE", "off", 1);
   EXPECT_EQ(RunFlawed("--set env.options.flaw=reward_unwritten").exit, 0);
   unsetenv("BACKPLANE_VALIDATE");

@@ -11,7 +11,7 @@ import time
 IN_SIGHT = "Object.defineProperty(document, 'visibilityState', {value: '%s', configurable: true}) && true"
 
 
-# wordsOf(figure): what it finds wrong with a figure's words stands in found.texts.
+# wordsOf(figure) adds flaws of a figure's text to found.texts.
 WORDS = r"""
 function wordsOf(figure) {
   const panels = [...figure.querySelectorAll('.live > div > svg, .live > div')].filter(one => one.tagName === 'svg');
@@ -114,7 +114,7 @@ class Chromium:
         while True:
             try:
                 value = self.evaluate(expression)
-            except RuntimeError:  # the page is being loaded anew
+            except RuntimeError:  # the page is reloading
                 value = None
             if value:
                 return value
@@ -126,15 +126,15 @@ class Chromium:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=url)
-        # Out of sight, so that a page that lives does not load itself anew before a busy machine comes to look at it.
+        # Hides the page, so that a live page does not reload before a busy machine looks at it.
         self.wait_for("document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 60)
 
     def flaws_of_words(self):
-        """Of all figures: what is cut, and what lies on each other."""
+        """Cut and overlapping words of all figures."""
         return self.evaluate("(() => { const found = {texts: []};" + WORDS + "document.querySelectorAll('figure.figure').forEach(wordsOf); return found.texts; })()")
 
     def barriers(self, axe):
-        """What axe-core, of which this is the script, finds to be serious."""
+        """Serious findings of axe-core; `axe` is the path of its script."""
         self.evaluate(axe.read_text() + ";0")
         return self.evaluate(AXE)
 

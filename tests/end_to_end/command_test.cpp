@@ -1,4 +1,4 @@
-// Trials by command: a program of the user's in the place of plugins.
+// Trials by command: users' programs instead of plugins.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -17,13 +17,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What each script begins with: the file that users copy.
+// Each script's first lines, which users copy.
 const std::string kImport = "import sys, os, time\nsys.path.insert(0, '" BACKPLANE_SOURCE_DIR
                             "/host/client')\nimport backplane_client\nsys.path.pop(0)\n";
 
 class TrialByCommand : public BatchTest {
  protected:
-  // The lines of metrics.jsonl of a trial, of all its attempts, without those that a later one said again.
+  // Lines of a trial's metrics.jsonl over all attempts, without those that a later attempt repeats.
   static std::vector<json> LinesOf(const std::filesystem::path& trial) {
     std::vector<json> all;
     for (int attempt = 1; std::filesystem::exists(trial / ("attempt-" + std::to_string(attempt))); ++attempt) {
@@ -111,7 +111,7 @@ sweep: {grid: {learner.options.lr: [0.5, 2]}, seeds: {n: 2, first: 7}}
   EXPECT_EQ(std::count_if(events.begin(), events.end(), [](const json& event) { return event["kind"] == "attempt.start"; }), 4);
 }
 
-TEST_F(TrialByCommand, WhatItsSupervisorLostWithAKillTheNextOneGoesOnWith) {
+TEST_F(TrialByCommand, TheNextSupervisorResumesATrialAfterAKill) {
   Write("steps.py", kImport + R"(
 folder, seed = sys.argv[1], int(sys.argv[2])
 count = os.path.join(folder, "count")
@@ -156,7 +156,7 @@ sweep: {seeds: {n: 2}}
   EXPECT_EQ(again.exit, 0) << "what was written is what the record says: " << again.err;
 }
 
-TEST_F(TrialByCommand, AStopIsPassedOnAndTheTrialGoesOnLater) {
+TEST_F(TrialByCommand, AStopReachesTheCommandAndTheTrialResumesLater) {
   Write("patient.py", R"(
 import os, signal, sys, time
 mark = os.path.join(sys.argv[1], "saved")
@@ -181,7 +181,7 @@ while True: time.sleep(1)
   EXPECT_TRUE(std::filesystem::exists(Trial("patient") / "attempt-2/result.json"));
 }
 
-TEST_F(TrialByCommand, AFailureIsToldWithItsLastWords) {
+TEST_F(TrialByCommand, AFailureIsReportedWithTheLastLinesOfOutput) {
   Write("fails.yaml", R"(
 learner: {command: [sh, -c, "echo begun; echo 'ValueError: no such corpus' >&2; exit 3"]}
 )");
@@ -196,7 +196,7 @@ learner: {command: [sh, -c, "echo begun; echo 'ValueError: no such corpus' >&2; 
   EXPECT_EQ(Result("dies")["error"], "sh died of SIGSEGV");
 }
 
-TEST_F(TrialByCommand, OutOfMemoryIsToldFromItsLastLines) {
+TEST_F(TrialByCommand, OutOfMemoryIsRecognizedByTheLastLinesOfOutput) {
   Write("memory.yaml", R"(
 learner: {command: [sh, -c, "echo '{words}' >&2; exit 1"], options: {words: none}}
 sweep: {grid: {learner.options.words: [MemoryError, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", plain]}}
@@ -306,7 +306,7 @@ TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {
   }
 }
 
-TEST_F(TrialByCommand, NothingThatItStartedOutlivesIt) {
+TEST_F(TrialByCommand, KillsAllProcessesThatTheCommandStarted) {
   Write("leaves.yaml", R"(
 learner: {command: [sh, -c, "setsid sleep 4321 & setsid sh -c 'sleep 4322 & sleep 4323' & sleep 0.3; echo left"]}
 )");
@@ -328,7 +328,7 @@ resources: {hang_timeout: 2s}
   EXPECT_FALSE(Runs({"sleep", "1000"}));
 }
 
-TEST_F(TrialByCommand, AnotherScriptUnderFinishedTrialsIsRefusedUntilItIsAccepted) {
+TEST_F(TrialByCommand, RejectsAChangedScriptUnderFinishedTrialsUntilAccepted) {
   Write("script.sh", "echo one\n");
   Write("data.txt", "a");
   Write("changes.yaml", "learner: {command: [sh, script.sh], files: [data.txt]}\n");

@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A random search that learns, and uniform actions, which earn what they earned.
+// A random search that learns, and uniform actions, whose return stays the same.
 constexpr char kLearns[] = R"(experiment: learns
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_dirs: 2, noise_std: 0.05}}
@@ -55,7 +55,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.<wbr>plugin"), HasSubstr("compare")));
-  // Nothing is left to run, and the file itself is no batch.
+  // No trial is left to run, and the file is still no batch.
   const Finished again = Run("compare learns.yaml --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, StartsWith("learns is better than stays by "));
@@ -146,7 +146,7 @@ TEST_F(CompareCommand, ResumesLookThatRanAsAPlan) {
   EXPECT_THAT(Run("run --help").out, testing::Not(HasSubstr("--plan ")));
 }
 
-TEST_F(CompareCommand, ThreeSeedsAreRefusedBeforeTheStart) {
+TEST_F(CompareCommand, RejectsThreeSeedsBeforeTheStart) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {n: 3, max: 1}\n"));
   const Finished compare = Run("compare learns.yaml");
   EXPECT_EQ(compare.exit, 2);
@@ -238,7 +238,7 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
-TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
+TEST_F(CompareCommand, NeedsTheDirectionOfAMetricBeforeTheStart) {
   for (const char* metric : {"2 * return", "ep/length"}) {
     Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: " + metric + "\n  looks: {max: 1}\n"));
     for (const char* dry : {"", " --dry-run"}) {
@@ -252,7 +252,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   EXPECT_EQ(Starts("learns"), 0u);
   const Finished then = Run("compare learns.yaml --quiet --direction up");
   EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
-  // Of what a plugin registers it says so itself, and of its own measures the host knows.
+  // Plugins register the direction of their measures, and the host knows its own.
   for (const char* known : {"train/return_max", "wall_s"}) {
     const Finished dry = Run("compare learns.yaml --out outputs/new --dry-run --metric " + std::string(known));
     EXPECT_EQ(dry.exit, 0) << known << dry.err;
@@ -262,7 +262,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   EXPECT_THAT(malformed.err, HasSubstr("compare.metric: expected a metric or an expression of metrics, got 'return *'"));
 }
 
-TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {
+TEST_F(CompareCommand, RejectsIdenticalArmsBeforeTheStart) {
   Write("learns.yaml", kLearns + std::string("compare: {arms: [{name: a}, {name: b}]}\n"));
   const Finished compare = Run("compare learns.yaml");
   EXPECT_EQ(compare.exit, 2);
@@ -287,7 +287,7 @@ TEST_F(CompareCommand, AMisspeltMetricIsFoundBeforeTheStart) {
   }
 }
 
-TEST_F(CompareCommand, DryRunSaysWhatItCosts) {
+TEST_F(CompareCommand, DryRunReportsTheNumberOfTrials) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame));
   const Finished dry = Run("compare learns.yaml --dry-run");
   EXPECT_EQ(dry.exit, 0) << dry.err;

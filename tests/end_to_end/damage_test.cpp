@@ -1,4 +1,4 @@
-// What is finished stays as it was, or the program says so: files lost and altered afterwards, and disks that are full.
+// Lost and damaged files and full disks: finished trials stay unchanged, or the program reports the damage.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -37,7 +37,7 @@ class DamagedResults : public ProgramTest {
     for (const nlohmann::json& event : Events(experiment)) starts += event["kind"] == "attempt.start" ? 1 : 0;
     return starts;
   }
-  // Every command that reads results says what is wrong, with exit 1, and gives what it can.
+  // Every command that reads results reports the damage with exit 1, and prints the undamaged rest.
   void ExpectTold(const std::string& out, const std::string& sentence) {
     for (const std::string& command : {"status " + out, "status " + out + " --json", "export csv " + out, "export tb " + out,
                                        "export sqlite " + out + " --to copy.sqlite", "report " + out, "store rebuild " + out}) {
@@ -88,7 +88,7 @@ TEST_F(DamagedResults, PrintNoNameOfJsonExceptions) {
   }
 }
 
-TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
+TEST_F(DamagedResults, AreReportedByEveryCommandAndRunAgainFromScratch) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   EXPECT_EQ(Run("status outputs/two").exit, 0);
@@ -148,8 +148,8 @@ TEST_F(DamagedResults, AreLeftAloneByOnlyFailed) {
   EXPECT_EQ(Starts("two"), 2u) << "none of them failed";
 }
 
-// A folder as it was before ends of attempts held the number of lines.
-TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
+// A folder of a version whose attempt.end events had no line counts.
+TEST_F(DamagedResults, AreFoundInAnOlderFolderByTheirIterations) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   const fs::path out = Out("two");
@@ -232,7 +232,7 @@ budget: {iterations: 400}
   EXPECT_THAT(Run("status outputs/long").err, HasSubstr("attempt-1/metrics.jsonl: expected "));
 }
 
-// Who waits for the disk how often, and for what first; seen from outside.
+// Counts waits for the disk per process and checks their order, seen from outside.
 TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer wants to be loaded first";
@@ -254,13 +254,13 @@ TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
   constexpr size_t kTrials = 2, kCheckpoints = 3;  // after 2 and 4 iterations, and at the end
   EXPECT_LE(of_trials.size(), kTrials * (2 + 4 * kCheckpoints)) << syncs;
   EXPECT_EQ(of_events.size(), kTrials * 2 + 2) << "start and end of each attempt, and of the session\n" << syncs;
-  // With one trial after the other the order is that of the file.
+  // One trial runs after the other, so the order is the file's order.
   ASSERT_FALSE(of_trials.empty());
   EXPECT_THAT(of_trials.front(), HasSubstr("metrics.jsonl")) << "before the first checkpoint";
 }
 
-// The metrics do not fit: no result that says COMPLETED without them, and the same command goes on when there is room.
-TEST_F(DamagedResults, NeverComeOfAFullDisk) {
+// The metrics do not fit: no COMPLETED result exists without them, and the same command resumes once there is space.
+TEST_F(DamagedResults, LeaveNoResultWithoutMetricsOnAFullDisk) {
   Write("full.yaml", R"(experiment: full
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 1}}

@@ -67,7 +67,7 @@ TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
   EXPECT_THAT(before, UnorderedElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
+TEST_F(DataTrials, ThatDoNotFitShrinkMicroBatchesAndKeepTheirUpdates) {
   WriteFile("whole", "budget: {epochs: 1}\n");
   ASSERT_EQ(RunFile("whole").exit, 0);
   WriteFile("small", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");  // two items of 6 numbers
@@ -82,7 +82,7 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_THAT(run.err, HasSubstr("continuing with 2 items at a time instead of 4"));
 }
 
-TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
+TEST_F(DataTrials, RecordDeviceMemoryAndTheNumberOfOverflows) {
   WriteFile("told", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");
   ASSERT_EQ(RunFile("told").exit, 0);
   const std::vector<nlohmann::json> lines = WithTimes("told");
@@ -236,7 +236,7 @@ evaluation: {episodes: 10, every_iterations: 3}
   }
 }
 
-TEST_F(DataTrials, TellWhatTheirEnvsSay) {
+TEST_F(DataTrials, RecordFactsAndWarningsOfTheirEnvs) {
   const auto run = [this](const std::string& name, const std::string& options) {
     Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, " + options + R"(}}
 learner: {plugin: adds, options: {group: 8, micro_batch: 4}}

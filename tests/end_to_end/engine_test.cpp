@@ -1,5 +1,5 @@
-// What `run --engine` refuses before the first trial. Commands of Slurm are shell scripts here; with the real ones
-// scripts/check_cluster runs.
+// Checks of `run --engine` before the first trial. Slurm's commands are shell scripts here; scripts/check_cluster runs the real
+// ones.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -98,7 +98,7 @@ TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
   EXPECT_EQ(Run("run two.yaml --engine local").exit, 0) << "the same folder goes on here";
 }
 
-TEST_F(EngineOption, WhatSbatchRefusesIsSaidInItsWords) {
+TEST_F(EngineOption, ReportsSbatchErrorsVerbatim) {
   FakeSlurm("true");
   Script("sbatch", "test \"$1\" = --version && exit 0\necho 'sbatch: error: invalid partition specified: long' >&2; exit 1");
   const Finished run = Run("run two.yaml --engine slurm");
@@ -106,7 +106,7 @@ TEST_F(EngineOption, WhatSbatchRefusesIsSaidInItsWords) {
   EXPECT_THAT(run.err, HasSubstr("invalid partition specified: long"));
 }
 
-// Slurm in a line: the array's script runs beside the batch, as a node would run it.
+// Slurm in one line: the array's script runs in parallel with the batch, as on a node.
 TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   FakeSlurm("kill -0 \"$(cat worker.pid)\" 2>/dev/null && echo 12 0 RUNNING; true");
   Script(

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""TensorBoard's own reader against metrics.jsonl: what monitor.tensorboard and `export tb` write holds every value.
+"""Reads monitor.tensorboard's and `export tb`'s files with TensorBoard's own reader, and finds every value of metrics.jsonl.
 
   event_files_test.py PROGRAM        runs in .venv-oracle, which has TensorBoard's reader
 
@@ -94,7 +94,7 @@ def expect_equal(what, found, wanted):
 
 
 def expect_well_formed(folder, attempts):
-    """Each file starts with the version; the second of a run says where it goes on; wall times are now and do not fall."""
+    """Each file starts with the version, and the second of a run with its resume step. Wall times are current and do not decrease."""
     files = sorted(folder.glob("*tfevents*"))
     assert len(files) == attempts, f"{len(files)} files for {attempts} attempts"
     for number, file in enumerate(files, 1):

@@ -1,5 +1,5 @@
-// Envs and learners that break the contract, each in a process of its own: what they break is told in a sentence of its own
-// with the right plugin's name, and no such trial counts as done. Rows of specs are in tests/fixtures/plugins/faults.hpp.
+// Envs and learners that break the contract, each in its own process: every fault has its own error with the right plugin's
+// name, and the trial does not count as completed. tests/fixtures/plugins/faults.hpp has the rows of specs.
 #include "../fixtures/plugins/faults.hpp"
 
 #include <gmock/gmock.h>
@@ -182,8 +182,8 @@ evaluation: {episodes: 2}
     spec_ = nlohmann::json::parse(ReadFile(Attempt("ok").parent_path() / "trial.json"));
   }
 
-  // Runs the trial with that fault; what its result, or what is left of it, says.
-  // On one thread the block of rows that meets the fault first is always the same.
+  // Runs the trial with this fault and returns its result, or the remains of one.
+  // One thread makes the first faulty block of rows deterministic.
   nlohmann::json Trial(const std::string& who, const std::string& fault, const std::string& actions, const char* check = "",
                        int threads = 1) {
     nlohmann::json spec = spec_;
@@ -200,7 +200,7 @@ evaluation: {episodes: 2}
     return nlohmann::json::parse(ReadFile(folder / "result.json"), nullptr, false);
   }
 
-  // Goes on from the checkpoint of the calm trial for an iteration more.
+  // Resumes the fault-free trial's checkpoint for one more iteration.
   nlohmann::json GoOn(const LoadFault& how) {
     const std::filesystem::path folder = dir_ / (std::string(how.who) + "-" + how.fault);
     std::filesystem::create_directories(folder);
@@ -221,7 +221,7 @@ evaluation: {episodes: 2}
     return nlohmann::json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
   }
 
-  // Whose code ran last, from the mapped file that a crash leaves: the text "env.faulty" or "learner.faulty" in it.
+  // Id of the plugin whose code ran last, "env.faulty" or "learner.faulty", read from the mapped file that survives a crash.
   static std::string StatusPlugin(const std::filesystem::path& folder) {
     const std::string status = ReadFile(folder / "status");
     return status.find(kLearner) != std::string::npos ? kLearner : status.find(kEnv) != std::string::npos ? kEnv : "";
@@ -304,7 +304,7 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
   EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
 }
 
-TEST_F(Faults, AStateThatIsRefusedIsSetAside) {
+TEST_F(Faults, ARejectedStateIsSetAside) {
   constexpr LoadFault faults[] = {{"learner", "load_refuses", "load"}, {"env", "set_refuses", "restore"}};
   for (const LoadFault& how : faults) {
     SCOPED_TRACE(how.fault);
@@ -317,8 +317,8 @@ TEST_F(Faults, AStateThatIsRefusedIsSetAside) {
   }
 }
 
-// It would be so with any checkpoint: the attempt is lost, and what it would have gone on from is not.
-TEST_F(Faults, APluginThatBreaksWhileItTakesUpAStateCostsNoCheckpoint) {
+// Any checkpoint would fail the same way: only the attempt is lost, and the checkpoint stays.
+TEST_F(Faults, APluginThatBreaksDuringALoadCostsNoCheckpoint) {
   constexpr LoadFault faults[] = {{"learner", "load_throws", "let an exception out: out of load"},
                                   {"learner", "load_status_7", "load: expected a status from -10 to 0, got 7"},
                                   {"env", "set_throws", "let an exception out: out of set"},

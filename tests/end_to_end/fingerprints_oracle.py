@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fingerprints.bin against PyPI's xxhash: the hashes are those of bytes that are known without the host.
+"""Compares fingerprints.bin with hashes of PyPI's xxhash over bytes that the script knows without the host.
 
   fingerprints_oracle.py PROGRAM FIXTURES        runs in .venv-oracle, which has xxhash
 

@@ -69,13 +69,13 @@ TEST_F(FingerprintsOfRuns, NameTheObservationsWhereAnotherSeedParts) {
       << "all were paid 1, and no episode has ended";
 }
 
-TEST_F(FingerprintsOfRuns, OfALearnerThatTellsNoTensorsAreOfItsState) {
+TEST_F(FingerprintsOfRuns, HashTheStateOfALearnerWithoutNamedTensors) {
   RunFlips("plain", "", "flips_untold");
   RunFlips("flipped", "--set learner.options.flip_at=7", "flips_untold");
   EXPECT_THAT(Bits("plain", "flipped").out, HasSubstr("the first difference is in iteration 7: weights, tensor state;"));
 }
 
-TEST_F(FingerprintsOfRuns, OfATrialThatWasKilledAndWentOnAreThoseOfOneThatWasNot) {
+TEST_F(FingerprintsOfRuns, AreTheSameForAResumedTrialAsForAnUninterruptedOne) {
   RunFlips("whole");
   const std::string slow = "--set learner.options.sleep_ms=100 --set checkpoint.every_iterations=3";
   const pid_t pid = Start(CommandOf("killed", slow));
@@ -94,7 +94,7 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   const Finished same = Run("replay outputs/replayed " + id);
   EXPECT_EQ(same.exit, 0) << same.err;
   EXPECT_THAT(same.out, HasSubstr("fingerprints: equal bit for bit: 12 iterations, 96 hashes\n"));
-  // What the record has of another run: this one's metrics do not show it.
+  // The fingerprints of a different run; the metrics are this run's.
   RunFlips("flipped", "--set learner.options.flip_at=7");
   std::filesystem::copy_file(FileOf("flipped"), FileOf("replayed"), std::filesystem::copy_options::overwrite_existing);
   const Finished differs = Run("replay outputs/replayed " + id);
@@ -103,7 +103,7 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed; the 12 recorded ones are equal bit for bit"));
 }
 
-TEST_F(FingerprintsOfRuns, AreLeftOutAndSaidToBeMissingWhereTheFileSaysSo) {
+TEST_F(FingerprintsOfRuns, AreOmittedOnRequestAndReportedAsMissing) {
   RunFlips("with");
   RunFlips("without", "--set output.fingerprints=false");
   EXPECT_FALSE(std::filesystem::exists(FileOf("without")));
@@ -127,7 +127,7 @@ TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToThere) {
   EXPECT_THAT(found.out, HasSubstr("fingerprints.bin is damaged at byte "));
 }
 
-TEST_F(FingerprintsOfRuns, OfOtherFoldersAreRefused) {
+TEST_F(FingerprintsOfRuns, RejectFoldersWithoutResults) {
   RunFlips("plain");
   const Finished wrong = Run("compare --bits outputs/plain outputs/nothing");
   EXPECT_EQ(wrong.exit, 2);

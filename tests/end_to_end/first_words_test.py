@@ -14,7 +14,7 @@ ROW = re.compile(r"\| `(backplane[^`]*)` \| (\d+) \| `([^`]+)` \|")
 
 
 def plain(text):
-    """On one line and without the backquotes that a table can not hold."""
+    """On one line, without the backquotes that a table cannot hold."""
     return " ".join(text.replace("`", "").split())
 
 

@@ -1,4 +1,4 @@
-// The results folder while a batch runs: whoever moves, deletes or replaces it hears of it, and nothing is written elsewhere.
+// The results folder of a running batch: the user learns of its move, deletion or replacement, and no other folder is written.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -46,7 +46,7 @@ monitors: []
   std::chrono::steady_clock::time_point meddled_;
 };
 
-TEST_F(Folder, WhereItWasMovedTheResultsGoWithItAndTheNewNameIsSaid) {
+TEST_F(Folder, ResultsFollowAMovedFolderAndItsNewNameIsReported) {
   StartBatch();
   fs::rename(out_, elsewhere_);
   EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string() + " was moved"), HasSubstr("--out " + elsewhere_.string())));
@@ -58,7 +58,7 @@ TEST_F(Folder, WhereItWasMovedTheResultsGoWithItAndTheNewNameIsSaid) {
   EXPECT_EQ(again.exit, 0) << again.err;
 }
 
-TEST_F(Folder, WhereItWasDeletedTheBatchEndsAndMakesNothingAnew) {
+TEST_F(Folder, ADeletedFolderEndsTheBatchAndIsNotRecreated) {
   StartBatch();
   while (fs::exists(out_)) {
     std::error_code written_meanwhile;

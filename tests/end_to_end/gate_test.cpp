@@ -53,16 +53,16 @@ TEST_F(GateCommand, ALossFailsAtTheFirstLookThatKnows) {
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. -"), HasSubstr("look 1 of 2"),
                               HasSubstr("outputs/pole_gate")));
   EXPECT_EQ(Starts("pole_gate"), 5u) << "the seeds of one look";
-  // Nothing is left to run, and the verdict is the same.
+  // No trial is left to run, and the verdict is the same.
   const Finished again = Gate("zero.yaml --fail-if 'eval/return < -5%' --quiet");
   EXPECT_EQ(again.exit, 1);
   EXPECT_THAT(again.out, StartsWith("FAIL: the change of eval/return is below -5 %. -"));
   EXPECT_EQ(Starts("pole_gate"), 5u);
-  // What has more is judged by the other sign, and what is better passes.
+  // With `>`, only an increase fails; a decrease passes.
   EXPECT_EQ(Gate("zero.yaml --quiet --fail-if 'eval/length > 5%'").exit, 0);
 }
 
-TEST_F(GateCommand, WhatIsTheSameToTheLastBitHasNotChanged) {
+TEST_F(GateCommand, FindsNoChangeBetweenIdenticalBits) {
   SaveBaseline();
   const Finished pass = Gate("pole.yaml --fail-if 'eval/return < 0%'");
   EXPECT_EQ(pass.exit, 0) << pass.err;
@@ -74,7 +74,7 @@ TEST_F(GateCommand, WhatIsTheSameToTheLastBitHasNotChanged) {
   EXPECT_EQ(Starts("pole_gate"), 5u);
 }
 
-TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
+TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   SaveBaseline();
   const Finished pass = Gate("alike.yaml --json --fail-if 'eval/return < -50%'");
   ASSERT_EQ(pass.exit, 0) << pass.err;
@@ -102,7 +102,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
                               HasSubstr("10 and 6 seeds"), HasSubstr("have different seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
-  // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
+  // Three seeds can fail against 10. One seed has no spread and is invalid.
   Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
   ASSERT_EQ(Run("run three.yaml --quiet").exit, 0);
   const Finished three = Gate("outputs/three --fail-if 'eval/return < -5%'");
@@ -130,7 +130,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
   const auto answer = nlohmann::json::parse(gate.out);
   EXPECT_EQ(answer["results"][0], "outputs/pole_gate_speed");
-  // Of one run each condition has its own measure, with the level of its interval.
+  // Both conditions judge the same runs, each with its own measure and interval level.
   EXPECT_THAT(answer["conditions"][0]["sentence"], HasSubstr("the change of sampling_sps"));
   EXPECT_THAT(answer["conditions"][1]["sentence"], HasSubstr("the change of wall_s"));
   if (answer["conditions"][0]["n"] > 1) {  // on a machine that is busy all the time no block counts
@@ -181,7 +181,7 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   EXPECT_EQ(sentence(again.out), sentence(calm.out));
 }
 
-TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
+TEST_F(GateCommand, ReportsTheFlawOfABadBaseline) {
   SaveBaseline();
   const std::string condition = " pole.yaml --fail-if 'return < 0%'";
   EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: does not exist; expected a baseline"));
@@ -238,7 +238,7 @@ TEST_F(GateCommand, SetsValuesOfTheFileOnly) {
   EXPECT_THAT(folder.err, HasSubstr("expected an experiment file with"));
 }
 
-TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
+TEST_F(GateCommand, ReportsHowThisMachineDiffersFromTheBaselines) {
   SaveBaseline();
   const std::string rest = " outputs/pole --fail-if 'return < -50%'";
   EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline ran ")));
@@ -256,14 +256,14 @@ TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
   EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "that plugin decides nothing any more";
 }
 
-TEST_F(GateCommand, HelpSaysWhatItNeeds) {
+TEST_F(GateCommand, HelpMarksRequiredArguments) {
   for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION ... REQUIRED"})
     EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));
   EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("out OUT REQUIRED"), HasSubstr("--to FILE REQUIRED")));
   EXPECT_EQ(Run("gate").exit, 2);
 }
 
-TEST_F(GateCommand, IsRefusedBeforeTheStart) {
+TEST_F(GateCommand, RejectsUnusableSubjectsBeforeTheStart) {
   SaveBaseline();
   Write("longer.yaml", "base: pole.yaml\nbudget: {iterations: 5}\n");
   Write("other.yaml", "base: pole.yaml\nenv: pendulum\n");

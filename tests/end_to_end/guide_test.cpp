@@ -50,7 +50,7 @@ TEST(PluginGuide, ShowsTheThreeAgentsThatAreTested) {
   EXPECT_LE(std::ranges::count(source, '\n'), 80) << "the bar for an env of several agents";
 }
 
-// The bars for authors: what a task takes beside what it is about.
+// Size limits for plugin authors: boilerplate of a task.
 TEST(Templates, AreShort) {
   EXPECT_LE(std::ranges::count(OfTree("templates/env/cpp/plugin.cpp"), '\n'), 60);
   EXPECT_LE(std::ranges::count(OfTree("templates/env/c/plugin.c"), '\n'), 120);
@@ -69,7 +69,7 @@ TEST_F(NewCommand, WritesTheTemplateUnderTheNameAlone) {
   EXPECT_THAT(ReadFile(dir_ / "my_task/.github/workflows/ci.yml"), HasSubstr("backplane run my_task.yaml"));
 }
 
-TEST_F(NewCommand, LeavesWhatIsThereAsItIs) {
+TEST_F(NewCommand, LeavesExistingFilesUnchanged) {
   Write("my_task", "a file");
   const Finished refused = Run("new monitor my_task");
   EXPECT_EQ(refused.exit, 2);

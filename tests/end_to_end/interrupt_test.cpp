@@ -1,4 +1,4 @@
-// Batches that are interrupted or killed: nothing goes on without them, and the same command goes on where they were.
+// Interrupted and killed batches: their processes end with them, and the same command resumes them.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -24,7 +24,7 @@ TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessio
   const std::vector<pid_t> shims = Processes({kShim});
   ASSERT_FALSE(shims.empty());
   ASSERT_FALSE(TrialProcesses().empty());
-  // The supervisor first and stopped shims: none may tell its trial anything.
+  // Kills the supervisor first and stops the shims, so that no shim can signal its trial.
   for (const pid_t shim : shims) kill(shim, SIGSTOP);
   kill(supervisor, SIGKILL);
   for (const pid_t shim : shims) kill(shim, SIGKILL);
@@ -49,7 +49,7 @@ TEST_F(Interrupted, ASecondCtrlCEndsATrialThatDoesNotListen) {
   EXPECT_EQ(Result("deaf")["outcome"], "killed");
 }
 
-TEST_F(Interrupted, ACtrlCKeepsWhatIsFinishedAndTheSameCommandGoesOn) {
+TEST_F(Interrupted, ACtrlCKeepsFinishedTrialsAndTheSameCommandResumes) {
   Write("slow.yaml", std::string("experiment: slow") + kMisbehaving + R"(
 sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}
 )");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of a batch that runs, in headless Chromium, opened from the disk. Skipped (77) without Chromium.
+"""A running batch's page in headless Chromium, opened from the disk. Skipped (77) without Chromium.
 
   live_page_test.py BACKPLANE [ORACLE]
 
@@ -104,7 +104,7 @@ def look_at_running(browser, out, axe):
     browser.evaluate("window.isBefore = true")
     browser.evaluate(IN_SIGHT % "visible")
     browser.wait_for("!window.isBefore && document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 120)
-    browser.wait_for(faded + " > 0")  # what a legend was asked for outlives the loading, too
+    browser.wait_for(faded + " > 0")  # the legend's selection survives the reload, too
     look_at_all_sizes(browser, page, axe)
     browser.open(page.as_uri())
     for times in 137, 7777:  # as many steps as a long training has

@@ -103,7 +103,7 @@ class Maker:
         return trial_id
 
     def suggest(self, number, state, noise=8.0):
-        """A suggestion with one seed, told as it ended."""
+        """A suggestion with one seed, recorded when it ends."""
         params = {path: draw(one, self.rng) for path, one in self.space.items()}
         self.said({"op": "ask"}, {"number": number, "params": params})
         self.event("search.point", number=number, point_id=f"point{number}")

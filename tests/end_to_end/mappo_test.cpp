@@ -22,7 +22,7 @@ budget: {iterations: 2}
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("2 iterations, 240 env steps"));
 }
 
-TEST_F(Mappo, ANameOfTheFieldBesideTheHostsKeyIsAnError) {
+TEST_F(Mappo, RejectsAnAliasNextToTheHostsKey) {
   Write("twice.yaml", R"(experiment: twice
 env: {plugin: uav_grid}
 learner: {plugin: mappo, options: {num_workers: 3}}

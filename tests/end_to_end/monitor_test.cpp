@@ -1,4 +1,4 @@
-// What the default monitor leaves of a trial, with and without a driver.
+// Files of the default monitor for a trial, with and without a driver.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -57,7 +57,7 @@ TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   EXPECT_EQ(row.at("gpu_whole_device"), "0");
 }
 
-TEST_F(MonitorTest, AGrantedGpuIsShownBesideItsTargetsWhileTheTrialRuns) {
+TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   const Finished run =
       Run("run walk.yaml --set resources.gpus=1 --set budget.env_steps=null --set budget.wall_time=3s"

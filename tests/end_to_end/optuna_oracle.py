@@ -1,4 +1,4 @@
-"""Drives Optuna as its own documentation does, from what a batch has written down, and compares what it suggests.
+"""Drives Optuna as its documentation does, from a batch's records, and compares the suggestions.
 
 usage: optuna_oracle.py OUT          with a Python that has Optuna
 

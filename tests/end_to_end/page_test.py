@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A report's page in headless Chromium: its figures live, and it asks nobody for anything. Skipped (77) without Chromium.
+"""A report's page in headless Chromium: its figures are live, and it makes no requests. Skipped (77) without Chromium.
 
   page_test.py BACKPLANE [CHROMIUM]
 
@@ -31,7 +31,7 @@ sweep: {grid: {rollout.num_env_runners: [1, 2], rollout.num_envs_per_env_runner:
 report: {kind: %s%s}
 """
 
-# Runs in the page: what it finds stands in an element at its end.
+# Runs in the page and writes its findings to an element at the end.
 PROBE = "const found = {errors: [], texts: []};" + WORDS + r"""
 addEventListener('error', event => found.errors.push(event.message));
 addEventListener('unhandledrejection', event => found.errors.push(String(event.reason)));

@@ -1,4 +1,4 @@
-// Where a real trial's time goes: what the host times, what a plugin names within its calls, and what is left over.
+// A real trial's time: timed by the host, named by plugins within their calls, and the rest.
 #include <gmock/gmock.h>
 
 #include "places.hpp"

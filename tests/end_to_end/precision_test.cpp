@@ -36,7 +36,7 @@ class Precision : public ProgramTest {
   nlohmann::json ResultOf(const std::string& name, uint64_t seed, int attempt = 1) const {
     return nlohmann::json::parse(ReadFile(TrialOf(name, seed) / ("attempt-" + std::to_string(attempt)) / "result.json"));
   }
-  // Of the lines with these numbers what does not differ from run to run, without their time.
+  // The reproducible parts of these lines, without times.
   static std::string Bits(const std::vector<nlohmann::json>& lines, uint64_t first, uint64_t last) {
     std::string text;
     for (nlohmann::json line : lines) {
@@ -91,7 +91,7 @@ TEST_F(Precision, AnotherKindOfReportHasNoWarmUp) {
 }
 
 // A precision that no measurement misses ends each trial after three iterations, one that none reaches by its time.
-TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
+TEST_F(Precision, KeepsIterationsTheSameHoweverManyAreNeeded) {
   const std::string ppo =
       "experiment: NAME\nenv: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2, lr_schedule: linear}}\n"
@@ -122,7 +122,7 @@ TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
   EXPECT_THAT(ReadFile(Out("easy") / "report" / "parallel_efficiency_report.md"), Not(HasSubstr("SPS is known to ±")));
 }
 
-TEST_F(Precision, ATrialThatWasKilledGoesOnWithTheSameIterations) {
+TEST_F(Precision, AKilledTrialResumesWithTheSameIterations) {
   const std::string text =
       "env: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2}}\n"
@@ -148,7 +148,7 @@ TEST_F(Precision, ATrialThatWasKilledGoesOnWithTheSameIterations) {
   EXPECT_EQ(result["precision"]["iterations"], rest.size() - 1) << "a process warms up and measures anew";
 }
 
-TEST_F(Precision, ADryRunSaysHowLongItTakesAtMost) {
+TEST_F(Precision, ADryRunReportsTheMaximumTime) {
   WriteSpeed("slow", "sweep: {grid: {rollout.num_env_runners: [1, 2, 4]}}\n", ", max_time: 30s");
   const Finished dry = Run("run slow.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;

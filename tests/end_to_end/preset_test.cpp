@@ -44,14 +44,14 @@ TEST_F(PresetTest, EachThatIsShippedFitsAnyLearner) {
   }
 }
 
-TEST_F(PresetTest, WhatIsForOneLearnerReachesItAlone) {
+TEST_F(PresetTest, ALearnersSectionAppliesToThatLearnerOnly) {
   const std::string shown = Run("config show search.yaml --origin --preset cpu").out;
   EXPECT_THAT(shown, AllOf(HasSubstr("num_env_runners: 4  # "), HasSubstr("num_envs_per_env_runner: 16  # "),
                            HasSubstr("dir_chunk: 0  # ")));
   EXPECT_THAT(Run("config show walk.yaml --preset cpu").out, AllOf(HasSubstr("threads: auto"), Not(HasSubstr("num_env"))));
 }
 
-TEST_F(PresetTest, WhatItSetIsShownAndRecorded) {
+TEST_F(PresetTest, ValuesOfAPresetAreShownAndRecorded) {
   const std::string shown = Run("config show walk.yaml --origin --preset a100").out;
   EXPECT_THAT(shown, HasSubstr("pin_threads: true  # "));
   EXPECT_THAT(shown, HasSubstr("presets/a100.yaml:"));

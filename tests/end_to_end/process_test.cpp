@@ -1,5 +1,5 @@
-// Monitors that go wrong, plugins that change the state of their process, ticks and stops: the trial's numbers are those of a
-// calm run, and the right plugin is named.
+// Faulty monitors, plugins that change the state of their process, ticks and stops: the trial's numbers equal a calm run's, and
+// messages name the right plugin.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ monitors: )" + monitors + "\n" +
     const Finished run = Run("run walk.yaml --fresh --plugin-path " + std::string(kFixtures) + set);
     return {run, Result("walk"), Values("walk")};
   }
-  // Of a plugin that changes nothing.
+  // Values of a run whose plugins change nothing.
   const std::string& Calm() {
     if (calm_.empty()) {
       const Outcome calm = RunIt("");
@@ -89,7 +89,7 @@ constexpr StateRow kState[] = {
     {"blocked", "changed the signals that a thread accepts"},
 };
 
-TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
+TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsRestoredAndReported) {
   WriteFile();
   const std::tuple<const char*, const char*, const char*> calls[] = {{"env", "step", "env.unsettles"},
                                                                      {"env", "create", "env.unsettles"},
@@ -115,7 +115,7 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   }
 }
 
-// What is changed once and late, while env and learner both run, cannot be told apart: then both are named.
+// A single late change while env and learner both run has no certain author, so the message names both.
 TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
   WriteFile();
   const Outcome once = RunIt(With("env", "step", "folder") + " --set env.options.first=50 --set env.options.last=50");
@@ -128,7 +128,7 @@ TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
 }
 
 // Each act alone takes longer than calls are looked at closely.
-TEST_F(ProcessState, ThatAnEnvChangesBesideASlowLearnerNamesTheEnv) {
+TEST_F(ProcessState, ThatAnEnvChangesDuringASlowLearnersActNamesTheEnv) {
   WriteFile("[]");
   const Outcome found =
       RunIt(With("env", "step", "folder") +
@@ -149,12 +149,12 @@ std::string Characters() {
 }
 constexpr char kCommaNumbers[] = "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
 
-TEST_F(ProcessState, OfACommaLocaleIsInNoFileOfOurs) {
+TEST_F(ProcessState, WithACommaLocaleDoesNotAffectOurFiles) {
   const std::filesystem::path locale = dir_ / "locales/comma";
   std::filesystem::create_directories(locale.parent_path());
   const std::string sources =
       " -f " + Write("characters", Characters()).string() + " -i " + Write("numbers", kCommaNumbers).string();
-  // Without -c it would refuse a locale that lacks the other categories, and it warns of them in any case.
+  // Without -c, localedef rejects a locale that lacks the other categories; it warns in any case.
   std::system(("localedef -c" + sources + " " + locale.string() + " >/dev/null 2>&1").c_str());
   if (!std::filesystem::exists(locale / "LC_NUMERIC")) GTEST_SKIP() << "no localedef here";
   WriteFile();
@@ -194,7 +194,7 @@ constexpr MonitorRow kMonitor[] = {
     {"destroy", "throw", "monitor.unruly was switched off: destroy: "},
     {"on_events", "rounding", "monitor.unruly changed the rounding mode"},
     {"on_events", "exit", "monitor.unruly called exit()"},
-    {"on_events", "folder", "changed the working directory"},  // beside env and learner: with their names, too
+    {"on_events", "folder", "changed the working directory"},  // also checked for env and learner, with their names
     {"sample", "locale", "monitor.unruly changed the locale"},
     {"sample", "blocked", "monitor.unruly changed the signals that a thread accepts"},
     {"finish", "umask", "monitor.unruly changed the umask"},
@@ -257,7 +257,7 @@ TEST_F(BadMonitor, EndsRunBeforeItsStartIfItRejectsIt) {
 }
 
 // The node of a cluster starts a trial without such a check.
-TEST_F(BadMonitor, EndsItsTrialAtOnceIfItRejectsIt) {
+TEST_F(BadMonitor, EndsItsTrialImmediatelyIfItRejectsIt) {
   WriteFile("\n  - resources\n  - {plugin: unruly}\n  - {plugin: unruly}");
   ASSERT_EQ(RunIt("").run.exit, 0);
   nlohmann::json spec = nlohmann::json::parse(ReadFile(Attempt("walk").parent_path() / "trial.json"));
@@ -304,7 +304,7 @@ TEST_F(BadMonitor, ThatHangsCostsNoTrialWithAShortHangTimeout) {
   }
 }
 
-TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {
+TEST_F(BadMonitor, LosesItsMetricsBeyondTheLimit) {
   WriteFile();
   const Outcome many = RunIt(Monitor("create", "many_metrics"));
   EXPECT_EQ(many.run.exit, 0) << many.run.err;
@@ -363,7 +363,7 @@ TEST_F(BadMonitor, CannotPaintTheTerminal) {
 
 class Ticks : public ProcessState {
  protected:
-  // Whether the trial comes to the phase of its ticks.
+  // Waits until the trial enters the phase of its ticks.
   bool Ticking() const {
     return Until([&] { return ReadFile(Attempt("walk") / "status").find("update_forward") != std::string::npos; });
   }
@@ -391,7 +391,7 @@ TEST_F(Ticks, AreBetweenWhichABudgetEnds) {
   EXPECT_EQ(found.result["iterations"], 0);
 }
 
-TEST_F(Ticks, OfMoreThanASecondStandInTheRecord) {
+TEST_F(Ticks, AreRecordedIfLongerThanASecond) {
   WriteFile("[]");
   const Outcome found = RunIt(" --set budget.iterations=1 --set learner.options.ticks=2 --set learner.options.tick_ms=1200");
   ASSERT_THAT(found.result["long_ticks"], SizeIs(1)) << found.run.err;

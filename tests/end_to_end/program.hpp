@@ -21,8 +21,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-// With the thread sanitizer a program that has run with three threads has shown the races that it has; that its numbers are
-// those of one thread, the other builds say.
+// With the thread sanitizer, a run with three threads shows all races. Other builds compare its numbers with one thread's.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kLooksForRaces = true;
 #else
@@ -38,7 +37,7 @@ struct Finished {
 extern const std::string kShim;  // the program above each trial
 
 std::string ReadFile(const std::filesystem::path& file);
-// One value for each line; what is no JSON, torn by a kill perhaps, is a discarded one.
+// One value per line; a line that is no JSON, such as one torn by a kill, gives a discarded value.
 std::vector<nlohmann::json> Lines(const std::filesystem::path& file);
 // Looks every 5 ms; whether it came to hold in that time.
 bool Until(const std::function<bool()>& condition, double seconds = 60);
@@ -51,7 +50,7 @@ bool HasPlugin(const std::string& file_name);
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();
-  ~ProgramTest() override;  // nothing that was started and not waited for outlives it
+  ~ProgramTest() override;  // kills the test's processes that nothing waited for
 
   std::filesystem::path Write(const std::string& name, const std::string& text);
   Finished Run(const std::string& arguments);
@@ -59,13 +58,12 @@ class ProgramTest : public testing::Test {
   pid_t Start(const std::string& arguments);
   pid_t StartCommand(const std::string& command);  // of the shell
   Finished Wait(pid_t pid);
-  // Runs copies of the program and the shim, in the test's folder bin, beside a shell script in the place of
-  // backplane-report.
+  // Runs copies of the program and the shim in the test's folder bin, with a shell script instead of backplane-report.
   Finished RunBesideReportProgram(const std::string& script, const std::string& arguments);
-  // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its
-  // own. The script knows $backplane. Nothing where nothing may be mounted.
+  // Runs a shell script with a small file system in the folder "disk", in a mount namespace of its own.
+  // The script can use $backplane. Empty if mounts are not permitted.
   std::optional<Finished> RunWithSmallDisk(const std::string& size, const std::string& script);
-  // What a program that is not waited for yet has written to its standard error.
+  // Standard error so far of a program that has not been waited for.
   std::string ErrorsOf(pid_t pid) const;
   // Processes in this test's folder that have all of these as arguments or, "NAME=VALUE", in their environment.
   std::vector<pid_t> Processes(const std::vector<std::string>& words, const std::vector<std::string>& without = {}) const;
@@ -73,13 +71,13 @@ class ProgramTest : public testing::Test {
   std::vector<pid_t> TrialProcesses() const;
 
   std::filesystem::path Out(const std::string& experiment) const;
-  // Of its first trial.
+  // The first trial's attempt.
   std::filesystem::path Attempt(const std::string& experiment, int number = 1) const;
   nlohmann::json Result(const std::string& experiment) const;
   // The lines of metrics.jsonl without their "time" part.
   std::vector<nlohmann::json> Metrics(const std::string& experiment, int attempt = 1) const;
   std::string Values(const std::string& experiment, int attempt = 1) const;
-  // Whether the first attempt writes a line of metrics before long: it is at work then.
+  // Waits briefly until the first attempt writes a line of metrics, which shows that it is at work.
   bool Begins(const std::string& experiment) const;
 
   std::filesystem::path dir_;

@@ -1,4 +1,4 @@
-// Trials of envs in Python as a user runs them. The interpreter is that of .venv-oracle, which scripts/test makes.
+// Trials of Python envs as a user runs them, with the interpreter of .venv-oracle, which scripts/test makes.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -20,7 +20,7 @@ class PythonEnv : public ProgramTest {
   }
 };
 
-TEST_F(PythonEnv, ATrialThatIsKilledGoesOnWithTheSameBits) {
+TEST_F(PythonEnv, AKilledTrialResumesWithTheSameBits) {
   const std::string text = R"(
 env: {plugin: gymnasium, options: {id: CartPole-v1, python: )" +
                            kPython + R"(}}
@@ -43,7 +43,7 @@ checkpoint: {every_iterations: 10}
   ASSERT_FALSE(rest.empty());
   const size_t from = whole.size() - rest.size();
   ASSERT_GE(from, 10u) << "it began anew";
-  // An episode lasts longer than the 10 steps of an iteration, so that returns tell of the rows that were saved.
+  // An episode outlasts an iteration's 10 steps, so returns depend on the saved rows.
   for (size_t i = 0; i < rest.size(); ++i) ASSERT_EQ(whole[from + i], rest[i]);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads every file that a batch and its report leave with readers that are not ours, and compares what they find.
+"""Reads every file of a batch and its report with third-party readers, and compares the values.
 
   read_back.py BACKPLANE
 

@@ -67,7 +67,7 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
               HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }
 
-TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
+TEST_F(Refusal, ARejectedStartLeavesNothingForFreshToMove) {
   Write("again.yaml",
         "experiment: again\nenv: cartpole\nlearner: {plugin: ars, options: {num_dirs: 2}}\n"
         "budget: {iterations: 1}\nmonitors: []\n");
@@ -79,7 +79,7 @@ TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/again.1"));
 }
 
-TEST_F(Refusal, AnIdOfTwoFilesIsListedAsAmbiguousAndRefusedByName) {
+TEST_F(Refusal, AnIdOfTwoFilesIsAmbiguousAndRejectedByName) {
   std::filesystem::create_directory(dir_ / "more");
   std::filesystem::copy_file(std::string(kFixtures) + "/env_good.so", dir_ / "more/env_good.so");
   const std::string path = " --plugin-path " + std::string(kFixtures) + " --plugin-path " + (dir_ / "more").string();
@@ -152,8 +152,8 @@ TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
             "then: the reward of row 0 is not a finite number at step 11 of the rollout");
 }
 
-TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
-  // 46 steps of 2 rows: the last ones are NaN, which nobody acts on and the update bootstraps from.
+TEST_F(Refusal, ANaNObservationIsNamedBeforeItsEffectOnTheLearner) {
+  // 46 steps of 2 rows: the last observations are NaN. No action uses them, but the update bootstraps from them.
   Write("bad.yaml", R"(experiment: bad
 env: {plugin: obs_turns_nan}
 learner: {plugin: ppo, options: {train_batch_size: 92, minibatch_size: 92}}
@@ -209,7 +209,7 @@ TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecordedAllTheSame) {
   EXPECT_EQ(result["log_tail"].back(), sentence) << "from stderr.log, read by the supervisor";
 }
 
-TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
+TEST_F(Refusal, AFailedCreateIsReportedBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
@@ -220,7 +220,7 @@ TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "nothing was started";
 }
 
-TEST_F(Refusal, APluginWithoutItsPartSaysWhatIsMissing) {
+TEST_F(Refusal, APluginWithoutItsPartNamesTheMissingFile) {
   std::filesystem::copy_file(BACKPLANE_PLUGIN_DIR "/learner_ppo.so", dir_ / "learner_ppo.so");
   Write("half.yaml", R"(experiment: half
 env: {plugin: cartpole}
@@ -242,7 +242,7 @@ TEST_F(Refusal, ACreateThatThrowsIsContained) {
   EXPECT_THAT(run.err, HasSubstr("env.create_throws"));
 }
 
-// What an env has against its options, before anything starts: with the key's place, all points at once, each once.
+// An env's errors about its options, before the start: at the key's place, for all points together, each once.
 class RefusedOptions : public Refusal {
  protected:
   RefusedOptions() {
@@ -295,7 +295,7 @@ TEST_F(RefusedOptions, EndARunBeforeItStarts) {
   EXPECT_THAT(rest.out, HasSubstr("1 COMPLETED, 2 SKIPPED"));
 }
 
-TEST_F(RefusedOptions, OfAPlanWithoutAnyAreNoneAndLeaveNothing) {
+TEST_F(RefusedOptions, APlanWithoutErrorsLeavesNoCheckFolder) {
   EXPECT_EQ(Run("run crowd.yaml --set \"sweep.list=[{env.options.n_obstacles: 3}]\"").exit, 0);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/crowd/check"));
 }
@@ -314,7 +314,7 @@ sweep: {list: [{name: bad, learner.options.horizon: 10}, {name: good, env.plugin
                                       HasSubstr("'bad'"), HasSubstr("'worse'"), testing::Not(HasSubstr("'good'"))));
 }
 
-TEST_F(Refusal, ACrashIsNotToldWithAnotherPointsSentence) {
+TEST_F(Refusal, ACrashIsNotReportedAsAnotherPointsError) {
   Write("two.yaml", std::string(R"(experiment: two
 env: {plugin: misbehaves}
 learner: {plugin: random, options: {horizon: 20}}
@@ -329,7 +329,7 @@ sweep: {list: [{name: one, env.options.how: refuse}, {name: two, env.options.how
   EXPECT_THAT(check.err, testing::Not(HasSubstr("'three'")));
 }
 
-TEST_F(Refusal, AmongManyPointsAnOptionThatIsRefusedSpeaksForNoOtherPoint) {
+TEST_F(Refusal, ARejectedOptionBlamesNoOtherPointAmongMany) {
   Write("many.yaml", R"(experiment: many
 env: {plugin: uav_grid, options: {grid_size: 6, n_uavs: 2}}
 learner: {plugin: uav_scripted}

@@ -121,7 +121,7 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
       << "the same but for the colours";
 }
 
-TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
+TEST_F(Report, MistakesInItsKeysAreReportedWithAllOthersAtTheirEntry) {
   const std::string sweep = kSweep;
   Write("walk.yaml", sweep.substr(0, sweep.find("report:")) +
                          "report:\n"
@@ -144,13 +144,13 @@ TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
 }
 
-TEST_F(Report, ItsFolderIsThatOfTheFile) {
+TEST_F(Report, UsesTheFilesReportFolder) {
   Write("walk.yaml", std::string(kSweep) + "output: {report_dir: analysis/here}\n");
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
   EXPECT_TRUE(std::filesystem::exists(dir_ / "analysis" / "here" / "parallel_efficiency_report.html"));
 }
 
-TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
+TEST_F(Report, RejectsAFolderWithoutResults) {
   std::filesystem::create_directories(dir_ / "empty");
   const Finished report = Run("report empty");
   EXPECT_EQ(2, report.exit);

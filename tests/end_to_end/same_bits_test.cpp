@@ -51,7 +51,7 @@ budget: {iterations: 8}
 )");
 }
 
-// Calls of 64 rows, which CartPole asks for, in place of the grid's 16: of PPO the moments of observations depend on the grid.
+// Calls of 64 rows, which CartPole requests, instead of the grid's 16: PPO's observation moments depend on the grid.
 TEST_F(SameBits, PpoInCallsOfManyRows) {
   Write("same.yaml", R"(experiment: same
 env: {plugin: cartpole}

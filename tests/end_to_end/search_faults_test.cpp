@@ -87,7 +87,7 @@ TEST_F(SearchFaults, PausesIfSideProcessHangsAndResumes) {
   }
 }
 
-TEST_F(SearchFaults, StopsAtOnceWhileSideProcessHangs) {
+TEST_F(SearchFaults, StopsImmediatelyWhileSideProcessHangs) {
   WriteExperiment("hang_timeout: 3600s");
   Fault("time.sleep(600)");
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -105,7 +105,7 @@ TEST_F(SearchFaults, StopsAtOnceWhileSideProcessHangs) {
   EXPECT_THAT(SideProcesses(), IsEmpty());
 }
 
-TEST_F(SearchFaults, StopsAtOnceWhileSideProcessStarts) {
+TEST_F(SearchFaults, StopsImmediatelyWhileSideProcessStarts) {
   setenv("FAULT_OP", "open", 1);
   Fault("time.sleep(600)");
   const pid_t pid = Start("run quick.yaml");

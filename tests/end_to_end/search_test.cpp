@@ -1,4 +1,4 @@
-// Searches: what is suggested, stopped, told, gone on with. Trials by command, as they take milliseconds.
+// Searches: suggestions, pruning, reports to Optuna, resuming. Trials by command take only milliseconds.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -92,7 +92,7 @@ TEST_F(Search, ItsSuggestionsAndDecisionsAreOptunas) {
   EXPECT_THAT(Told("quick"), testing::Contains("pruned"));
   const Finished csv = Run("export csv " + Out("quick").string());
   EXPECT_EQ(csv.exit, 0) << csv.err;
-  // Nothing is left to do, and nobody is asked.
+  // No trial is left to run, and Optuna gets no request.
   const size_t events = Messages("quick", "ask").size();
   EXPECT_EQ(Run("run quick.yaml --jobs 2").exit, 0);
   EXPECT_EQ(Messages("quick", "ask").size(), events);
@@ -102,7 +102,7 @@ TEST_F(Search, ItsSuggestionsAndDecisionsAreOptunas) {
   EXPECT_EQ(ByOptuna("quick"), "");
 }
 
-TEST_F(Search, ThatIsKilledGoesOnAsIfItHadNotBeen) {
+TEST_F(Search, ThatIsKilledResumesAsIfUninterrupted) {
   WriteQuick("    trials: 8\n    pruner: {type: median, startup_trials: 3}\n");
   ASSERT_EQ(Run("run quick.yaml --jobs 1 --out outputs/whole").exit, 0);
   const pid_t first = Start("run quick.yaml --jobs 1");
@@ -132,7 +132,7 @@ TEST_F(Search, PointsThatWereThereAreNotRunAgainAndTheBestAreConfirmed) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("confirmed: "), HasSubstr("the mean of 3 fresh seeds"), HasSubstr("kind: \"b\"")));
 }
 
-TEST_F(Search, StopsWeakTrialsWhichCanGoOnLater) {
+TEST_F(Search, StopsWeakTrialsWhichCanResumeLater) {
   Write("slow.py",
         "import sys, time\n"
         "for i in range(60):\n"
@@ -163,7 +163,7 @@ sweep:
   EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "nobody was asked";
 }
 
-TEST_F(Search, IsRefusedWhereItCanNotGoOnAsItWas) {
+TEST_F(Search, RejectsAChangedStudyUntilItsHistoryIsAdopted) {
   WriteQuick("    trials: 4\n");
   ASSERT_EQ(Run("run quick.yaml").exit, 0);
   const Finished changed = Run("run quick.yaml --set sweep.search.seed=4");
@@ -181,7 +181,7 @@ TEST_F(Search, IsRefusedWhereItCanNotGoOnAsItWas) {
   const Finished adopted = Run("run quick.yaml --set sweep.search.trials=6 --adopt-history");
   ASSERT_EQ(adopted.exit, 0) << adopted.err << adopted.out;
   EXPECT_EQ(Suggested("quick").size(), 6u);
-  // What was adopted is what a later session begins with.
+  // A later session starts from the adopted history.
   const Finished later = Run("run quick.yaml --set sweep.search.trials=7");
   ASSERT_EQ(later.exit, 0) << later.err << later.out;
   EXPECT_EQ(Suggested("quick").size(), 7u);
@@ -203,7 +203,7 @@ TEST_F(Search, WithoutOptunaNothingStartsAndTheCommandIsNamed) {
   EXPECT_TRUE(std::filesystem::is_empty(Out("quick") / "trials"));
 }
 
-TEST_F(Search, ADryRunSaysHowMuchIsToCome) {
+TEST_F(Search, ADryRunReportsTheNumberOfTrialsToCome) {
   WriteQuick("    trials: 40\n    confirm: {top: 3, seeds: 5}\n");
   const Finished dry = Run("run quick.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;

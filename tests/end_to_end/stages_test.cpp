@@ -1,4 +1,4 @@
-// `stages:` through the real program: each goes on with what the one before has learned.
+// `stages:` through the real program: each stage resumes with the previous stage's learner.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -26,7 +26,7 @@ stages:
   - {name: third, budget.iterations: 4}
 )";
 
-// Whoever looks every 5 ms finds a stage at work that lasts some tenths of a second: sanitizers take that long for less.
+// A poll every 5 ms notices a stage that lasts some tenths of a second. Sanitizers reach that with fewer iterations.
 std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
 const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
 
@@ -47,13 +47,13 @@ class TrainingStages : public ProgramTest {
   std::filesystem::path Folder(const std::string& experiment, const std::string& name) {
     return Out(experiment) / "trials" / IdsByName(experiment)[name];
   }
-  // What the trial's last evaluation gave, if it ended in its first attempt.
+  // The trial's last evaluation, if it ended in its first attempt.
   nlohmann::json EvaluationAtEnd(const std::string& experiment, const std::string& name) {
     return nlohmann::json::parse(ReadFile(Folder(experiment, name) / "attempt-1/result.json")).at("evaluation");
   }
 
-  // By name and seed. Of the metrics each iteration as the attempt that reached it last has it, without times; of the
-  // checkpoint what the learner saved.
+  // Files by trial name and seed. Metrics hold each iteration from the last attempt that reached it, without times. The
+  // checkpoint holds only the learner's saved state.
   std::map<std::string, TrialFiles> Trials(const std::string& experiment) {
     std::map<std::string, TrialFiles> trials;
     std::map<std::string, nlohmann::json> last_event;
@@ -91,7 +91,7 @@ class TrainingStages : public ProgramTest {
     }
   }
 
-  // Whether the trial's first attempt gets so far.
+  // Waits until the trial's first attempt gets so far.
   bool Reaches(const std::string& experiment, const std::string& name, size_t iterations) {
     return Until(
         [&] {
@@ -99,7 +99,7 @@ class TrainingStages : public ProgramTest {
           const auto found = ids.find(name);
           if (found == ids.end()) return false;
           const auto lines = Lines(Out(experiment) / "trials" / found->second / "attempt-1/metrics.jsonl");
-          return lines.size() > iterations;  // the first is that of the evaluation at the start
+          return lines.size() > iterations;  // the first line is the evaluation at the start
         },
         kSanitized ? 240 : 60);
   }
@@ -110,7 +110,8 @@ class TrainingStages : public ProgramTest {
     return std::filesystem::exists(Folder(experiment, name) / "checkpoint/checkpoint.bin");
   }
 
-  // As when the power fails: nothing is saved any more. Where only the supervisor dies, its trials write a checkpoint first.
+  // Simulates a power failure: no process saves any more. If only the supervisor died, its trials would write a checkpoint
+  // first.
   Finished CutPower(pid_t supervisor) {
     kill(supervisor, SIGSTOP);  // or it would note how its trial ended
     for (const pid_t trial : TrialProcesses()) kill(trial, SIGKILL);
@@ -119,7 +120,7 @@ class TrainingStages : public ProgramTest {
   }
 };
 
-TEST_F(TrainingStages, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
+TEST_F(TrainingStages, EachResumesThePreviousOneWithCountersOfItsOwn) {
   Write("chain.yaml", std::string("experiment: chain") + kStaged);
   const Finished run = Run("run chain.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -203,7 +204,7 @@ TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended
   EXPECT_EQ(trials.at("third 0").state, "COMPLETED") << trials.at("third 0").why;
 }
 
-TEST_F(TrainingStages, ALearnerThatKeepsNothingIsRefusedBeforeTheRun) {
+TEST_F(TrainingStages, RejectALearnerWithoutStateBeforeTheRun) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without it";
   Write("scripted.yaml", R"(experiment: forgets
 env: {plugin: uav_grid}
@@ -217,7 +218,7 @@ stages: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
   EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
 
-TEST_F(TrainingStages, StatesThatDoNotFitAreRefusedBeforeTheRun) {
+TEST_F(TrainingStages, RejectStatesThatDoNotFitBeforeTheRun) {
   Write("wide.yaml", std::string("experiment: wide") + kStaged);
   const Finished check = Run("config check wide.yaml --set stages.second.learner.options.hidden=\"[16]\"");
   EXPECT_EQ(check.exit, 2);
@@ -247,7 +248,7 @@ TEST_F(TrainingStages, EveryCommandShowsThem) {
   const Finished replay = Run("replay outputs/chain '" + second + "'");
   EXPECT_EQ(replay.exit, 0) << replay.out << replay.err;
   EXPECT_THAT(replay.out, HasSubstr("equal bit for bit"));
-  // What the folder keeps of the file stands for the same trials.
+  // The folder's copy of the file plans the same trials.
   const nlohmann::json again = nlohmann::json::parse(Run("run outputs/chain/config.yaml --dry-run --json").out);
   ASSERT_EQ(again["trials"].size(), 5u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;

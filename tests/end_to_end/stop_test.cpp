@@ -1,4 +1,4 @@
-// Ctrl-C, and going on afterwards.
+// Ctrl-C, and resuming afterwards.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>

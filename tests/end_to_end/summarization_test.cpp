@@ -62,7 +62,7 @@ class BatchSizes : public ProgramTest {
     return prefix + ".model";
   }
 
-  // Of a report: for each point its cells by column.
+  // A report's cells: for each point, its cells by column.
   std::map<std::string, std::map<std::string, std::string>> Rows(const std::filesystem::path& csv) {
     std::istringstream text(ReadFile(csv));
     const auto cells = [](const std::string& line) {
@@ -219,7 +219,7 @@ TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
       if (column.find(word) != std::string::npos) return true;
     return false;
   };
-  // Whether other tests ran beside one of the two is no matter of its own.
+  // Removes marks of a busy machine, because other tests may have run during one of the two.
   const auto without_busy = [](std::string cell) {
     for (const std::string_view mark : {std::string_view("; busy machine"), std::string_view("busy machine")})
       if (const size_t at = cell.find(mark); at != std::string::npos) cell.erase(at, mark.size());

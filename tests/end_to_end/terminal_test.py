@@ -1,4 +1,4 @@
-"""Holds what stands on a real terminal (tmux) against golden captures, and looks at what is sent to it.
+"""Compares screens of a real terminal (tmux) with golden captures, and checks the bytes sent to it.
 
 usage: terminal_test.py PROGRAM GOLDENS [--write]
 
@@ -69,13 +69,13 @@ def alike(screen):
 
 
 def rows_of(screen):
-    """Names of a table's rows: what stands before the state."""
+    """Names of a table's rows: the text before the state."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", screen)
     return [m[1] for m in re.finditer(r"^  (\S.*?)  +(?:completed|failed|planned|running)\b", plain, re.MULTILINE)]
 
 
 def live_bytes(program, folder, env):
-    """What a run sends to a terminal of 80 columns, as it is."""
+    """Raw bytes that a run sends to a terminal of 80 columns."""
     import pty
     import select
     pid, fd = pty.fork()

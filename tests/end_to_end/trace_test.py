@@ -29,7 +29,7 @@ def run(program, folder, iterations):
     """Runs until some iterations are over and sends Ctrl-C; returns the attempt's folder."""
     (folder / "traced.yaml").write_text(EXPERIMENT % iterations)
     with open(folder / "log", "w") as log:
-        out = folder / f"of_{iterations}"  # of its own: what an earlier run left would look like this one's iterations
+        out = folder / f"of_{iterations}"  # a fresh folder, because old files look like this run's
         process = subprocess.Popen([program, "run", "traced.yaml", "--out", str(out)], cwd=folder, stdout=log, stderr=log)
         for _ in range(600):
             lines = [file.read_text().count("\n") for file in out.glob("trials/*/attempt-1/metrics.jsonl")]

@@ -20,7 +20,7 @@ const std::string kQuick = " --seconds 0.3 --seeds 3" + kWithFixtures;
 
 class TuneCommand : public BatchTest {
  protected:
-  // Noise may hide a gain where other programs want the cores; nothing is told of the command then.
+  // Programs that compete for the cores may hide a gain; the command is not checked then.
   static bool NoiseHidTheGain(const Finished& tune, const nlohmann::json& step) {
     return !step["kept"].get<bool>() && !step.value("taken_back", false) &&
            tune.out.find("other programs wanted the cores") != std::string::npos;
@@ -49,7 +49,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   const nlohmann::json& epochs = result["steps"][0];
   EXPECT_EQ(epochs["finding"], "update_bound");
   EXPECT_TRUE(epochs["kept"].get<bool>());
-  // 2 of 4 ms of each update are gone, beside 16 steps of 16 cartpoles.
+  // 2 of 4 ms per update are gone, in addition to 16 steps of 16 cartpoles.
   EXPECT_GT(epochs.at("gain")["ratio"], 1.3);
   EXPECT_LT(epochs.at("gain")["ratio"], 3);
   EXPECT_GT(epochs.at("gain")["low"], 1);
@@ -75,7 +75,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   const Finished trained = Run(run);
   EXPECT_EQ(trained.exit, 0) << trained.err;
   EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/toil_tuned/run.json"));
-  // Given again nothing is run again.
+  // The same command runs no trial again.
   const Finished again = Run("tune toil.yaml --json --check-steps 2000" + kQuick);
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_EQ(nlohmann::json::parse(again.out), result);
@@ -116,7 +116,7 @@ TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
   EXPECT_FALSE(steps[0]["kept"].get<bool>());
 }
 
-TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
+TEST_F(TuneCommand, ResumesAfterAnInterruptWithoutRepeatingFinishedTrials) {
   Write("toil.yaml", kToil);
   const std::string command = "tune toil.yaml --no-check" + kQuick;
   const pid_t first = Start(command);
@@ -133,7 +133,7 @@ TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
   EXPECT_GT(Record()["times"][1]["seconds"], Record()["times"][0]["seconds"]);
 }
 
-TEST_F(TuneCommand, OfASweepWithoutALearnerOfItsOwnThePointThatCanBeTuned) {
+TEST_F(TuneCommand, TunesTheOnlyTunablePointOfASweep) {
   Write("toil.yaml", R"(experiment: toil
 env: {plugin: cartpole}
 budget: {env_steps: 2000}
@@ -152,7 +152,7 @@ sweep:
   EXPECT_THAT(typo.err, AllOf(HasSubstr("no point 'tool'; did you mean 'toil'?"), HasSubstr("dull, toil")));
 }
 
-TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
+TEST_F(TuneCommand, RejectsUntunableFilesBeforeTheStart) {
   Write("toil.yaml", kToil);
   const Finished time = Run("tune toil.yaml --budget soon" + kWithFixtures);
   EXPECT_EQ(time.exit, 2);
@@ -174,7 +174,7 @@ TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("the unchanged toil has no SPS"), HasSubstr("batch is above most_batch")));
 }
 
-TEST_F(TuneCommand, ATuningOfSomethingElseIsNotGoneOnWith) {
+TEST_F(TuneCommand, RejectsTheFolderOfADifferentTuning) {
   Write("toil.yaml", kToil);
   const Finished measure = Run("tune toil.yaml --no-check --for sampling_spss" + kQuick);
   EXPECT_EQ(measure.exit, 1);

@@ -1,4 +1,4 @@
-// What people type who have not read the documentation: each does what is meant, or the answer names it.
+// Input of people who have not read the documentation: each command does the intended thing, or the error names it.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -26,7 +26,7 @@ class Typing : public ProgramTest {
   }
 };
 
-TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
+TEST_F(Typing, TheProgramAloneAndHelpListTheCommands) {
   const Finished alone = Run("");
   EXPECT_EQ(alone.exit, 2);
   EXPECT_THAT(alone.err, AllOf(HasSubstr("Run or resume an experiment"), HasSubstr("Examples:")));
@@ -78,7 +78,7 @@ TEST_F(Typing, ShortFormsAreTheSameTrial) {
   EXPECT_EQ(Shown("ars.yaml"), Shown("ars.yml"));
 }
 
-// Gymnasium's and RLlib's names are the same trial; the host's are said once, wherever they stand.
+// Gymnasium's and RLlib's names give the same trial. Each gets one note with the host's name, wherever it appears.
 TEST_F(Typing, NamesOfOtherToolsAreTheSameTrial) {
   Write("ours.yaml",
         "env: cartpole\nlearner: {plugin: ppo, options: {train_batch_size: 64}}\nseed: 3\n"
@@ -119,7 +119,7 @@ TEST_F(Typing, AListOfGymnasiumIsSeveralOptionsAndMayBeOpen) {
               HasSubstr("expected a finite number, got '.inf'"));
 }
 
-// With nothing said of them: those of the env's description, on any machine.
+// Without a value, rows come from the env's description on any machine.
 TEST_F(Typing, RowsLeftOutAreTheEnvs) {
   EXPECT_THAT(Shown("tiny.yaml"), AllOf(HasSubstr("num_env_runners: 2"), HasSubstr("num_envs_per_env_runner: 8")));
   EXPECT_EQ(Shown("tiny.yaml rollout=auto"), Shown("tiny.yaml"));
@@ -129,13 +129,13 @@ TEST_F(Typing, RowsLeftOutAreTheEnvs) {
               AllOf(HasSubstr("num_env_runners: 3"), HasSubstr("num_envs_per_env_runner: 1")));
 }
 
-TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
+TEST_F(Typing, NumbersOutOfRangeAreRejectedWithTheirRange) {
   EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("expected an integer, got 1.5"));
   EXPECT_THAT(Run("config check tiny.yaml seed=-1").err, HasSubstr("seed: -1 is out of range [0,)"));
   EXPECT_THAT(Run("config check tiny.yaml seed=18446744073709551616").err, HasSubstr("does not fit into 64 bits"));
 }
 
-TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
+TEST_F(Typing, AFolderIsResumedOrItsFilesAreListed) {
   const Finished folder = Run("run " + dir_.string());
   EXPECT_EQ(folder.exit, 2);
   EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ars.yml")));

@@ -36,7 +36,7 @@ TEST_F(ValidateCommand, TheCommandThatRepeatsAFailureFindsTheSamePlugins) {
   EXPECT_THAT(run.out, HasSubstr("--set flaw=nan --limit 40 --plugin-path 'it'\\''s here'"));
 }
 
-TEST_F(ValidateCommand, ShowsWhatFailedAloneWhereThatIsAsked) {
+TEST_F(ValidateCommand, ShowsOnlyFailuresOnRequest) {
   const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --only-failed");
   EXPECT_THAT(run.out, Not(HasSubstr("flags-are-bits")));
   EXPECT_THAT(run.out, HasSubstr("FAILED   finite-numbers"));
@@ -55,7 +55,7 @@ TEST_F(ValidateCommand, PrintsJsonOfAllThreePluginsOfAFile) {
   EXPECT_THAT(answers[2]["cases"][1]["found"].get<std::string>(), HasSubstr("from on_events"));
 }
 
-TEST_F(ValidateCommand, SpeedStandsBesideTheInstallationsOwnEnvs) {
+TEST_F(ValidateCommand, SpeedIsComparedWithTheInstalledEnvs) {
   const Finished run = Run("plugin validate cartpole --case steps-per-second");
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out, testing::ContainsRegex("\n  > +[0-9,]+ env\\.cartpole\n"));

@@ -63,7 +63,7 @@ TEST_F(Workers, TheirTimeIsInThePhases) {
   EXPECT_NEAR(sum, 1, 0.02);
 }
 
-TEST_F(Workers, ATrialStoppedWithFourGoesOnWithOne) {
+TEST_F(Workers, ATrialStoppedWithFourResumesWithOne) {
   const std::string more =
       "budget: {iterations: " + std::to_string(kSanitized ? 25 : 200) + "}\ncheckpoint: {every_iterations: 7}\n";
   Write("whole.yaml", Text("whole", kArs, more));
@@ -151,7 +151,7 @@ TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
               HasSubstr("learner.climbs: plan: with the same saved state and limits, it asks for"));
 }
 
-TEST_F(Workers, OfALearnerThatCannotHaveThemAreRefusedAtTheirPlace) {
+TEST_F(Workers, AreRejectedForLearnersThatCannotUseThem) {
   const std::pair<const char*, const char*> learners[] = {
       {"{plugin: random, options: {horizon: 8}}",
        "learner.random: rollout workers play episodes of candidates, but it has none"},
