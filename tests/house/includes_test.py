@@ -45,7 +45,7 @@ def names(modules):
 
 
 def may_include(module, before):
-    """Of the modules before it."""
+    """The modules before it."""
     if is_of_trial(module):
         return names(other for other in before if is_of_trial(other) or other == "shim")
     return names(other for other in before if not is_of_trial(other))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Budgets of the host's code: lines of each module, and places that read JSON by a key instead of through a record.
+"""Budgets of the host's code: lines per module, and places that read JSON by a key instead of through a record.
 
 usage: size_test.py [-v] | --print [ROOT]
 

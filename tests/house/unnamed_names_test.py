@@ -19,7 +19,7 @@ TYPE = re.compile(r"(?:struct|class|enum class|enum|union)\s+(\w+)")
 
 
 def without_blocks(text, opening, closing):
-    """The text without what stands between such brackets, which stay."""
+    """The text without the contents of these brackets; the brackets stay."""
     kept, depth = [], 0
     for character in text:
         depth -= character == closing

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Gymnasium adapter: Gymnasium's own checks, every autoreset mode step by step beside SyncVectorEnv, seeds, states, misuse.
+"""The Gymnasium adapter: Gymnasium's own checks, every autoreset mode compared step by step with SyncVectorEnv, seeds, states, misuse.
 
   gymnasium_test.py    (BACKPLANE_HOME: the build tree)
 """
@@ -241,7 +241,7 @@ class Misuse(unittest.TestCase):
         self.envs.step(np.zeros((2, 8)))
 
     def test_of_two_threads(self):
-        """Each call is whole or refused."""
+        """Each call is whole or rejected."""
         said = set()
 
         def play():

@@ -1,4 +1,4 @@
-"""What a test of the Python package needs besides it: `import needs; needs.packages("gymnasium", ...)` before anything else."""
+"""Checks for packages that a test of the Python package needs: `import needs; needs.packages("gymnasium", ...)` before anything else."""
 import importlib.util
 import os
 import sys

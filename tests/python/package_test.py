@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts what a wheel holds, from a build tree, where pip would: the layout, the command `backplane`, and what it finds beside itself.
+"""Installs a wheel's files from a build tree as pip would: the layout, the command `backplane`, and the files that it finds next to itself.
 
   package_test.py CMAKE BUILD [TORCH]    TORCH: folder of the wheel that the build has, if it has one
 """
@@ -66,7 +66,7 @@ class Package(unittest.TestCase):
         return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, "PYTHONPATH": str(self.site)}
 
     def backplane(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What pip's script of that name does."""
+        """Runs the command as pip's script of that name does."""
         return subprocess.run([sys.executable, "-c", f"from {MODULE} import {FUNCTION}; {FUNCTION}()", *words], cwd=self.work,
                               env=self.surroundings(), capture_output=True, text=True)
 

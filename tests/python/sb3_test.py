@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adapter of Stable-Baselines3: its checks, each step beside DummyVecEnv, and its PPO.
+"""The adapter of Stable-Baselines3: its checks, each step compared with DummyVecEnv, and its PPO.
 
   sb3_test.py    (BACKPLANE_HOME: the build tree)
 """

@@ -1,4 +1,4 @@
-// A small data set and a learner of it, whose every number can be told by hand.
+// A small data set and a learner of it; every number can be computed by hand.
 #pragma once
 
 #include <unistd.h>
@@ -70,8 +70,8 @@ class Numbers {
   bp::Handle<uint8_t> terminated_ = spec_.Terminated().Get<uint8_t>(BP_ROLE_TERMINATED);
 };
 
-// Adds up what it is given: after a group, `sum` has grown by the sum of all its numbers over the group's weight. On its
-// made-up device a micro-batch of n items of length l takes 1,000 + 10 n l bytes.
+// Adds up its input: after a group, `sum` has grown by the sum of all its numbers, divided by the group's weight. On its
+// fictitious device, a micro-batch of n items of length l needs 1,000 + 10 n l bytes.
 class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
  public:
   static constexpr bp::About kAbout{.id = "learner.adds", .version = "1.0.0", .summary = "Adds numbers up."};

@@ -48,7 +48,7 @@ class FakeHost {
   bp_host host_;
 };
 
-// A number, or what an option takes in place of one, such as "auto".
+// A number, or a word that an option accepts instead, such as "auto".
 template <class Number>
 nlohmann::json NumberOrWord(const YAML::Node& node) {
   Number number;
@@ -148,8 +148,8 @@ inline const bp_module* Load(const std::string& path) {
   return reinterpret_cast<const bp_module* (*)()>(dlsym(library, "bp_module_v1"))();
 }
 
-// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps. Those of an env on a device lie there; what
-// tests read and write is a copy, which goes there before each call and comes back after it.
+// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps. Tests read and write copies of a device env's
+// buffers, which are copied to the device before each call and back after it.
 class Env {
  public:
   Env(const std::string& path, uint64_t rows, uint64_t slots = 1, const nlohmann::json& options = nlohmann::json::object())
@@ -293,8 +293,8 @@ class Env {
   std::vector<bp_frame> frames_;
 };
 
-// Starts an episode in row 0 in a state of its own: `numbers` are the first of the author's struct, which follows key and
-// random stream in the snapshot. The observation stays that of the reset.
+// Starts an episode in row 0 in a given state: `numbers` are the first of the author's struct, which follows key and random
+// stream in the snapshot. The observation stays the reset's.
 inline void StartAt(Env& env, std::initializer_list<double> numbers) {
   std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);

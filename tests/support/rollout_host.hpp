@@ -21,8 +21,8 @@ struct Setting {
   bool pin = false;
   uint64_t spin = 0;    // instructions (about) that `act` wastes for each row: a negative control
   bool still = false;   // all actions are 0
-  bool masked = false;  // `act` draws evenly from what ACTION_MASK allows, in place of doing nothing
-  nlohmann::json options = nlohmann::json::object();  // of the env, in place of its defaults
+  bool masked = false;  // `act` draws evenly from the choices of ACTION_MASK instead of doing nothing
+  nlohmann::json options = nlohmann::json::object();  // options of the env instead of its defaults
 };
 
 class Host {

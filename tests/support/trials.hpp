@@ -1,4 +1,4 @@
-// Trials and result sets in memory, with as much in them as a test says.
+// Trials and result sets in memory, with the contents that a test sets.
 #pragma once
 
 #include <string>
