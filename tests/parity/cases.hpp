@@ -1,4 +1,4 @@
-// What is compared: every option of every env at a value of its own, ours beside Gymnasium's.
+// Compared settings: every option of every env at a value of its own, ours and Gymnasium's.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ enum class Drive {
 struct Case {
   const char* plugin;
   const char* name;  // unique within the task, snake_case
-  // Ours and Gymnasium's arguments where they differ from the defaults. "assets/x.xml" of ours is Gymnasium's model x.xml.
+  // Our and Gymnasium's arguments if they differ from the defaults. "assets/x.xml" of ours is Gymnasium's model x.xml.
   nlohmann::json ours = nlohmann::json::object(), official = nlohmann::json::object();
   Drive drive = Drive::kUniform;
   int seeds = 1;

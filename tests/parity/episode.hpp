@@ -1,4 +1,4 @@
-// One episode as both sides tell it, and where the two differ first.
+// One episode as either implementation recorded it, and the first difference between the two.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace backplane::parity {
 
 struct Episode {
-  std::vector<double> state;                   // it starts here: what the oracle's state_size counts
+  std::vector<double> state;                   // the initial state: the oracle's state_size numbers
   std::vector<std::vector<float>> obs;         // [steps + 1][n_obs]
   std::vector<std::vector<float>> actions;     // [steps][n_action]
   std::vector<float> reward;                   // [steps]

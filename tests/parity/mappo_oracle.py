@@ -1,4 +1,4 @@
-"""Computes MAPPO's iterations from the rollouts that learner.mappo played, for a test that compares the weights after them.
+"""Computes MAPPO's iterations from learner.mappo's rollouts; a test compares the resulting weights.
 
 The request and its answer are those of ppo_oracle.py; "agents" is how many a row has, and rollouts have their names of AgentRollout.
 """
@@ -74,7 +74,7 @@ def iterate(state, rollout, options, seed, progress, agents):
     rows = everyone // agents
     obs = rollout.obs.double()
 
-    def per_agent(x):  # what a row has, for each of its agents
+    def per_agent(x):  # repeats a row's values for each of its agents
         return x.repeat_interleave(agents, 1)
 
     world = per_agent(rollout.state.double()) if rollout.has("state") else None

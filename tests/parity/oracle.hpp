@@ -1,4 +1,4 @@
-// What we are compared with, in a Python process of its own: the script of this folder that the test program names
+// The reference implementation in a Python process: the script of this folder that the test program names
 // (BACKPLANE_ORACLE_SCRIPT). It ends when its stdin does.
 #pragma once
 

@@ -34,7 +34,7 @@ class Mujoco:
     def begin(self, state):
         import mujoco
 
-        # What MujocoEnv.reset and reset_model do, with this state in place of a random one.
+        # As MujocoEnv.reset and reset_model do, but with this state instead of a random one.
         mujoco.mj_resetData(self.env.model, self.env.data)
         self.env.set_state(state[: self.env.model.nq], state[self.env.model.nq :])
         return self.env._get_obs()

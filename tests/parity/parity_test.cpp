@@ -1,4 +1,4 @@
-// Every env beside the official one: the same states, the same actions, the same bits.
+// Compares every env with the official one: the same states and actions give the same bits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""Computes PPO's iterations from the rollouts that learner.ppo played, for a test that compares the weights after them.
+"""Computes PPO's iterations from learner.ppo's rollouts; a test compares the resulting weights.
 
 Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence.
 
@@ -88,7 +88,7 @@ class Net:
 
 
 def iterate(state, rollout, options, seed, progress):
-    """One iteration, in place; returns what the actor should have said of its own steps."""
+    """One iteration, in place; returns the expected log-probabilities and values of the actor's steps."""
     o = options
     rows, steps = rollout.reward.shape[1], rollout.reward.shape[0]
 

@@ -1,4 +1,4 @@
-// Whole iterations of learner.ppo, from the rollout to the weights, beside ppo_oracle.py.
+// Whole iterations of learner.ppo, from the rollout to the weights, compared with ppo_oracle.py.
 #include "backplane/rng.h"
 #include "driven_learner.hpp"
 #include "update_case.hpp"
@@ -39,7 +39,7 @@ class Trial : public DrivenLearner {
     Create(spec, kRows, kSeed);
   }
 
-  // One rollout and its update; returns what was delivered.
+  // One rollout and its update; returns the delivered rollout.
   nlohmann::json Iterate(double progress) {
     Plan(progress);
     Fill();
@@ -67,7 +67,7 @@ class Trial : public DrivenLearner {
 
  private:
   void Fill() {
-    // Not of mean 0 and deviation 1, so that what a normaliser does is seen.
+    // A mean other than 0 and a deviation other than 1 make a normaliser's effect visible.
     for (size_t i = 0; i < obs_.data.size(); ++i)
       obs_.data[i] = static_cast<float>((1 + .5 * static_cast<double>(i % kObs)) * bp_rng_normal(&rng_) + .7);
     for (float& x : final_obs_.data) x = static_cast<float>(2 * bp_rng_normal(&rng_) - .5);
@@ -105,7 +105,7 @@ struct Case {
   const char* name;
   Settings change;
   Actions actions = Actions::kContinuous;
-  Settings beside = {};   // what the option needs to be seen, on both sides of the comparison with its default
+  Settings beside = {};   // needed for an effect of the option; set in both runs
   bool different = true;  // from the same without `change`
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }

@@ -1,4 +1,4 @@
-"""Scores texts with PyPI's rouge-score and rouge and stems words with NLTK, for a test that does the same with plugins/common/rouge.
+"""Scores texts with PyPI's rouge-score and rouge and stems words with NLTK, as references for plugins/common/rouge.
 
 Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence. Texts are
 bytes in hexadecimal, because some are no UTF-8: the packages get them decoded with errors="replace". Ends when stdin ends.
@@ -144,7 +144,7 @@ def pairs(seed, count):
 
 
 def stems():
-    """Words of what is installed everywhere, words with each of Porter's endings, and random ones of the letters his rules look at."""
+    """Installed words, words with each of Porter's endings, and random words of the letters in his rules."""
     rng = random.Random(1)
     texts = [*pathlib.Path("/usr/share/common-licenses").glob("*"), *STDLIB.glob("*.py"), *STDLIB.glob("*/*.py")]
     words = set()

@@ -1,4 +1,4 @@
-"""What the update oracles share: PyTorch in float64, the order of shuffles, saved states, and how a difference is told.
+"""Shared parts of the update oracles: PyTorch in float64, the order of shuffles, saved states, and measures of difference.
 
 They compute a learner's whole update by themselves, from what its rollouts held to its weights, by PyTorch's autograd and with no line of
 the learner. Its optimisers are written out here: PyTorch's own import packages that the wheel does not hold. That wheel is the one that the
@@ -144,12 +144,12 @@ def adam(w, g, m, v, step, lr, betas=(0.9, 0.999), eps=1e-5, decay=0.0):
 
 
 def away(ours, theirs):
-    """Largest difference over the size of what is compared."""
+    """Largest difference, relative to the largest reference value."""
     return float((ours - theirs).abs().max() / theirs.abs().max().clamp(min=1e-12))
 
 
 def apart(ours, theirs, start):
-    """How far two results of an update lie apart, in lengths of the update itself."""
+    """Distance between two results of an update, relative to the update's length."""
     return float((ours - theirs).norm() / (theirs - start).norm().clamp(min=1e-12))
 
 

@@ -1,4 +1,4 @@
-// A learner's iterations as an oracle of updates is told of them: its options, rollouts and saved states.
+// A learner's iterations as input of an update oracle: its options, rollouts and saved states.
 #pragma once
 
 #include <gtest/gtest.h>
