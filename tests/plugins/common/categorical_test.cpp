@@ -29,7 +29,7 @@ TEST(Categorical, MaskedChoicesAreNeverDrawn) {
 }
 
 TEST(Categorical, MaskedLogProbabilityAndEntropyAgreeWithTheReference) {
-  // At ratio 1 the derivative by the logits is that of the log-probability, times -A: 1 - p of what was taken, -p elsewhere.
+  // At ratio 1, the derivative by the logits is the log-probability's, times -A: 1 - p for the action taken, -p for the others.
   const double p[] = {.5740969929677, 0, .3482074278837, .0776955791486};
   double d[4];
   LossSums sums;

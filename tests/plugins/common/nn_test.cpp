@@ -65,8 +65,8 @@ void ExpectPlainSums(Precision precision) {
   }
 }
 
-TEST(Products, OfEveryEdgeAreThePlainSums) { ExpectPlainSums<float>(Precision::kFull); }
-TEST(Products, OfDoublesAreThePlainSums) { ExpectPlainSums<double>(Precision::kFull); }
+TEST(Products, EqualPlainSumsAtEveryEdge) { ExpectPlainSums<float>(Precision::kFull); }
+TEST(Products, EqualPlainSumsInDoubles) { ExpectPlainSums<double>(Precision::kFull); }
 
 void ExpectRowsOfTheirOwn(Precision precision) {
   constexpr int64_t kRows = 29, kIn = 101, kOut = 72;
@@ -98,7 +98,7 @@ class Bf16Products : public ::testing::Test {
 };
 
 // Whole numbers up to 256 are numbers of bfloat16.
-TEST_F(Bf16Products, OfWholeNumbersAreThePlainSums) { ExpectPlainSums<float>(Precision::kBf16); }
+TEST_F(Bf16Products, EqualPlainSumsForWholeNumbers) { ExpectPlainSums<float>(Precision::kBf16); }
 TEST_F(Bf16Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kBf16); }
 
 TEST_F(Bf16Products, FactorsAreRoundedToNearestAndTiesToEven) {
@@ -133,8 +133,7 @@ TEST_F(Bf16Products, KeepNaN) {
   for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(std::isnan(y[i]), i / 20 == 2) << i;
 }
 
-// Against sums in double: within what k additions in float32 may lose of the products of rounded factors, which are within
-// 2^-8 of each factor of those of the numbers themselves.
+// Compared with sums in double. The bound covers k additions in float32 and the rounding of the factors, 2^-8 of each.
 TEST_F(Bf16Products, AreSumsInFloatOfRoundedFactors) {
   constexpr int64_t kM = 37, kN = 75;
   for (int64_t k : {1, 27, 128, 256}) {
@@ -240,7 +239,7 @@ TEST(Layers, FirstWeightsAreOrthogonal) {
   }
 }
 
-// Lengths around those of registers.
+// Lengths around multiples of a register's length.
 constexpr int64_t kLengths[] = {1, 3, 4, 15, 16, 17, 40, 257};
 
 TEST(Rowwise, SoftmaxIsTheShareOfEachExponential) {
@@ -283,7 +282,7 @@ TEST(Rowwise, LayerNormHasMeanAndVarianceOfItsRow) {
   }
 }
 
-TEST(Rowwise, GeluIsThatOfTheErrorFunction) {
+TEST(Rowwise, GeluUsesTheErrorFunction) {
   std::vector<float> x;
   for (double at = -12; at < 12; at += 0.01) x.push_back(static_cast<float>(at));
   std::vector<float> y = x;

@@ -44,7 +44,7 @@ TEST(Normals, AreAFunctionOfKeyAndPlace) {
 }
 
 // Places beyond the 32 bits of the counter's first word.
-TEST(Normals, GoOnBeyondTheFirstWordOfTheCounter) {
+TEST(Normals, ContinueBeyondTheFirstWordOfTheCounter) {
   const int64_t wrap = int64_t{4} << 32;
   EXPECT_NE(Normals(7, wrap, 64), Normals(7, 0, 64));
 }

@@ -12,7 +12,7 @@ std::string Stem(std::string word) {
   return word;
 }
 
-TEST(PorterStem, IsThatOfThePaper) {
+TEST(PorterStem, EqualsThePapersExamples) {
   EXPECT_EQ(Stem("caresses"), "caress");
   EXPECT_EQ(Stem("ponies"), "poni");
   EXPECT_EQ(Stem("agreed"), "agre");
@@ -41,11 +41,11 @@ TEST(PorterStem, DiffersFromMartinPortersWhereNltkDoes) {
   EXPECT_EQ(Stem("news"), "news");          // new
 }
 
-TEST(PorterStem, OfAWordWithoutAVowelIsTheWord) {
+TEST(PorterStem, KeepsAWordWithoutAVowel) {
   for (const char* word : {"", "a", "is", "xyz", "mp3", "2026", "ss"}) EXPECT_EQ(Stem(word), word);
 }
 
-TEST(PorterStem, OfARunOfYsComesInTimeLinearInIt) {
+TEST(PorterStem, TakesTimeLinearInARunOfYs) {
   const std::string word(1 << 20, 'y');
   EXPECT_EQ(Stem(word).size(), word.size());
 }

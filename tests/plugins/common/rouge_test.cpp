@@ -1,5 +1,5 @@
-// Scores that others have published: google-research's rouge_scorer_test.py and ROUGE's own README for the one side, runs of
-// PyPI's rouge 1.0.1 for the other. tests/parity/rouge_test.cpp has many more, beside the packages themselves.
+// Published scores: google-research's rouge_scorer_test.py and ROUGE's README for one implementation, runs of PyPI's rouge
+// 1.0.1 for the other. tests/parity/rouge_test.cpp compares many more texts with the packages.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -61,7 +61,7 @@ TEST(RougeGoogle, ScoresATextWithoutWordsZero) {
       EXPECT_THAT(score, Is(0, 0, 0)) << text;
 }
 
-TEST(RougeGoogle, ComparesStemsWhereToldTo) {
+TEST(RougeGoogle, ComparesStemsOnRequest) {
   EXPECT_THAT(Google("carefully hopping", "careful hops").rouge1, Is(0, 0, 0));
   EXPECT_THAT(Google("carefully hopping", "careful hops", /*stem=*/true).rouge1, Is(1, 1, 1));
   EXPECT_THAT(Google("was", "wa", /*stem=*/true).rouge1, Is(0, 0, 0)) << "only words of four letters and more";
@@ -84,7 +84,7 @@ TEST(RougePltrdy, ScoresTheFox) {
 
 TEST(RougePltrdy, TakesBlanksBetweenDotsForAnEmptyWord) { EXPECT_NEAR(Pltrdy("a b. ", "a b").rouge1.f, .799999995, 1e-9); }
 
-TEST(RougePltrdy, RefusesATextOfDots) {
+TEST(RougePltrdy, RejectsATextOfDots) {
   EXPECT_THROW(Pltrdy("", "a"), EmptyText);
   try {
     Pltrdy("a", "...");
@@ -130,7 +130,7 @@ TEST(Rouge, ScoresLongerNGramsAlone) {
     EXPECT_THAT(Scorer({}).ScoreN(n, "a b c d x", {&reference, 1}), Is(0, 0, 0)) << "no text has so many words";
 }
 
-TEST(Rouge, RefusesWhatCannotBeMet) {
+TEST(Rouge, RejectsContradictoryOptions) {
   EXPECT_THROW(Scorer({.tokenizer = Tokenizer::kChar, .stem = true}), std::invalid_argument);
   EXPECT_THROW(Scorer({.impl = Impl::kPltrdy, .stem = true}), std::invalid_argument)
       << "its own tokens are those of whitespace";
@@ -139,7 +139,7 @@ TEST(Rouge, RefusesWhatCannotBeMet) {
   EXPECT_THROW(Scorer({}).ScoreN(0, "a", {&reference, 1}), std::invalid_argument);
 }
 
-TEST(Rouge, SaysWhichTokenizerItUses) {
+TEST(Rouge, ReportsItsTokenizer) {
   EXPECT_EQ(Scorer({}).options().tokenizer, Tokenizer::kGoogle);
   EXPECT_EQ(Scorer({.impl = Impl::kPltrdy}).options().tokenizer, Tokenizer::kWhitespace);
 }

@@ -1,4 +1,4 @@
-// Gradients of rows against differences of what they are the gradients of, in double precision.
+// Compares gradients of rows with finite differences in double precision.
 #include "nn/row_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace backplane::nn {
 namespace {
 
-constexpr int64_t kLengths[] = {1, 3, 15, 16, 17, 40, 257};  // around those of registers
+constexpr int64_t kLengths[] = {1, 3, 15, 16, 17, 40, 257};  // around multiples of a register's length
 constexpr float kEpsilon = 1e-5f;
 
 using Doubles = std::vector<double>;
@@ -65,7 +65,7 @@ Doubles NormOf(const Doubles& x) {
   return hat;
 }
 
-TEST(RowGradients, OfSoftmax) {
+TEST(RowGradients, SoftmaxMatchesFiniteDifferences) {
   for (const int64_t n : kLengths) {
     const Floats x = Normals(n, 1), at = Normals(n, 2);
     Floats shares(2 * x.size()), d = shares;  // two rows of the same
@@ -77,7 +77,7 @@ TEST(RowGradients, OfSoftmax) {
   }
 }
 
-TEST(RowGradients, AScaledSoftmaxTellsTheLogarithmOfItsSum) {
+TEST(RowGradients, AScaledSoftmaxReturnsTheLogarithmOfItsSum) {
   for (const int64_t n : kLengths) {
     Floats x = Normals(n, 3);
     const Doubles shares = SoftmaxOf({x.begin(), x.end()});
@@ -89,7 +89,7 @@ TEST(RowGradients, AScaledSoftmaxTellsTheLogarithmOfItsSum) {
   }
 }
 
-TEST(RowGradients, OfTheNormOfASum) {
+TEST(RowGradients, TheNormOfASumMatchesFiniteDifferences) {
   for (const int64_t n : kLengths) {
     const Floats x = Normals(2 * n, 4), y = Normals(2 * n, 5), weight = Normals(n, 6), bias = Normals(n, 7),
                  at = Normals(2 * n, 8);
@@ -108,7 +108,7 @@ TEST(RowGradients, OfTheNormOfASum) {
       const Doubles norm = NormOf({sum.begin(), sum.end()});
       ExpectNear(hat.data() + row * n, norm, 1e-5),
           ExpectNear(out.data() + row * n, layer_norm({sum.begin(), sum.end()}), 1e-5);
-      // Of one number alone, or of two that are close, the root amplifies rounding.
+      // The root amplifies the rounding of a single number, or of two close ones.
       ExpectNear(d.data() + row * n, Differences(sum, from, layer_norm), n < 4 ? 1e-2 : 2e-5);
       for (size_t i = 0; i < norm.size(); ++i) of_weight[i] += from[i] * norm[i], of_bias[i] += from[i];
     }
@@ -116,7 +116,7 @@ TEST(RowGradients, OfTheNormOfASum) {
   }
 }
 
-TEST(RowGradients, ANormOfNothingAddedIsThatOfItself) {
+TEST(RowGradients, ANormWithoutASummandEqualsThePlainNorm) {
   const Floats weight = Normals(20, 6), bias = Normals(20, 7);
   Floats hat = Normals(20, 5), scales(1), out(20), wanted(20);
   LayerNorm(hat.data(), weight.data(), bias.data(), kEpsilon, 1, 20, wanted.data());
@@ -124,7 +124,7 @@ TEST(RowGradients, ANormOfNothingAddedIsThatOfItself) {
   for (size_t i = 0; i < 20; ++i) EXPECT_NEAR(out[i], wanted[i], 1e-6);
 }
 
-TEST(RowGradients, OfGelu) {
+TEST(RowGradients, GeluAndItsSlopeMatchTheErrorFunction) {
   Floats x;
   for (double at = -12; at < 12; at += .01) x.push_back(static_cast<float>(at));
   Floats slope = x, y(x.size());

@@ -44,7 +44,7 @@ void ExpectTheLibrarysBits(const std::vector<double>& angles, const std::vector<
   }
 }
 
-// A pair of a million angles where nobody waits; SINES_TEST_ANGLES has it look at more of them.
+// A million angles keep the test short; SINES_TEST_ANGLES sets more.
 size_t Wanted() {
   const char* const more = std::getenv("SINES_TEST_ANGLES");
   return (more ? std::stoul(more) : 1'000'000) / kMostAngles * kMostAngles;
@@ -65,7 +65,7 @@ TEST(Sines, HaveTheBitsOfTheLibrary) {
 #endif
 }
 
-// What is sure is sure of any library that errs by no more than 0.55 last places: looked at with 11 bits more.
+// Sure results are right for any library that errs by at most 0.55 last places. The exact values have 11 more bits.
 TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto lanes = kLanes<double, Isa::kBase>;

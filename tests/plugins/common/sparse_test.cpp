@@ -59,7 +59,7 @@ TEST_P(Rows, TransposedProductIsTheDenseOne) {
   EXPECT_EQ(sparse, dense);
 }
 
-TEST_P(Rows, GiveBackWhatTheyTook) {
+TEST_P(Rows, ReturnTheRowsThatWereAdded) {
   std::vector<float> row(kColumns);
   for (int64_t i = 0; i < kRows; ++i) {
     rows_.Dense(i, row.data());
@@ -80,7 +80,7 @@ TEST(SparseRows, AreTheSameInPartsOfFloatsAndBytes) {
   }
 }
 
-TEST(SparseRows, KeepWhatIsNoNumber) {
+TEST(SparseRows, KeepNaN) {
   SparseRows rows;
   rows.Reset(2);
   const float from[] = {0, NAN};

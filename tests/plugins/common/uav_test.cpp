@@ -1,4 +1,4 @@
-// The grid's maps and options. Figures: learned from no code of ours, so that a change of the generator shows.
+// The grid's maps and options. The expected values come from independent code, so that a change of the generator shows.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -27,14 +27,14 @@ uint64_t Hash(const Map& map) {
 
 int32_t Cell(int x, int y, int side = 40) { return y * side + x; }
 
-TEST(UavMap, IsThatOfTheSeed) {
+TEST(UavMap, HasTheKnownHashOfItsSeed) {
   EXPECT_EQ(Hash(Draw(1)), 0x1418fb87eb96276bu);
   EXPECT_EQ(Hash(Draw(2)), 0x19517c1b995c25dau);
   EXPECT_EQ(Hash(Draw(3)), 0x4d7ec1119bbf9110u);
   EXPECT_EQ(Hash(Draw(42)), 0xd81c07ceefca0c31u);
 }
 
-TEST(UavMap, OfSeedOneHasTheseCells) {
+TEST(UavMap, HasTheKnownCellsForSeedOne) {
   const Map map = Draw(1);
   EXPECT_THAT(std::vector<int32_t>(map.obstacles.begin(), map.obstacles.begin() + 3),
               testing::ElementsAre(Cell(19, 0), Cell(21, 1), Cell(24, 4)));
@@ -97,7 +97,7 @@ TEST(UavMap, NamesTheSeedWithoutASolvableMap) {
   }
 }
 
-// The sentence with which options are refused; empty if they are not.
+// The error for these options; empty if they are accepted.
 std::string Refusal(const nlohmann::json& given) {
   try {
     OptionsWith(given);
@@ -108,7 +108,7 @@ std::string Refusal(const nlohmann::json& given) {
   return "";
 }
 
-TEST(UavOptions, ThatDoNotFitTheGridAreRefusedWithTheirPlaces) {
+TEST(UavOptions, RejectsOptionsThatDoNotFitTheGridWithTheirPlaces) {
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 60}}), "");
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 61}}),
             "expected 101 cells or more, for 61 obstacles and 20 starts and targets each, got 100 "

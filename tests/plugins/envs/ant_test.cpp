@@ -68,7 +68,7 @@ TEST(Ant, FliesAsTheFiguresSay) {
   EXPECT_NEAR(harness::SumOfSizes(ant.data().qvel, 14), 7.511324451002, 1e-8 * 7.5);
 }
 
-TEST(Ant, LeavesOutWhatTheOptionsLeaveOut) {
+TEST(Ant, OptionsRemoveObservations) {
   EXPECT_EQ(Ant(json{{"include_cfrc_ext_in_observation", false}}).ObsSize(), 27);
   EXPECT_EQ(Ant(json{{"exclude_current_positions_from_observation", false}}).ObsSize(), 107);
 }

@@ -1,5 +1,5 @@
-// Envs written in Python: their spaces, their numbers beside those of Gymnasium itself, and how they fail. The interpreter is
-// that of .venv-oracle, which scripts/test makes.
+// Envs written in Python: their spaces, their numbers compared with Gymnasium's, and their failures. The interpreter is
+// .venv-oracle's, which scripts/test makes.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ using ::testing::Not;
 const std::string kPlugin = BACKPLANE_PLUGIN_DIR "/env_gymnasium.so";
 const std::string kPython = BACKPLANE_SOURCE_DIR "/.venv-oracle/bin/python";
 
-// What a command prints.
+// Standard output of a command.
 std::string OutputOf(const std::string& command) {
   FILE* const pipe = popen(command.c_str(), "r");
   std::string text;
@@ -45,7 +45,7 @@ bool HasGymnasium() {
   return has;
 }
 
-// The children of this process, dead ones that nobody waited for included.
+// Children of this process, including zombies.
 std::string Children() {
   std::string all;
   for (const auto& task : fs::directory_iterator("/proc/self/task")) {
@@ -155,7 +155,7 @@ class Gymnasium : public testing::Test {
     }
     return "accepted";
   }
-  // What the third step of a row fails with.
+  // The error of a row's third step.
   std::string Failure(const std::string& bad, const json& more = json::object()) {
     harness::Env env(kPlugin, 3, 1, Counter({{"bad", bad}}, more));
     EXPECT_EQ(env.Reset(0, {1, 2, 3}), BP_OK) << env.error();
@@ -310,7 +310,7 @@ TEST_F(Gymnasium, OneWorkerAndTwoPlayTheSameBits) {
   EXPECT_EQ(Played(options), alone);
 }
 
-TEST_F(Gymnasium, ResetsTheRowsOfTheMaskAndStepsThoseOfTheRange) {
+TEST_F(Gymnasium, ResetsRowsOfTheMaskAndStepsRowsOfTheRange) {
   harness::Env env(kPlugin, 4, 1, Counter());
   ASSERT_EQ(env.Reset(0, {1, 2, 3, 4}), BP_OK) << env.error();
   ASSERT_EQ(env.api().step(env.get(), 0, 1, 4), BP_OK) << env.error();
@@ -345,9 +345,8 @@ TEST_F(Gymnasium, TerminationAndTruncationAreTheEnvs) {
   }
 }
 
-// Every kind of space: what the env is given is what stands in the channels, and what it observes is what Gymnasium's flatten
-// makes of it.
-TEST_F(Gymnasium, ActionsReachTheEnvAsItsSpaceSays) {
+// Every kind of space: the env receives the channels' actions, and the observation equals Gymnasium's flatten.
+TEST_F(Gymnasium, ActionsReachTheEnvInItsSpace) {
   const std::string file = File(R"py(
 import gymnasium, numpy
 from gymnasium import spaces
@@ -401,7 +400,7 @@ TEST_F(Gymnasium, WrappersStandAroundTheEnv) {
   EXPECT_EQ(*limited.At<uint8_t>("truncated"), 1);
 }
 
-TEST_F(Gymnasium, WhatCannotBeMadeIsRefusedWithASentence) {
+TEST_F(Gymnasium, RejectsAnEnvThatCannotBeCreatedWithItsReason) {
   const std::string file = File(kCounter);
   EXPECT_THAT(Refusal(json::object()), HasSubstr("expected the env's `id`, or `file` and `class`, got neither"));
   EXPECT_THAT(Refusal({{"id", "a"}, {"file", file}, {"class", "b"}}), HasSubstr("got both (test.yaml:file)"));
@@ -439,14 +438,14 @@ TEST_F(Gymnasium, AnExceptionIsTheRowAndItsTraceback) {
               HasSubstr("ValueError: expected an observation of shape (3,), as in observation_space, got (4,)"));
 }
 
-TEST_F(Gymnasium, AWorkerThatEndsSaysHow) {
+TEST_F(Gymnasium, ReportsTheSignalAndLastOutputOfAKilledProcess) {
   EXPECT_THAT(Failure("is_killed"), AllOf(HasSubstr("worker "), HasSubstr("was killed by signal 9 (Killed)"),
                                           HasSubstr("its last output:\nabout to go")));
   EXPECT_THAT(Failure("crashes"),
               AllOf(HasSubstr("was killed by signal 11"), HasSubstr("Segmentation fault"), HasSubstr("rows.py\", line")));
 }
 
-TEST_F(Gymnasium, AWorkerThatHangsSaysWhere) {
+TEST_F(Gymnasium, ReportsWhereAHangingProcessIs) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(Failure("hangs", {{"timeout", 5}}), AllOf(HasSubstr("did not answer within timeout: 5 s"), HasSubstr("in fail"),
                                                         HasSubstr("rows.py\", line"), HasSubstr("in step")));
@@ -527,7 +526,7 @@ bp_status LoadedFrom(harness::Env& env, const std::string& data) {
   return state->load(env.get(), &reader);
 }
 
-TEST_F(Gymnasium, RowsGoOnFromASavedStateWithAnyNumberOfWorkers) {
+TEST_F(Gymnasium, RowsResumeFromASavedStateWithAnyNumberOfWorkers) {
   const json options = Python({{"id", "CartPole-v1"}});
   harness::Env env(kPlugin, 5, 1, options);
   ASSERT_EQ(env.Reset(0, SeedsFor(5)), BP_OK);

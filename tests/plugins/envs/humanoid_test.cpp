@@ -86,7 +86,7 @@ TEST(Humanoid, FliesAsTheFiguresSay) {
   EXPECT_NEAR(harness::SumOfSizes(humanoid.data().qvel, 23), 23.589567639626, 2e-6 * 24);
 }
 
-TEST(Humanoid, LeavesOutWhatTheOptionsLeaveOut) {
+TEST(Humanoid, OptionsRemoveObservations) {
   EXPECT_EQ(Humanoid(json{{"exclude_current_positions_from_observation", false}}).ObsSize(), 350);
   EXPECT_EQ(Humanoid(json{{"include_cinert_in_observation", false}}).ObsSize(), 348 - 130);
   EXPECT_EQ(Humanoid(json{{"include_cvel_in_observation", false}}).ObsSize(), 348 - 78);

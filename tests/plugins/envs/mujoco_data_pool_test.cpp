@@ -1,5 +1,5 @@
-// Rows that share an mjData against one mjData for each, stepped by MuJoCo's own calls over the model as its file says: the
-// same bits, in the state and in all that tasks read.
+// Rows that share an mjData, compared with one mjData per row that MuJoCo's own calls step over the unchanged model: the same
+// bits in the state and in everything that tasks read.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ const SharingTask kSharing[] = {
 
 mj::Model Prepared(const std::string& xml) { return mj::Quickened(mj::LoadText("task.xml", xml), "task.xml", xml); }
 
-// A row, and beside it what it should be.
+// A row and its reference.
 struct BesidePlain {
   BesidePlain(const mjModel* shared, const mjModel* plain, uint64_t seed)
       : model(shared), file(plain), rng(seed), row(shared), own(mj::MakeData(plain)) {
@@ -213,7 +213,7 @@ TEST_P(SharedData, HasItsPairsWrittenOut) {
   EXPECT_EQ(model_->stat.meaninertia, plain_->stat.meaninertia);
 }
 
-// What a pair cannot say, or has no need to.
+// Contacts that a pair cannot express, or that need no pair.
 TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   const auto pairs = [](const std::string& geom, const std::string& more = "") {
     return Prepared("<mujoco><worldbody><geom type='plane' size='5 5 5'/><body pos='0 0 1'><freejoint/>" + geom +

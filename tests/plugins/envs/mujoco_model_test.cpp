@@ -15,7 +15,7 @@ namespace {
 
 using Fields = std::map<std::string, std::vector<double>>;
 
-// Names, looks, memory, and data nobody reads in a simulation: keyframes, user data, custom numbers.
+// Names, looks, memory, and data that a simulation never reads: keyframes, user data, custom numbers.
 bool HasNoPart(const std::string& field) {
   for (const char* prefix : {"name", "path", "tex_", "mat_", "cam_", "light_", "key_", "numeric_"})
     if (field.starts_with(prefix)) return true;

@@ -1,4 +1,4 @@
-// What the MuJoCo tasks have in common: errors, models of the user's own, resets, rewards, snapshots.
+// Common behaviour of the MuJoCo tasks: errors, users' models, resets, rewards, snapshots.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -97,7 +97,7 @@ TEST_P(EveryTask, TakesAModelOfOtherSizes) {
   for (int t = 0; t < 20; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
 }
 
-TEST_P(EveryTask, RefusesAModelWithACause) {
+TEST_P(EveryTask, RejectsAModelWithACause) {
   const auto refuses = [&](const std::string& xml, const auto& matcher) {
     const OwnModel own(xml);
     const bp::Error e = ErrorOf(task_, own.options());
@@ -115,7 +115,7 @@ TEST_P(EveryTask, RefusesAModelWithACause) {
   EXPECT_THAT(absent.what(), AllOf(HasSubstr("xml_path"), HasSubstr("/nonexistent.xml")));
 }
 
-TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
+TEST(MuJoCo, HumanoidObservesAtMost25Tendons) {
   for (const int n : {25, 26}) {
     std::string xml = Xml("humanoid", kMotor), tendons = "<tendon>";
     for (int i = 0; i < n; ++i) tendons += "<fixed><joint joint='j' coef='1'/></fixed>";
@@ -128,7 +128,7 @@ TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
   }
 }
 
-TEST(MuJoCo, RefusesOptionsThatContradict) {
+TEST(MuJoCo, RejectsContradictoryOptions) {
   const auto refuses = [](const char* task, const nlohmann::json& options, const char* text) {
     const bp::Error e = ErrorOf(task, options);
     EXPECT_EQ(e.code(), BP_E_CONFIG);
@@ -238,7 +238,7 @@ TEST(MuJoCo, ASnapshotBeginsWithTimePositionsAndSpeeds) {
     EXPECT_EQ(state[1 + i], single.data().qpos[i]);
     EXPECT_EQ(state[10 + i], single.data().qvel[i]);
   }
-  EXPECT_EQ(state[state.size() - 4], single.data().qpos[0]);  // the place now, then that of the start
+  EXPECT_EQ(state[state.size() - 4], single.data().qpos[0]);  // the current place precedes the start's
 }
 
 }  // namespace

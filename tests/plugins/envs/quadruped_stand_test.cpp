@@ -123,7 +123,7 @@ TEST(QuadrupedStand, PaysForBeingUprightByTheShapeChosen) {
   EXPECT_NEAR(stand(.75, "ramp"), 1 + 0, 1e-9);
 }
 
-// What a phase sets, and that a number given by hand wins over it.
+// A phase sets its numbers; an explicit number overrides it.
 TEST(QuadrupedStand, APhaseSetsTheNumbersThatAreNotGiven) {
   const Quadruped first, second(json{{"phase", 2}}), own(json{{"phase", 2}, {"z_lo", 0.4}, {"max_episode_steps", 70}});
   EXPECT_EQ(first.world.z_lo, 0.42);
@@ -137,7 +137,7 @@ TEST(QuadrupedStand, APhaseSetsTheNumbersThatAreNotGiven) {
   EXPECT_EQ(own.row.Spec(own.world).max_episode_steps, 70);
 }
 
-TEST(QuadrupedStand, RefusesABandWithoutWidth) {
+TEST(QuadrupedStand, RejectsABandWithoutWidth) {
   const auto refused = [](const json& options) -> std::string {
     try {
       Quadruped quadruped(options);
@@ -182,7 +182,7 @@ TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
 }
 
 // Through the fall, the contacts and the rest on folded knees.
-TEST(QuadrupedStand, SettlesAsTheFiguresSayWhenNothingIsDone) {
+TEST(QuadrupedStand, SettlesAsComputedWithoutActions) {
   SKIP_UNLESS_MUJOCO_4_0();
   Quadruped quadruped(kExact);
   quadruped.Drop();
@@ -305,7 +305,7 @@ TEST(QuadrupedStand, FallsBelowTheLeastHeightOrOnItsSide) {
   };
   EXPECT_FALSE(falls(json::object(), 0.16));
   EXPECT_TRUE(falls(json::object(), 0.14));
-  EXPECT_FALSE(falls({{"z_min", 0.6997}}, 1));  // 0.7 m, less what it falls in one step
+  EXPECT_FALSE(falls({{"z_min", 0.6997}}, 1));  // 0.7 m, minus the fall in one step
   EXPECT_TRUE(falls({{"z_min", 0.6999}}, 1));
 }
 
@@ -317,7 +317,7 @@ TEST(QuadrupedStand, NamesAnActionThatIsNotANumber) {
   EXPECT_THAT(env.error(), HasSubstr("row 1: ctrl[3]"));
 }
 
-// Rows of a batch that three threads share are those of envs with one row.
+// Rows of a batch that three threads share equal rows of single-row envs.
 TEST(QuadrupedStand, ARowDoesNotDependOnItsBatchOrThreads) {
   constexpr uint64_t kRows = 6;
   std::vector<uint64_t> seeds = {5, 6, 7, 8, 9, 10};

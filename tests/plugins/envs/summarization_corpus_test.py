@@ -1,4 +1,4 @@
-"""The corpus builder on small lists of our own: parsing, joining, filtering, splitting, and what is kept."""
+"""The corpus builder on small lists: parsing, joining, filtering, splitting, and the files that it keeps."""
 import contextlib
 import hashlib
 import importlib.machinery
@@ -185,7 +185,7 @@ class Corpus(unittest.TestCase):
         self.assertIn("nothing to do", self.call())
         with self.assertRaisesRegex(corpus.CorpusError, "has no lists of suite sid; fetch them without --offline$"):
             self.call("--offline", "--suite", "sid")
-        # Lists that were fetched half are those of nobody.
+        # An interrupted fetch leaves no usable lists.
         archives.clear()
         with self.assertRaisesRegex(corpus.CorpusError, "no archive answers"):
             self.call("--suite", "sid")
@@ -215,7 +215,7 @@ class Corpus(unittest.TestCase):
             self.assertEqual([line.split("\t")[0] for line in file.read().splitlines()[:4]], ["<s>", "<pad>", "</s>", "<unk>"])
 
         self.assertIn("nothing to do", self.build(*size))
-        # A file that was changed is built anew, and so is all after the lists changed; the bytes do not depend on the folder.
+        # A changed file is rebuilt, and so is everything after the lists changed. The bytes do not depend on the folder.
         before = {name: corpus.sha256(os.path.join(self.out, name)) for name in corpus.OUTPUTS}
         with open(os.path.join(self.out, "dev.tsv"), "a", encoding="utf-8") as file:
             file.write("x")

@@ -56,7 +56,7 @@ TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
   EXPECT_THAT(cut, ElementsAre(whole[0], whole[1], whole[2], 1));
 }
 
-TEST(Vocabulary, RefusesWhatIsNoModel) {
+TEST(Vocabulary, RejectsFilesThatAreNoModels) {
   EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("expected a SentencePiece model"));
   std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// Reading pairs out of files: what is read is what was written, and what cannot be read is named.
+// Reads pairs from files: pairs equal the written ones, and unreadable rows are named.
 #include <gmock/gmock.h>
 
 #include "backplane/plugin.hpp"
@@ -79,8 +79,8 @@ TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
   EXPECT_THAT(Read("a.tsv", text).error, HasSubstr("row 3 (line 4): expected 2 fields as in the header, got 1"));
 }
 
-// Other bad rows beside a torn one say nothing for the good ones beside those.
-TEST(Csv, LeavesOutWhatMayBeAPartOfATornRowBehindOtherBadRows) {
+// Bad rows around a torn row do not prove that the rows between them are whole.
+TEST(Csv, LeavesOutPossiblePartsOfATornRowBehindOtherBadRows) {
   const std::string head = "document,summary\n";
   const Outcome after = Skip("a.csv", head + "doc one\nx, y, z\nrest,S\ng,G\n");
   EXPECT_THAT(after.pairs, ElementsAre(Pair("g", "G")));
@@ -136,7 +136,7 @@ TEST(JsonLines, NamesRowAndLine) {
   EXPECT_EQ(rest.report.left_out, 1u);
 }
 
-TEST(Files, ThatCannotBeReadAreRefused) {
+TEST(Files, RejectsUnreadableFiles) {
   EXPECT_THAT(Read("a.csv", "").error, HasSubstr("is empty"));
   EXPECT_THAT(Read("a.csv", "\n\r\n").error, HasSubstr("expected a header, got an empty file"));
   EXPECT_THAT(Read("a.csv", "text,summary\na,b\n").error, HasSubstr("has no column 'document'; columns: 'text', 'summary'"));
@@ -147,7 +147,7 @@ TEST(Files, ThatCannotBeReadAreRefused) {
   EXPECT_THROW(ReadRecords(Summaries::Instance().File(""), {}, [](const Record&) {}), bp::Error);
 }
 
-TEST(Files, OfWhichOnlyTheFirstRowsAreWantedAreReadNoFurther) {
+TEST(Files, StopsReadingAfterMaxItems) {
   const Outcome read = Read("a.tsv", "document\tsummary\na\tb\nc\td\ne\tf\ntorn\n", {.max_items = 2});
   EXPECT_THAT(read.pairs, ElementsAre(Pair("a", "b"), Pair("c", "d")));
   EXPECT_THAT(read.error, IsEmpty());
@@ -181,7 +181,7 @@ TEST(Csv, ReadsBackWhateverIsWrittenByItsRules) {
 }
 
 // The bar: 200,000 rows with quoted line breaks, a byte order mark, CRLF, and rows that are not UTF-8 or have a field too many.
-TEST(Csv, OfTwoHundredThousandRowsGivesNoWrongPair) {
+TEST(Csv, ReadsTwoHundredThousandRowsWithoutAWrongPair) {
   constexpr int kRows = 200000;
   std::string text = "\xEF\xBB\xBFid,document,summary\r\n";
   uint64_t line = 2, first_bad_line = 0, bad = 0;
@@ -209,7 +209,7 @@ TEST(Csv, OfTwoHundredThousandRowsGivesNoWrongPair) {
 }
 
 // Any bytes at all: an error or pairs, no crash (asan).
-TEST(Files, OfRandomBytesAreReadOrRefused) {
+TEST(Files, RandomBytesAreReadOrRejected) {
   bp_rng rng{12, 0};
   const std::string bytes = "\",\t\n\r{}[]:a\\u0\xEF\xBB\xBF\xC3\xFF";
   for (int file = 0; file < 600; ++file) {

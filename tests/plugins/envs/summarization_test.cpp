@@ -208,7 +208,7 @@ TEST(OneStep, AnIdOutsideTheVocabularyIsAnError) {
     EXPECT_EQ(env.Step(), BP_E_INVALID_ARG);
     EXPECT_THAT(env.error(), HasSubstr("row 1: action[2]: expected a token, 0 .. "));
     EXPECT_THAT(env.error(), HasSubstr("got " + std::to_string(id)));
-    Generate(env, 1, {0, 10, 2, id});  // behind the end nobody looks
+    Generate(env, 1, {0, 10, 2, id});  // ignored after the end
     EXPECT_EQ(env.Step(), BP_OK);
   }
 }
@@ -259,7 +259,7 @@ TEST(Pltrdy, ATextOfDotsCountsNothing) {
   EXPECT_EQ(*env.At<float>("reward"), 0);
 }
 
-TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
+TEST(Options, RejectsImpossibleValuesWithTheirReason) {
   EXPECT_THAT(Refusal(Options("nowhere.tsv")),
               HasSubstr("does not exist; to make the corpus of package descriptions and its tokenizer: "
                         "plugins/envs/summarization/build_corpus --out "));
@@ -273,7 +273,7 @@ TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
   EXPECT_THAT(Refusal(Options("english.tsv", {{"rouge_tokenizer", "char"}, {"rouge_stem", true}})), HasSubstr("rouge_*: "));
 }
 
-TEST(Options, OneWarningTellsWhatWasLeftOut) {
+TEST(Options, OneWarningListsTheOmittedRows) {
   files().Write("bad.tsv", "document\tsummary\na\tb\nc\t\nd\te\nf\t \n");
   EXPECT_THAT(Refusal(Options("bad.tsv")),
               HasSubstr("row 2 (line 3): 'summary' is empty; to leave out such rows, set `bad_rows: skip`"));

@@ -1,4 +1,4 @@
-// One row of the grid, told by its channels alone: where everything is, and the greedy policies.
+// One row of the grid, known only by its channels: the map, the UAVs, and the greedy policies.
 #pragma once
 
 #include <cmath>

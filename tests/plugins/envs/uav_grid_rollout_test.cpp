@@ -85,7 +85,7 @@ TEST(UavGridRollout, ReturnsAreTheRewardsOfAllUavs) {
   EXPECT_EQ(whole, kRows) << "the first episode of each row lies in the rollout";
 }
 
-TEST(UavGridRollout, NobodyRevivesWithinAnEpisodeNorEarnsAfterItsEnd) {
+TEST(UavGridRollout, NoUavRevivesWithinAnEpisodeOrEarnsAfterItsEnd) {
   Trial trial({{"max_steps", 40}, {"mask_static", false}});
   uint64_t ends = 0;
   for (int i = 0; i < 3; ++i) {

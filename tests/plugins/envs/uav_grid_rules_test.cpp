@@ -1,4 +1,4 @@
-// Who crashes, who stays and who moves when UAVs meet: the rules alone, on an empty grid unless said.
+// Crashes, stops and moves when UAVs meet: only the rules, on an empty grid unless noted.
 #include <gtest/gtest.h>
 
 #include "step.hpp"
@@ -85,7 +85,7 @@ TEST(UavGridRules, ThreeIntoOneCell) { EXPECT_EQ(Fates({{5, 5, kEast}, {7, 5, kW
 
 TEST(UavGridRules, Rotation) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kSouth}, {6, 6, kNorthWest}}), "MMM MMM MMM"); }
 
-TEST(UavGridRules, OneHeldBackHoldsBackThoseBehindIt) {
+TEST(UavGridRules, ABlockedUavBlocksTheQueueBehindIt) {
   EXPECT_EQ(Fates({{4, 5, kEast}, {5, 5, kEast}, {6, 5, kEast}, {7, 5, kStay}}), "MMXX SSSS SSSS");
 }
 

@@ -1,4 +1,4 @@
-// The plugin beside the plain grid of uav_grid_reference.hpp: every channel of every step, over random options.
+// Compares the plugin with the plain grid of uav_grid_reference.hpp: every channel of every step, over random options.
 #include <gtest/gtest.h>
 
 #include "backplane/env.hpp"

@@ -227,7 +227,7 @@ TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
   }
 }
 
-TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
+TEST(UavGridTensor, ReportsThatARowHasNoSeedLeft) {
   harness::Env env(TensorFile(), 1, 1, {{"max_steps", 1}});
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   ASSERT_EQ(NextSeeds(env, {2}, 1), BP_OK);
@@ -237,7 +237,7 @@ TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
   EXPECT_EQ(env.error(), "row 0 has started 1 more episodes than it was given seeds for");
 }
 
-TEST(UavGridTensor, SaysWhyAnUnsolvableMapAndAMissingGpuAreRefused) {
+TEST(UavGridTensor, RejectsAnUnsolvableMapAndAMissingGpuWithTheirReason) {
   harness::Env env(TensorFile(), 1, 1,
                    {{"grid_size", 3}, {"n_uavs", 1}, {"n_obstacles", 0}, {"sensor_radius", 1}, {"goal_radius", 9.0}});
   EXPECT_EQ(env.Reset(0, {5}), BP_E_CONFIG);

@@ -78,7 +78,7 @@ TEST(UavGrid, PaysNothingAfterTheEnd) {
   }
 }
 
-TEST(UavGrid, RefusesAnActionItDoesNotKnow) {
+TEST(UavGrid, RejectsAnUnknownAction) {
   Player player;
   player.Reset(2);
   std::vector<int32_t> actions(10, 0);
@@ -102,7 +102,7 @@ TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {
   EXPECT_EQ(std::memcmp(env.Obs(0), env.Obs(1), env.Size("obs") * sizeof(float)), 0) << "both go on from the good map";
 }
 
-TEST(UavGrid, GoesOnFromASnapshotBitForBit) {
+TEST(UavGrid, ResumesFromASnapshotBitForBit) {
   for (const char* map : {"full", "explored", "none"}) {
     Player player({{"state_map", map}, {"collision", "block"}}), copy({{"state_map", map}, {"collision", "block"}});
     const auto random = [](int t) {
@@ -122,7 +122,7 @@ TEST(UavGrid, GoesOnFromASnapshotBitForBit) {
   }
 }
 
-TEST(UavGrid, RefusesASnapshotOfAnotherGrid) {
+TEST(UavGrid, RejectsASnapshotOfADifferentGrid) {
   // As many numbers in every channel, but another grid.
   harness::Env small(kFile, 1, 1, {{"grid_size", 30}, {"state_map", "none"}}), large(kFile, 1, 1, {{"state_map", "none"}});
   std::vector<char> bytes(large.snapshot()->row_bytes(large.get()));

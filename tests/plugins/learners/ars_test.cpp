@@ -75,7 +75,7 @@ TEST_F(ArsDirections, AStepGoesAlongTheDirectionsThatWereTried) {
   }
 }
 
-TEST_F(ArsDirections, AreDrawnAnewInEveryIteration) {
+TEST_F(ArsDirections, AreRedrawnInEveryIteration) {
   ReadDirections();
   const double before = direction_[0][0];
   ASSERT_EQ(trial_.Answer({1, 1, 1, 1, 1, 1}), BP_OK) << trial_.error();  // no step
@@ -173,7 +173,7 @@ TEST(Ars, LearnsOnBitForBitAfterLoading) {
   }
 }
 
-TEST(Ars, RefusesAStateOfAnotherShape) {
+TEST(Ars, RejectsAStateOfADifferentShape) {
   const std::string linear = ArsTrial(Options{}).Saved(), wide = ArsTrial(Options{}, 4, {.obs = 5}).Saved(),
                     small = ArsTrial(Options{{"hidden", "[8]"}}).Saved();
   ArsTrial trial(Options{}), net(Options{{"hidden", "[16]"}}), plain(Options{{"normalize_obs", "false"}});
@@ -269,7 +269,7 @@ TEST(Ars, EndsWhereAStepLeavesFiniteNumbers) {
   EXPECT_EQ(trial.error(), "the norm of the weights is infinite; a smaller step_size or noise_std may help");
 }
 
-TEST(Ars, RefusesOptionsThatContradictEachOther) {
+TEST(Ars, RejectsContradictoryOptions) {
   ArsTrial top(Options{{"num_dirs", "4"}, {"top_dirs", "5"}});
   EXPECT_EQ(top.status(), BP_E_CONFIG);
   EXPECT_EQ(top.error(), "top_dirs: expected at most num_dirs (4), got 5");
@@ -284,7 +284,7 @@ TEST(Ars, RefusesOptionsThatContradictEachOther) {
   EXPECT_EQ(unbounded.error(), "squash_output: expected two finite bounds of channel 'action', got fewer");
 }
 
-TEST(Ars, RefusesARowOrACandidateThatIsNone) {
+TEST(Ars, RejectsAnInvalidRowOrCandidate) {
   ArsTrial trial(Options{{"num_dirs", "2"}}, 2);
   trial.candidates() = {3, 4};
   EXPECT_EQ(trial.Act(0, 1), BP_OK) << trial.error();

@@ -51,7 +51,7 @@ class ArsTrial : public DrivenLearner {
     Create(spec, rows_, seed);
   }
 
-  // What rows [begin, end) do; candidates as in candidates(), or the mean policy.
+  // Actions of rows [begin, end), by candidates as in candidates() or by the mean policy.
   bp_status Act(int64_t begin, int64_t end, bool mean = false) {
     bp_tensor *in[] = {&obs_.tensor, &mask_.tensor}, *out[] = {env_.discrete ? &choice_.tensor : &action_.tensor};
     bp_act act{sizeof(bp_act), BP_ACT_GREEDY, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, 0, in, out};

@@ -1,4 +1,4 @@
-// Acting and the fused update against each other: what one wrote is what the other starts from.
+// Acting and the fused update together: the update starts from the values that acting wrote.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
   EXPECT_EQ(gradient(indexed), gradient(gathered.View()));
 }
 
-// Several steps of two nets large enough for every kind of piece; a fresh gradient is full of what was there.
+// Several steps of two nets large enough for every kind of piece; a fresh gradient contains old data.
 void ExpectTheSameBitsForAnyOrder(nn::Precision precision) {
   for (const bool shared : {false, true}) {
     NetShape shape = Shape(false, shared);
@@ -119,11 +119,10 @@ class MixedPrecision : public ::testing::Test {
 
 TEST_F(MixedPrecision, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kBf16); }
 
-// Each number of a gradient has gone through six products, three forward and three backward, of two rounded factors each. A
-// rounding is off by at most 2^-8 and evenly spread, so by 2^-8 / sqrt(3) in the mean square, and the twelve do not depend on
-// each other: 2^-7 in all, four times which is the bound. Without clips, whose kinks turn a small difference into one of a
-// whole sample.
-TEST_F(MixedPrecision, GradientsAreThoseOfFloat32WithinTheRoundingOfFactors) {
+// A gradient passes six products, three forward and three backward, each of two rounded factors. A rounding error is at most
+// 2^-8 and evenly spread, so its root mean square is 2^-8 / sqrt(3). The twelve are independent, which gives 2^-7 in total; the
+// bound is four times that. Clips are off, because their kinks turn a small difference into a whole sample's.
+TEST_F(MixedPrecision, GradientsEqualFloat32WithinTheRoundingOfFactors) {
   const LossOptions loss = net_fixture::LossWith([](LossOptions* o) { o->clip = 1e9, o->vf_clip = 0, o->entropy_coeff = .01; });
   for (const NetShape& shape : {Shape(true), Shape(false), Shape(false, true), Shape(false, false, true)}) {
     const Net net(shape);
@@ -214,7 +213,7 @@ TEST(Sde, NoiseIsOneFunctionOfTheLatentForAsManyStepsAsAsked) {
   EXPECT_NE(drawn[0], drawn[4]);
 }
 
-// Over many noise functions the deviation of an action is that of the log-probability.
+// Over many noise functions, an action's deviation equals the log-probability's.
 TEST(Sde, NoiseHasTheVarianceOfTheLogProbability) {
   const Net net(Shape(false, false, true));
   const RandomBatch<float> random(net, 1, 5);

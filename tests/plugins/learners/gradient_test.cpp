@@ -133,7 +133,7 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   for (int i = 0; i < 7; ++i) EXPECT_NEAR(p[place[i]], thrice[i], 1e-12) << i;
 }
 
-TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
+TEST_P(PpoUpdateTest, RejectsALossThatIsNotFinite) {
   const Net net({.obs = 1, .actions = 2, .discrete = true});
   Update<float> update(net, Path<float>(net));
   const float x = NAN, zero = 0;
@@ -146,7 +146,7 @@ TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
   }
 }
 
-TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
+TEST(PpoUpdate, RejectsAStateThatNoLossShows) {
   const Net net({.obs = 1, .actions = 2, .discrete = true});
   const float x = 1, zero = 0, huge = 1e22f, logp = -.69314718f;
   const int64_t choice = 0;

@@ -65,7 +65,7 @@ class Cycle : DrivenLearner {
   Buffer<int64_t> final_index_{{kRows}};
 };
 
-TEST(InfiniteHorizon, TheValueIsThatOfTheEndlessCycle) { EXPECT_NEAR(Cycle(false).ValueAfter(300), 50, 1); }
+TEST(InfiniteHorizon, TheValueEqualsTheEndlessCycles) { EXPECT_NEAR(Cycle(false).ValueAfter(300), 50, 1); }
 
 TEST(InfiniteHorizon, TheValueIsFarOffWhereACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
 

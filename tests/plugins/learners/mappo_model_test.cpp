@@ -108,7 +108,7 @@ TEST(MappoActor, ARowsResultDoesNotDependOnTheRange) {
   EXPECT_EQ(it.rollout.logp.data, logps);
 }
 
-TEST(MappoActor, TheDeadDoNothingAndNobodyDoesWhatIsForbidden) {
+TEST(MappoActor, DeadAgentsDoNothingAndLiveOnesObeyTheMask) {
   Iteration it({});
   for (int64_t i = 0; i < it.env.shape.steps * it.rollout.all; ++i) {
     const int32_t action = it.rollout.action.data[i];

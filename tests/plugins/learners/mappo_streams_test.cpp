@@ -23,7 +23,7 @@ std::vector<float> Advantages(AgentRollout& rollout, const std::vector<float>& v
   Streams streams(EnvShape(&env.spec), static_cast<uint64_t>(rollout.shape.rows), setting.gamma, setting.lambda, setting.scale);
   streams.Read(rollout.delivery());
   std::vector<float> out(value.size());
-  // A bootstrap's value is a function of what it looks at, so that a wrong choice shows.
+  // A bootstrap's value depends on its observation, so that a wrong choice shows.
   std::vector<float> next;
   for (const Streams::Bootstrap& b : streams.bootstraps()) next.push_back(bootstrap + static_cast<float>(b.final + 1));
   streams.Advantages(value.data(), next.data(), out.data());
@@ -53,7 +53,7 @@ TEST(Streams, AgreesWithTheReferenceAtAnAgentsEndAndAtACut) {
                                                                   -.0426645f, -.409f}));
 }
 
-// Agent by agent, from the end: what an engineer would write down first.
+// Agent by agent, from the end: the textbook algorithm.
 std::vector<float> PlainAdvantages(const AgentRollout& r, const std::vector<float>& value, float bootstrap, Setting s) {
   std::vector<float> out(value.size());
   for (int64_t agent = 0; agent < r.all; ++agent) {
@@ -101,7 +101,7 @@ TEST(Streams, AgreesWithAPlainRecursion) {
   }
 }
 
-// Without agent_ended the end shows in ALIVE; only where a row is cut it cannot be told apart.
+// Without agent_ended, the end shows in ALIVE. It is ambiguous only if a row is cut.
 TEST(Streams, AnAgentsEndShowsInAliveAlone) {
   AgentShape shape{.rows = 4, .agents = 3, .steps = 40};
   AgentRollout rollout(shape);

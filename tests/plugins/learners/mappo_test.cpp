@@ -120,7 +120,7 @@ TEST(Mappo, ASavedConfigurationMaySpellTheDefaultOut) {
   EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
 }
 
-TEST(Mappo, RefusesWhatDoesNotFitTogether) {
+TEST(Mappo, RejectsContradictoryOptions) {
   const auto error = [](const Settings& options, const AgentShape& shape = {}) { return Trial(options, shape).error(); };
   EXPECT_EQ(error({{"episodes_per_batch", "2"}, {"train_batch_size", "64"}}),
             "expected episodes_per_batch or train_batch_size as the length of a rollout, got both");
@@ -134,13 +134,13 @@ TEST(Mappo, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(error({}, {.masked = 4}), "expected one flag per choice in channel 'action_mask', got 4 of 8 bits");
 }
 
-TEST(Mappo, RefusesAStateOfAnotherShape) {
+TEST(Mappo, RejectsAStateOfADifferentShape) {
   Trial central(kSmall), independent(With(kSmall, {{"critic", "independent"}}));
   EXPECT_EQ(independent.Load(central.Saved()), BP_E_INVALID_ARG);
   EXPECT_EQ(independent.error(), "the saved state has a different shape: size of the critic's state: expected 0, got 7");
 }
 
-TEST(Mappo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+TEST(Mappo, RejectsAnUpdateWithNonFiniteParameters) {
   Trial trial(With(kSmall, {{"lr", "1.0e39"}, {"num_epochs", "1"}, {"num_minibatches", "1"}}));
   EXPECT_EQ(trial.Iterate(1), BP_E_NUMERIC);
   EXPECT_THAT(trial.error(), ::testing::StartsWith("the norm of the parameters is "));

@@ -100,7 +100,7 @@ TEST(MappoTorch, MixedPrecisionIsTakenFromAGainOfAFifthOn) {
   EXPECT_FALSE(slower.on);
 }
 
-TEST(MappoTorch, AProbeLeavesTheWayItSaysThatItTook) {
+TEST(MappoTorch, AProbeKeepsThePathThatItReports) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);

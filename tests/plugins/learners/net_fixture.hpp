@@ -1,4 +1,4 @@
-// Nets, minibatches and acting for tests of the update: what a rollout would bring, without a rollout.
+// Nets, minibatches and acting for tests of the update, without a rollout.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace backplane::ppo {
 
-// What a test's name says of a shape; without it GoogleTest prints the bytes.
+// Describes a shape in a test's name; without it, GoogleTest prints the bytes.
 inline void PrintTo(const NetShape& shape, std::ostream* out) {
   *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
 }
@@ -98,7 +98,7 @@ inline Parallel Backwards() {
     for (uint64_t i = n; i-- > 0;) body(i);
   };
 }
-// Is told of phases and counts none.
+// Accepts phases and counts none.
 inline const bp_host* SilentHost() {
   static const bp_host host = [] {
     bp_host made{sizeof(bp_host)};

@@ -83,7 +83,7 @@ TEST(Ppo, ActsInFloat32AlsoWhereItLearnsInMixedPrecision) {
 }
 
 // The one step of the update has a finite loss, and the next loss would come after a checkpoint.
-TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+TEST(Ppo, RejectsAnUpdateWithNonFiniteParameters) {
   const auto status_at = [](const char* lr, const char* activation) {
     CartPoleTrial trial(
         4, 16,
@@ -98,7 +98,7 @@ TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
   }
 }
 
-TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
+TEST(Ppo, RejectsAnInfiniteObservationThatItsNormaliserWouldKeep) {
   CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"normalize_obs", "true"}});
   EXPECT_EQ(trial.Iterate(), BP_OK);
   trial.PutCart(2, INFINITY);
@@ -108,19 +108,19 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
       "normalize_obs: expected finite observations, but number 0 of channel 'obs' was infinite or not a number in the rollout");
 }
 
-TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
+TEST(Ppo, RejectsASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
   EXPECT_EQ(trial.error(),
             "vf_hidden: expected a separate critic, got share_layers, which uses the actor's layers (test.yaml:1:1)");
 }
 
-TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
+TEST(Ppo, RejectsStateDependentNoiseForDiscreteActions) {
   CartPoleTrial trial(2, 4, {{"use_sde", "true"}});
   EXPECT_EQ(trial.status(), BP_E_UNSUPPORTED);
 }
 
-TEST(Ppo, RefusesAStateOfAnotherShape) {
+TEST(Ppo, RejectsAStateOfADifferentShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
   EXPECT_EQ(large.Load(small.Saved()), BP_E_INVALID_ARG);
   EXPECT_EQ(large.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");

@@ -1,4 +1,4 @@
-// The bytes that learners save, written here by hand: what was saved once stays readable, and nothing in it is trusted.
+// Saved bytes of learners, written here by hand: old states stay readable, and the reader trusts no byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ struct Place {
   size_t at = 0;
 };
 
-// Why the bytes are refused; empty: they are not.
+// The reason for the rejection of the bytes; empty if they are accepted.
 std::string Refusal(const std::string& bytes, const std::function<void(const bp::Reader&)>& read) {
   Place place{bytes};
   const bp_reader reader{sizeof(bp_reader), 0, &place, [](const bp_reader* self, void* out, uint64_t n) -> bp_status {
@@ -68,8 +68,8 @@ std::string Written(const std::function<void(const bp::Writer&)>& write) {
   return bytes;
 }
 
-// All that holds of every learner: the bytes are read, and written the same; each cut is refused, and so is each size, count
-// and length in the first `sizes` numbers.
+// Rules for every learner: the bytes are read, and written the same. Each cut is rejected, and so are wrong sizes, counts and
+// lengths in the first `sizes` numbers.
 void CheckBytes(const std::string& bytes, size_t sizes, const std::function<void(const bp::Reader&)>& read,
                 const std::function<void(const bp::Writer&)>& write) {
   ASSERT_EQ(Refusal(bytes, read), "");
@@ -121,7 +121,7 @@ TEST_F(SavedPpo, IsReadAndHeldToItsShape) {
   EXPECT_EQ(counters_.version, 13u);
 }
 
-TEST_F(SavedPpo, HoldsNoNumberThatCanNotBe) {
+TEST_F(SavedPpo, HoldsNoImpossibleNumber) {
   EXPECT_THAT(Why(State(-1)), HasSubstr("second moments of Adam: expected finite and 0 or more, got -1"));
   EXPECT_THAT(Why(State(static_cast<float>(kNaN))), HasSubstr("second moments"));
   EXPECT_THAT(Why(State(0, static_cast<uint64_t>(-3))), HasSubstr("a number of steps: expected finite and 0 or more, got -3"));

@@ -96,7 +96,7 @@ TEST(UavScripted, GreedyGoesStraightToTheTargetAndOfEqualActionsTakesTheLowest) 
   EXPECT_EQ(f.action.data[0], kDown);
 }
 
-TEST(UavScripted, GreedyDoesNotEnterWhatTheMapSaysIsAnObstacleThoughTheMaskAllowsIt) {
+TEST(UavScripted, GreedyAvoidsObstaclesOfTheMapThatTheMaskAllows) {
   Fixture f("greedy");
   f.Place(0, 0, {2, 2}, {6, 2});
   f.Map(0, {3, 2}, 1);
@@ -131,7 +131,7 @@ TEST(UavScripted, RandomMaskedKeepsToTheMaskAndRandomDoesNot) {
   }
 }
 
-TEST(UavScripted, ARowsActionsDoNotDependOnTheRowsBesideIt) {
+TEST(UavScripted, ARowsActionsDoNotDependOnOtherRows) {
   for (const char* policy : {"stay", "random", "random_masked", "greedy", "greedy_sep", "planner"}) {
     Fixture whole(policy), parts(policy);
     for (Fixture* f : {&whole, &parts})
@@ -147,7 +147,7 @@ TEST(UavScripted, ThePlannerPlansForTrainingAndEvaluationRowsApart) {
   f.Place(0, 0, {0, 0}, {4, 0}), f.Place(0, 1, {7, 7}, {7, 3});
   ASSERT_EQ(f.Act(0, 1), BP_OK) << f.error();
   EXPECT_EQ(f.action.data[1], kUp);
-  // An evaluation begins in the row of the same number, and goes on by another way.
+  // An evaluation begins in the row of the same number and takes a different path.
   const std::vector<float> training = f.state.data;
   f.Place(0, 0, {0, 7}, {0, 3}), f.Place(0, 1, {7, 0}, {3, 0});
   ASSERT_EQ(f.Act(0, 1, 0, BP_ACT_GREEDY), BP_OK) << f.error();
@@ -169,7 +169,7 @@ TEST(UavScripted, ThePlannerPlansFromWhereTheUavsAreIfItHasNoPlanOfTheRow) {
   EXPECT_THAT(f.action.data, ElementsAre(0, 0, 0, 0, 0, 0, kDownRight, kDown)) << "also in rows beyond those given at create";
 }
 
-TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
+TEST(UavScripted, ThePlannerRejectsAnIncompleteMap) {
   Fixture f("planner");
   f.Place(0, 0, {0, 0}, {6, 6}), f.Place(0, 1, {7, 0}, {7, 6});
   f.Map(0, {4, 4}, -1);
@@ -183,7 +183,7 @@ TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
   EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "and not the grid's size, which would not help";
 }
 
-TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
+TEST(UavScripted, WithoutAMapItNeedsTheGridsSize) {
   Fixture untold("greedy", {.map = false});
   EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
   EXPECT_THAT(untold.error(), HasSubstr("set grid_size"));
@@ -196,7 +196,7 @@ TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
   EXPECT_THAT(wrong.error(), HasSubstr("grid_size: expected 8, the width of the map in STATE, got 9"));
 }
 
-TEST(UavScripted, RefusesAnotherTask) {
+TEST(UavScripted, RejectsADifferentTask) {
   Fixture f("greedy", {.choices = 5});
   EXPECT_EQ(f.created, BP_E_UNSUPPORTED);
   EXPECT_THAT(f.error(), HasSubstr("9 actions"));
@@ -224,7 +224,7 @@ TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
 }
 
 // Face to face in a corridor without a bay: neither has a way while the other is there.
-TEST(Planner, NobodyEntersTheCellOfOneThatIsLeftWithoutAWay) {
+TEST(Planner, NoUavEntersTheCellOfOneWithoutAWay) {
   constexpr int kSize = 4;
   std::vector<float> map(kSize * kSize, 1);
   std::fill_n(map.begin() + kSize, kSize, 0.0f);

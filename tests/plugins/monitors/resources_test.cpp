@@ -56,7 +56,7 @@ TEST_F(SamplerTest, UseIsSinceTheLastReadingAndOfTheQuota) {
   EXPECT_DOUBLE_EQ(Read(14 * kSecond_ns)["cpu_cores_used"], 0.5);
 }
 
-TEST_F(SamplerTest, WaitingIsToldOverCpuTime) {
+TEST_F(SamplerTest, WaitingIsRelativeToCpuTime) {
   Thread(kTrial, kTrial, 1);
   Start();
   UseCpu(2), Thread(kTrial, kTrial, 1.5);
@@ -74,7 +74,7 @@ TEST_F(SamplerTest, AProcessMissedOnceIsNotCountedTwice) {
   EXPECT_EQ(Read(2 * kSecond_ns)["cpu_cores_used"], 0);
 }
 
-TEST_F(SamplerTest, ThrottledPeriodsAreThoseOfTheGroupThatHasTheQuota) {
+TEST_F(SamplerTest, ThrottledPeriodsComeFromTheGroupWithTheQuota) {
   IsInVersion2("/a/b");
   Put("v2/a/cpu.max", "200000 100000\n"), Put("v2/a/b/cpu.stat", "nr_periods 0\nnr_throttled 0\n");
   Put("v2/a/cpu.stat", "nr_periods 100\nnr_throttled 50\n");
@@ -101,7 +101,7 @@ TEST_F(SamplerTest, ThePeakStaysWhenItsProcessHasEnded) {
   EXPECT_EQ(now.at("rss_peak_mb"), 8);
 }
 
-TEST_F(SamplerTest, WhatIsNotThereIsAbsent) {
+TEST_F(SamplerTest, MissingSourcesHaveNoMeasure) {
   Start();
   std::vector<std::string> names;
   for (const auto& [name, value] : Read()) names.push_back(name);
@@ -203,7 +203,7 @@ TEST_F(Plugin, ARowAtTheEndOfAnIterationBelongsToIt) {
   EXPECT_THAT(Column("iteration"), ElementsAre("0", "1", "2"));
 }
 
-TEST_F(Plugin, CellsOfWhatIsNotThereAreEmpty) {
+TEST_F(Plugin, CellsOfMissingSourcesAreEmpty) {
   SampleAfter(1);
   EXPECT_THAT(Column("sm_util_pct"), ElementsAre(IsEmpty()));
   EXPECT_THAT(Column("cpu_cores_used"), ElementsAre(Not(IsEmpty())));
@@ -216,7 +216,7 @@ TEST_F(FullPlugin, EverySecondRowGoesAndLaterOnesComeHalfAsOften) {
   EXPECT_EQ(Column("time_s").size(), 3u) << "5 s comes too soon after 4 s";
 }
 
-TEST_F(Plugin, AFileThatCanNotBeWrittenIsAnError) {
+TEST_F(Plugin, AnUnwritableFileIsAnError) {
   EXPECT_EQ(api_->finish(monitor_, "/nonexistent"), BP_E_IO);
   EXPECT_EQ(host_.error, "cannot write /nonexistent/resources.csv.tmp");
 }

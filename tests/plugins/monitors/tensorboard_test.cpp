@@ -44,7 +44,7 @@ TEST_F(TensorBoardMonitor, CanBeFollowedWhileTheTrialRuns) {
   EXPECT_EQ(text.find(Payload(TfSessionStart(0, 64))), std::string::npos) << "nothing came before";
 }
 
-TEST_F(TensorBoardMonitor, AnotherAttemptSaysFromWhereItCounts) {
+TEST_F(TensorBoardMonitor, ALaterAttemptRecordsItsFirstStep) {
   Create("monitor.tensorboard", {}, 2);
   Send({Metric("a", 300, 1), Metric("b", 300, 2), Metric("a", 400, 1)});
   ASSERT_EQ(api_->finish(monitor_, attempt_dir_.c_str()), BP_OK);

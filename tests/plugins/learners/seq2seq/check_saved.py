@@ -1,4 +1,4 @@
-"""Loads a folder that learner.seq2seq saved with transformers, writes it with transformers, and says whether all is kept.
+"""Loads a folder that learner.seq2seq saved with transformers, saves it again, and compares the two.
 
     pip install torch==2.13.0 transformers==5.23.0
     python check_saved.py FOLDER [FOLDER_TO_WRITE]

@@ -1,4 +1,4 @@
-// Which device is taken, and what a GPU computes where there is one.
+// The choice of the device, and a GPU's results if there is one.
 #include "torch/device.hpp"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ TEST(Seq2seqDevice, IsTheGpuWhereThereIsOneAndNoneIsNamed) {
   EXPECT_EQ(Chosen({{"device", "cuda"}}, true).device.type, BP_DEVICE_CUDA);
 }
 
-TEST(Seq2seqDevice, RefusesWhatItCannot) {
+TEST(Seq2seqDevice, RejectsUnusableDevices) {
   EXPECT_THAT(Refusal({{"device", "cuda"}}, false),
               HasSubstr("device: cuda: expected a GPU and a LibTorch built for it, got none"));
   EXPECT_THAT(Refusal({{"parallel_microbatches", "2"}}, true), HasSubstr("parallel_microbatches: 2 at the same time"));
@@ -50,7 +50,7 @@ TEST(Seq2seqDevice, RefusesWhatItCannot) {
     EXPECT_THAT(Refusal({{"fp16", "true"}}, has_cuda), HasSubstr("fp16 needs a scaled loss"));
 }
 
-TEST(Seq2seqDevice, IsRefusedByTheLearnerWhereThereIsNoGpu) {
+TEST(Seq2seqDevice, IsRejectedByTheLearnerWithoutAGpu) {
   if (torch_common::HasCuda()) GTEST_SKIP() << "there is a GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   EXPECT_EQ(trial.status, BP_E_CONFIG);
@@ -58,7 +58,7 @@ TEST(Seq2seqDevice, IsRefusedByTheLearnerWhereThereIsNoGpu) {
   EXPECT_EQ(Trial(Tiny({{"device", "auto"}})).status, BP_OK);
 }
 
-TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
+TEST(Seq2seqDevice, AGpuLearnsLikeTheCpu) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   const auto texts = RandomTexts(32, 97, testing::kSource, testing::kLabel, 3);
   const Group group(texts, 8, true);
@@ -83,7 +83,7 @@ TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
   }
 }
 
-TEST(Seq2seqDevice, SaysWhereAGpuIsNotLimited) {
+TEST(Seq2seqDevice, ReportsThatAGpuIsNotLimited) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   bp_limits limits = Trial::Limits();

@@ -161,7 +161,7 @@ TEST_F(FilesTest, TakesTiedTensorsHalfPrecisionAndTheBareModel) {
   EXPECT_THAT(read(Dtype::kF64, wide, 32), ::testing::ElementsAre(1, -2, .5, 3));
 }
 
-TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
+TEST_F(FilesTest, RejectsWeightsOfADifferentModel) {
   using ::testing::HasSubstr;
   safetensors::Tensors t = tensors_;
   t.erase("model.decoder.layers.1.fc2.bias");
@@ -200,7 +200,7 @@ TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
   EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers takes forced tokens from this file alone";
 }
 
-TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
+TEST_F(FilesTest, RejectsAnUnsupportedGenerationConfig) {
   using ::testing::HasSubstr;
   const std::pair<const char*, const char*> cases[] = {
       {"{", "generation_config.json: expected JSON"},
@@ -228,7 +228,7 @@ TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
   EXPECT_EQ(ReadGenerationConfig(folder_, &config).min_length, 3);
 }
 
-TEST_F(FilesTest, RefusesConfigsOfOtherFamiliesAndSenselessNumbers) {
+TEST_F(FilesTest, RejectsConfigsOfOtherFamiliesAndSenselessNumbers) {
   using ::testing::HasSubstr;
   EXPECT_EQ(ConfigRefusal(R"({"model_type": "bart"})"), "accepted");
   const std::pair<const char*, const char*> cases[] = {

@@ -1,4 +1,4 @@
-// What transformers computed for a tiny model (make_golden.py), and that model.
+// A tiny model, and transformers' results for it (make_golden.py).
 #pragma once
 
 #include <ATen/ATen.h>

@@ -53,7 +53,7 @@ TEST_F(Layers, LinearAddsItsGradientsToThoseThatAreThere) {
 }
 
 // More rows than are read at a time.
-TEST_F(Layers, AWeightsGradientIsThatOfAllRows) {
+TEST_F(Layers, AWeightsGradientSumsOverAllRows) {
   const at::Tensor g = at::randn({300, 7}), x = at::randn({300, 37}), grad = at::ones({7, 37});
   AddWeightGradient(g.data_ptr<float>(), 7, x.data_ptr<float>(), 37, 300, grad.data_ptr<float>());
   ExpectNear(grad, at::mm(g.t(), x) + 1, 1e-6);

@@ -1,4 +1,4 @@
-"""Writes golden.safetensors: what the BART of transformers 5.23.0 computes for a tiny model, for seq2seq_*_test.cpp.
+"""Writes golden.safetensors: results of transformers 5.23.0's BART for a tiny model, for seq2seq_*_test.cpp.
 
     pip install torch==2.13.0 transformers==5.23.0
     python make_golden.py golden.safetensors

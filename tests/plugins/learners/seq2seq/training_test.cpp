@@ -138,7 +138,7 @@ TEST(Training, ATextWithoutALabelTeachesNothing) {
   for (const float each : none.gradient) ASSERT_EQ(each, 0);
 }
 
-TEST(Training, RefusesWhatTheNetworkDoesNotHave) {
+TEST(Training, RejectsTokensAndLengthsThatTheNetworkLacks) {
   const GoldenModel m;
   for (const Text& text :
        {Text{{97}, {5}}, Text{{5}, {97}}, Text{{5}, {-1}}, Text{std::vector<int32_t>(41, 5), {5}}, Text{{}, {5}}})

@@ -70,7 +70,7 @@ class Trial {
   ~Trial() {
     if (learner_) Api()->destroy(learner_);
   }
-  // Of all trials here.
+  // Shared by all trials here.
   static std::string Folder() { return ::testing::TempDir() + "seq2seq_trial_" + std::to_string(getpid()); }
   bp_request Plan(bp_limits limits = Limits()) {
     bp_request request{sizeof(bp_request)};
@@ -120,7 +120,7 @@ class Trial {
     static_cast<const bp_learner_device_use_1*>(Api()->get_extension(learner_, BP_LEARNER_DEVICE_USE_1))->reset_peak(learner_);
   }
   std::string State() { return backplane::test_support::SaveState(Api(), learner_); }
-  // A trial that goes on has `updates` behind it; a new phase has none.
+  // A resumed trial has done `updates`; a new phase has done none.
   bp_status Load(const std::string& bytes, uint64_t updates = 0) {
     updates_ = updates;
     return backplane::test_support::LoadState(Api(), learner_, bytes);
