@@ -1,4 +1,4 @@
-// What findings offer to a tuning, and what a change does to an experiment.
+// Changes that findings propose to a tuning, and their effect on an experiment.
 #include "study/change.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ TEST(Change, WhatChangesNoTrialsIdentityChangesNoLearning) {
   EXPECT_TRUE(CanChangeLearning(both)) << "what has to change with it counts too";
 }
 
-TEST(Change, IsAppliedWithWhatHasToChangeWithIt) {
+TEST(Change, IsAppliedWithItsDependentValues) {
   Change change{"", "", FixOf("learner.options.micro", 8, 4)};
   change.fix.also = {{"learner.options.parts", 2}};
   json config = {{"learner", {{"options", {{"micro", 8}, {"parts", 1}, {"lr", 0.1}}}}}};
@@ -70,7 +70,7 @@ TEST(Change, IsAppliedWithWhatHasToChangeWithIt) {
   EXPECT_EQ(config, json::parse(R"({"learner": {"options": {"micro": 4, "parts": 2, "lr": 0.1}}})"));
 }
 
-TEST(Change, OfTwoOfOnePathTheLaterCounts) {
+TEST(Change, TheLaterChangeOfAPathCounts) {
   const std::vector<Change> changes = {{"", "", FixOf("learner.options.epochs", 10, 5)},
                                        {"", "", FixOf("rollout.threads", 1, 2)},
                                        {"", "", FixOf("learner.options.epochs", 5, 2)}};

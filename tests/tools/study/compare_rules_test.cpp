@@ -26,7 +26,7 @@ TEST(CompareRules, AnyThatChangedIsNamedAlsoWhenItIsTakenAway) {
   EXPECT_THAT(ChangedRule(now, then), testing::StartsWith("tasks: null and not "));
 }
 
-TEST(CompareRules, ADirectionMayBeSaidLater) {
+TEST(CompareRules, ADirectionMayBeSetLater) {
   CompareTerms then, now;
   now.direction = "up";
   EXPECT_EQ(ChangedRule(then, now), "");

@@ -26,14 +26,14 @@ TEST(Gain, IsARatioWithTheSpreadOfAllMeasurements) {
   EXPECT_TRUE(first.IsShown());
 }
 
-TEST(Gain, OfAMeasureThatShouldFallIsTheOtherWayRound) {
+TEST(Gain, IsInvertedForAMeasureThatShouldFall) {
   const std::vector<Speeds> halved = {{{2.0, 2.1, 1.9, 2.0}, {1.0, 1.05, 0.95, 1.0}}};
   EXPECT_NEAR(LastGain(halved, -1).ratio, 2, 1e-12);
   EXPECT_TRUE(LastGain(halved, -1).IsShown());
   EXPECT_TRUE(LastGain(halved, 1).IsShownLost());
 }
 
-TEST(Gain, OfTooFewTrialsIsNotShown) {
+TEST(Gain, IsNotShownByTooFewTrials) {
   const Gain gain = LastGain({{{100}, {}}, {{100, 101}, {300, 301}}}, 1);
   EXPECT_NEAR(gain.ratio, 2.99, 0.01);
   EXPECT_FALSE(gain.interval);
@@ -53,7 +53,7 @@ TEST(Learned, IsWorseWhereTheIntervalLeavesOutZeroInTheMeasuresDirection) {
   EXPECT_NEAR(learned.difference->high, -3.8469979, 1e-6);
 }
 
-TEST(Learned, OfThreeSeedsIsNoVerdict) {
+TEST(Learned, ThreeSeedsGiveNoVerdict) {
   EXPECT_FALSE(CompareLearning({10, 10.1, 9.9}, {1, 1.1, 0.9}, 1).is_worse);
   EXPECT_EQ(CompareLearning({10, 10.1, 9.9}, {1, 1.1, 0.9}, 1).verdict, statistics::Verdict::kTooFew);
 }

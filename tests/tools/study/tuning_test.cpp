@@ -1,4 +1,4 @@
-// What tuning decides, from numbers of a machine that is made up: it has a speed for each setting and a little noise.
+// Decisions of a tuning, from numbers of a fictitious machine: it has a speed for each setting and a little noise.
 #include "study/tuning.hpp"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ Tuning TuneAll(MadeUpRuns* runs, double budget_s = 1e9, std::vector<std::string>
   });
 }
 
-TEST(Tuning, KeepsWhatIsFasterDropsTheRestAndStopsWhenNothingIsLeft) {
+TEST(Tuning, KeepsFasterChangesDropsTheRestAndStopsAtTheEnd) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs, kBatch, kThreads};
   std::vector<std::string> told;
@@ -139,7 +139,7 @@ TEST(Tuning, AStepTooSmallToBeShownIsTriedTwiceAsFar) {
   EXPECT_EQ(tuning.steps[1].change.fix.to, 16);
 }
 
-TEST(Tuning, WhatIsSlowerIsNotFollowed) {
+TEST(Tuning, SlowerChangesAreNotFollowed) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs};
   runs.speed = [](const auto& at) { return 100.0 * at.at(kEpochs); };
@@ -158,7 +158,7 @@ TEST(Tuning, TheWayBackIsNotTried) {
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4"));
 }
 
-TEST(Tuning, TheHeadroomIsThatOfTheSettingThatStays) {
+TEST(Tuning, TheHeadroomBelongsToTheKeptSetting) {
   MadeUpRuns faster;
   faster.proposed = {kEpochs};
   EXPECT_EQ(TuneAll(&faster).headroom, 2) << "with one epoch";
@@ -202,7 +202,7 @@ TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   EXPECT_THAT(TuneAll(&none, 29).steps, IsEmpty());
 }
 
-TEST(Tuning, AnInterruptedOneHasWhatItHas) {
+TEST(Tuning, AnInterruptedTuningKeepsItsSteps) {
   MadeUpRuns runs;
   runs.interrupt_at = 2;
   const Tuning tuning = TuneAll(&runs);
@@ -219,7 +219,7 @@ TEST(Tuning, WithoutASpeedThereIsNothingToTune) {
   EXPECT_FALSE(tuning.speed);
 }
 
-TEST(Learning, TakesBackTheLastStepThatCanCostItUntilNothingIsLost) {
+TEST(Learning, TakesBackTheLastRiskyStepUntilLearningIsAsGood) {
   MadeUpRuns runs;
   runs.score = [](const auto& at) { return at.at(kEpochs) < 4 ? 50.0 : 100.0; };
   Tuning tuning = TuneAll(&runs);
@@ -259,7 +259,7 @@ TEST(Learning, AfterTheLastStepIsTakenBackTheHeadroomIsThatBeforeIt) {
   EXPECT_EQ(tuning.headroom, 3) << "with two epochs";
 }
 
-TEST(Learning, IsNotCheckedWhereNothingCanChangeIt) {
+TEST(Learning, IsNotCheckedIfNoChangeCanAffectIt) {
   MadeUpRuns runs;
   runs.proposed = {kThreads};
   Tuning tuning = TuneAll(&runs);

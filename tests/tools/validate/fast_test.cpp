@@ -81,7 +81,7 @@ TEST(FastCases, FindWhatAFileDeclaresWrongly) {
   EXPECT_EQ(broken("does_nothing"), "");
 }
 
-TEST(FastCases, FindNothingInWhatIsGoodAndTakeAMoment) {
+TEST(FastCases, FindNoFaultInGoodPluginsWithinAMoment) {
   for (const char* id : {"env.flawed", "learner.flawed", "monitor.flawed"}) {
     const double before = ChildCpu_ms();
     EXPECT_EQ(BrokenBy(id, "none"), std::set<std::string>()) << id;

@@ -54,7 +54,7 @@ TEST_F(TbExport, WritesEveryNumberOfALineButItsAxes) {
   EXPECT_EQ(files[0], expected);
 }
 
-TEST_F(TbExport, AResumedAttemptGoesOnInAFileOfItsOwn) {
+TEST_F(TbExport, AResumedAttemptGetsAFileOfItsOwn) {
   EventLog log(folder_.events());
   Put("t0", 1, "", Iteration(1, 1) + Iteration(2, 2) + Iteration(3, 3));
   Put("t0", 2, "", Iteration(3, 3.5) + Iteration(4, 4.5));
@@ -69,7 +69,7 @@ TEST_F(TbExport, AResumedAttemptGoesOnInAFileOfItsOwn) {
       << "its time counts from its own start, not with the 2.5 s of the attempt before";
 }
 
-TEST_F(TbExport, AnAttemptThatStartedAnewStandsAlone) {
+TEST_F(TbExport, ARestartedAttemptReplacesThePreviousOnes) {
   EventLog log(folder_.events());
   Put("t0", 1, "", Iteration(1, 1)), Put("t0", 2, "", Iteration(1, 1)), Put("t0", 3, "", Iteration(2, 2));
   Start(log, 1, false), Start(log, 2, false), Start(log, 3, true);

@@ -116,7 +116,7 @@ TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
   EXPECT_TRUE(Has("figures/one.vl.json"));
 }
 
-TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
+TEST_F(DrawFiguresTest, WithoutTheWheelItReportsHowToInstallIt) {
   PretendPython(R"(echo '{"why_none": "No module named vl_convert in python3"}')");
   const Drawings drawings = DrawFigures({Bars("one")}, folder_);
   EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; run scripts/bootstrap, or"));
@@ -125,7 +125,7 @@ TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
   EXPECT_THAT(DrawFigures({Bars("one")}, folder_).missing.at("one"), HasSubstr("Python was not started"));
 }
 
-TEST_F(DrawFiguresTest, ANameThatIsNoFileNameIsRefused) {
+TEST_F(DrawFiguresTest, RejectsANameThatIsNoFileName) {
   EXPECT_THROW(DrawFigures({Bars("../one")}, folder_), std::runtime_error);
 }
 

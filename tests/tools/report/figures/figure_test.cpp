@@ -1,4 +1,4 @@
-// Specifications as data: what they say of rows that a test has made up.
+// Figure specifications as data, for rows that a test makes up.
 #include "figures/figure.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Every "field" within, but those of a layer that brings its own values.
+// Every "field" in the specification, except in a layer with values of its own.
 void CollectFields(const json& spec, std::set<std::string>* fields) {
   if (spec.is_object() && spec.contains("data")) return;
   for (const auto& [key, value] : spec.items()) {
@@ -162,7 +162,7 @@ TEST(Panels, OnlyCurvesZoomAndSmooth) {
   EXPECT_EQ(std::string::npos, View(BarPanel{{"T", "x", "", ""}, {}, {"a"}, {}, {}}, palette).dump().find("scales"));
 }
 
-TEST(TablePanel, WithoutRoomItSaysHowManyRowsAreLeftOut) {
+TEST(TablePanel, WithoutRoomItReportsTheNumberOfOmittedRows) {
   TablePanel table{"Summary", {"setting", "speed"}, {}, {7}, {"bold: recommended"}, 4};
   for (int i = 0; i < 8; ++i) table.rows.push_back({"s" + std::to_string(i), "1"});
   const json view = View(table);

@@ -60,7 +60,7 @@ TEST(CompleteImprovement, HasTheExactInterval) {
   EXPECT_NEAR(CompleteImprovement(1, 1).low, 0.025, 1e-9);
 }
 
-TEST(AbReport, SaysWhereNoBlockCanBeSetAside) {
+TEST(AbReport, NotesThatNoBlockCanBeSetAside) {
   std::vector<TrialData> trials = Blocks(5);
   const ReportContext context = Looks(5, 1, "SPS");
   EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be set aside")));
@@ -148,7 +148,7 @@ ReportContext TwoTasks() {
   return context;
 }
 
-TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
+TEST(AbReport, NamesTheTasksOnWhichAnArmIsBetter) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
   EXPECT_EQ(document.verdict[0],
             "b wins over all 2 tasks: b is better than a on 1 of 2 tasks (steep); on flat they are not shown to differ.");
@@ -171,9 +171,9 @@ TEST(AbReport, ATaskMayHaveItsArmsInAnotherOrder) {
   EXPECT_THROW(AbReport({Set(trials)}, TwoTasks()), std::runtime_error) << "flat has one arm";
 }
 
-TEST(AbReport, OfSeveralTasksHasScoresOnOneScaleAndAProfile) {
+TEST(AbReport, HasScoresOnOneScaleAndAProfileForSeveralTasks) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
-  // By hand: of a the scores are 0.10 to 0.14 and 0.49 to 0.53; six of twelve remain.
+  // By hand: the scores of a are 0.10 to 0.14 and 0.49 to 0.53; six of twelve remain.
   const Table& scores = test_support::TableOf(document, "normalised");
   EXPECT_NEAR(test_support::NumberAt(scores, 0, "iqm"), (0.12 + 0.13 + 0.14 + 0.49 + 0.50 + 0.505) / 6, 1e-12);
   const auto iqm = std::get<Number>(test_support::At(scores, 1, "iqm"));

@@ -1,4 +1,4 @@
-// What a comparison says in words.
+// Sentences of a comparison.
 #include "kinds/ab_text.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ AbScores Of(std::vector<ArmScores> arms, JudgeTerms terms) {
 
 const std::vector<double> kWorse = {1, 2, 3, 4, 5}, kGood = {11, 12, 13, 14, 15}, kAsGood = {12, 11, 15, 13, 14};
 
-TEST(AbText, TheHeadlineOfThreeArmsSaysWhatIsKnownOfPairs) {
+TEST(AbText, TheHeadlineOfThreeArmsListsTheirKnownPairs) {
   const AbScores scores = Of({{"a", kGood}, {"b", kWorse}, {"c", kAsGood}}, {.looks = 1});
   const std::vector<std::string> verdict = VerdictOfArms(scores, Judge(scores.arms, scores.terms));
   EXPECT_EQ(verdict.front(),
@@ -57,7 +57,7 @@ TEST(AbText, WhereItStandsOfThreeArmsIsOfAllPairs) {
             "look 1 of 3: a is better than b, c is better than b; a and c are not shown to differ: not decided");
 }
 
-TEST(AbText, ASpeedHasItsCpuTimeBesideIt) {
+TEST(AbText, ASpeedIsReportedWithItsCpuTime) {
   const std::vector<double> a = {100, 101, 99, 100, 102, 100}, b = {50, 51, 50, 49, 50, 50};
   // NumPy: 1.00168 (0.99448 to 1.00892).
   const std::vector<double> cpu_a = {10, 10.1, 10.2, 10, 9.9, 10.1}, cpu_b = {10.1, 10, 10, 10.2, 10, 10.1};

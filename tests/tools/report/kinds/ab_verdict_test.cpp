@@ -1,4 +1,4 @@
-// Which arm is better, by scores that a person can judge, too.
+// Verdicts on arms, by scores that a person can judge, too.
 #include "kinds/ab_verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ PairJudgement JudgePair(const Scores& a, const Scores& b, const JudgeTerms& term
 
 const Scores kLow = {1, 2, 3, 4, 5}, kHigh = {11, 12, 13, 14, 15};
 
-TEST(ArmsJudgement, ArmsFarApartAreToldAtTheFirstLook) {
+TEST(ArmsJudgement, ArmsFarApartAreDistinguishedAtTheFirstLook) {
   const PairJudgement pair = JudgePair(kLow, kHigh, {});
   EXPECT_EQ(pair.answer, Answer::kSecond);
   EXPECT_TRUE(pair.decided);
@@ -31,7 +31,7 @@ TEST(ArmsJudgement, ArmsFarApartAreToldAtTheFirstLook) {
   EXPECT_EQ(*pair.iqm_second - *pair.iqm_first, 10);
 }
 
-TEST(ArmsJudgement, TheDirectionSaysWhatIsBetter) {
+TEST(ArmsJudgement, TheDirectionDecidesTheBetterArm) {
   EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).answer, Answer::kFirst);
   EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).probability, 0);
 }
@@ -69,7 +69,7 @@ TEST(ArmsJudgement, WhatWelchAloneShowsIsNoVerdict) {
 }
 
 // One score far out: only 2 of 252 ways to deal are as extreme, and Welch's interval holds 0.
-TEST(ArmsJudgement, WhereWelchDoesNotConfirmBothAreToldAndNothingIsConcluded) {
+TEST(ArmsJudgement, IsInconclusiveIfWelchDoesNotConfirmTheDifference) {
   const PairJudgement pair = JudgePair({0, 0.1, 0.2, 0.3, 0.4}, {1, 1.1, 1.2, 1.3, 100}, {.looks = 1});
   EXPECT_TRUE(pair.told_apart);
   EXPECT_GT(pair.difference->p, 0.05);
@@ -111,7 +111,7 @@ TEST(ArmsJudgement, EquivalenceHasTheMarginsErrorAndSharesAlpha) {
 }
 
 // Lehr's rule: 16 of each for one standard deviation at 80 %.
-TEST(ArmsJudgement, SaysWhatTheEffectSeenWouldTake) {
+TEST(ArmsJudgement, ReportsTheSeedsThatTheObservedEffectNeeds) {
   const Scores a = {-1, 1, -1, 1, -1, 1, -1, 1}, b = {0, 2, 0, 2, 0, 2, 0, 2};
   const PairJudgement pair = JudgePair(a, b, {.scores = 8, .looks = 1});
   EXPECT_EQ(pair.answer, Answer::kInconclusive);
@@ -257,7 +257,7 @@ TEST(ArmsJudgement, AMachineThatIsBusyForTwoLooksEndsThem) {
   EXPECT_EQ(JudgePair(a, b, terms).looks, 3u);
 }
 
-TEST(ArmsJudgement, CpuTimeStandsBesideASpeed) {
+TEST(ArmsJudgement, CpuTimeIsReportedWithASpeed) {
   const Scores a = Drifting(false, 1, 5), b = Drifting(true, 0.5, 5);
   const PairJudgement pair = Judge({{"a", a, 0, false, Drifting(false, 1, 5)}, {"b", b, 0, false, Drifting(true, 1.02, 5)}},
                                    {.speed = true, .looks = 1})

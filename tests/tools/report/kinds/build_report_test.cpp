@@ -50,7 +50,7 @@ TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));
 }
 
-TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
+TEST(BuildReportOfAStoppedRun, FirstReportsFinishedTrialsAndTheCommandToResume) {
   ResultFolder results("stopped");
   for (const char* id : {"t1", "t2", "t3"}) results.Plan(id, id, nlohmann::json::object());
   {
@@ -126,7 +126,7 @@ TEST_F(BuildReport, AFolderThatOneOfTheFilesNamesIsTheReports) {
   EXPECT_EQ("analysis", DefaultReportFolder({ReadResultSet(root_ / "a"), ReadResultSet(root_ / "b")}));
 }
 
-TEST_F(BuildReport, SetsThatAskForDifferentReportsAreTold) {
+TEST_F(BuildReport, ReportsThatSetsRequestDifferentReports) {
   const auto told = [](const Document& document) {
     const BulletList limits = BlocksOf<BulletList>(document, "limits").at(0);
     for (const std::string& limit : limits.items) {

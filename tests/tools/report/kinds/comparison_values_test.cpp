@@ -36,7 +36,7 @@ TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
   EXPECT_EQ("teacher", TextAt(table, 2, "learner_plugin")) << "known although the trial failed";
 }
 
-TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
+TEST(ComparisonCells, ReportsUnknownMeasuresInEverySection) {
   const Document document = ComparisonReport(
       {Set({Trial(1, 1, 1000)})},
       Context("comparison", {{"columns", {"SPS"}},
@@ -88,7 +88,7 @@ TEST(ComparisonColumns, MayBeReducedCurves) {
   EXPECT_TRUE(table.notes.empty()) << table.notes[0];
 }
 
-TEST(ComparisonColumns, OfDetailAreNotInTextNorAgainstTheBaseline) {
+TEST(ComparisonColumns, DetailsAreNeitherInTextNorInTheBaselineTable) {
   const json detail = {{"measure", "wall_s"}, {"detail", true}};
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
@@ -100,7 +100,7 @@ TEST(ComparisonColumns, OfDetailAreNotInTextNorAgainstTheBaseline) {
   EXPECT_EQ(2u, TableOf(document, "change").columns.size());
 }
 
-TEST(ComparisonColumns, TellTheMachineAndTheSeedInTheCsv) {
+TEST(ComparisonColumns, ContainMachineAndSeedInTheCsv) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})}, Context("comparison", {{"columns", {"SPS"}}}));
   const Table& table = TableOf(document, "results");
@@ -132,7 +132,7 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
   EXPECT_EQ(40, RowsOf(figure, "train loss", "mean").at(1)["x"]);
 }
 
-TEST(ComparisonFigures, WhatACommandTellsOfAStepInPartsIsOneOfTheMean) {
+TEST(ComparisonFigures, ACommandsPartialValuesOfAStepCountAsOneInTheMean) {
   TrialData at_once = Recorded(1, {}), in_parts = Recorded(1, {});
   at_once.config["learner"]["command"] = in_parts.config["learner"]["command"] = {"python3", "train.py"};
   in_parts.seed = 1;
@@ -177,7 +177,7 @@ TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
   EXPECT_EQ("least.yaml", document.attachments[1].name);
 }
 
-TEST(ComparisonFigures, AnAxisThatNobodyRecordedIsToldAndDrawsNothing) {
+TEST(ComparisonFigures, AnUnrecordedAxisIsReportedAndDrawsNoFigure) {
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokns@sum"}}}};
   const Document document =
       ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));

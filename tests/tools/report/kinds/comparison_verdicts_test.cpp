@@ -1,4 +1,4 @@
-// What a comparison says of two points, by their seeds.
+// A comparison's verdicts on two points, by their seeds.
 #include <gtest/gtest.h>
 
 #include <cmath>

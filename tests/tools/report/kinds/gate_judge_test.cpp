@@ -5,7 +5,7 @@
 namespace backplane {
 namespace {
 
-TEST(GateJudge, SaysHowManySeedsAreWanted) {
+TEST(GateJudge, ReportsTheNumberOfSeedsNeeded) {
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 2, 0.05), "") << "1 / C(12, 2)";
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 1, 0.05),
             "1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more.");

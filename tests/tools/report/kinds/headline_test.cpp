@@ -30,7 +30,7 @@ std::string Headline(const std::vector<TrialData>& trials) {
   return ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency")).verdict.at(0);
 }
 
-TEST(Headline, OfSpeedsIsTheRatioToTheBaseline) {
+TEST(Headline, ComparesSpeedsAsARatioToTheBaseline) {
   // By hand: 1.9 x (exp(2.7764 x sqrt(2) x 0.00995) - exp(-...)) / 2 = 0.0743.
   EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s).",
             Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
@@ -48,7 +48,7 @@ TEST(Headline, NamesThoseThatAreNotShownToBeSlower) {
                        "2 x 1."));
 }
 
-TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
+TEST(Headline, ReportsThatNoSettingIsShownToBeFaster) {
   EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
             Headline(Speeds({{1, 1000}, {2, 1010}, {4, 1020}, {8, 900}})));
   EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
@@ -56,18 +56,18 @@ TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
 }
 
 TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
-  // Of 4 x 1 one seed is left: by its mean it is the fastest, and its interval is wide.
+  // 4 x 1 has only one seed left: its mean is the fastest, and its interval is wide.
   std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1040}, {8, 900}, {16, 900}, {32, 900}});
   trials.push_back(Trial(4, 1, 1043));
   EXPECT_TRUE(Contains(Headline(trials), "2 x 1 is 1.04 ± ")) << Headline(trials);
 }
 
-TEST(Headline, OfTooFewSeedsNamesNoFastest) {
+TEST(Headline, NamesNoFastestSettingForTooFewSeeds) {
   EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to name the fastest setting"));
   EXPECT_TRUE(Contains(Headline({Trial(1, 1, 1000), Trial(2, 1, 1900)}), "Too few seeds"));
 }
 
-TEST(Headline, OfABusyMachineIsThatItWasBusy) {
+TEST(Headline, ReportsABusyMachineFirst) {
   std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}});
   for (TrialData& trial : trials) {
     trial.measures["threads"] = trial.measures["learner_threads"] = Single(2);
@@ -182,7 +182,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
                        "(identical, to the last bit, n = 5)."));
 }
 
-TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
+TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ("runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds).",
             ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ("runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds).",
@@ -214,7 +214,7 @@ TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
                        "failed)."));
 }
 
-TEST(Headline, TheBestIsWhatTheFileSelects) {
+TEST(Headline, TheBestFollowsTheFilesSelection) {
   const auto select = [](nlohmann::json how) {
     return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
   };

@@ -42,7 +42,7 @@ TEST(MeasureNames, ANearNameIsProposedAtItsPlace) {
   EXPECT_THAT(misnamed[1].near, Contains("eval/return"));
 }
 
-TEST(MeasureNames, OneThatIsNearNothingMayBeAPluginsOwnAndIsToldOnce) {
+TEST(MeasureNames, AnUnknownNameWithoutANeighbourMayBeAPluginsAndIsListedOnce) {
   const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"zebra/stripes", "zebra/stripes@max"}).report, {}, kRecorded);
   EXPECT_THAT(misnamed, ElementsAre(AllOf(Field(&Misnamed::path, "report.columns.0"), Field(&Misnamed::near, IsEmpty()))));
 }
@@ -53,13 +53,13 @@ TEST(MeasureNames, WhatMayBeAPathIsNamedByItself) {
   EXPECT_EQ("learner.options.lr", misnamed[0].name);
 }
 
-TEST(MeasureNames, OfWhatIsComparedTheyAreLookedForInEveryReport) {
+TEST(MeasureNames, ChecksTheComparedMetricInEveryReport) {
   const std::vector<Misnamed> misnamed = FindMisnamed({}, {}, kRecorded, "100 * eval/retrun");
   ASSERT_THAT(misnamed, SizeIs(1));
   EXPECT_EQ("compare.metric: nothing records 'eval/retrun'", misnamed[0].message);
 }
 
-TEST(MeasureNames, OfWhatIsComparedSomebodySaysWhatIsBetter) {
+TEST(MeasureNames, TheComparedMetricNeedsADirection) {
   const RecordedMeasures recorded = {{"ep/length", 0}, {"train/loss", -1}};
   for (const char* known : {"", "eval/return", "SPS", "wall_s", "train/loss", "train/loss@min", "device/peak_mb"})
     EXPECT_FALSE(IsUndirected({known, {}}, recorded)) << known;

@@ -134,7 +134,7 @@ TEST(ComparisonReport, AFileWithoutFiguresGetsItsReturnsAsCurves) {
   EXPECT_EQ(4u, RowsOf(figure, "return", "one").size()) << "a thin line for each seed";
 }
 
-TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
+TEST(ParallelEfficiencyReport, ReportsTheRuleThatEndsATrial) {
   const auto says = [](const nlohmann::json& report, const char* what) {
     const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000)}, report)}, Context("parallel_efficiency"));
     const auto lists = BlocksOf<BulletList>(document, "design");
@@ -144,7 +144,7 @@ TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
   EXPECT_TRUE(says(nullptr, "The file's budget ends a trial"));
 }
 
-TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
+TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsMarkedAsSuch) {
   const auto notes = [](double whole_device) {
     TrialData trial = Trial(1, 1, 1000);
     trial.measures["resources/vram_used_mb"].value = 6000;
@@ -216,7 +216,7 @@ TEST(ComparisonReport, AWrongNameIsAnEmptyColumnWithAHint) {
   EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?", table.notes[0]);
 }
 
-TEST(ComparisonReport, DefaultColumnsThatNobodyMeasuredAreLeftOut) {
+TEST(ComparisonReport, OmitsUnmeasuredDefaultColumns) {
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"));
   const Table& table = TableOf(document, "results");
   for (const Column& column : table.columns) EXPECT_NE("eval_return", column.key);
@@ -290,7 +290,7 @@ TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
   EXPECT_EQ(titles, (std::vector<std::string>{"point", "SPS", "zzz", "seeds", "remark"}));
 }
 
-TEST(ComparisonReport, StepsOfAnEpisodeStandBesideItsSeconds) {
+TEST(ComparisonReport, StepsOfAnEpisodeFollowItsSeconds) {
   TrialData trial = Trial(1, 1, 1000);
   trial.measures["seconds_per_episode"] = test_support::Single(2);
   trial.measures["steps_per_episode"] = test_support::Single(120);
@@ -320,7 +320,7 @@ TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {
   EXPECT_EQ(1u, rows({level}, "spot").size()) << "nothing has a width";
 }
 
-TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
+TEST(ComparisonReport, DrawsTheFilesFigures) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
                        Context("comparison", {{"figures",

@@ -1,4 +1,4 @@
-// A report asked for in a test, and what is in it.
+// Requests a report in a test and finds its parts.
 #pragma once
 
 #include <stdexcept>

@@ -21,7 +21,7 @@ std::string FirstCommand(const ResultSet& set) {
   return BlocksOf<CommandList>(document, "reproduce").at(0).commands.at(0).second;
 }
 
-TEST(ReproduceSection, TheRepeatWritesNothingOfTheFirstBatchAgain) {
+TEST(ReproduceSection, TheRepeatLeavesTheFirstBatchUnchanged) {
   ResultSet set = Set({Trial(1, 1, 1000)});
   EXPECT_EQ("backplane run outputs/walk/config.yaml --out outputs/walk_again", FirstCommand(set));
   set.config["output"]["report_dir"] = "/data/report";
@@ -51,7 +51,7 @@ TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
   EXPECT_FALSE(Contains(file, "/data/")) << file;
 }
 
-TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
+TEST(RecommendedFile, NotesThatItHasNoBudget) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   config["budget"]["iterations"] = 3;
   const std::string file = RecommendedFile(config, "_selected", {"first", ""});
@@ -59,7 +59,7 @@ TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
   EXPECT_TRUE(file.starts_with("# first\n# The setting without a budget")) << file;
 }
 
-TEST(RecommendedFile, OfACommandIsStartedWithoutABudget) {
+TEST(RecommendedFile, ACommandIsStartedWithoutABudget) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   EXPECT_EQ(StartedWith(RecommendedFile(config, "_selected", {})), " --set budget.iterations=100");
   config["learner"]["command"] = {"python3", "train.py"};

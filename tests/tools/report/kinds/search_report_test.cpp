@@ -36,7 +36,7 @@ MadeSearch ByRate() {
   return search;
 }
 
-TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
+TEST(SearchReport, ReportsTheBestSettingAndTheTrialsOutcomes) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443)
       .Complete(1e-4, "ars", 431)
@@ -52,7 +52,7 @@ TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
   EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("plugin ars (number 1): return 431, the lowest of 2"));
 }
 
-TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
+TEST(SearchReport, WithoutACompleteTrialThereIsNoBestSetting) {
   MadeSearch search;
   search.Ended(1e-3, StudyState::kRunning, {{1, 5}, {2, 6}});
   EXPECT_EQ(ReportOf(search).verdict[0], "No trial is complete yet, 1 is running: there is no best setting yet.");
@@ -64,7 +64,7 @@ TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
 // By hand: the lead of 12 over number 1 shrank to 3. Its standard error is sqrt(1 / 3 + 1 / 3) = 0.816, with t = 2.776 of 4
 // degrees of freedom the interval is 3 ± 2.27. The shares are 1 - 3 / 12, 1 - 5.27 / 12 and 1 - 0.733 / 12. The larger of two
 // standard normal numbers is 1 / sqrt(pi) = 0.564 on average, times sqrt(1 / 3) = 0.326.
-TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
+TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
   const Document document = ReportOf(search);

@@ -130,7 +130,7 @@ class PhasesFigureTest : public ::testing::Test {
       std::filesystem::path(::testing::TempDir()) / ("phases_figure_" + std::to_string(getpid()));
 };
 
-TEST_F(PhasesFigureTest, HasAPanelForEachPointThatTellsOfSomeStretches) {
+TEST_F(PhasesFigureTest, HasAPanelForEachPointWithEnoughStretches) {
   const Document document = ComparisonReport(
       {Set({WithLines(1, {0.5, 1, 1.5}), WithLines(2, {1, 1, 1, 1}), WithLines(4, {1, 1})})}, Context("comparison"));
   const Figure& figure = FigureOf(document, "phases_over_time");
@@ -156,7 +156,7 @@ TEST_F(PhasesFigureTest, OlderResultsHaveNone) {
   EXPECT_THROW(FigureOf(document, "phases_over_time"), std::runtime_error);
 }
 
-TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {
+TEST(TimeFigure, WithoutSharesThereIsNoFigureAndTheSectionReportsIt) {
   for (const Document& document : {ParallelEfficiencyReport({Set({Trial(1, 1, 1000)})}, Context("parallel_efficiency")),
                                    ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"))}) {
     SCOPED_TRACE(document.kind);

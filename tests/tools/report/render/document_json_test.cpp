@@ -32,7 +32,7 @@ TEST(DocumentJson, AChangeOfANamedPointIsTriedAtThatPoint) {
   }
 }
 
-TEST(DocumentJson, AChangeIsReadBackByWhoeverMakesIt) {
+TEST(DocumentJson, AProposalCanBeReadBack) {
   Finding finding;
   finding.id = "update_bound";
   finding.title = "Updates take long";
@@ -65,7 +65,7 @@ TEST(DocumentJson, EveryKindOfBlockIsThere) {
   EXPECT_THAT(kinds, testing::ElementsAre("table", "figure", "findings", "paragraph", "list", "facts", "commands", "code"));
 }
 
-TEST(DocumentJson, RowsAreObjectsAndNumbersSayWhatIsKnownOfThem) {
+TEST(DocumentJson, RowsAreObjectsWithTheUncertaintyOfNumbers) {
   const nlohmann::json rows = ToJson(SmallDocument())["sections"][0]["blocks"][0]["rows"];
   EXPECT_EQ(R"({"memory":{"n":1,"value":300.26},"setting":"1 x 1",)"
             R"("sps":{"high":1020.0,"low":980.0,"n":3,"of":"seeds","sd":10.0,"value":1000.0}})",

@@ -71,7 +71,7 @@ TEST(RenderHtml, TagsAreClosedInOrder) {
   EXPECT_TRUE(open.empty());
 }
 
-TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
+TEST(RenderHtml, LoadsNoOtherFiles) {
   const std::string html = RenderHtml(LargeDocument(8));
   for (const char* load : {" src=", "@import", "url(h", "<link", "fetch(", "href=\"http"}) {
     EXPECT_FALSE(Contains(html, load)) << load;
@@ -89,7 +89,7 @@ TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
   EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
 }
 
-TEST(RenderHtml, WhatIsToBeCopiedOfAChangeIsACommand) {
+TEST(RenderHtml, AChangeCanBeCopiedAsACommand) {
   EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
 
@@ -136,7 +136,7 @@ TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
   EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "no place, no links";
 }
 
-TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
+TEST(RenderHtml, FoldedSectionsAndLiveDataHaveElementsOfTheirOwn) {
   Document document = SmallDocument();
   document.sections[0].folded = true;
   document.live = LivePart{7, "{\"trials\":{\"a\":[\"</script>\",0]}}"};
@@ -147,7 +147,7 @@ TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
                        "{\"trials\":{\"a\":[\"\\u003c/script>\",0]}}</script>"));
 }
 
-TEST(RenderHtml, ADrawingStandsBesideItsSpecificationAndTheScriptOnce) {
+TEST(RenderHtml, ADrawingIsNextToItsSpecificationAndTheScriptOccursOnce) {
   Drawings drawings;
   drawings.svg["parallel_efficiency_analysis"] = drawings.svg["resource_utilization_analysis"] =
       "<svg><g id=\"a\" clip-path=\"url(#a)\"/></svg>";

@@ -56,7 +56,7 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
   }
 }
 
-TEST_F(WriteReportTest, WhatTheNextReportLacksIsRemovedAndNothingElse) {
+TEST_F(WriteReportTest, RemovesOnlyFilesThatTheNextReportLacks) {
   WriteReport(SmallDocument(), folder_);
   Put(folder_ / "my_notes.yaml", "mine");
   Put(folder_ / "figures/my_figure.svg", "mine");
@@ -100,7 +100,7 @@ TEST_F(WriteReportTest, TheListOfFilesReachesNothingOutside) {
   EXPECT_TRUE(fs::exists(outside));
 }
 
-TEST_F(WriteReportTest, WithoutTheWheelAReportIsWholeButForItsFiguresAndSaysHowToGetThem) {
+TEST_F(WriteReportTest, WithoutTheWheelItLacksOnlyFiguresAndReportsTheRemedy) {
   setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
   const WrittenReport report = WriteReport(LargeDocument(3), folder_);
   unsetenv("BACKPLANE_PYTHON");
@@ -122,7 +122,7 @@ TEST_F(WriteReportTest, BytesThatAreNotUtf8CostNoReport) {
   EXPECT_THAT(ReadFile(folder_ / "small_report.txt").value(), HasSubstr("caf\xef\xbf\xbd"));
 }
 
-TEST_F(WriteReportTest, NamesThatAreNoFileNamesAreRefusedBeforeAnythingIsWritten) {
+TEST_F(WriteReportTest, RejectsNamesThatAreNoFileNamesBeforeWriting) {
   Document document = SmallDocument();
   document.name = "../small";
   EXPECT_EQ("report: name of the report: expected a file name without folders, got '../small'", ErrorOf(document));

@@ -33,7 +33,7 @@ TEST(Combine, OneSetStaysAsItIs) {
   EXPECT_THAT(combined.experiments, ElementsAre("walk"));
 }
 
-TEST(Combine, OfTheSameTrialTheNewestCounts) {
+TEST(Combine, TheNewestOfTheSameTrialCounts) {
   const Combined combined =
       Combine({MakeSet({Ended(MakeTrial(1, 1, 10), 5)}, "old"), MakeSet({Ended(MakeTrial(1, 1, 20), 6)}, "new")});
   ASSERT_EQ(1u, combined.trials.size());

@@ -45,7 +45,7 @@ TEST_F(LineTailTest, ATornLineWaitsForItsEnd) {
   EXPECT_EQ(Lines{"two"}, Read());
 }
 
-TEST_F(LineTailTest, WhatIsLeftOverIsReadNextTime) {
+TEST_F(LineTailTest, UnreadLinesAreReadNextTime) {
   Write("first\nsecond\nthird\n");
   EXPECT_EQ(Lines{"first"}, Read(8));
   EXPECT_EQ((Lines{"second", "third"}), Read());
@@ -53,7 +53,7 @@ TEST_F(LineTailTest, WhatIsLeftOverIsReadNextTime) {
   EXPECT_EQ(Lines{std::string(100, 'x')}, Read(8)) << "one line has more than is read at once";
 }
 
-TEST_F(LineTailTest, AFileThatWasCutWrittenAnewOrReplacedIsReadFromItsStart) {
+TEST_F(LineTailTest, ACutRewrittenOrReplacedFileIsReadFromItsStart) {
   Write("one\ntwo\n");
   Read();
   Write("one\n", std::ios::trunc);

@@ -126,7 +126,7 @@ TEST(ParallelEfficiency, ABaselineAskedForThatFailedIsReplacedAndNamed) {
       found.series[0].baseline_note);
 }
 
-TEST(ParallelEfficiency, ABaselineThatNoPointIsIsSaid) {
+TEST(ParallelEfficiency, ReportsThatNoPointMatchesTheBaseline) {
   EXPECT_THAT(Analyse({MakeTrial(1, 1, 1000)}, "after").series[0].baseline_note,
               HasSubstr("No point matches report.baseline (after); the row of parallelism 1"));
 }
@@ -162,7 +162,7 @@ TEST(ParallelEfficiency, AFailedTrialKeepsItsMeasuresButIsNotScored) {
   EXPECT_EQ("FAILED (timeout): too slow", found.settings[1].failure);
 }
 
-TEST(ParallelEfficiency, ACompletedTrialWithoutASpeedSaysSo) {
+TEST(ParallelEfficiency, ReportsACompletedTrialWithoutASpeed) {
   TrialData trial = MakeTrial(1, 1, 1000);
   trial.measures.clear();
   EXPECT_EQ("COMPLETED, but its result.json gives no speed", Analyse({trial}).settings[0].failure);

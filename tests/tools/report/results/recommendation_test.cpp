@@ -154,14 +154,14 @@ TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
   EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency, 79.8 %, is below 80 %", Of(kBalanced).why);
 }
 
-TEST_F(LimitedTest, APeakBreaksTheLimitOfMemoryAndAMeanThatOfTheProcessor) {
+TEST_F(LimitedTest, APeakBreaksTheMemoryLimitAndAMeanTheProcessorLimit) {
   Analyse({WithUse(MakeTrial(1, 1, 1000), 10, 80.5)});
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its peak of RAM in use, 80.5 %, is above 80 %"));
   Analyse({WithUse(MakeTrial(1, 1, 1000), 80.04, 10)});
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its mean of CPU in use, 80.04 %, is above 80 %"));
 }
 
-TEST_F(LimitedTest, WhatWasNotMeasuredDoesNotDisqualifyButIsSaid) {
+TEST_F(LimitedTest, UnmeasuredResourcesAreReportedButDoNotDisqualify) {
   TrialData trial = MakeTrial(1, 1, 1000);
   trial.gpus = 1;
   Analyse({trial});

@@ -37,8 +37,8 @@ TEST(Series, AnotherOptionIsAnotherSeriesWithABaselineOfItsOwn) {
   EXPECT_EQ(2u, found.recommendations.size());
 }
 
-TEST(Series, ALabelHasNoMoreThanTellsThemApart) {
-  // Zipped: the second option says nothing that the first has not said.
+TEST(Series, ALabelHasOnlyTheValuesThatDistinguishSeries) {
+  // Zipped: the second option adds no information to the first.
   const auto zipped = [](double lr, int epochs) {
     return Swept(Swept(MakeTrial(1, 1, 10), "learner.options.lr", lr), "learner.options.epochs", epochs);
   };
@@ -55,7 +55,7 @@ TEST(Series, PluginsComeFirstInALabel) {
 }
 
 // A trial that never started has the configuration of its batch, in which no preset is named; an older program's lacks keys.
-TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
+TEST(Series, NullValuesAndAUsedPresetDoNotDistinguishSeries) {
   TrialData started = MakeTrial(1, 1, 10), never_started = MakeTrial(2, 1, 10);
   started.config["preset"] = "fast";
   started.config["learner"]["options"]["clip"] = nullptr;
@@ -65,8 +65,8 @@ TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
   EXPECT_EQ(2u, Labels(Analyse({MakeSet({started, never_started})})).size());
 }
 
-// Trials of one id are of one series, whatever was named around them when they ran; and the other way round.
-TEST(Series, WhatIsOfNoIdentityTellsThemApartOnlyWhereItIsSwept) {
+// Trials with the same id belong to the same series, whatever other keys they recorded, and vice versa.
+TEST(Series, KeysOutsideTheIdentityDistinguishSeriesOnlyIfSwept) {
   for (const HostKey& key : HostKeys()) {
     const bool within = key.path == "seed" || key.path == kRunnersPath || key.path == kRowsPath;
     if (!key.recorded() || within || key.path == "resources.gpus") continue;  // of those only the kind of device
@@ -100,7 +100,7 @@ TEST(Series, ThreadsAreOneOnlyIfTheSweepNamesThem) {
             Labels(Analyse({MakeSet({Swept(MakeTrial(1, 1, 10), threads, 1), Swept(MakeTrial(1, 1, 10), threads, 2)})})));
 }
 
-TEST(Series, TheKindOfDeviceTellsSeriesApart) {
+TEST(Series, TheKindOfDeviceDistinguishesSeries) {
   TrialData on_gpu = MakeTrial(1, 1, 10, 1);
   on_gpu.gpus = 1;
   EXPECT_EQ((std::vector<std::string>{"device=cpu", "device=cuda"}), Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), on_gpu})})));

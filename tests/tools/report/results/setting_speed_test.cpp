@@ -31,7 +31,7 @@ std::vector<double> Around(double sps, double sd) {
   return {sps * std::exp(sd / std::sqrt(2)), sps * std::exp(-sd / std::sqrt(2))};
 }
 
-TEST(SettingSpeed, TheSpreadIsThatOfAllSettings) {
+TEST(SettingSpeed, TheSpreadIsPooledOverAllSettings) {
   const ParallelEfficiency found =
       Analyse({{1, 1, Around(1000, 0.03)}, {1, 2, Around(1100, 0.01)}, {2, 1, Around(1900, 0.02)}, {2, 2, Around(2000, 0.02)}});
   // By hand: four settings x (2 - 1) degrees of freedom; the root of the mean of 9, 1, 4 and 4 is 2.1213 %.
@@ -82,7 +82,7 @@ Number Within(double low, double high) {
   return number;
 }
 
-TEST(BandWord, IsThatOfTheWholeInterval) {
+TEST(BandWord, DependsOnTheWholeInterval) {
   EXPECT_EQ("ideal", BandWord(Within(100, 120)));
   EXPECT_EQ("excellent", BandWord(Within(80, 99)));
   EXPECT_EQ("good", BandWord(Within(60, 79)));
@@ -99,7 +99,7 @@ TEST(BandWord, IsWiderWhereTheIntervalIs) {
 }
 
 // Eight rows on two cores: 97.8 % of what two cores can, 24.45 % of what eight could.
-TEST(BandWord, IsThatOfTheCoresWhereRowsExceedThem) {
+TEST(BandWord, ComparesWithTheCoresIfRowsExceedThem) {
   const ParallelEfficiency found = Analyse(
       {{1, 1, Around(1000, 0.001)}, {1, 2, Around(1500, 0.001)}, {2, 1, Around(1300, 0.001)}, {8, 1, Around(1956, 0.001)}});
   ASSERT_EQ(8u, found.settings[3].num_env_runners);

@@ -1,4 +1,4 @@
-// Each rule by itself: what it proposes, how grave it is, and the cases in which the plain threshold would mislead.
+// Each rule separately: its proposals, its severity, and cases in which the plain threshold would mislead.
 #include <cmath>
 
 #include "findings_fixture.hpp"
@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 // Learning.
 
-TEST(UnstableLearning, OffersWhatTheOptionsDeclare) {
+TEST(UnstableLearning, ProposesTheDeclaredOptions) {
   Batch b;
   b.options().push_back({"unstable_learning", "learner.options.share", -1, "number", "(0,1]"});
   const Finding f = The("unstable_learning", b.FallsTo(0).Diagnose());
@@ -42,8 +42,8 @@ TEST(UnstableLearning, TakesUpdatesThatMovedThePolicyFar) {
   EXPECT_DOUBLE_EQ(0.31, f.evidence.at(1).value);
 }
 
-TEST(UnstableLearning, AGainIsWhatIsAboveTheUniformFloor) {
-  // The best is 64.5: of the 4.5 above the floor all is lost at 60 and less than half at 63.
+TEST(UnstableLearning, AGainIsMeasuredAboveTheUniformBaseline) {
+  // The best is 64.5, 4.5 above the baseline: at 60 all of it is lost, at 63 less than half.
   EXPECT_THAT(Ids(Batch().FallsTo(63).Measure("floor_uniform/return", 60).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().FallsTo(34.4).Measure("floor_uniform/return", 64.4).Diagnose()), IsEmpty());
 }
@@ -107,14 +107,14 @@ TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {
   EXPECT_EQ(-1, f.direction);
 }
 
-TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsProposed) {
+TEST(Oversubscribed, WithNoMoreThreadsThanCoresItBlamesOtherPrograms) {
   const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_pct", 20.1).Diagnose());
   EXPECT_THAT(f.fixes, IsEmpty());
   EXPECT_THAT(f.cause, HasSubstr("other programs"));
   EXPECT_EQ("resources/psi_cpu_some_pct", f.moves);
 }
 
-// A trial so short, or so starved, that its monitor took no sample; what the host counts itself tells.
+// A trial so short, or so starved, that its monitor took no sample; the host's own counters show it.
 TEST(Oversubscribed, IsSeenWithoutSamples) {
   const Finding f = The("oversubscribed", Batch().Forget("resources/").Measure("time/waiting_for_a_core_pct", 40).Diagnose());
   EXPECT_THAT(f.title, HasSubstr("wait for a core for 40 % of their time"));
@@ -370,7 +370,7 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
 }
 
 TEST(CollectionBound, WhereOneCallTakesTheRowsOfAllRunnersTheseCount) {
-  Batch b = Sequential();  // as of a plugin that does not bear several calls at once
+  Batch b = Sequential();  // as with a plugin that supports only one call at a time
   b.Configure("rollout.num_env_runners", 8).Configure("rollout.num_envs_per_env_runner", 2).Measure("chunk_rows", 16);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
   b.Configure("rollout.num_env_runners", 2).Measure("chunk_rows", 4);
@@ -435,7 +435,7 @@ TEST(UpdateBound, AWholeNumberIsNotLoweredTo0) {
 
 // GPU.
 
-TEST(GpuUseTarget, ShowsThePowerBesideItWithoutAThreshold) {
+TEST(GpuUseTarget, ShowsThePowerWithoutAThreshold) {
   Batch b;
   b.Measure("resources/gpu_util_pct", 40).Measure("resources/gpu_power_w", 220);
   const Finding f = The("gpu_use_target", b.Diagnose());

@@ -1,4 +1,4 @@
-// A batch of made-up measures, to be changed where a test speaks of it, and short words for what was found.
+// A batch of fictitious measures that tests change, and short helpers for its findings.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@
 
 namespace backplane {
 
-// Two settings on two cores, on a machine that tells everything there is to tell, and nothing is wrong with them. A test
-// changes what it speaks of.
+// Two settings on two cores without any problem, on a machine with all measures. A test changes only the values that it is
+// about.
 class Batch {
  public:
   Batch() {
@@ -72,7 +72,7 @@ class Batch {
     return *this;
   }
 
-  // Of the last trial.
+  // Sets a measure of the last trial.
   Batch& Measure(const std::string& name, double value) {
     Number& n = last().measures[name];
     n.value = value;
@@ -85,7 +85,7 @@ class Batch {
     last().config[nlohmann::json::json_pointer(pointer)] = value;
     return *this;
   }
-  // Of all trials: the path is one that the sweep gives.
+  // Marks the path as swept, with the trials' values.
   Batch& Sweep(const std::string& path) {
     for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
     return *this;
@@ -134,7 +134,7 @@ class Batch {
   std::vector<OptionHelp>& options() { return options_; }
   Combined& combined() { return combined_; }
 
-  // Of all trials.
+  // Removes measures from all trials.
   Batch& Forget(const std::string& prefix) {
     for (CombinedTrial& t : combined_.trials) {
       std::erase_if(t.data.measures, [&](const auto& m) { return m.first.starts_with(prefix); });

@@ -28,7 +28,7 @@ std::function<void(Batch&)> Collecting(double pct) {
   return [=](Batch& b) { b.Forget("phase/").Measure("phase/infer", pct).Measure("phase/update_backward", 100 - pct); };
 }
 
-// Of the last trial, after four iterations in 8 s.
+// Sets the last trial's precision after four iterations in 8 s.
 std::function<void(Batch&)> Precision(double reached_pct, bool missed) {
   return [=](Batch& b) {
     b.Measure("precision/wanted_pct", 5).Measure("precision/reached_pct", reached_pct).Measure("precision/missed", missed);
@@ -70,7 +70,7 @@ const std::vector<Edge>& Edges() {
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"precision_not_reached", Precision(5.1, true), Precision(5, false), ""},
-      // Of four seeds a setting that are within 0.001 % of each other.
+      // A setting has four seeds within 0.001 % of each other.
       {"core_efficiency_high", [](Batch& b) { b.Measure("SPS", 2101).Seeded(4, 4, 1e-5); },
        [](Batch& b) { b.Measure("SPS", 2100).Seeded(4, 4, 1e-5); }, "SPS"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
@@ -127,7 +127,7 @@ TEST(Findings, TheirIdsAreThoseThatAnOptionMayHelpAgainst) {
               ::testing::UnorderedElementsAreArray(std::vector<std::string>(std::begin(kFindingIds), std::end(kFindingIds))));
 }
 
-TEST(Findings, EachSaysWhatWasMeasuredAndWhatShouldMove) {
+TEST(Findings, EachHasEvidenceAndAMeasureToImprove) {
   for (const Edge& edge : Edges()) {
     Batch b;
     edge.above(b);
@@ -167,7 +167,7 @@ TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
             WhySilent("cpu_saturated", Batch().Forget("resources/").Diagnose()));
 }
 
-TEST(Findings, NothingThatRanIsSilenceThroughout) {
+TEST(Findings, WithoutResultsAllRulesStaySilent) {
   Batch b;
   for (CombinedTrial& t : b.combined().trials) t.data.state = TrialState::kFailed;
   const Diagnosis d = b.Diagnose();
@@ -287,7 +287,7 @@ Batch HalfTheEpochs(double sps) {
   return b;
 }
 
-TEST(Findings, WhatTheBatchRefutesIsNotProposed) {
+TEST(Findings, ChangesThatTheBatchRefutesAreNotProposed) {
   // 1900 steps/s with 10 epochs.
   EXPECT_THAT(Changes(The("update_bound", HalfTheEpochs(1000).Diagnose())),
               ElementsAre("learner.options.minibatch_size: 128 -> 256"));
@@ -301,7 +301,7 @@ TEST(Findings, TwoSeedsOfANeighbourThatIsFasterRefuteNothing) {
   EXPECT_THAT(named.effect, HasSubstr("1x1 of this batch has learner.options.num_epochs 5, and SPS 2"));
 }
 
-TEST(Findings, NothingIsLeftToSayWhereTheBatchRefutesAll) {
+TEST(Findings, AFindingDisappearsIfTheBatchRefutesAllItsChanges) {
   Batch b = HalfTheEpochs(1000);
   b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};
   EXPECT_THAT(Ids(b.Diagnose()), ::testing::Not(::testing::Contains("update_bound")));
@@ -360,7 +360,7 @@ TEST(Findings, SettingsOfSeveralMachinesKeepTheirPlaces) {
   EXPECT_THAT(The("cpu_throttled", b.Diagnose()).settings, ElementsAre("1x1 (right)"));
 }
 
-TEST(Findings, TheWindowSaysOverWhat) {
+TEST(Findings, TheWindowDescribesTheSamples) {
   const Finding f = The("cpu_throttled", Batch().Measure("resources/throttled_periods_pct", 8).Diagnose());
   EXPECT_EQ("mean after the first iteration, 12 samples", f.evidence[0].window);
   EXPECT_EQ(5, f.evidence[0].threshold);

@@ -9,7 +9,7 @@ namespace {
 
 using test_support::Set;
 
-// Of a batch that was started with all that a command line may say.
+// A batch that was started with all options of the command line.
 ResultSet Typed() {
   ResultSet set = Set({});
   set.run.config_file = "my walk.yaml";
