@@ -332,7 +332,7 @@ TEST_F(Batch, RestartsATrialOfAChangedPluginAndResumesWithTheOldFile) {
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("stopped") / "trials" / old / "attempt-2/result.json"))["state"], "COMPLETED");
 }
 
-TEST_F(Batch, RunsOnlyANewPointOfAGrownSweep) {
+TEST_F(Batch, RunsOnlyTheNewPointOfAnExtendedSweep) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run grow.yaml" + kWithFixtures).exit, 0);
   ASSERT_EQ(Run("run grow.yaml --sweep env.options.size=1,2,3" + kWithFixtures).exit, 0);

@@ -3,8 +3,8 @@
 
   event_files_test.py PROGRAM        runs in .venv-oracle, which has TensorBoard's reader
 
-A trial is run, interrupted and resumed, so that both make two files of one run. Another is killed and goes on from an older checkpoint,
-so that the second file takes back a part of the first.
+One trial is interrupted and resumed, so that both writers make two files of one run. Another is killed and resumes from an older
+checkpoint, so that the second file replaces a part of the first.
 """
 import json
 import math

@@ -3,7 +3,7 @@
 
   fingerprints_oracle.py PROGRAM FIXTURES        runs in .venv-oracle, which has xxhash
 
-The file is read here by what its format says, the tensors are made by hand or taken from the trial's checkpoint.
+The script parses the file by its documented format. Tensors are made by hand or taken from the trial's checkpoint.
 """
 import json
 import os

@@ -3,10 +3,10 @@
 
   live_page_test.py BACKPLANE [ORACLE]
 
-While the batch runs: trials are sorted, filtered and picked, what is chosen stands in the address and outlives the page's loading itself
-anew, which waits for a reader's hands; a killed writer is started again. After a Ctrl-C, too, the page is the report and stays as it is. It
-opens from a copied folder, and the page of the folder around it leads to it. With ORACLE, a virtual environment with axe-core's script in it, nothing
-serious is found on either page, on a desk or a phone, by day or by night. A supervisor that is killed takes the writer along.
+While the batch runs, trials can be sorted, filtered and picked. The address contains the choices, so they survive a reload, which waits
+until the reader is idle. A killed writer is started again. Even after a Ctrl-C the page becomes the report and no longer changes. It opens
+from a copied folder, and the page of the parent folder links to it. With ORACLE, a virtual environment with axe-core's script, neither page
+has a serious finding, at desktop or phone width, in light or dark mode. The writer ends with a killed supervisor.
 """
 import contextlib
 import os

@@ -3,9 +3,9 @@
 
   page_test.py BACKPLANE [CHROMIUM]
 
-At the width of a desk and of a phone: no script fails, every figure is replaced by one to point at, no two of its words lie on each
-other and none is cut, a pointer over a mark learns its numbers, a click on a legend fades the other series, curves smooth and take a log axis, a figure saves
-itself in three forms, and nothing is asked of the network.
+At desktop and phone width, no script fails and an interactive figure replaces every drawing. Words neither overlap nor are cut. Pointing
+at a mark shows its numbers, and a click on a legend fades the other series. Curves can be smoothed and can have a log axis. A figure can be
+saved in three forms. The page sends no network request.
 """
 import html
 import json

@@ -3,8 +3,8 @@
 
   read_back.py BACKPLANE
 
-JSON and CSV by Python's own modules, SQLite by Python's sqlite3 without the program running, the data within the figures'
-specifications beside the report's CSV, and the inline SVG of the page by an XML parser.
+Python's own modules read JSON and CSV, its sqlite3 reads SQLite while the program is not running, and an XML parser reads the page's
+inline SVG. The data in the figures' specifications equals the report's CSV.
 """
 import csv
 import json

@@ -3,8 +3,8 @@
 
 usage: size_test.py [-v] | --print [ROOT]
 
-A module that has outgrown its budget needs code that is deleted or merged, or a larger budget in a commit of its own that gives the
-reason. --print prints what the tree at ROOT (default: this one) has now.
+If a module exceeds its budget, delete or merge code, or raise the budget in a separate commit that gives the reason. --print prints the
+present counts of the tree at ROOT (default: this one).
 """
 import collections
 import pathlib

@@ -21,7 +21,7 @@ enum class Drive {
 struct Case {
   const char* plugin;
   const char* name;  // unique within the task, snake_case
-  // Our and Gymnasium's arguments if they differ from the defaults. "assets/x.xml" of ours is Gymnasium's model x.xml.
+  // Arguments of our env and Gymnasium's that differ from the defaults. Our "assets/x.xml" is Gymnasium's model x.xml.
   nlohmann::json ours = nlohmann::json::object(), official = nlohmann::json::object();
   Drive drive = Drive::kUniform;
   int seeds = 1;

@@ -1,6 +1,6 @@
 """Computes MAPPO's iterations from learner.mappo's rollouts; a test compares the resulting weights.
 
-The request and its answer are those of ppo_oracle.py; "agents" is how many a row has, and rollouts have their names of AgentRollout.
+Request and answer are as in ppo_oracle.py. "agents" is the number per row, and rollouts have AgentRollout's names.
 """
 
 import torch_oracle as oracle

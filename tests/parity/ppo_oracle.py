@@ -1,12 +1,12 @@
 """Computes PPO's iterations from learner.ppo's rollouts; a test compares the resulting weights.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message.
 
   {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
    "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
   -> {"distance": {"params": x, ..}, "without": x}
       distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
-      those of the options in "base", which shows that a learner that ignored the option would be seen.
+      the results with the options in "base"; it proves that the test would notice an ignored option.
 """
 
 import torch_oracle as oracle

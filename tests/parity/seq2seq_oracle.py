@@ -1,10 +1,10 @@
 """Computes updates of a BART model from learner.seq2seq's micro-batches; a test compares the resulting weights.
 
-The network is written here after the paper (Lewis et al., arXiv 1910.13461) and the names of HuggingFace's modeling_bart.py; AdamW and its
-groups of weights as HuggingFace's Trainer uses them. Dropout is 0. Reads one JSON object a line from stdin and answers each with one line:
+The network follows the paper (Lewis et al., arXiv 1910.13461) and the names of HuggingFace's modeling_bart.py. AdamW and its groups of
+weights are as in HuggingFace's Trainer. Dropout is 0. Reads one JSON object per line from stdin and answers each with one line:
 
   {"options": {..}, "base": {..}, "config": {..}, "before": hex of the learner's state, "after": [hex of it after each update],
-   "groups": [[[{"source": [ids], "label": [ids]}]]] (updates, micro-batches, texts), "total": updates in all,
+   "groups": [[[{"source": [ids], "label": [ids]}]]] (updates, micro-batches, texts), "total": number of updates,
    "said": [{"loss": x, "norm": x, "lr": x}]}
   -> {"distance": {"params": x, ..}, "without": x}, as ppo_oracle.py
 """

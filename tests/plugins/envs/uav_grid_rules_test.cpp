@@ -85,7 +85,7 @@ TEST(UavGridRules, ThreeIntoOneCell) { EXPECT_EQ(Fates({{5, 5, kEast}, {7, 5, kW
 
 TEST(UavGridRules, Rotation) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kSouth}, {6, 6, kNorthWest}}), "MMM MMM MMM"); }
 
-TEST(UavGridRules, ABlockedUavBlocksTheQueueBehindIt) {
+TEST(UavGridRules, ABlockedUavBlocksTheUavsThatFollow) {
   EXPECT_EQ(Fates({{4, 5, kEast}, {5, 5, kEast}, {6, 5, kEast}, {7, 5, kStay}}), "MMXX SSSS SSSS");
 }
 
