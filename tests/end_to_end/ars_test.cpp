@@ -48,7 +48,7 @@ budget: {iterations: 2}
 }
 
 // With envs that start together a direction's return is the mean over them; all of them count for the step.
-TEST_F(Ars, SoManyEnvsAreSoManyEpisodesOfEachDirectionAndSign) {
+TEST_F(Ars, EachDirectionAndSignPlaysOneEpisodePerEnv) {
   Write("envs.yaml", R"(experiment: envs
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_envs: 128, num_dirs: 16, episode_length: 2}}

@@ -73,7 +73,7 @@ TEST_F(Batch, AnImmediateRetryFindsItsFolderUnlocked) {
 }
 
 // A log that became descriptor 1 or 2 would take what others print.
-TEST_F(Batch, WhereStandardDescriptorsAreClosedNoFileTakesTheirPlace) {
+TEST_F(Batch, NoFileGetsAClosedStandardDescriptor) {
   Write("closed.yaml", std::string("experiment: closed") + kMisbehaving);
   ASSERT_EQ(Run("run closed.yaml" + kWithFixtures).exit, 0);
   const std::string values = Values("closed");
@@ -189,7 +189,7 @@ TEST_F(Batch, AdoptsAResultWithoutItsEventIntoEveryTable) {
   EXPECT_EQ(progress["counts"]["COMPLETED"], 2);
 }
 
-TEST_F(Batch, TheWrittenConfigGivesTheSameTrialsAlsoWherePluginsAreSwept) {
+TEST_F(Batch, TheWrittenConfigGivesTheSameTrialsOfSweptPlugins) {
   Write("all.yaml", R"(experiment: all
 env: {plugin: cartpole, options: {}}
 learner: {plugin: random, options: {horizon: 8}}
@@ -272,7 +272,7 @@ TEST_F(Batch, RejectsAChangedPluginUnderFinishedTrialsUntilAccepted) {
   EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
 }
 
-TEST_F(Batch, RejectsAnotherFileThatAModelIncludes) {
+TEST_F(Batch, RejectsAChangedFileThatAModelIncludes) {
   Write("ant.xml", R"(<mujoco model="small">
   <option timestep="0.01"/>
   <worldbody>

@@ -27,7 +27,7 @@ std::string WalkWithoutSweep() { return std::string(kWalk).substr(0, std::string
 
 class BenchCommand : public ProgramTest {};
 
-TEST_F(BenchCommand, MeasuresTheFileAsItIs) {
+TEST_F(BenchCommand, MeasuresTheFileUnchanged) {
   Write("walk.yaml", WalkWithoutSweep());
   const Finished bench = Run("bench walk.yaml --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
@@ -65,7 +65,7 @@ TEST_F(BenchCommand, ACrashOfTheReportProgramLosesOnlyTheReport) {
                                    "  later: bin/backplane report outputs/bench_walk\n"));
 }
 
-TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
+TEST_F(BenchCommand, TheFastestSettingIsAWholeExperiment) {
   Write("walk.yaml", kWalk);
   ASSERT_EQ(Run("bench walk.yaml --batch 1,64 --seconds 0.3 --json").exit, 0);
   EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk/report/best.yaml"),

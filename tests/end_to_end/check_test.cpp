@@ -49,7 +49,7 @@ sweep:
   EXPECT_EQ(states["SKIPPED"], 1);
 }
 
-TEST_F(Check, ThatIsKilledFromOutsideIsTriedOnceMore) {
+TEST_F(Check, RunsOnceMoreAfterAKillFromOutside) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::filesystem::path go = dir_ / "go";
   const pid_t pid =
@@ -64,7 +64,7 @@ TEST_F(Check, ThatIsKilledFromOutsideIsTriedOnceMore) {
   EXPECT_EQ(Result("wait")["state"], "COMPLETED");
 }
 
-TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
+TEST_F(Check, BlamesNoLineAfterTwoKills) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::string command =
       "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
@@ -147,14 +147,14 @@ TEST_F(FastCheck, ReportsABrokenRuleOnceBeforeTraining) {
   for (const nlohmann::json& event : Events("flawed")) EXPECT_NE(event["kind"], "attempt.start");
 }
 
-TEST_F(FastCheck, ACrashOfACaseIsOneOfTheRule) {
+TEST_F(FastCheck, ACrashBreaksTheRule) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=crashes");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("found SIGSEGV")));
 }
 
-TEST_F(FastCheck, AFileThatKeptTheRulesIsTriedNoMore) {
+TEST_F(FastCheck, AValidatedFileIsNotTestedAgain) {
   ASSERT_EQ(RunFlawed("").exit, 0);
   const std::filesystem::path cache = dir_ / "cache/backplane/validated";
   if (!std::filesystem::exists(cache)) GTEST_SKIP() << "no file is tried in this build";

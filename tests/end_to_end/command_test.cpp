@@ -213,7 +213,7 @@ sweep: {grid: {learner.options.words: [MemoryError, "torch.OutOfMemoryError: CUD
   EXPECT_TRUE(on_device);
 }
 
-TEST_F(TrialByCommand, ABudgetEndsItAndItHasCompleted) {
+TEST_F(TrialByCommand, CompletesAtTheEndOfItsBudget) {
   Write("endless.py", kImport + R"(
 step = 0
 while True:
@@ -292,7 +292,7 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
               HasSubstr("learner.tensorboard: this key needs learner.command"));
 }
 
-TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {
+TEST_F(TrialByCommand, AHundredMegabytesOfPrintFillNeitherMemoryNorDisk) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
   Write("prints.py", "import sys\nfor i in range(100): sys.stdout.write(('x' * 99 + '\\n') * 10000)\nprint('done 42')\n");
   Write("prints.yaml", "learner: {command: [python3, prints.py], metrics: {return: \"done ([0-9]+)\"}}\n");
@@ -316,7 +316,7 @@ learner: {command: [sh, -c, "setsid sleep 4321 & setsid sh -c 'sleep 4322 & slee
   for (const char* seconds : {"4321", "4322", "4323"}) EXPECT_FALSE(Runs({"sleep", seconds})) << seconds;
 }
 
-TEST_F(TrialByCommand, ThatComputesInSilenceDoesNotHangAndOneThatSleepsDoes) {
+TEST_F(TrialByCommand, SilentComputationIsNoHangButSleepIs) {
   Write("computes.yaml", R"(
 learner: {command: [python3, -c, "import time; end = time.time() + 5\nwhile time.time() < end: pass"]}
 resources: {hang_timeout: 2s}
@@ -414,7 +414,7 @@ for i in range(8 if way == "few" else 100):
     os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (json.dumps({"step": i + 1, "values": values}) + "\n").encode())
 )";
 
-TEST_F(TrialByCommand, ThatIsNotFiniteInTheEndHasDiverged) {
+TEST_F(TrialByCommand, AMetricThatEndsNotFiniteHasDiverged) {
   Write("ends.py", kImport + kNotFinite);
   Write("ends.yaml", R"(
 learner: {command: [python3, ends.py, "{way}"], options: {way: middle}}
@@ -570,7 +570,7 @@ with open("events.out.tfevents.1", "wb") as file:
   }
 }
 
-TEST_F(TrialByCommand, CommandsThatNeedPluginsSaySo) {
+TEST_F(TrialByCommand, CommandsThatNeedPluginsReportIt) {
   Write("plain.yaml", "learner: {command: [\"true\"]}\n");
   ASSERT_EQ(Run("run plain.yaml").exit, 0);
   const Finished bench = Run("bench plain.yaml"), render = Run("render " + Out("plain").string());

@@ -46,7 +46,7 @@ class CompareCommand : public BatchTest {
   }
 };
 
-TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
+TEST_F(CompareCommand, StopsAtTheFirstConclusiveLook) {
   Write("learns.yaml", kLearns + ("compare:\n" + kStays));
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
@@ -65,7 +65,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   EXPECT_THAT(run.err, HasSubstr("compare learns.yaml` runs it"));
 }
 
-TEST_F(CompareCommand, EqualArmsTakeAllLooksAndStayInconclusive) {
+TEST_F(CompareCommand, EqualArmsNeedAllLooksAndStayInconclusive) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
@@ -82,7 +82,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookOfIdenticalArms) {
   EXPECT_EQ(Trials("learns"), 10u);
 }
 
-TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
+TEST_F(CompareCommand, AKillInTheMiddleOfALookLosesNoTrial) {
   const std::string lines = kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n");
   Write("calm.yaml", lines);
   Write("killed.yaml", lines);

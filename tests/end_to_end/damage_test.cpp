@@ -139,7 +139,7 @@ TEST_F(DamagedResults, OnlyDamagedRunsNothingElse) {
   EXPECT_EQ(Starts("two"), 2u);
 }
 
-TEST_F(DamagedResults, AreLeftAloneByOnlyFailed) {
+TEST_F(DamagedResults, AreSkippedByOnlyFailed) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   fs::resize_file(Attempt("two") / "metrics.jsonl", 0);
@@ -172,7 +172,7 @@ TEST_F(DamagedResults, AreFoundInAnOlderFolderByTheirIterations) {
   EXPECT_EQ(Run("status outputs/two").exit, 0);
 }
 
-TEST_F(DamagedResults, WhatStartsFromThemAndHasNotRunWaits) {
+TEST_F(DamagedResults, TrialsThatStartFromThemWait) {
   if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
   Write("steps.yaml", R"(experiment: steps
 env: {plugin: pendulum}

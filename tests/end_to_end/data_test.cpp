@@ -30,7 +30,7 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   }
 };
 
-TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
+TEST_F(DataTrials, EndAfterTheirEpochsWithAKnownNumberOfUpdates) {
   WriteFile("epochs", "budget: {epochs: 3}\nevaluation: {episodes: 5}\n");
   const Finished run = RunFile("epochs");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -97,7 +97,7 @@ TEST_F(DataTrials, RecordDeviceMemoryAndTheNumberOfOverflows) {
   EXPECT_LE(machine["device/peak_mb"], 1150 / 1048576.0);
 }
 
-TEST_F(DataTrials, AreEvaluatedSoManyItemsAtATimeAsTheLearnerWants) {
+TEST_F(DataTrials, EvaluateTheLearnersNumberOfItemsPerCall) {
   WriteFile("rows", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
   const Finished run = RunFile("rows", " --set learner.options.evaluation_rows=4");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -108,7 +108,7 @@ TEST_F(DataTrials, AreEvaluatedSoManyItemsAtATimeAsTheLearnerWants) {
       << "each runner gets a share";
 }
 
-TEST_F(DataTrials, WhoPlaysAnItemAsksForItsHeldOutLossWhereTheLearnerBearsIt) {
+TEST_F(DataTrials, HeldOutLossIsTheSameForAnyRunnersIfSupported) {
   WriteFile("after", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
   ASSERT_EQ(RunFile("after").exit, 0);
   const nlohmann::json alone = Result("after")["evaluation"]["metrics"]["ep/loss"];

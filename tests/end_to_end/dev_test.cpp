@@ -116,7 +116,7 @@ TEST_F(DevCommand, ReportsWhyAStateIsRejected) {
               HasSubstr("build 2 starts from scratch because the state of build 1 does not fit: learner.ppo: load: "));
 }
 
-TEST_F(DevCommand, IsExitTwoWhereTheExperimentHasNoneOfThePlugin) {
+TEST_F(DevCommand, RejectsAnExperimentWithoutThePlugin) {
   Write("dev.yaml", "env: pendulum\nlearner: random\nbudget: {iterations: 2}\n");
   const Finished run = Run("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
   EXPECT_EQ(run.exit, 2);

@@ -48,7 +48,7 @@ sweep: {seeds: {n: 2}}
   }
 };
 
-TEST_F(EngineOption, ThatThereIsNoneOfIsAnErrorWithItsPlace) {
+TEST_F(EngineOption, AnUnknownEngineIsAnErrorWithItsPlace) {
   const Finished option = Run("run two.yaml --engine slurn");
   EXPECT_EQ(option.exit, 2);
   EXPECT_THAT(option.err, HasSubstr("engine.kind: expected one of local|slurm|ray, got 'slurn'"));
@@ -78,7 +78,7 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   EXPECT_FALSE(std::filesystem::exists(Out("two")));
 }
 
-TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
+TEST_F(EngineOption, RejectsPartsOfADeviceOnSlurm) {
   FakeSlurm("true");
   EXPECT_THAT(Run("run two.yaml --dry-run --engine slurm").err, testing::Not(HasSubstr("sbatch")));
   const Finished run = Run("run two.yaml --engine slurm --set resources.gpus=0.5");
@@ -86,7 +86,7 @@ TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
   EXPECT_THAT(run.err, HasSubstr("expected a whole number under Slurm, got 0.5"));
 }
 
-TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
+TEST_F(EngineOption, NothingStartsIfNoWorkerFindsTheFolder) {
   FakeSlurm("echo 12 0 COMPLETED");  // the array has ended, and no node agent reported
   const Finished run = Run("run two.yaml --engine slurm --set 'engine.options=[\"--qos=x\"]'");
   EXPECT_EQ(run.exit, 2) << run.err;

@@ -245,13 +245,13 @@ evaluation: {episodes: 2}
   nlohmann::json spec_;
 };
 
-TEST_F(Faults, WithoutOneTheTrialEndsWell) {
+TEST_F(Faults, ATrialWithoutAFaultCompletes) {
   EXPECT_EQ(ok_.exit, 0) << ok_.err;
   for (const char* actions : {"box", "discrete"})
     EXPECT_EQ(Trial("env", std::string("none-") + actions, actions)["outcome"], "ok");
 }
 
-TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
+TEST_F(Faults, AMalformedSpecHasItsOwnError) {
   std::set<std::string> sentences;
   size_t rows = 0;
   const auto expect = [&](const char* who, const char* blamed, const char* name, const char* words) {
@@ -270,7 +270,7 @@ TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
   EXPECT_GE(sentences.size(), rows - 8) << "most have one of their own";
 }
 
-TEST_F(Faults, ALearnersSpecThatIsMalformedIsASentence) {
+TEST_F(Faults, ALearnersMalformedSpecHasItsOwnError) {
   for (size_t i = 0; i < std::size(faults::kLearnerSpecs); i += kEvery) {
     const auto& fault = faults::kLearnerSpecs[i];
     const nlohmann::json result = Trial("learner", fault.name, "box");

@@ -34,7 +34,7 @@ class FingerprintsOfRuns : public ProgramTest {
   }
 };
 
-TEST_F(FingerprintsOfRuns, NameTheIterationAndTheTensorOfAWeightThatChangedInItsLastBit) {
+TEST_F(FingerprintsOfRuns, NameIterationAndTensorOfAWeightWithAFlippedBit) {
   RunFlips("plain");
   RunFlips("flipped", "--set learner.options.flip_at=7");
   const Finished found = Bits("plain", "flipped");
@@ -58,7 +58,7 @@ TEST_F(FingerprintsOfRuns, AreEqualForAnyThreadsAndChunks) {
   EXPECT_EQ(found.out, "equal bit for bit: 12 iterations, 96 hashes\n");
 }
 
-TEST_F(FingerprintsOfRuns, NameTheObservationsWhereAnotherSeedParts) {
+TEST_F(FingerprintsOfRuns, NameObservationsAsTheFirstDifferenceBetweenSeeds) {
   RunFlips("zero");
   RunFlips("other", "--set seed=1");
   const std::string zero = Attempt("zero").parent_path().string(), other = Attempt("other").string();
@@ -114,7 +114,7 @@ TEST_F(FingerprintsOfRuns, AreOmittedOnRequestAndReportedAsMissing) {
   EXPECT_THAT(found.out, HasSubstr("note: b has no fingerprints: it was run without output.fingerprints"));
 }
 
-TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToThere) {
+TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToTheDamage) {
   RunFlips("plain");
   RunFlips("damaged");
   std::string bytes = ReadFile(FileOf("damaged"));

@@ -68,7 +68,7 @@ TEST_F(Folder, ADeletedFolderEndsTheBatchAndIsNotRecreated) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
+TEST_F(Folder, AChangedLinkOnThePathLeavesTheOtherFolderUnchanged) {
   fs::create_directories(elsewhere_ / "a/long");
   fs::create_directories(elsewhere_ / "b");
   fs::create_directory_symlink(elsewhere_ / "a", dir_ / "outputs");
@@ -82,7 +82,7 @@ TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
   for (const auto& entry : fs::recursive_directory_iterator(elsewhere_ / "b")) EXPECT_FALSE(entry.is_regular_file()) << entry;
 }
 
-TEST_F(Folder, WhereTheLockWasRemovedTheBatchEnds) {
+TEST_F(Folder, ARemovedLockEndsTheBatch) {
   StartBatch();
   fs::remove(out_ / "lock");
   EXPECT_THAT(HowItEnded(), HasSubstr("results are in " + out_.string()));
@@ -90,7 +90,7 @@ TEST_F(Folder, WhereTheLockWasRemovedTheBatchEnds) {
 }
 
 // The supervisor cannot look while it is stopped; the locks speak for it.
-TEST_F(Folder, ASecondRunDoesNotGetInWhileTheFirstIsSuspended) {
+TEST_F(Folder, ASecondRunIsLockedOutWhileTheFirstIsSuspended) {
   StartBatch();
   kill(batch_, SIGSTOP);
   fs::remove(out_ / "lock");
@@ -103,7 +103,7 @@ TEST_F(Folder, ASecondRunDoesNotGetInWhileTheFirstIsSuspended) {
   HowItEnded();
 }
 
-TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
+TEST_F(Folder, RemovedTrialsEndTheBatch) {
   StartBatch();
   std::error_code written_meanwhile;
   while (fs::exists(out_ / "trials")) fs::remove_all(out_ / "trials", written_meanwhile);
@@ -112,7 +112,7 @@ TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
   EXPECT_FALSE(fs::exists(out_ / "trials"));
 }
 
-TEST_F(Folder, WhereTheFolderOfARunningTrialWasMovedTheBatchEnds) {
+TEST_F(Folder, AMovedFolderOfARunningTrialEndsTheBatch) {
   StartBatch();
   fs::rename(out_ / "trials" / trial_, elsewhere_);
   EXPECT_THAT(HowItEnded(), HasSubstr((out_ / "trials" / trial_).string() + ", was moved"));
@@ -165,7 +165,7 @@ TEST_P(BatchRecordFile, EndsTheBatchIfCut) {
 INSTANTIATE_TEST_SUITE_P(Folder, BatchRecordFile, testing::Values("events.jsonl", "plan.jsonl"),
                          [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
 
-TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
+TEST_F(Folder, StopIgnoresTheLockOfACopiedFolder) {
   StartBatch();
   fs::copy(out_, elsewhere_, fs::copy_options::recursive);
   EXPECT_THAT(Run("stop " + elsewhere_.string()).out, HasSubstr("nothing is running"));
@@ -174,7 +174,7 @@ TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
   EXPECT_EQ(Wait(batch_).exit, 130);
 }
 
-TEST_F(Folder, FreshMovesNothingAwayThatIsNoResultsFolder) {
+TEST_F(Folder, FreshMovesOnlyResultsFolders) {
   Write("mine/letter.txt", "dear");
   const Finished run = Run("run long.yaml --fresh --out mine");
   EXPECT_EQ(run.exit, 1);

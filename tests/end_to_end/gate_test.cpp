@@ -46,7 +46,7 @@ class GateCommand : public BatchTest {
   }
 };
 
-TEST_F(GateCommand, ALossFailsAtTheFirstLookThatKnows) {
+TEST_F(GateCommand, ALossFailsAtTheFirstConclusiveLook) {
   SaveBaseline();
   const Finished gate = Gate("zero.yaml --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
@@ -154,7 +154,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   EXPECT_THAT(without.err, HasSubstr("SPS needs the plugin files of the baseline"));
 }
 
-TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
+TEST_F(GateCommand, AKillInTheMiddleLosesNoTrial) {
   SaveBaseline();
   const std::string rest = "alike.yaml --fail-if 'eval/return < 0%' --out ";
   const Finished calm = Gate(rest + "outputs/calm");

@@ -27,7 +27,7 @@ std::string FirstBlock(const std::string& page, const std::string& language) {
   return text.substr(begin, text.find("```\n", begin) - begin);
 }
 
-TEST(PluginGuide, ShowsTheTemplatesAsTheyStand) {
+TEST(PluginGuide, ShowsTheTemplatesUnchanged) {
   struct Shown {
     const char *page, *folder, *name;
   };
@@ -59,7 +59,7 @@ TEST(Templates, AreShort) {
 
 class NewCommand : public ProgramTest {};
 
-TEST_F(NewCommand, WritesTheTemplateUnderTheNameAlone) {
+TEST_F(NewCommand, WritesTheTemplateUnderItsNewNameOnly) {
   const Finished written = Run("new env my_task --lang c");
   ASSERT_EQ(written.exit, 0) << written.err;
   EXPECT_THAT(written.out, HasSubstr("plugin validate my_task/build/env_my_task.so"));

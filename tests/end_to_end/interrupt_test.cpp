@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class Interrupted : public BatchTest {};
 
-TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessionAndTheNextRunEndsTheRest) {
+TEST_F(Interrupted, KillOfSupervisorAndShimLeavesNoProcessAfterTheNextRun) {
   Write("both.yaml", std::string("experiment: both") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run =
       "run both.yaml --set env.options.how=leave_two --set env.options.mark=left"
@@ -38,7 +38,7 @@ TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessio
   EXPECT_THAT(daemons(), testing::IsEmpty());
 }
 
-TEST_F(Interrupted, ASecondCtrlCEndsATrialThatDoesNotListen) {
+TEST_F(Interrupted, ASecondCtrlCEndsATrialThatIgnoresSignals) {
   Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);

@@ -76,7 +76,7 @@ TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
             std::string::npos);
 }
 
-TEST_F(MonitorTest, WhatMonitoringCostStandsInTheResult) {
+TEST_F(MonitorTest, TheResultHasTheCostOfMonitoring) {
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   const nlohmann::json cost = Result("walk")["monitors"];
   EXPECT_GT(cost.at("cpu_s"), 0);

@@ -79,7 +79,7 @@ TEST_F(PhaseTest, MeasuresHaveTheUnitsThatPluginsGaveThem) {
   EXPECT_EQ(result["measures"]["resources/cpu_quota_pct"]["unit"], "%");
 }
 
-TEST_F(PhaseTest, WhatOutputLiveAsksForIsInTheStatusOfTheTrial) {
+TEST_F(PhaseTest, TheTrialsStatusHasTheMeasuresOfOutputLive) {
   ResultOf("random", "output: {live: [ep/length, eval/return]}\n");
   ASSERT_EQ(last_.exit, 0) << last_.err;
   const std::string status = ReadFile(Attempt("phases") / "status");

@@ -83,7 +83,7 @@ TEST_F(Precision, ABudgetOfStepsDoesNotCountTheWarmUp) {
   EXPECT_EQ(ResultOf("steps", 0)["env_steps"], 384);
 }
 
-TEST_F(Precision, AnotherKindOfReportHasNoWarmUp) {
+TEST_F(Precision, OtherReportsHaveNoWarmUp) {
   Write("other.yaml", std::string("experiment: other") + kSpeed + "budget: {iterations: 3}\nreport: {kind: comparison}\n");
   ASSERT_EQ(Run("run other.yaml --quiet").exit, 0);
   ASSERT_EQ(Metrics("other").size(), 3u);

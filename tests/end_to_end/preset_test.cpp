@@ -34,7 +34,7 @@ budget: {iterations: 1}
   }
 };
 
-TEST_F(PresetTest, EachThatIsShippedFitsAnyLearner) {
+TEST_F(PresetTest, EachShippedPresetFitsAnyLearner) {
   for (const auto& file : std::filesystem::directory_iterator(BACKPLANE_SOURCE_DIR "/configs/presets")) {
     for (const char* experiment : {"walk.yaml", "search.yaml"}) {
       const Finished check =
@@ -70,7 +70,7 @@ TEST_F(PresetTest, AutoAsksTheDriver) {
               HasSubstr("the GPU is 'Fake A' with 8 GiB, for which there is no preset; this one needs at least 5 GiB\n"));
 }
 
-TEST_F(PresetTest, AnUnknownOneIsExitTwo) {
+TEST_F(PresetTest, RejectsAnUnknownPreset) {
   const Finished run = Run("run walk.yaml --preset a10");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, HasSubstr("unknown preset 'a10'; did you mean 'a100'?"));

@@ -116,7 +116,7 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsRestoredAndReported) {
 }
 
 // A single late change while env and learner both run has no certain author, so the message names both.
-TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
+TEST_F(ProcessState, ThatIsChangedOnceNamesBothPossiblePlugins) {
   WriteFile();
   const Outcome once = RunIt(With("env", "step", "folder") + " --set env.options.first=50 --set env.options.last=50");
   EXPECT_EQ(once.values, Calm());

@@ -47,7 +47,7 @@ checkpoint: {every_iterations: 10}
   for (size_t i = 0; i < rest.size(); ++i) ASSERT_EQ(whole[from + i], rest[i]);
 }
 
-TEST_F(PythonEnv, HundredMegabytesOfPrintLeaveALogToRead) {
+TEST_F(PythonEnv, HundredMegabytesOfPrintLeaveAReadableLog) {
   Write("talks.py", R"(
 import sys
 import gymnasium

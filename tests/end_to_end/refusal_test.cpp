@@ -182,7 +182,7 @@ budget: {iterations: 3}
             "learner.random: consume: a number of 'obs' is not finite");
 }
 
-TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {
+TEST_F(Refusal, ADivergingTrialIsRecordedEvenIfItsStateCannotBeKept) {
   RunFixture("reward_turns_nan");
   const std::filesystem::path checkpoint = Attempt("bad").parent_path() / "checkpoint";
   std::filesystem::remove_all(checkpoint);
@@ -199,7 +199,7 @@ TEST_F(Refusal, APluginThatExitsIsRecordedByName) {
   EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exits_in_step"));
 }
 
-TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecordedAllTheSame) {
+TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecorded) {
   const Finished run = RunFixture("fails_in_latin_1");
   EXPECT_EQ(run.exit, 1) << run.err;
   const nlohmann::json result = Result("bad");

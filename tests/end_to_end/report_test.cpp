@@ -80,7 +80,7 @@ TEST_F(Report, ARecommendedFileRuns) {
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
 }
 
-TEST_F(Report, MadeAgainItIsTheSameButForTheDate) {
+TEST_F(Report, IsReproducibleExceptForTheDate) {
   Write("walk.yaml", kSweep);
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
   const std::string html = Text(Folder("walk") / "parallel_efficiency_report.html");
@@ -171,7 +171,7 @@ sweep:
 report: {kind: comparison, baseline: floor}
 )";
 
-TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
+TEST_F(Report, ProposedCommandsRunAsPrinted) {
   if (kSanitized) GTEST_SKIP() << "findings about speeds are of the sanitizer there";
   Write("points.yaml", kPoints);
   const Finished run = Run("run points.yaml");
@@ -185,7 +185,7 @@ TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
     EXPECT_THAT(tried.out, HasSubstr(name));
 }
 
-TEST_F(Report, AReportProgramThatCrashesCostsTheReportAlone) {
+TEST_F(Report, ACrashOfTheReportProgramLosesOnlyTheReport) {
   Write("walk.yaml", kSweep);
   const Finished run = RunBesideReportProgram("kill -SEGV $$", "run walk.yaml");
   EXPECT_EQ(0, run.exit) << run.err;

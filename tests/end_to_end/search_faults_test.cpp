@@ -131,7 +131,7 @@ TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   for (const auto& [x, trial] : States("quick", "learner.options.x")) EXPECT_EQ(trial.outcome, "timeout") << x;
 }
 
-TEST_F(SearchFaults, PausesAtReplyThatCannotBeUsedAndResumes) {
+TEST_F(SearchFaults, PausesAtAnUnusableReplyAndResumes) {
   const std::pair<const char*, const char*> faults[] = {
       {"reply['params']['learner.options.x'] = 7", "expected a value of learner.options.x from {\"uniform\":[0.0,1.0]}, got 7"},
       {"reply['params']['learner.options.x'] = 'a'", "got \"a\""},

@@ -115,7 +115,7 @@ TEST_F(Search, ThatIsKilledResumesAsIfUninterrupted) {
   EXPECT_EQ(Told("quick"), Told("whole"));
 }
 
-TEST_F(Search, PointsThatWereThereAreNotRunAgainAndTheBestAreConfirmed) {
+TEST_F(Search, ReusesExistingPointsAndConfirmsTheBest) {
   WriteQuick("    trials: 9\n    confirm: {top: 2, seeds: 3}\n  where: [\"learner.options.kind != 'a'\"]\n",
              "learner.options.kind: {choice: [a, b, c]}");
   const Finished run = Run("run quick.yaml --jobs 1");

@@ -137,7 +137,7 @@ TEST_F(TrainingStages, EachResumesThePreviousOneWithCountersOfItsOwn) {
   EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they can be told apart";
 }
 
-TEST_F(TrainingStages, KilledInEachStageItEndsAsTheUndisturbedRun) {
+TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged + "sweep: {seeds: {n: 2}}\n");
   Write("killed.yaml", std::string("experiment: killed") + kStaged + "sweep: {seeds: {n: 2}}\n");
   // So long that a busy machine's kill comes before the end.
@@ -159,7 +159,7 @@ TEST_F(TrainingStages, KilledInEachStageItEndsAsTheUndisturbedRun) {
   ExpectSame("calm", "killed");
 }
 
-TEST_F(TrainingStages, KilledBeforeItHasACheckpointAStageBeginsAgainFromTheOneBefore) {
+TEST_F(TrainingStages, AStageKilledWithoutACheckpointRestartsFromThePreviousOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged);
   Write("cut.yaml", std::string("experiment: cut") + kStaged);
   // The second writes a checkpoint at its end and not before.
@@ -182,7 +182,7 @@ TEST_F(TrainingStages, KilledBeforeItHasACheckpointAStageBeginsAgainFromTheOneBe
   ExpectSame("calm", "cut");
 }
 
-TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
+TEST_F(TrainingStages, AChainIsSkippedUntilItsFailedFirstStageIsFixed) {
   Write("fails.yaml", std::string("experiment: fails") + kStaged);
   const std::string longer = "run fails.yaml --set stages.second.budget." + Iterations(360) + " --set stages.second." + kPlays;
   const std::string hurried = longer + " --set stages.second.resources.wall_time=200ms";
@@ -254,7 +254,7 @@ TEST_F(TrainingStages, EveryCommandShowsThem) {
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;
 }
 
-TEST_F(TrainingStages, AStageBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll) {
+TEST_F(TrainingStages, AStageStartsOnlyFromAWholePreviousState) {
   Write("chain.yaml", std::string("experiment: chain") + kStaged);
   ASSERT_EQ(Run("run chain.yaml").exit, 0);
   const std::filesystem::path folder = Folder("chain", "first 0") / "checkpoint";

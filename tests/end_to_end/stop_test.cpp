@@ -210,7 +210,7 @@ TEST_F(Answer, ComesFromASupervisorThatIsStopped) {
   EXPECT_EQ(Wait(pid).exit, 130);
 }
 
-TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
+TEST_F(Answer, OmitsAReportThatTakesTooLong) {
   Write("long.yaml", kLong);
   auto ended = std::async(std::launch::async, [this] { return RunBesideReportProgram("exec sleep 600", "run long.yaml"); });
   ASSERT_TRUE(Begins("long"));
@@ -221,7 +221,7 @@ TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
   EXPECT_TRUE(Until([&] { return Processes({"600"}).empty(); }));
 }
 
-TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
+TEST_F(Answer, SecondCtrlCEndsProcessesThatIgnoreTheFirst) {
   Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);

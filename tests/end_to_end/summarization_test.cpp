@@ -137,7 +137,7 @@ TEST_F(BatchSizes, LearnTheSameAndAreSetSideBySide) {
   EXPECT_LT(losses[0].back(), losses[0].front());
 }
 
-TEST_F(BatchSizes, OnADeviceThatHoldsOnlyTheSmallestAllAreTheSmallest) {
+TEST_F(BatchSizes, ShrinkToTheSmallestOnASmallDevice) {
   const auto run = [&](const std::string& file, const std::string& more) {
     const Finished done = Run("run " + std::string(kConfigs) + file + ".yaml --quiet" + small_ + more);
     EXPECT_EQ(done.exit, 0) << done.err;
@@ -196,7 +196,7 @@ TEST_F(BatchSizes, RunApartAreOneReportToo) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "both/memory_vs_speed.png"));
 }
 
-TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
+TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableExceptForTimes) {
   const std::string file = std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=60";
   ASSERT_EQ(Run("run " + file + " --out whole").exit, 0);
   const pid_t pid = Start("run " + file + " --out parts");
@@ -253,7 +253,7 @@ TEST_F(KoreanTexts, AreLearnedFromACsvAndScoredByCharacters) {
   EXPECT_GT(result["evaluation"]["metrics"]["ep/rouge1"]["mean"], .3) << "syllables of a summary are learned";
 }
 
-TEST_F(KoreanTexts, MeetAWarningWhereTheTokenizerDropsThem) {
+TEST_F(KoreanTexts, WarnIfTheTokenizerDropsThem) {
   const Finished run =
       Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ +
           " --set env.options.rouge_tokenizer=google --set budget.iterations=1 --set evaluation.every_iterations=0");

@@ -36,7 +36,7 @@ class TuneCommand : public BatchTest {
   }
 };
 
-TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile) {
+TEST_F(TuneCommand, KeepsGainsChecksLearningAndWritesTheFile) {
   Write("toil.yaml", kToil);
   const Finished tune = Run("tune toil.yaml --check-steps 2000" + kQuick);
   ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
@@ -82,7 +82,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   EXPECT_EQ(Attempts(1), 6u);
 }
 
-TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
+TEST_F(TuneCommand, UndoesStepsThatHarmLearning) {
   Write("toil.yaml", kToil);
   const Finished tune =
       Run("tune toil.yaml --set learner.options.needs_epochs=2 --set learner.options.most_batch=64 "
@@ -102,7 +102,7 @@ TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
 }
 
-TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
+TEST_F(TuneCommand, ACrashOfTheReportProgramLosesOnlyItsStep) {
   Write("toil.yaml", kToil);
   const std::string crashes_at_step_1 =
       "request=$(cat)\n"

@@ -56,7 +56,7 @@ TEST_F(Typing, CommandsOfOtherToolsNameOurs) {
   EXPECT_THAT(Run("repot outputs/tiny").err, HasSubstr("did you mean 'report'?"));
 }
 
-TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
+TEST_F(Typing, AnOptionOfADifferentToolNamesThePath) {
   const Finished answer = Run("run ars.yml --step-size 1e-3");
   EXPECT_EQ(answer.exit, 2);
   EXPECT_THAT(answer.err, HasSubstr("unknown option '--step-size'; did you mean --set learner.options.step_size=1e-3?"));

@@ -141,7 +141,7 @@ TEST_F(Workers, ThatHangWhileTheyStartAreEndedAndCostNoResult) {
   EXPECT_TRUE(WorkerProcesses().empty());
 }
 
-TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
+TEST_F(Workers, APlanThatIsNoFunctionOfTheStateEndsTheTrial) {
   Write("forgets.yaml", Text("forgets", "{plugin: climbs, options: {forgets: true}}", "budget: {iterations: 2}\n"));
   EXPECT_EQ(Run("run forgets.yaml --out alone").exit, 0);
   const Finished run = Run("run forgets.yaml --set rollout.workers=2");

@@ -59,7 +59,7 @@ const Settings kBase = {
 
 class MappoUpdate : public ::testing::TestWithParam<Case> {};
 
-TEST_P(MappoUpdate, IsTheOracles) {
+TEST_P(MappoUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const Settings base = With(kBase, c.beside), options = With(base, c.change);
   Trial trial(options, c.shape);

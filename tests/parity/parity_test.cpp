@@ -89,7 +89,7 @@ TEST_P(Options, AreAllComparedAwayFromTheirDefaults) {
     EXPECT_TRUE(official.contains(name)) << "Gymnasium's " << name << " is in no case of cases.cpp";
 }
 
-TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
+TEST_P(Options, KeepTheOfficialTimeLimit) {
   const LoadedModule* module = FindModule(GetParam().plugin);
   if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
   const Json open = {{"do", "open"}, {"env", GetParam().official}, {"kwargs", Json::object()}, {"info", Json::array()}};
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
 // The comparison must be able to fail: one option differs by little on one side only.
 class Control : public testing::TestWithParam<Case> {};
 
-TEST_P(Control, ASmallDifferenceOfOneOptionIsFound) {
+TEST_P(Control, ASmallDifferenceInOneOptionIsFound) {
   const LoadedModule* module = FindModule(GetParam().plugin);
   if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
   const Outcome outcome = Compare(*module, GetParam());

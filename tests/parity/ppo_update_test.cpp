@@ -116,7 +116,7 @@ const Settings kBase = {{"train_batch_size", "48"}, {"minibatch_size", "16"}, {"
 
 class PpoUpdate : public ::testing::TestWithParam<Case> {};
 
-TEST_P(PpoUpdate, IsTheOracles) {
+TEST_P(PpoUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const Settings base = With(kBase, c.beside), options = With(base, c.change);
   Trial trial(options, c.actions);

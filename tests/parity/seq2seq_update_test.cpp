@@ -107,7 +107,7 @@ class Seq2seqUpdate : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Seq2seqUpdate, IsTheOracles) {
+TEST_P(Seq2seqUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const bp_descriptor& plugin = *seq2seq::testing::Plugin()->descriptor(0);
   const Settings base = With(kBase, c.beside), options = With(base, c.change);

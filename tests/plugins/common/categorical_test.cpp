@@ -56,7 +56,7 @@ TEST(ValueLoss, IsHubersBeyondDelta) {
   EXPECT_EQ(sums.value, 4.5 + 70);
 }
 
-TEST(ValueLoss, TakesTheLargerOfClippedAndFree) {
+TEST(ValueLoss, IsTheLargerOfClippedAndFree) {
   LossSums sums;
   // The value moved from 1 to 3 towards the target 4: clipped it stands at 1.5, which is worse and has no slope.
   EXPECT_EQ(ValueLoss<double>(3, 1, 4, .5, 0, &sums), 0);

@@ -209,7 +209,7 @@ TEST(Vectors, PartsOfASumOfSquaresHaveTheBitsOfTheWhole) {
   }
 }
 
-TEST(Vectors, NormalizeKeepsWhatASmallDeviationNeeds) {
+TEST(Vectors, NormalizeKeepsPrecisionAtASmallDeviation) {
   const float in[] = {1000.25f, 1e9f, -1e9f};
   const double mean[] = {1000, 0, 0}, scale[] = {4, 1, 1};
   float out[3];

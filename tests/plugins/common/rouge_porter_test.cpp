@@ -24,7 +24,7 @@ TEST(PorterStem, EqualsThePapersExamples) {
   EXPECT_EQ(Stem("controll"), "control");
 }
 
-TEST(PorterStem, DiffersFromMartinPortersWhereNltkDoes) {
+TEST(PorterStem, DiffersFromPorterAsNltkDoes) {
   EXPECT_EQ(Stem("everyday"), "everyday");  // everydai
   EXPECT_EQ(Stem("dying"), "die");          // dy
   EXPECT_EQ(Stem("cries"), "cri");          //

@@ -82,7 +82,7 @@ TEST(RougePltrdy, ScoresTheFox) {
   EXPECT_NEAR(fox.rougeL.f, .588235289, 1e-9);
 }
 
-TEST(RougePltrdy, TakesBlanksBetweenDotsForAnEmptyWord) { EXPECT_NEAR(Pltrdy("a b. ", "a b").rouge1.f, .799999995, 1e-9); }
+TEST(RougePltrdy, CountsBlanksBetweenDotsAsAnEmptyWord) { EXPECT_NEAR(Pltrdy("a b. ", "a b").rouge1.f, .799999995, 1e-9); }
 
 TEST(RougePltrdy, RejectsATextOfDots) {
   EXPECT_THROW(Pltrdy("", "a"), EmptyText);
@@ -114,7 +114,7 @@ TEST(Rouge, WarnsOfHangulThatTheTokenizerDrops) {
   EXPECT_FALSE(MissesHangul({.impl = Impl::kPltrdy}, korean));
 }
 
-TEST(Rouge, TakesTheBestReferenceOfEachTypeOrTheMean) {
+TEST(Rouge, UsesTheBestReferenceOfEachTypeOrTheMean) {
   const std::string_view references[] = {"c d e f", "a b", "a b x"};
   const Scores best = Scorer({}).Score("a b c", references);
   EXPECT_THAT(best.rouge1, Is(.66667, 1, .8));
@@ -123,7 +123,7 @@ TEST(Rouge, TakesTheBestReferenceOfEachTypeOrTheMean) {
   EXPECT_THAT(mean.rouge1, Is((1 + 2 + 2) / 9., (1 / 4. + 1 + 2 / 3.) / 3, (2 / 7. + .8 + 2 / 3.) / 3));
 }
 
-TEST(Rouge, ScoresLongerNGramsAlone) {
+TEST(Rouge, ScoresLongerNGrams) {
   const std::string_view reference = "a b c d e";
   EXPECT_THAT(Scorer({}).ScoreN(3, "a b c d x", {&reference, 1}), Is(2 / 3., 2 / 3., 2 / 3.));
   for (const int n : {6, 2147483647})
@@ -161,7 +161,7 @@ TEST(Rouge, ScoresTheSameOnManyThreads) {
   EXPECT_THAT(wrong, testing::Each(0));
 }
 
-TEST(Rouge, IsTheSameWhateverItReadBefore) {
+TEST(Rouge, DoesNotDependOnEarlierTexts) {
   const Scorer scorer({.stem = true});
   std::string large;  // more words than a scratch keeps
   for (int i = 0; i < 80000; ++i) large += "word" + std::to_string(i) + (i % 2 ? " " : "\n");

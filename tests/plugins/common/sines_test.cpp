@@ -66,7 +66,7 @@ TEST(Sines, HaveTheBitsOfTheLibrary) {
 }
 
 // Sure results are right for any library that errs by at most 0.55 last places. The exact values have 11 more bits.
-TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
+TEST(Sines, AreSureOnlyIfTheSumIsNearItsDouble) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto lanes = kLanes<double, Isa::kBase>;
   size_t sure = 0, of = 0;
@@ -95,7 +95,7 @@ TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
 }
 
 // Its lower neighbour is half as far away as its upper one.
-TEST(Sines, ArePowersOfTwoByTheLibraryAlone) {
+TEST(Sines, LeavePowersOfTwoToTheLibrary) {
   int powers = 0;
   for (int k = 2; k < 27; ++k) {
     const Vec<double, Isa::kBase> x = {std::asin(std::exp2(-k)), -std::asin(std::exp2(-k))};

@@ -44,7 +44,7 @@ TEST(UavMap, HasTheKnownCellsForSeedOne) {
   EXPECT_EQ(map.target[9], Cell(26, 5));
 }
 
-TEST(UavMap, IsTheSameWhateverTheMakerDrewBefore) {
+TEST(UavMap, DoesNotDependOnEarlierMaps) {
   MapMaker maker(OptionsWith());
   Map map;
   for (const uint64_t seed : {7, 42, 1}) maker.Draw(seed, &map);

@@ -61,7 +61,7 @@ TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
 
 // Vector code steps rows together, and the C library's sine and cosine step single rows. Rows that a host steps after their
 // fall have angles beyond an episode's limit.
-TEST(CartPole, StepsARowTheSameAloneAndWithOthers) {
+TEST(CartPole, StepsARowIndependentlyOfOthers) {
   constexpr uint64_t kRows = 300 + 37;
   harness::Env together(kCartPole, kRows), alone(kCartPole, kRows);
   std::vector<uint64_t> seeds(kRows);

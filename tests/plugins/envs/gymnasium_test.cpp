@@ -225,7 +225,7 @@ TEST_F(Gymnasium, SpacesAreChannels) {
 }
 
 // Against Gymnasium in a process of its own: same seeds, same actions.
-TEST_F(Gymnasium, PlaysBitForBitWhatGymnasiumPlays) {
+TEST_F(Gymnasium, EqualsGymnasiumBitForBit) {
   constexpr int kRows = 3, kSteps = 40;
   const std::string script = File(R"py(
 import gymnasium, sys
@@ -388,7 +388,7 @@ class Echo(gymnasium.Env):
               ElementsAre(1, 0, 1, 0.25f, -0.5f, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 7));
 }
 
-TEST_F(Gymnasium, WrappersStandAroundTheEnv) {
+TEST_F(Gymnasium, WrappersAreApplied) {
   const json half = {{"wrappers", {"Half", {{"Half", {{"by", 4}}}}, "gymnasium.wrappers:RecordEpisodeStatistics"}}};
   harness::Env env(kPlugin, 1, 1, Counter(json::object(), half));
   ASSERT_EQ(env.Reset(0, {16}), BP_OK) << env.error();
@@ -452,7 +452,7 @@ TEST_F(Gymnasium, ReportsWhereAHangingProcessIs) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
 }
 
-TEST_F(Gymnasium, HundredMegabytesOfPrintAreNoHindrance) {
+TEST_F(Gymnasium, ToleratesHundredMegabytesOfPrint) {
   harness::Env env(kPlugin, 2, 1, Counter({{"bad", "prints"}}));
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK);
   for (int t = 0; t < 4; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();

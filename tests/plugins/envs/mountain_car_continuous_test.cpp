@@ -23,7 +23,7 @@ std::pair<int, double> Swing(harness::Env& env, int limit) {
   return {limit, sum};
 }
 
-TEST(MountainCarContinuous, ReachesTheGoalWhereTheOfficialOneDoes) {
+TEST(MountainCarContinuous, ReachesTheGoalAtTheOfficialStep) {
   harness::Env env(kMountainCar, 1);
   harness::StartAt(env, {-.5, 0});
   const auto [steps, sum] = Swing(env, 999);

@@ -100,7 +100,7 @@ TEST_P(SharedData, GivesTheBitsOfOneForEachRow) {
   EXPECT_GT(contacts, 30);
 }
 
-TEST_P(SharedData, GivesThemToAThreadThatTakesARowOver) {
+TEST_P(SharedData, GivesTheSameBitsOnADifferentThread) {
   BesidePlain rows[] = {Row(1), Row(2), Row(3), Row(4)};
   for (int t = 0; t < 20; ++t) {
     const auto half = [&](int which) {
@@ -127,7 +127,7 @@ TEST_P(SharedData, IsAsNewAfterARowThatExploded) {
   }
 }
 
-TEST_P(SharedData, ContinuesFromASnapshotOfAnotherRow) {
+TEST_P(SharedData, ResumesFromASnapshotOfADifferentRow) {
   BesidePlain a = Row(1), b = Row(2);
   for (int t = 0; t < 10; ++t) a.Step(amplitude()), b.Step(amplitude());
   std::vector<char> state(mj::Simulation::StateBytes(model_.get()));
@@ -159,7 +159,7 @@ std::string TwoBallsXml(const char* sleep) {
 }
 mj::Model TwoBalls(const char* sleep) { return mj::LoadText("balls.xml", TwoBallsXml(sleep)); }
 
-TEST(MuJoCoDataPool, RowsWhoseStateIsNotWholeKeepTheirOwn) {
+TEST(MuJoCoDataPool, RowsWithAnIncompleteStateKeepTheirOwn) {
   const mj::Model model = TwoBalls("enable");
   mj::Simulation a(model.get()), b(model.get());
   EXPECT_NE(&a.data(), &b.data());
@@ -229,7 +229,7 @@ TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the search for names does not expect
 }
 
-TEST(MuJoCoDataPool, IslandsAreLookedForWhereThereCanBeSeveral) {
+TEST(MuJoCoDataPool, IslandsAreSearchedOnlyIfSeveralArePossible) {
   const mj::Model one = Prepared(ant::ModelXml());
   EXPECT_TRUE(one->opt.disableflags & mjDSBL_ISLAND);
   const mj::Model two = Prepared(TwoBallsXml("disable"));

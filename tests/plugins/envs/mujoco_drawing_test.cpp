@@ -69,7 +69,7 @@ TEST(MujocoDrawing, GivesEveryLimbAColour) {
                                    std::pair("#d55e00", 3), std::pair("#e69f00", 3)));
 }
 
-TEST(MujocoDrawing, MarksWhatTouchesTheFloor) {
+TEST(MujocoDrawing, MarksBodiesOnTheFloor) {
   harness::Single<quadruped_stand::QuadrupedStand> quadruped("quadruped_stand");
   quadruped.Start();
   const auto dots = [&] {

@@ -85,7 +85,7 @@ TEST(QuadrupedStand, CompilesToTheModelOfTheFigures) {
 }
 
 // Folded as far as they go, shins lie through thighs and torso without touching them.
-TEST(QuadrupedStand, LegsTouchTheFloorAlone) {
+TEST(QuadrupedStand, LegsTouchOnlyTheFloor) {
   Quadruped quadruped;
   const auto contacts = [&](double z) {
     quadruped.Start([&](double* qpos, double*) {
@@ -170,7 +170,7 @@ TEST(QuadrupedStand, StartsCrouchedWithinItsNoise) {
   }
 }
 
-TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
+TEST(QuadrupedStand, ObservesJointsAndSpeedsOrTheWholeState) {
   harness::Env joints(kQuadruped, 1), all(kQuadruped, 1, 1, {{"obs", "qpos_qvel"}});
   ASSERT_EQ(joints.Size("obs"), 22);
   ASSERT_EQ(all.Size("obs"), 29);
@@ -233,7 +233,7 @@ TEST(QuadrupedStand, AMotorGetsTheTanhOfItsAction) {
 // A hand-made policy: each joint is driven to a pose whose feet lie under the hips at 0.47 m.
 double Push(double angle, double speed, double target) { return std::tanh(5 * (target - angle) - 0.2 * speed); }
 
-TEST(QuadrupedStand, CanStandByItsJointsAlone) {
+TEST(QuadrupedStand, CanStandByItsJointsOnly) {
   harness::Env env(kQuadruped, 1);
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   int standing = 0;

@@ -41,7 +41,7 @@ TEST(Vocabulary, PutsTheTextBetweenBeginAndEndAndCutsIt) {
 }
 
 // A model whose begin is its end (KoBART) is trained on texts without a begin.
-TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
+TEST(Vocabulary, WithoutABeginPieceTextsHaveNoBegin) {
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       "--input=" + dataset_files().File("lines.txt") + " --model_prefix=" + dataset_files().File("no_begin") +
       " --vocab_size=200 --hard_vocab_limit=false --bos_id=-1 --unk_id=0 --eos_id=1 --pad_id=3 --minloglevel=2");

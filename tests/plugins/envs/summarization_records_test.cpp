@@ -55,7 +55,7 @@ TEST(Csv, NamesRowAndLine) {
               HasSubstr("row 1 (line 2, 'no_7'): 'summary' is empty"));
 }
 
-TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
+TEST(Csv, StopsReadingAtARowWithUnknownEnd) {
   const Outcome open = Skip("a.csv", "document,summary\na,b\n\"never closed,c\nd,e\n");
   EXPECT_THAT(open.error, HasSubstr("a quoted field of the row at line 3 is not closed"));
   const Outcome after = Skip("a.csv", "document,summary\na,b\n\"so\"called,c\nd,e\n");
@@ -63,12 +63,12 @@ TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
               HasSubstr("row at line 3: expected a comma or the end of the line after field 'so', got 'called,c'"));
 }
 
-TEST(Tsv, TakesQuotesAsTheyAre) {
+TEST(Tsv, KeepsQuotes) {
   const Outcome read = Read("a.tsv", "document\tsummary\n\"a\tb\"\r\n\n\n");
   EXPECT_THAT(read.pairs, ElementsAre(Pair("\"a", "b\"")));
 }
 
-TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
+TEST(Tsv, OmitsPossiblePartsOfATornRow) {
   // A line break inside the second summary and inside the fifth document: the halves with two fields are no pairs either.
   const std::string text = "document\tsummary\na\tA\nb\tB one\nB two\nc\tC\nd\tD\ne one\ne two\tE\nf\tF\n";
   const Outcome read = Skip("a.tsv", text);
@@ -80,7 +80,7 @@ TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
 }
 
 // Bad rows around a torn row do not prove that the rows between them are whole.
-TEST(Csv, LeavesOutPossiblePartsOfATornRowBehindOtherBadRows) {
+TEST(Csv, OmitsPossiblePartsOfATornRowAmongOtherBadRows) {
   const std::string head = "document,summary\n";
   const Outcome after = Skip("a.csv", head + "doc one\nx, y, z\nrest,S\ng,G\n");
   EXPECT_THAT(after.pairs, ElementsAre(Pair("g", "G")));
@@ -166,7 +166,7 @@ std::string Quoted(const std::string& text) {
   return out + "\"";
 }
 
-TEST(Csv, ReadsBackWhateverIsWrittenByItsRules) {
+TEST(Csv, ReadsBackRandomRowsWrittenByItsRules) {
   bp_rng rng{11, 0};
   for (int file = 0; file < 50; ++file) {
     Pairs pairs;

@@ -70,11 +70,11 @@ TEST(UavGridRules, Swap) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kWest}}), "XX 
 
 TEST(UavGridRules, CrossedDiagonals) { EXPECT_EQ(Fates({{5, 5, kSouthEast}, {6, 5, kSouthWest}}), "XX SS SS"); }
 
-TEST(UavGridRules, OneBehindTheOther) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}), "MM MM MM"); }
+TEST(UavGridRules, BehindAMovingUav) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}), "MM MM MM"); }
 
-TEST(UavGridRules, IntoOneWhoStays) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kStay}}), "XX SS SS"); }
+TEST(UavGridRules, IntoAStayingUav) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kStay}}), "XX SS SS"); }
 
-TEST(UavGridRules, BehindOneWhoFliesIntoAnObstacle) {
+TEST(UavGridRules, BehindAUavThatFliesIntoAnObstacle) {
   EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}, {{7, 5}}), "MX SS SS");
   const Scene scene(uav::Collision::kCrash, {{5, 5, kEast}, {6, 5, kEast}}, {{7, 5}});
   EXPECT_EQ(scene.row.uavs[0].x, 6);

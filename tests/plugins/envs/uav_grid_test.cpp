@@ -88,7 +88,7 @@ TEST(UavGrid, RejectsAnUnknownAction) {
   EXPECT_EQ(player.env.error(), "the action of UAV 4 in row 0: expected 0 .. 8, got 9");
 }
 
-TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {
+TEST(UavGrid, AnUnsolvableMapLeavesTheRowUnchanged) {
   harness::Env env(kFile, 2, 1, {{"grid_size", 5}, {"n_uavs", 3}, {"n_obstacles", 14}, {"sensor_radius", 2}});
   // Crowded, but not hopeless: of the seeds from 0 on this one is the first without a map.
   const uint64_t good = 0, bad = 252175;

@@ -42,7 +42,7 @@ TEST(ArsStep, KeepsExactlyAsManyAsAskedAndTheLowestOfEqualOnes) {
   EXPECT_THAT(TakeStep({0, 7, 1, 2, 7, 3, 7, 7}, 2).kept, ElementsAre(0, 2));
 }
 
-TEST(ArsStep, StandsStillWhereReturnsDoNotDiffer) {
+TEST(ArsStep, IsZeroForEqualReturns) {
   // A tenth is no sum of halves: the mean of many differs from it.
   const Step step = TakeStep(std::vector<double>(14, 0.1), 7);
   EXPECT_EQ(step.sigma, 0);
@@ -82,7 +82,7 @@ TEST(ArsFilter, MergesMoments) {
   EXPECT_FLOAT_EQ(Filtered(filter, 5), static_cast<float>((5 - 1.8) / (std::sqrt(3.7) + 1e-8)));
 }
 
-TEST(ArsFilter, LeavesObservationsAloneUntilTwoWereSeen) {
+TEST(ArsFilter, KeepsObservationsUnchangedUntilTheSecond) {
   ObsFilter filter(1);
   EXPECT_EQ(Filtered(filter, 5), 5);
   Batch({3}).MergeInto(&filter);

@@ -101,7 +101,7 @@ TEST(Ars, EpisodesOfACandidateAreAveraged) {
   EXPECT_EQ(SavedAfter(two, {1, 3, 2, 2, 0, 2, 7, 5}, 1), SavedAfter(one, {2, 2, 1, 6}, 1));
 }
 
-TEST(Ars, EqualReturnsLeaveTheWeightsAlone) {
+TEST(Ars, EqualReturnsKeepTheWeights) {
   ArsTrial trial(Options{{"num_dirs", "2"}, {"init_std", "0.1"}}, 1);
   trial.obs().data = {1, 2, 3};
   const auto mean = [&] {
@@ -247,13 +247,13 @@ TEST(Ars, ARowWithoutAJobActsWithoutReadingIt) {
   EXPECT_EQ(trial.action().data, (std::vector<float>{0, 0, 0, 0}));
 }
 
-TEST(Ars, EndsWhereAReturnIsNotFinite) {
+TEST(Ars, EndsAtAReturnThatIsNotFinite) {
   ArsTrial trial(Options{{"num_dirs", "2"}});
   EXPECT_EQ(trial.Answer({1, 2, NAN, 4}), BP_E_NUMERIC);
   EXPECT_EQ(trial.error(), "the return of candidate 2 in episode 0 is not a number; a smaller step_size or noise_std may help");
 }
 
-TEST(Ars, EndsWhereObservationsAreNotFinite) {
+TEST(Ars, EndsAtObservationsThatAreNotFinite) {
   ArsTrial trial(Options{{"num_dirs", "2"}});
   trial.count = 5, trial.mean = {1, INFINITY, 2};
   EXPECT_EQ(trial.Answer({1, 2, 3, 4}), BP_E_NUMERIC);
@@ -263,7 +263,7 @@ TEST(Ars, EndsWhereObservationsAreNotFinite) {
             "the candidates");
 }
 
-TEST(Ars, EndsWhereAStepLeavesFiniteNumbers) {
+TEST(Ars, EndsAtAStepThatOverflows) {
   ArsTrial trial(Options{{"num_dirs", "2"}, {"step_size", "1.0e300"}});
   EXPECT_EQ(trial.Answer({1, 2, 3, 4}), BP_E_NUMERIC);
   EXPECT_EQ(trial.error(), "the norm of the weights is infinite; a smaller step_size or noise_std may help");

@@ -152,7 +152,7 @@ TEST_F(MixedPrecision, FirstMinibatchHasARatioNearOne) {
   EXPECT_LT(stats.value_loss, 1e-3);
 }
 
-TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
+TEST(FusedPrecision, IsMixedIfTheProcessorSupportsIt) {
   EXPECT_EQ(FusedPrecision(false, false), nn::Precision::kFull);
   EXPECT_EQ(FusedPrecision(false, true), nn::Precision::kFull);
   EXPECT_EQ(FusedPrecision(true, true), nn::Precision::kBf16);

@@ -67,7 +67,7 @@ class Cycle : DrivenLearner {
 
 TEST(InfiniteHorizon, TheValueEqualsTheEndlessCycles) { EXPECT_NEAR(Cycle(false).ValueAfter(300), 50, 1); }
 
-TEST(InfiniteHorizon, TheValueIsFarOffWhereACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
+TEST(InfiniteHorizon, TheValueIsFarOffIfACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
 
 }  // namespace
 }  // namespace backplane::test_support

@@ -87,7 +87,7 @@ TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
 }
 
 // As far as LibTorch's mixed precision may be from float32.
-TEST(MappoModel, MixedPrecisionIsNearAndForGradientsAlone) {
+TEST(MappoModel, MixedPrecisionIsNearAndOnlyForGradients) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
   const auto plain = it.Fused(4), mixed = it.Fused(4, InOrder(), nn::Precision::kBf16),

@@ -102,7 +102,7 @@ TEST(Streams, AgreesWithAPlainRecursion) {
 }
 
 // Without agent_ended, the end shows in ALIVE. It is ambiguous only if a row is cut.
-TEST(Streams, AnAgentsEndShowsInAliveAlone) {
+TEST(Streams, AnAgentsEndShowsInAlive) {
   AgentShape shape{.rows = 4, .agents = 3, .steps = 40};
   AgentRollout rollout(shape);
   rollout.Fill(3);

@@ -74,7 +74,7 @@ TEST(Mappo, LearnsOnBitForBitAfterLoading) {
   }
 }
 
-TEST(Mappo, ActsOnObservationsMasksAndAliveAlone) {
+TEST(Mappo, ActsOnlyOnObservationsMasksAndAlive) {
   Trial trial;
   std::vector<std::string> read;
   for (const char* const* name = trial.spec().act_in; *name; ++name) read.push_back(*name);
@@ -110,7 +110,7 @@ TEST(Mappo, OnACpuARowsResultIsItsOwn) {
   EXPECT_EQ(bp_module_v1()->descriptor(0)->flags & BP_FLAG_ROW_EXACT, 0u) << "not so on a GPU";
 }
 
-TEST(Mappo, ARolloutCanBeAsLongAsSoManyEpisodes) {
+TEST(Mappo, ARolloutCanHaveThisManyEpisodes) {
   Trial trial(Settings{{"episodes_per_batch", "20"}});  // of 50 steps, over 3 rows
   EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
 }

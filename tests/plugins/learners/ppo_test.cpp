@@ -68,7 +68,7 @@ TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   }
 }
 
-TEST(Ppo, ActsInFloat32AlsoWhereItLearnsInMixedPrecision) {
+TEST(Ppo, ActsInFloat32EvenIfItLearnsInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   CartPoleTrial mixed(13, 4, {{"train_batch_size", "52"}, {"use_amp", "true"}}), plain(13, 4, {{"train_batch_size", "52"}});
   mixed.Iterate(), plain.Iterate();  // the same rollout

@@ -87,7 +87,7 @@ class Fixture {
   Buffer<int32_t> action;
 };
 
-TEST(UavScripted, GreedyGoesStraightToTheTargetAndOfEqualActionsTakesTheLowest) {
+TEST(UavScripted, GreedyFliesStraightAndPrefersTheLowestOfEqualActions) {
   Fixture f("greedy");
   f.Place(0, 0, {2, 2}, {5, 5});
   f.Place(0, 1, {4, 4}, {4, 4}, /*active=*/false);
@@ -142,7 +142,7 @@ TEST(UavScripted, ARowsActionsDoNotDependOnOtherRows) {
   }
 }
 
-TEST(UavScripted, ThePlannerPlansForTrainingAndEvaluationRowsApart) {
+TEST(UavScripted, ThePlannerSeparatesTrainingAndEvaluationRows) {
   Fixture f("planner");
   f.Place(0, 0, {0, 0}, {4, 0}), f.Place(0, 1, {7, 7}, {7, 3});
   ASSERT_EQ(f.Act(0, 1), BP_OK) << f.error();
@@ -161,7 +161,7 @@ TEST(UavScripted, ThePlannerPlansForTrainingAndEvaluationRowsApart) {
   EXPECT_EQ(f.action.data[0], kRight);
 }
 
-TEST(UavScripted, ThePlannerPlansFromWhereTheUavsAreIfItHasNoPlanOfTheRow) {
+TEST(UavScripted, ThePlannerPlansFromThePresentCellsWithoutAPlan) {
   Fixture f("planner");
   f.Place(3, 0, {0, 0}, {6, 6}), f.Place(3, 1, {7, 0}, {7, 6});
   f.Time(3, 50);

@@ -34,7 +34,7 @@ class TraceMonitor : public MonitorTest {
   }
 };
 
-TEST_F(TraceMonitor, SpansStandOnTheTrackOfTheirThreadToTheNanosecond) {
+TEST_F(TraceMonitor, SpansAreOnTheirThreadsTrackToTheNanosecond) {
   Create("monitor.trace");
   Send({Phase(0, "sync", 5'000'000'000'001, 1'234'567), Phase(1, "env_step", 5'000'001'000'000, 2'000'000, 40),
         Iteration(5'000'000'000'001, 3'000'000)});

@@ -32,7 +32,7 @@ std::vector<std::string> Told(const std::vector<Change>& changes) {
   return told;
 }
 
-TEST(Change, EveryFixOfAFindingAboutSpeedIsOneInTheirOrder) {
+TEST(Change, FixesOfSpeedFindingsBecomeChangesInTheirOrder) {
   const std::vector<Proposal> findings = {
       FindingOf("update_bound", {FixOf("learner.options.epochs", 10, 5), FixOf("learner.options.batch", 256, 512)}),
       FindingOf("env_bound", {FixOf("rollout.threads", 1, 2), FixOf("learner.options.epochs", 10, 5)})};
@@ -41,7 +41,7 @@ TEST(Change, EveryFixOfAFindingAboutSpeedIsOneInTheirOrder) {
                           "env_bound rollout.threads=2"));
 }
 
-TEST(Change, NeitherMemoryNorLearningNorTheMeasurementIsTunedForSpeed) {
+TEST(Change, OnlySpeedFindingsAreTuned) {
   const std::vector<Proposal> findings = {
       FindingOf("unstable_learning", {FixOf("learner.options.lr", 1e-3, 5e-4)}),
       FindingOf("ram_near_limit", {FixOf("rollout.num_envs_per_env_runner", 64, 32)}),
@@ -52,7 +52,7 @@ TEST(Change, NeitherMemoryNorLearningNorTheMeasurementIsTunedForSpeed) {
   EXPECT_TRUE(SpeedChangesOf(findings).empty());
 }
 
-TEST(Change, WhatChangesNoTrialsIdentityChangesNoLearning) {
+TEST(Change, KeysOutsideTheIdentityDoNotChangeLearning) {
   EXPECT_FALSE(CanChangeLearning({"", "", FixOf("rollout.threads", 1, 2)}));
   EXPECT_FALSE(CanChangeLearning({"", "", FixOf("resources.cpus", 1, 2)}));
   EXPECT_TRUE(CanChangeLearning({"", "", FixOf("rollout.num_env_runners", 1, 2)}));

@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-TEST(CompareRules, AnyThatChangedIsNamedAlsoWhenItIsTakenAway) {
+TEST(CompareRules, NameEveryChangeAndRemoval) {
   CompareTerms then;
   EXPECT_EQ(ChangedRule(then, then), "");
   CompareTerms now = then;
@@ -33,7 +33,7 @@ TEST(CompareRules, ADirectionMayBeSetLater) {
   EXPECT_EQ(ChangedRule(now, then), "direction: \"up\" and not null");
 }
 
-TEST(CompareRules, AreReadFromResultsWhosePluginsAreGone) {
+TEST(CompareRules, AreReadFromResultsWithoutTheirPlugins) {
   const std::filesystem::path out = std::filesystem::temp_directory_path() / ("compare_rules_" + std::to_string(getpid()));
   EXPECT_FALSE(RulesOfResults(out));
   std::filesystem::create_directories(out);

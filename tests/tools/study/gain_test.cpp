@@ -40,7 +40,7 @@ TEST(Gain, IsNotShownByTooFewTrials) {
   EXPECT_FALSE(gain.IsShown());
 }
 
-TEST(Learned, IsWorseWhereTheIntervalLeavesOutZeroInTheMeasuresDirection) {
+TEST(Learned, IsWorseIfTheIntervalExcludesZeroInTheMeasuresDirection) {
   const std::vector<double> high = {10, 11, 9, 10.5, 9.5}, low = {5, 6, 4, 5.5, 4.5}, near = {10, 9, 10.5, 9, 11};
   EXPECT_TRUE(CompareLearning(high, low, 1).is_worse);
   EXPECT_FALSE(CompareLearning(low, high, 1).is_worse);

@@ -116,7 +116,7 @@ TEST(Tuning, KeepsFasterChangesDropsTheRestAndStopsAtTheEnd) {
   EXPECT_THAT(tuning.why_stopped, HasSubstr("All changes that findings propose were measured."));
 }
 
-TEST(Tuning, WhatFollowsIsProposedByTheSettingAsItIsThen) {
+TEST(Tuning, LaterStepsStartFromThePresentSetting) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs};
   const Tuning tuning = TuneAll(&runs);

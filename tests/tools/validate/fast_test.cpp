@@ -46,7 +46,7 @@ double ChildCpu_ms() {
          1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-TEST(FastCases, FindWhatEndsCompletedWithoutAWord) {
+TEST(FastCases, FindFaultsThatTrialsDoNotReport) {
   if (kSlow) GTEST_SKIP() << "there is time for few cases under a sanitizer";
   const auto finds = [](const char* id, const char* flaw, const char* by) {
     EXPECT_TRUE(BrokenBy(id, flaw).contains(by)) << id << " " << flaw;
@@ -68,7 +68,7 @@ TEST(FastCases, FindWhatEndsCompletedWithoutAWord) {
   finds("learner.flawed", "act_reads_all", "act-reads-its-rows");
 }
 
-TEST(FastCases, FindWhatAFileDeclaresWrongly) {
+TEST(FastCases, FindWrongDeclarationsOfAFile) {
   const auto broken = [](const char* name) {
     const Validated plugin(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/monitor_" + std::string(name) + ".so", "");
     const std::vector<CaseResult> results = RunFastCases(plugin.info(), plugin.setting);
@@ -99,7 +99,7 @@ TEST(FastCases, FollowTheListOfRules) {
 }
 
 // It is the trial's business, or the check's, which say why.
-TEST(FastCases, LeaveAloneWhatCannotBeMade) {
+TEST(FastCases, SkipPluginsThatCannotBeCreated) {
   for (const char* flaw : {"throws_in_create", "wrong_dtype"}) EXPECT_EQ(BrokenBy("env.flawed", flaw), std::set<std::string>());
 }
 

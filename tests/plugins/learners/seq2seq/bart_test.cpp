@@ -35,7 +35,7 @@ Forward Compute(const GoldenModel& m, Pass pass = {}, double smoothing = 0) {
   return out;
 }
 
-TEST(Bart, ComputesWhatTransformersComputes) {
+TEST(Bart, EqualsTransformers) {
   const GoldenModel m;
   const Forward run = Compute(m);
   for (const auto& [side, states] : {std::pair("encoder/", &run.encoder), {"decoder/", &run.decoder}}) {

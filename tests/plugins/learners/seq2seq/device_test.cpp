@@ -32,7 +32,7 @@ std::string Refusal(Set options, bool has_cuda) {
   return "accepted";
 }
 
-TEST(Seq2seqDevice, IsTheGpuWhereThereIsOneAndNoneIsNamed) {
+TEST(Seq2seqDevice, DefaultsToAGpuIfThereIsOne) {
   EXPECT_EQ(Chosen({}, true).device.type, BP_DEVICE_CUDA);
   EXPECT_EQ(Chosen({}, false).device.type, BP_DEVICE_CPU);
   EXPECT_EQ(Chosen({{"device", "cpu"}}, true).device.type, BP_DEVICE_CPU);

@@ -136,7 +136,7 @@ TEST_F(FilesTest, AConfigThatCannotBeWrittenWholeLeavesTheOldOne) {
   EXPECT_FALSE(fs::exists(folder_ / "config.json.tmp"));
 }
 
-TEST_F(FilesTest, TakesTiedTensorsHalfPrecisionAndTheBareModel) {
+TEST_F(FilesTest, AcceptsTiedTensorsHalfPrecisionAndTheBareModel) {
   safetensors::Tensors with_tied = tensors_, bare;
   with_tied["lm_head.weight"] = with_tied["model.encoder.embed_tokens.weight"] = tensors_.at("model.shared.weight");
   EXPECT_EQ(ReadBack(with_tied), weights_);

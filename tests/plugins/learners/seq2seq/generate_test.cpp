@@ -78,7 +78,7 @@ TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
   }
 }
 
-TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
+TEST(Generate, ASourcesTextDoesNotDependOnOthers) {
   const Setting s = Parse(testing::GoldenSettings("generate")[5]);
   const GoldenModel m(s.config);
   const auto all = Compute(s);
@@ -90,7 +90,7 @@ TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
   }
 }
 
-TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
+TEST(Inference, ATextsScoresDoNotDependOnOthers) {
   const GoldenModel m;
   const Inference network(m.config, m.layout, m.flat.data());
   const auto sources = Sources();

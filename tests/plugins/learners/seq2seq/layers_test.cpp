@@ -65,7 +65,7 @@ TEST_F(Layers, LinearComputesInTheTypeOfItsFactors) {
   EXPECT_EQ(Linear(low, x_).scalar_type(), at::kBFloat16);
 }
 
-TEST_F(Layers, LookupLeavesTheRowOfThePaddingAlone) {
+TEST_F(Layers, LookupKeepsThePaddingsRow) {
   const at::Tensor ids = at::tensor({2, 1, 5, 2, 1, 0}, at::kLong).view({2, 3}), mix = at::randn({2, 3, 6});
   const Weight own = Leaf(weight_), theirs = Leaf(weight_);
   const at::Tensor rows = Lookup(own.value, ids, 1);

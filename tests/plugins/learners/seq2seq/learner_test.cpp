@@ -321,7 +321,7 @@ TEST(Seq2seq, AProbeLearnsNothing) {
   EXPECT_EQ(trial.Use().live_bytes, live);
 }
 
-TEST(Seq2seq, WhatDoesNotFitIsDroppedAndLearnedInSmallerParts) {
+TEST(Seq2seq, RetriesAnOversizedMicroBatchInSmallerParts) {
   const auto texts = RandomTexts(32, 97, kSource, kLabel, 6);
   const Options options = Tiny({{"effective_batch_size", "32"}, {"dropout", "0"}});
   Trial direct(options), shrunk(options);
@@ -401,7 +401,7 @@ std::vector<testing::Text> WithEnds(std::vector<testing::Text> texts, std::vecto
   return texts;
 }
 
-TEST(Seq2seq, LabelsHaveNoBeginWhereThatIsTheirEnd) {
+TEST(Seq2seq, LabelsHaveNoBeginIfItEqualsTheirEnd) {
   const AFolder kobart([](BartConfig* c) {
     c->bos_token_id = c->eos_token_id = c->decoder_start_token_id = c->forced_eos_token_id = 1, c->pad_token_id = 3;
   });
@@ -453,7 +453,7 @@ TEST(Seq2seq, LeavesFoldersOnlyInTheTrialsOwn) {
     EXPECT_THAT(Refusal({{"save_pretrained", folder}}), HasSubstr(std::string("folder, such as 'model', got '") + folder));
 }
 
-TEST(Seq2seq, EndsWhereALossIsNotFinite) {
+TEST(Seq2seq, EndsAtALossThatIsNotFinite) {
   Trial trial(Tiny({{"learning_rate", "1e30"}, {"lr_scheduler_type", "constant"}}));
   const Group group(RandomTexts(8, 97, kSource, kLabel, 6), 8, true);
   bp_status status = BP_OK;

@@ -152,7 +152,7 @@ TEST(AdamW, TwentyUpdatesFollowTransformers) {
   EXPECT_LT(losses[19].item<double>(), losses[0].item<double>() - 1);
 }
 
-TEST(Budget, WhatDoesNotFitThrowsAndLeavesNothingBehind) {
+TEST(Budget, AnOversizedBatchThrowsAndLeavesNoMemory) {
   const auto texts = RandomTexts(64, 97, 40, 20, 5);
   for (const bool recompute : {false, true}) {
     const auto model = Make(NoDropout(), {.workers = 2, .recompute = recompute, .max_grad_norm = 0});

@@ -95,7 +95,7 @@ TEST_F(DrawFiguresTest, AnIntervalFarBeyondTheAxisChangesNoSize) {
   EXPECT_EQ(size("near"), size("far"));
 }
 
-TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsThatFigureAlone) {
+TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsOnlyThatFigure) {
   Figure wrong = Bars("wrong");
   wrong.panels[0]["layer"][0]["mark"] = "blob";
   const Drawings drawings = DrawFigures({wrong, Bars("good")}, folder_);

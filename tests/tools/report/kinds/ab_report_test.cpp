@@ -162,7 +162,7 @@ TEST(AbReport, NamesTheTasksOnWhichAnArmIsBetter) {
   EXPECT_EQ(test_support::PanelsOf(test_support::FigureOf(document, "pairs")), (std::vector<std::string>{"steep", "flat"}));
 }
 
-TEST(AbReport, ATaskMayHaveItsArmsInAnotherOrder) {
+TEST(AbReport, ATaskMayOrderItsArmsDifferently) {
   std::vector<TrialData> trials = OnTwoTasks();
   std::ranges::stable_partition(trials, [](const TrialData& trial) { return trial.point != "a on flat"; });
   const Document document = AbReport({Set(trials)}, TwoTasks());

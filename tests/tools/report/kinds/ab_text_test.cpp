@@ -51,7 +51,7 @@ TEST(AbText, MeansAndVerdictComeFromTheSameSeeds) {
               HasSubstr("eval/return: a 2.50 ± 2.05, b 15.50 ± 2.17; 4 and 10 seeds."));
 }
 
-TEST(AbText, WhereItStandsOfThreeArmsIsOfAllPairs) {
+TEST(AbText, ReportsThePresentStateOfAllPairsOfThreeArms) {
   const AbScores scores = Of({{"a", kGood}, {"b", kWorse}, {"c", kAsGood}}, {.looks = 3, .alpha = 0.3});
   EXPECT_EQ(StandingOfArms(scores, Judge(scores.arms, scores.terms)),
             "look 1 of 3: a is better than b, c is better than b; a and c are not shown to differ: not decided");

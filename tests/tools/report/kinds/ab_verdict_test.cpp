@@ -61,7 +61,7 @@ TEST(ArmsJudgement, EqualArmsAreInconclusiveAndNotDecidedBeforeTheLastLook) {
 }
 
 // Three against three: p is 0.1 however far apart they are, and Welch's interval leaves out 0.
-TEST(ArmsJudgement, WhatWelchAloneShowsIsNoVerdict) {
+TEST(ArmsJudgement, ADifferenceShownOnlyByWelchIsNoVerdict) {
   const PairJudgement pair = JudgePair({1, 2, 3}, {101, 102, 103}, {.scores = 3, .looks = 1});
   EXPECT_LT(pair.difference->p, 0.001);
   EXPECT_NEAR(*pair.p, 0.1, 1e-12);

@@ -44,7 +44,7 @@ class BuildReport : public ::testing::Test {
   const fs::path root_ = fs::path(::testing::TempDir()) / ("build_report_" + std::to_string(getpid()));
 };
 
-TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
+TEST_F(BuildReport, TheSpellingOfPathsDoesNotChangeThePrecedenceOfKeys) {
   const std::string plain = FirstColumn(ReportOf({root_ / "a", root_ / "b"}));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "a", root_ / "0" / ".." / "b"})));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));

@@ -23,7 +23,7 @@ using test_support::TextAt;
 using test_support::TextsOf;
 using test_support::Trial;
 
-TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
+TEST(ComparisonCells, ShowTextIfAllSeedsHaveTheSame) {
   TrialData odd = Trial(2, 1, 1000, 1);
   odd.config["learner"]["plugin"] = "other";
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1000, 1), Trial(2, 1, 1000, 0), odd,
@@ -120,7 +120,7 @@ TEST(ComparisonFigures, MarkTheBestOfAColumn) {
   EXPECT_THAT(texts, testing::Contains(testing::AllOf(testing::StartsWith("2,000"), testing::EndsWith(" *"))));
 }
 
-TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
+TEST(ComparisonFigures, ACurveCanHaveTheSumOfAnotherAsItsAxis) {
   TrialData trial = Recorded(1, {3, 2});
   trial.curves["tokens"] = {{1, 0, 0, 10}, {2, 0, 0, 30}};
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokens@sum"}}}};
@@ -196,7 +196,7 @@ TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
               testing::Contains(testing::AllOf(testing::StartsWith("1,000"), testing::EndsWith(" *"))));
 }
 
-TEST(ComparisonSelections, SayWhereOthersAreEqual) {
+TEST(ComparisonSelections, ReportEqualPoints) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1000), Trial(4, 1, 500)})},
                        Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "rss_peak_mb"}}}}));

@@ -159,7 +159,7 @@ TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
   EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
 }
 
-TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
+TEST_F(Verdicts, UseTheDirectionOfTheComparedMetric) {
   std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
   for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
   ResultSet set = Set(all);
@@ -169,7 +169,7 @@ TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
   EXPECT_EQ(-1, TableOf(document, "results").columns.at(2).direction);
 }
 
-TEST_F(Verdicts, KnowTheDirectionThatASelectionNames) {
+TEST_F(Verdicts, UseTheDirectionOfASelection) {
   std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
   for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
   const Document document =

@@ -14,7 +14,7 @@ TEST(GateJudge, ReportsTheNumberOfSeedsNeeded) {
   EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "another reason is told";
 }
 
-TEST(GateJudge, ABaselineOfOneSeedHasNoSpreadHoweverManyStandAgainstIt) {
+TEST(GateJudge, RejectsABaselineOfOneSeed) {
   for (const size_t now : {size_t{3}, size_t{100}})
     EXPECT_THAT(WhyNoChangeCanBeShown(1, now, 0.05),
                 testing::StartsWith("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline"));

@@ -230,7 +230,7 @@ TEST(Headline, OneShortPointSilencesNoOther) {
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
-TEST(Headline, NothingStandsBeforeIt) {
+TEST(Headline, IsTheFirstLine) {
   const Document document =
       ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}}))}, Context("parallel_efficiency"));
   const std::string headline = document.verdict.at(0), text = RenderText(document), html = RenderHtml(document);

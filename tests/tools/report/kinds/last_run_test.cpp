@@ -29,7 +29,7 @@ std::string VerdictOf(const AgainstLastRun& against, const std::string& measure)
   return "no row";
 }
 
-TEST(LastRun, WhatItsIntervalHoldsIsNoChange) {
+TEST(LastRun, AValueWithinItsIntervalIsNoChange) {
   const auto against = CompareWithLastRun(ResultOf(1200, 40, 101), ResultOf(1000, 40, 100));
   ASSERT_TRUE(against);
   EXPECT_EQ("more", VerdictOf(*against, "steps per second"));
@@ -57,7 +57,7 @@ TEST(LastRun, ReturnsAroundZeroAreComparedByTheirDifference) {
   EXPECT_NE(std::string::npos, above->sentence.find(" %")) << above->sentence;
 }
 
-TEST(LastRun, AnotherExperimentIsNone) {
+TEST(LastRun, IgnoresADifferentExperiment) {
   ResultSet other = ResultOf(1000, 40, 100);
   other.experiment = "swim";
   EXPECT_FALSE(CompareWithLastRun(ResultOf(1000, 40, 100), other));

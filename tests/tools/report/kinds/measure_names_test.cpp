@@ -23,7 +23,7 @@ Experiment Comparing(const nlohmann::json& columns) {
   return experiment;
 }
 
-TEST(MeasureNames, WhatTrialsAndTheHostRecordIsKnown) {
+TEST(MeasureNames, RecordedMeasuresAreKnown) {
   Experiment experiment = Comparing({"eval/return", "train/loss@min", "SPS", "100 * eval/return / minutes", "phase/idle",
                                      "time/waiting_for_a_core_pct", "device/peak_mb@max", "resources/cpu_quota_pct"});
   experiment.live = {"ep/length", "rss_peak_mb"};
@@ -47,7 +47,7 @@ TEST(MeasureNames, AnUnknownNameWithoutANeighbourMayBeAPluginsAndIsListedOnce) {
   EXPECT_THAT(misnamed, ElementsAre(AllOf(Field(&Misnamed::path, "report.columns.0"), Field(&Misnamed::near, IsEmpty()))));
 }
 
-TEST(MeasureNames, WhatMayBeAPathIsNamedByItself) {
+TEST(MeasureNames, APossiblePathIsOneName) {
   const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"2 * learner.options.lr"}).report, {}, kRecorded);
   ASSERT_THAT(misnamed, SizeIs(1));
   EXPECT_EQ("learner.options.lr", misnamed[0].name);

@@ -274,7 +274,7 @@ TEST(ComparisonReport, AnIntervalIsScaledWithItsMeasure) {
     EXPECT_FALSE(std::get<Number>(At(table(other), 0, "x")).low) << other;
 }
 
-TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
+TEST(ComparisonReport, OmitsHardwareThatThisMachineLacks) {
   const nlohmann::json gpu = {{"measure", "resources/gpu_util_pct"}, {"title", "GPU use"}};
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},

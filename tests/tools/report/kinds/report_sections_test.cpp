@@ -32,7 +32,7 @@ TEST(ReproduceSection, TheRepeatLeavesTheFirstBatchUnchanged) {
       FirstCommand(set));
 }
 
-TEST(ReproduceSection, AProgressFileWithinTheResultsStaysAsItIs) {
+TEST(ReproduceSection, KeepsAProgressFileWithinTheResults) {
   ResultSet set = Set({Trial(1, 1, 1000)});
   set.config["output"]["progress_file"] = "mine.json";
   EXPECT_EQ("backplane run outputs/walk/config.yaml --out outputs/walk_again", FirstCommand(set));

@@ -115,7 +115,7 @@ TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
   EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("How much of the lead in the search was luck is unknown."));
 }
 
-TEST(SearchReport, UntilAllFreshSeedsHaveEndedTheSearchsBestStands) {
+TEST(SearchReport, TheSearchsBestLeadsUntilAllFreshSeedsHaveEnded) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, std::nan("")}).Confirm(1, {500, 501});
   const Document document = ReportOf(search);
@@ -136,7 +136,7 @@ TEST(SearchReport, ASettingWithoutAFreshSeedsScoreIsNotTheBest) {
   EXPECT_EQ(AttachmentOf(document, "best_search.yaml"), "none");
 }
 
-TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
+TEST(SearchReport, WarnsIfTheBestIsAtAnEdge) {
   MadeSearch search;
   search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);
   EXPECT_THAT(
@@ -148,7 +148,7 @@ TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
   EXPECT_THAT(ReportOf(inside).verdict, Not(Contains(HasSubstr("edge"))));
 }
 
-TEST(SearchReport, TheBestSettingIsAFileThatRunsAsItWasSearched) {
+TEST(SearchReport, WritesTheBestSettingAsAFileThatRunsTheSame) {
   const std::string file = AttachmentOf(ReportOf(ByRate()), "best_search.yaml");
   EXPECT_THAT(file, HasSubstr("experiment: walk_best\n"));
   EXPECT_THAT(file, HasSubstr("iterations: 3"));

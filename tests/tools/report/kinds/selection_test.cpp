@@ -89,7 +89,7 @@ std::vector<Flaw> Flaws(uint64_t runners) {
           {point().IsNeverFinite(), "4 of 4 runs have no eval/return"}};
 }
 
-TEST(Selection, TakesNoPointWithADivergedFailedOrMissingRun) {
+TEST(Selection, SkipsPointsWithADivergedFailedOrMissingTrial) {
   for (const Flaw& flaw : Flaws(4)) {
     const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2), flaw.point});
     EXPECT_THAT(document.verdict[1], AllOf(StartsWith("Selected: runners=2 envs=1, with the highest eval/return"),

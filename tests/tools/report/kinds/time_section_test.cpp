@@ -64,7 +64,7 @@ TEST(TimeSection, UnnamedTimeWithinTheLimitIsNotWorthASentence) {
   EXPECT_EQ(TableOf(document, "time").notes.size(), 1u);
 }
 
-TEST(TimeSection, UseOfTheGpuIsATableWhereItWasMeasured) {
+TEST(TimeSection, HasATableOfMeasuredGpuUse) {
   TrialData trial = Timed(1, 1, 60, 20, 0);
   trial.measures["time/update_gpu_pct"] = Single(88);
   const Document document = ComparisonReport({Set({trial})}, Context("comparison"));
@@ -151,7 +151,7 @@ TEST_F(PhasesFigureTest, HasAPanelForEachPointWithEnoughStretches) {
   EXPECT_EQ("phases_over_time", used.back().name);
 }
 
-TEST_F(PhasesFigureTest, OlderResultsHaveNone) {
+TEST_F(PhasesFigureTest, IsMissingForOlderResults) {
   const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0)})}, Context("comparison"));
   EXPECT_THROW(FigureOf(document, "phases_over_time"), std::runtime_error);
 }

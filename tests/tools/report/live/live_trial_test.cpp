@@ -43,7 +43,7 @@ TEST_F(LiveTrialTest, PhasesAreThousandthsOfTheTimeBetweenLines) {
   EXPECT_EQ(R"([[2,3,1],{"0":[125,500,1000]}])", trial.PhasesJson({Phase::kInfer}));
 }
 
-TEST_F(LiveTrialTest, CurvesAreWhatLinesMeasured) {
+TEST_F(LiveTrialTest, CurvesEqualTheLines) {
   Write(R"({"iteration":1,"step":100,"return":{"mean":3,"n":1},"time":{"t":2,"sps":50}}
 {"iteration":2,"step":200,"return":{"mean":5,"n":1},"time":{"t":4,"sps":50}}
 )");

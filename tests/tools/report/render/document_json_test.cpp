@@ -54,7 +54,7 @@ TEST(DocumentJson, AProposalCanBeReadBack) {
   EXPECT_EQ("backplane run", fix.command);
 }
 
-TEST(DocumentJson, EveryKindOfBlockIsThere) {
+TEST(DocumentJson, HasEveryKindOfBlock) {
   std::vector<std::string> kinds;
   const nlohmann::json json = ToJson(SmallDocument());
   for (const nlohmann::json& section : json["sections"]) {
@@ -74,7 +74,7 @@ TEST(DocumentJson, RowsAreObjectsWithTheUncertaintyOfNumbers) {
   EXPECT_FALSE(rows[2].contains("sps")) << "not measured";
 }
 
-TEST(DocumentJson, EvidenceWithoutAThresholdNamesNone) {
+TEST(DocumentJson, OmitsAMissingThresholdOfEvidence) {
   Finding finding;
   finding.evidence = {{"power", 220, std::nullopt, "W", ""}};
   Document document;

@@ -79,7 +79,7 @@ TEST(RenderHtml, LoadsNoOtherFiles) {
   EXPECT_TRUE(Contains(html, "default-src 'none'"));
 }
 
-TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
+TEST(RenderHtml, TheHeadlineComesFirstAndSectionsInTheirOrder) {
   const std::string html = RenderHtml(SmallDocument());
   EXPECT_LT(html.find("class=\"lead\""), html.find("<h1>"));
   EXPECT_LT(html.find("class=\"verdict\""), html.find("<h2>Results</h2>"));
@@ -93,7 +93,7 @@ TEST(RenderHtml, AChangeCanBeCopiedAsACommand) {
   EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
 
-TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {
+TEST(RenderHtml, NumbersSortAsNumbersAndShowTheirSample) {
   const std::string html = RenderHtml(SmallDocument());
   EXPECT_TRUE(Contains(html,
                        "<td class=\"num\" data-v=\"1950\" title=\"n 3 seeds, 95 % interval 1,918 to 1,982, sd 15.75\">"
@@ -112,12 +112,12 @@ TEST(RenderHtml, PathsBreakAtTheirDotsAndNumbersNowhere) {
   EXPECT_TRUE(Contains(RenderHtml(document), "<span>learner.<wbr>options.<wbr>num_<wbr>epochs</span> <span>0.25</span>"));
 }
 
-TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
+TEST(RenderHtml, TheReasonOfAFailureIsBelowItsRow) {
   EXPECT_TRUE(Contains(RenderHtml(LargeDocument(8)),
                        "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
 }
 
-TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
+TEST(RenderHtml, LinksToFilesAreRelativeToThePage) {
   const ScratchFolder root;
   const std::filesystem::path out = root.path() / "a b";
   for (const char* id : {"id1", "id2"}) std::filesystem::create_directories(out / "trials" / id);

@@ -79,7 +79,7 @@ TEST_F(WriteReportTest, AFileThatAPersonHasChangedStays) {
   EXPECT_EQ("my own changes", ReadFile(folder_ / "recommended_balanced.yaml"));
 }
 
-TEST_F(WriteReportTest, AReportOfAnotherNameKeepsItsFiles) {
+TEST_F(WriteReportTest, KeepsTheFilesOfAReportWithADifferentName) {
   WriteReport(SmallDocument(), folder_);
   Document other = SmallDocument();
   other.name = "other";

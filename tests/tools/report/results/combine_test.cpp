@@ -23,7 +23,7 @@ TrialData Ended(TrialData trial, double ended) {
 
 double SpsOf(const CombinedTrial& trial) { return trial.data.Find("SPS")->value; }
 
-TEST(Combine, OneSetStaysAsItIs) {
+TEST(Combine, KeepsASingleSetUnchanged) {
   const Combined combined = Combine({MakeSet({MakeTrial(1, 1, 10), MakeTrial(2, 1, 20)})});
   ASSERT_EQ(2u, combined.trials.size());
   EXPECT_EQ(10, SpsOf(combined.trials[0]));
@@ -52,7 +52,7 @@ TEST(Combine, AUsableTrialCountsBeforeANewerOneThatFailedOrNeverStarted) {
   EXPECT_EQ(2u, combined.replaced);
 }
 
-TEST(Combine, TheSameTrialOnAnotherMachineIsAnother) {
+TEST(Combine, KeepsTheSameTrialOfTwoMachinesApart) {
   const Combined combined =
       Combine({MakeSet({MakeTrial(1, 1, 10)}, "a", "here"), MakeSet({MakeTrial(1, 1, 20)}, "b", "there")});
   EXPECT_EQ(2u, combined.trials.size());
@@ -84,7 +84,7 @@ TEST(Combine, EachFactOfMachineAndLibrariesMakesAGroup) {
   }
 }
 
-TEST(Combine, AKernelThatTakesSomeMoreMemoryMakesNoGroup) {
+TEST(Combine, ASlightDifferenceInMemoryMakesNoGroup) {
   ResultSet other = MakeSet({MakeTrial(1, 1, 20)}, "b");
   other.run.host.memory_bytes = 8589934592 - 50'000'000;
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
@@ -92,7 +92,7 @@ TEST(Combine, AKernelThatTakesSomeMoreMemoryMakesNoGroup) {
   EXPECT_EQ(2u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
 }
 
-TEST(Combine, AnotherBuildOfAPluginMakesAGroup) {
+TEST(Combine, ADifferentBuildOfAPluginMakesAGroup) {
   TrialData rebuilt = MakeTrial(1, 1, 20);
   rebuilt.files["learner.plugin"] = "cccccccccccc";
   const Combined combined = Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), MakeSet({rebuilt}, "b")});
@@ -107,7 +107,7 @@ TEST(Combine, TwoPluginsInOneSweepAreNoTwoBuilds) {
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10), other})}).groups.size());
 }
 
-TEST(Combine, AFileOfACommandGoesByItsName) {
+TEST(Combine, NamesGroupsAfterACommandsFile) {
   TrialData before = MakeTrial(1, 1, 10);
   before.config["learner"]["command"] = {"sh", "/folder/t.sh", "{seed}"};
   before.files["learner.command.1"] = "ce3ff6b9aaaa";

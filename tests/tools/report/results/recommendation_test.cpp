@@ -32,7 +32,7 @@ class RecommendationTest : public testing::Test {
   BalancedLimits limits_;
 };
 
-TEST_F(RecommendationTest, TakesNoSettingWithAFailedRun) {
+TEST_F(RecommendationTest, SkipsSettingsWithAFailedTrial) {
   std::vector<TrialData> trials = {MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1900), MakeTrial(4, 1, 9000), MakeTrial(4, 1, 9000)};
   trials[3].seed = 1;
   trials[3].trial_id += "-1";
@@ -64,7 +64,7 @@ std::vector<TrialData> Together(std::vector<TrialData> all, const std::vector<Tr
   return all;
 }
 
-TEST_F(RecommendationTest, AFullMachineIsBalancedAsLongAsThereIsMemory) {
+TEST_F(RecommendationTest, AFullMachineIsBalancedIfMemoryIsLeft) {
   Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(2, 1, 1600), 100, 80),
            WithUse(MakeTrial(4, 1, 1700), 100, 81)});
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "80 % of two cores, both in use";
@@ -133,7 +133,7 @@ TEST_F(LimitedTest, EachGoalHasItsSetting) {
   EXPECT_FALSE(Of(kBalanced).nearest);
 }
 
-TEST_F(RecommendationTest, EfficiencyTakesTheBaselineOnlyIfThereIsNothingElse) {
+TEST_F(RecommendationTest, EfficiencyChoosesTheBaselineOnlyWithoutAlternatives) {
   Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1000)});
   EXPECT_EQ(2u, Parallelism(Of(kEfficiency).setting));
   Analyse({MakeTrial(1, 1, 1000)});
@@ -146,7 +146,7 @@ TEST_F(LimitedTest, BalancedMayBeTheBaseline) {
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting));
 }
 
-TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
+TEST_F(LimitedTest, WithoutABalancedSettingItNamesTheNearestAndItsLimit) {
   Analyse(
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
@@ -182,7 +182,7 @@ TEST_F(RecommendationTest, TiesGoToTheLowerParallelism) {
   EXPECT_EQ(2u, Parallelism(Of(kEfficiency).setting));
 }
 
-TEST_F(RecommendationTest, WithoutAnySpeedThereIsNone) {
+TEST_F(RecommendationTest, IsMissingWithoutASpeed) {
   Analyse({MakeTrial(1, 1, std::nullopt)});
   for (const Recommendation& one : found_.recommendations.at(0)) {
     EXPECT_FALSE(one.setting) << one.goal;

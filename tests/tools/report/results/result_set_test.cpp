@@ -151,7 +151,7 @@ TEST_F(ResultSetTest, TheMeanIsOfTheFiniteOnesOfTheLastTenth) {
   EXPECT_TRUE(measured({NAN, 1, 2, 3}).not_finite.empty()) << "before the first episode ended";
 }
 
-TEST_F(ResultSetTest, WhatPluginsRecordIsTheMeanOfTheLastTenth) {
+TEST_F(ResultSetTest, AveragesPluginMeasuresOverTheLastTenth) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   EXPECT_EQ(1, Trial().Find("train/loss")->value);
@@ -254,7 +254,7 @@ TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   EXPECT_EQ(320, trial.Find("rss_peak_mb")->value);  // larger than the supervisor's value
 }
 
-TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
+TEST_F(ResultSetTest, WeighsASampleByItsDuration) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv",
@@ -268,14 +268,14 @@ TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
   EXPECT_FALSE(cores.low || cores.high) << "samples that follow each other are not independent";
 }
 
-TEST_F(ResultSetTest, WithoutTimesAllSamplesSpeakOfTheSameOne) {
+TEST_F(ResultSetTest, WeighsSamplesEquallyWithoutTimes) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv", "cpu_cores_used,run_queue_wait_pct\n2,30\n0.5,60\n");
   EXPECT_DOUBLE_EQ(36, Trial().Find("resources/run_queue_wait_pct")->value) << "of CPU time: 2 of 30 and 0.5 of 60";
 }
 
-TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
+TEST_F(ResultSetTest, SamplesOfTheWarmUpCountIfThereAreNoOthers) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv", "time_s,iteration,cpu_quota_pct\n1,0,5\n2,0,7\n");

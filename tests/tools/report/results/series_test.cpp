@@ -26,7 +26,7 @@ TEST(Series, OneSeriesNeedsNoLabel) {
   EXPECT_EQ(std::vector<std::string>{""}, Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), MakeTrial(2, 1, 20)})})));
 }
 
-TEST(Series, AnotherOptionIsAnotherSeriesWithABaselineOfItsOwn) {
+TEST(Series, EachValueOfAnOptionIsASeriesWithItsOwnBaseline) {
   const std::string lr = "learner.options.lr";
   const ParallelEfficiency found =
       Analyse({MakeSet({Swept(MakeTrial(1, 1, 1000), lr, 0.1), Swept(MakeTrial(1, 1, 100), lr, 0.2),
@@ -118,7 +118,7 @@ TEST(Series, MachinesAreKeptApart) {
   }
 }
 
-TEST(Series, ANameThatOnlyOneSeriesHasIsNoFaultOfTheOthers) {
+TEST(Series, ABaselineMayExistInOnlyOneSeries) {
   const std::string lr = "learner.options.lr";
   const ParallelEfficiency found = Analyse({MakeSet({Swept(MakeTrial(1, 1, 10), lr, 0.1), Swept(MakeTrial(2, 1, 15), lr, 0.1),
                                                      Swept(MakeTrial(1, 1, 10), lr, 0.2)})},

@@ -89,7 +89,7 @@ TEST(BandWord, DependsOnTheWholeInterval) {
   EXPECT_EQ("bottleneck", BandWord(Within(10, 59)));
 }
 
-TEST(BandWord, IsWiderWhereTheIntervalIs) {
+TEST(BandWord, IsVagueForAWideInterval) {
   EXPECT_EQ("excellent or better", BandWord(Within(95, 101)));
   EXPECT_EQ("good or better", BandWord(Within(70, 90)));
   EXPECT_EQ("good or better", BandWord(Within(60, 130)));

@@ -61,7 +61,7 @@ TEST(NoisyMeasurement, AnOutlierCountsIfItIsFarFromTheMedian) {
   EXPECT_THAT(Ids(Batch().Speeds(speeds).Diagnose()), IsEmpty());
 }
 
-TEST(ThreadsMismatch, APluginThatBearsOneThreadOnlyIsNamedAsTheCause) {
+TEST(ThreadsMismatch, NamesAPluginThatSupportsOnlyOneThread) {
   const Finding f = The("threads_mismatch", Batch().Measure("threads", 1).Diagnose());
   EXPECT_EQ("threads", f.evidence[0].measure);
   EXPECT_EQ(2, f.evidence[0].threshold);

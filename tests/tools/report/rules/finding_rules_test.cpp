@@ -20,7 +20,7 @@ TEST(UnstableLearning, ProposesTheDeclaredOptions) {
   EXPECT_THAT(f.title, HasSubstr("rose to 64.5 and fell back to 0"));
 }
 
-TEST(UnstableLearning, FewReturnsOrNoiseAreNone) {
+TEST(UnstableLearning, IsSilentForFewReturnsOrNoise) {
   Batch few;
   few.FallsTo(0).last().curves["return"].resize(39);
   few.combined().trials.erase(few.combined().trials.begin());
@@ -31,7 +31,7 @@ TEST(UnstableLearning, FewReturnsOrNoiseAreNone) {
   EXPECT_THAT(Ids(noise.Diagnose()), IsEmpty());
 }
 
-TEST(UnstableLearning, TakesUpdatesThatMovedThePolicyFar) {
+TEST(UnstableLearning, NeedsUpdatesThatMovedThePolicyFar) {
   Batch b;
   b.FallsTo(0);
   for (CurvePoint& point : b.last().curves["train/kl"]) point.value = 4.9e-6;
@@ -48,7 +48,7 @@ TEST(UnstableLearning, AGainIsMeasuredAboveTheUniformBaseline) {
   EXPECT_THAT(Ids(Batch().FallsTo(34.4).Measure("floor_uniform/return", 64.4).Diagnose()), IsEmpty());
 }
 
-TEST(UnstableLearning, IsOfMostSeeds) {
+TEST(UnstableLearning, NeedsMostSeeds) {
   Batch b;
   b.FallsTo(0).Add("2x1", 2, 1, 1900, 1);
   EXPECT_THAT(Ids(b.Diagnose()), IsEmpty());
@@ -56,7 +56,7 @@ TEST(UnstableLearning, IsOfMostSeeds) {
   EXPECT_THAT(The("unstable_learning", b.Diagnose()).confidence, HasSubstr("2 of 3 seeds"));
 }
 
-TEST(OutOfMemory, TakesRowsAwayFromAPointWithoutAResult) {
+TEST(OutOfMemory, ReducesTheRowsOfAPointWithoutAResult) {
   Batch b;
   b.Add("2x8", 2, 8, 4000).RunsOutOfMemory();
   const Finding f = The("out_of_memory", b.Diagnose());
@@ -75,7 +75,7 @@ TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
   EXPECT_THAT(Changes(f), ElementsAre("learner.options.minibatch_size: 128 -> 64"));
 }
 
-TEST(OutOfMemory, AMicroBatchBecomesWhatFittedAndTheUpdateStaysTheSame) {
+TEST(OutOfMemory, ProposesTheMicroBatchThatFittedAndKeepsTheUpdate) {
   Batch b;
   b.options() = {{"out_of_memory", "learner.options.per_device_train_batch_size", -1, "integer", "auto|[0,)"},
                  {"out_of_memory", "learner.options.gradient_checkpointing", 0, "boolean", ""}};
@@ -168,7 +168,7 @@ TEST(RamNearLimit, ThePeakCountsAndRowsGoDown) {
   EXPECT_THAT(Changes(The("ram_near_limit", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 5 -> 2"));
 }
 
-TEST(RamNearLimit, TheControlGroupIsNamedOnlyWhereThereIsOne) {
+TEST(RamNearLimit, NamesTheControlGroupOnlyIfThereIsOne) {
   Batch b;
   b.Measure("resources/memory_limit_pct", 95);
   b.Add("1x2", 1, 2, 1900).Measure("resources/ram_system_pct", 97).last().measures.erase("resources/memory_limit_pct");
@@ -224,7 +224,7 @@ TEST(SpeedupFlat, StopsAtTheLastGoodPointOfTheAxis) {
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 8 -> 2"));
 }
 
-TEST(SpeedupFlat, AStepOfAnotherFactorIsConvertedToADoubling) {
+TEST(SpeedupFlat, ConvertsStepsToDoublings) {
   // 1.1 x 1.1 for a factor of 4 is 10 % per doubling.
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.22).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.20).Diagnose()), ElementsAre("speedup_flat"));
@@ -275,7 +275,7 @@ TEST(EnvBound, RunnersGoUpToTheCores) {
   EXPECT_EQ(1, f.direction);
 }
 
-TEST(EnvBound, IsANoteWhereAnotherSettingUsesTheCores) {
+TEST(EnvBound, IsANoteIfADifferentSettingUsesTheCores) {
   Batch b;
   std::swap(b.combined().trials[0], b.combined().trials[1]);
   b.Measure("phase/env_step", 75).Measure("phase/update_backward", 1).Measure("phase/infer", 1);
@@ -327,7 +327,7 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
   EXPECT_THAT(Ids(d), testing::Not(testing::Contains("env_bound")));
 }
 
-TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTakeTheTime) {
+TEST(CollectionBound, IsSilentAtItsThresholdWithEnoughRowsOrSlowEnvs) {
   Batch at = Sequential();
   at.Measure("phase/infer", 25).Measure("phase/update_backward", 15);
   EXPECT_THAT(Ids(at.Diagnose()), testing::Not(testing::Contains("collection_bound")));
@@ -342,7 +342,7 @@ TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTak
   EXPECT_THAT(Ids(envs.Diagnose()), testing::Contains("env_bound"));
 }
 
-TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
+TEST(CollectionBound, ProposesOnlyRunnersIfActionsAreTheLesserPart) {
   Batch b = Sequential();
   b.Measure("phase/infer", 16).Measure("phase/env_step", 23);  // 40 % of 16 + 23 + 1
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())),
@@ -351,7 +351,7 @@ TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
 }
 
-TEST(CollectionBound, RunnersThatAnotherSettingHasAreNotProposed) {
+TEST(CollectionBound, RunnersOfADifferentSettingAreNotProposed) {
   Batch b = Sequential();
   b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
   b.Add("2x1", 2, 1, 1900);
@@ -369,7 +369,7 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
   EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
 }
 
-TEST(CollectionBound, WhereOneCallTakesTheRowsOfAllRunnersTheseCount) {
+TEST(CollectionBound, CountsTheRowsOfAllRunnersIfOneCallActsForThem) {
   Batch b = Sequential();  // as with a plugin that supports only one call at a time
   b.Configure("rollout.num_env_runners", 8).Configure("rollout.num_envs_per_env_runner", 2).Measure("chunk_rows", 16);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
@@ -385,7 +385,7 @@ TEST(CollectionBound, IsSilentWithoutPhasesOrCores) {
   EXPECT_THAT(WhySilent("collection_bound", b.Diagnose()), HasSubstr("no phase times"));
 }
 
-TEST(UpdateBound, OptionsThatTakeWorkAwayComeFirst) {
+TEST(UpdateBound, OptionsThatReduceWorkComeFirst) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   EXPECT_THAT(Changes(The("update_bound", b.Diagnose())),

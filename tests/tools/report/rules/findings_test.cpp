@@ -78,7 +78,7 @@ const std::vector<Edge>& Edges() {
   return edges;
 }
 
-TEST(Findings, AHealthyCaseHasNone) {
+TEST(Findings, AreEmptyForAHealthyBatch) {
   const Diagnosis d = Batch().Diagnose();
   EXPECT_THAT(Ids(d), IsEmpty());
   EXPECT_TRUE(d.silent.empty()) << d.silent.front().id << ": " << d.silent.front().why;
@@ -120,7 +120,7 @@ TEST(Findings, EveryRuleIsOnBothSidesOfItsThresholdHereAndExplained) {
   EXPECT_FALSE(Explain("no_such_rule"));
 }
 
-TEST(Findings, TheirIdsAreThoseThatAnOptionMayHelpAgainst) {
+TEST(Findings, TheirIdsEqualThoseThatOptionsCanName) {
   std::vector<std::string> ids;
   for (const RuleInfo& rule : FindingRules()) ids.push_back(rule.id);
   EXPECT_THAT(ids,
@@ -217,7 +217,7 @@ TEST(Findings, StoragePressureIsNoHeadline) {
   EXPECT_EQ(nullptr, d.Lead());
 }
 
-TEST(Findings, OtherProgramsVoidWhatTimesSayAndNothingElse) {
+TEST(Findings, OtherProgramsInvalidateOnlyTimes) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   b.Measure("resources/run_queue_wait_pct", 50).Measure("resources/memory_limit_pct", 95);
@@ -229,7 +229,7 @@ TEST(Findings, OtherProgramsVoidWhatTimesSayAndNothingElse) {
   EXPECT_THAT(The("ram_near_limit", d).confidence, HasSubstr("high"));
 }
 
-TEST(Findings, ThreadsOfTheSettingsOwnVoidNothing) {
+TEST(Findings, ThreadsOfTheSettingInvalidateNoTimes) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   b.Configure("rollout.threads", 16).Measure("threads", 16).Measure("learner_threads", 16);
@@ -264,7 +264,7 @@ TEST(Findings, ADifferentDiagnosisIsAFindingOfItsOwn) {
   EXPECT_THAT(found[1].fixes, IsEmpty());
 }
 
-TEST(Findings, WhereASettingThatIsBetterHasTheValueItIsNamedAndNothingProposed) {
+TEST(Findings, NameABetterSettingThatAlreadyHasTheValue) {
   Batch b;
   b.Measure("SPS", 1050);
   EXPECT_FALSE(The("speedup_flat", b.Diagnose()).fixes.at(0).swept);

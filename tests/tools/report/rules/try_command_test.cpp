@@ -41,7 +41,7 @@ TEST(TryCommand, AnAxisThatWasTypedGivesWayToTheNewOneInTheSameFolder) {
       CommandOf(Typed(), {"learner.options.lr", 0.1, 0.05, true}));
 }
 
-TEST(TryCommand, APointAndWhatGoesWithTheChangeAreNamed) {
+TEST(TryCommand, NamesThePointAndTheDependentChanges) {
   Fix fix{"learner.options.lr", 0.1, 0.05, true, "two words"};
   EXPECT_EQ("backplane run outputs/walk/config.yaml --sweep 'two words:learner.options.lr=0.05'", CommandOf(Set({}), fix));
   fix = {"learner.options.size", 8, 4};
