@@ -108,27 +108,27 @@ def tree(files):
 
 
 class Links(unittest.TestCase):
-    def test_every_link_of_the_tree_leads_somewhere(self):
+    def test_every_link_has_a_target(self):
         self.assertGreater(len(list(pages(ROOT))), 40)
         self.assertEqual([], [f"{page}: ({target}): {why}" for page, target, why in broken(ROOT)])
 
-    def test_every_page_is_reached_from_the_readme(self):
+    def test_the_readme_leads_to_every_page(self):
         self.assertEqual([], [page for page in unreached(ROOT) if is_known_to_git(page)])
 
-    def test_the_index_of_decisions_has_a_line_for_each(self):
+    def test_the_index_lists_every_decision(self):
         folder = ROOT / "docs" / "decisions"
         index = re.findall(r"^\| \[(\d+)\]\((\d+)-\S+\.md\)", (folder / "README.md").read_text(encoding="utf-8"), re.M)
         self.assertEqual([], [pair for pair in index if int(pair[0]) != int(pair[1])])
         self.assertEqual(sorted(page.name[:4] for page in folder.glob("[0-9]*.md")), sorted(number for _, number in index))
 
-    def test_a_page_to_which_nothing_leads_is_found(self):
+    def test_finds_a_page_without_links_to_it(self):
         files = {"README.md": "[a](docs/a.md#x) [b](docs/all)", "docs/a.md": "[up](../README.md)", "docs/all/b.md": "[c](../c.md)",
                  "docs/c.md": "", "docs/lost.md": "[other](lost_too.md)", "docs/lost_too.md": "[a](a.md)"}
         with tree(files) as root:
             self.assertEqual(["docs/lost.md", "docs/lost_too.md"], unreached(root))
 
     # The anchors are those that GitHub gives these headings.
-    def test_anchors_are_those_of_github(self):
+    def test_anchors_equal_githubs(self):
         for heading, expected in [("The trial contract", "the-trial-contract"),
                                   ("`kind: parallel_efficiency`", "kind-parallel_efficiency"),
                                   ("Foo & bar", "foo--bar"),
@@ -139,10 +139,10 @@ class Links(unittest.TestCase):
                                   ("Grüße", "grüße")]:
             self.assertEqual(expected, anchor(heading))
 
-    def test_a_second_heading_of_a_name_has_a_number(self):
+    def test_numbers_a_second_heading_of_the_same_name(self):
         self.assertEqual({"a", "a-1", "a-2", "own"}, anchors('# A\n## A\n```sh\n# no heading\n```\n### A\n<a id="own"></a>\n'))
 
-    def test_what_is_broken_is_found_and_nothing_else(self):
+    def test_finds_only_broken_links(self):
         files = {
             "README.md": "[a](docs/a.md) [b](docs/a.md#one) [top](#here) ![p](docs/p.png) [web](https://example.org/#x) [d](docs)\n"
                          "# Here\n`[not](a_link)` [r] <img src=\"docs/q.png\">\n\n[r]: docs/missing.md 'title'\n",

@@ -77,7 +77,7 @@ def wrong_includes(root):
 
 
 class Includes(unittest.TestCase):
-    def test_every_module_knows_only_what_stands_before_it(self):
+    def test_every_module_includes_only_earlier_modules(self):
         self.assertEqual([], wrong_includes(ROOT))
 
     def test_every_module_is_listed(self):
@@ -89,7 +89,7 @@ class Includes(unittest.TestCase):
                 there = {name for name in there if not name.startswith("libs/")} - {"embed"}
             self.assertEqual(there - {"."}, set(listed(ROOT, variable, file)))
 
-    def test_an_include_that_is_not_allowed_is_found(self):
+    def test_finds_a_forbidden_include(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {

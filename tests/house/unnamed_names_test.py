@@ -77,7 +77,7 @@ class UnnamedNames(unittest.TestCase):
     def test_no_name_is_used_twice_in_a_module(self):
         self.assertEqual([], sorted(set(clashes(ROOT))))
 
-    def test_a_name_that_is_used_twice_is_found(self):
+    def test_finds_a_name_that_is_used_twice(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, inside in {

@@ -52,7 +52,7 @@ class UavGrid(unittest.TestCase):
             self.assertTrue(all(last[2][agent] or last[3][agent] for agent in steps[-1][0]))
         self.assertGreater(left_before_the_end, 0)
 
-    def test_the_limit_truncates_who_is_still_there(self):
+    def test_the_limit_truncates_agents_that_are_alive(self):
         last = play(backplane.pettingzoo.parallel_env("uav_grid", max_steps=3), 0)[-1][1]
         self.assertTrue(any(last[3].values()))
         self.assertTrue(all(last[2][agent] != last[3][agent] for agent in last[2]))
@@ -68,7 +68,7 @@ class UavGrid(unittest.TestCase):
         self.assertTrue(parts.state_space.contains(parts.state()))
         np.testing.assert_array_equal(np.concatenate([parts.state()["state"], parts.state()["map"]]), env.state())
 
-    def test_rewards_are_those_of_the_row(self):
+    def test_rewards_equal_the_rows(self):
         """The same seeds and actions through the channels themselves."""
         env, raw = backplane.pettingzoo.parallel_env("uav_grid"), backplane.EmbeddedEnv("uav_grid", 1, autoreset="disabled")
         _, infos = env.reset(seed=3)
@@ -86,7 +86,7 @@ class UavGrid(unittest.TestCase):
             if not env.agents:
                 break
 
-    def test_misuse_is_refused(self):
+    def test_misuse_is_rejected(self):
         env = backplane.pettingzoo.parallel_env("uav_grid")
         with self.assertRaisesRegex(ValueError, "reset starts an episode"):
             env.step({"agent_0": 0})

@@ -20,7 +20,7 @@ import backplane
 
 
 class Ppo(unittest.TestCase):
-    def test_trains_on_rows_of_ours(self):
+    def test_trains_on_our_envs(self):
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         self.addCleanup(ray.shutdown)
         config = (PPOConfig().environment("backplane/CartPole-v1")

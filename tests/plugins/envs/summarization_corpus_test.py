@@ -80,13 +80,13 @@ class Corpus(unittest.TestCase):
         self.assertEqual(entries[0].body, "\n".join(ENGLISH[0][3]))
         self.assertEqual(texts.document_of(entries[0].body), "Kettle heats water for tea and coffee until it boils. * keeps it warm")
 
-    def test_md5_of_the_text_is_the_one_the_list_names(self):
+    def test_md5_of_the_text_equals_the_lists(self):
         texts.check_md5(self.entries())
         changed = self.entries()[1]._replace(synopsis="boils nothing")
         with self.assertRaisesRegex(corpus.CorpusError, "package kettle-doc: the MD5 of its description differs"):
             texts.check_md5([changed])
 
-    def test_a_list_that_is_none_is_refused_with_its_line(self):
+    def test_rejects_a_malformed_list_with_its_line(self):
         for text, wrong in (("Package: a\nno field\n", ":2: expected 'Field: text', got 'no field'"), (" body\n", ":1: expected a field before the continuation line"),
                             ("Package: a\n\nVersion: 1\n", "stanza 2: expected the field Package, got none")):
             with open(self.path("InRelease"), "w", encoding="utf-8") as file:
@@ -94,7 +94,7 @@ class Corpus(unittest.TestCase):
             with self.assertRaisesRegex(corpus.CorpusError, wrong):
                 list(texts.stanzas(self.path("InRelease"), "Package"))
 
-    def test_source_package_stands_before_its_version(self):
+    def test_source_package_precedes_its_version(self):
         sources = {package: source for (package, _), source in self.sources().items()}
         self.assertEqual((sources["kettle-doc"], sources["cup"]), ("kettle", "cup"))
 
@@ -118,7 +118,7 @@ class Corpus(unittest.TestCase):
             self.assertEqual(part, "test" if place in range(5) else "dev" if place in range(5, 10) else "train")
         self.assertAlmostEqual(parts.count("test") / 10000, 0.05, delta=0.01)
 
-    def test_leakage_counts_what_two_parts_share(self):
+    def test_leakage_counts_rows_that_two_parts_share(self):
         row = texts.Row("p", "s", "A Document", "a summary")
         clean = row._replace(document="Another", summary="another")
         self.assertEqual(texts.leakage({"train": [row], "dev": [], "test": [clean]}), {"documents_in_two_parts": 0, "test_summaries_in_train": 0})
@@ -169,7 +169,7 @@ class Corpus(unittest.TestCase):
             corpus.main(["--out", self.out, *arguments])
         return said.getvalue()
 
-    def test_what_is_there_of_another_archive_is_fetched_anew(self):
+    def test_fetches_again_for_a_different_archive(self):
         archives = ["any"]
         fetched = self.fetch_from(archives)
         self.call()
@@ -193,13 +193,13 @@ class Corpus(unittest.TestCase):
             self.call("--offline", "--suite", "trixie", "--vocab-size", "99")
         self.assertIn("nothing to do", self.call("--suite", "trixie"))
 
-    def test_lists_of_ones_own_have_no_archive(self):
+    def test_own_lists_have_no_archive(self):
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
             self.build("--suite", "bookworm")
         self.assertIn("--lists fetches no lists", said.getvalue())
 
     @unittest.skipUnless(shutil.which("spm_train"), "spm_train is not installed (Debian package sentencepiece)")
-    def test_what_is_built_is_whole_and_kept(self):
+    def test_the_corpus_is_complete_and_kept(self):
         size = ("--vocab-size", "52")
         self.build(*size)
         with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
