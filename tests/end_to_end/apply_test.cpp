@@ -31,7 +31,7 @@ TEST_F(ApplyFinding, RunsTheFileWithTheFirstChangeInAFolderOfItsOwn) {
   const Finished applied = Run("run toil.yaml --apply update_bound" + kWithFixtures);
   ASSERT_EQ(applied.exit, 0) << applied.err;
   EXPECT_THAT(ReadFile(dir_ / "outputs/toil_try/config.yaml"), HasSubstr("epochs: 1\n"));
-  EXPECT_THAT(ReadFile(dir_ / "outputs/toil/config.yaml"), HasSubstr("epochs: 2\n")) << "the first results stay";
+  EXPECT_THAT(ReadFile(dir_ / "outputs/toil/config.yaml"), HasSubstr("epochs: 2\n")) << "the first results are kept";
   const Finished typo = Run("run toil.yaml --apply update_bond" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
   EXPECT_THAT(typo.err,

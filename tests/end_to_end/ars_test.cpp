@@ -109,7 +109,7 @@ budget: {iterations: )" + std::to_string(kSanitized ? 200 : 800) +
   Wait(pid);
   const Finished again = Run("run parts.yaml");
   ASSERT_EQ(again.exit, 0) << again.err;
-  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", 2) / "result.json")) << "it was killed after it had ended";
+  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", 2) / "result.json")) << "the kill came after its end";
   EXPECT_TRUE(LearnerState(Attempt("parts").parent_path()) == LearnerState(Attempt("whole").parent_path()));
 }
 

@@ -55,7 +55,7 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   }
   EXPECT_THAT(Processes({"BACKPLANE_TEST_MARK=left"}), testing::IsEmpty());
 
-  EXPECT_EQ(Run(run).exit, 3) << "the same command starts nothing again";
+  EXPECT_EQ(Run(run).exit, 3) << "the same command starts no trial again";
   EXPECT_EQ(Attempts("all", "env.options.how"), static_cast<int>(States("all", "env.options.how").size()));
   EXPECT_EQ(Run(run + " --only-failed=nan").exit, 3);
   EXPECT_EQ(States("all", "env.options.how")["nan"].attempts, 2);
@@ -126,7 +126,7 @@ $backplane run full.yaml; code=$?
 cp disk/full/events.jsonl .
 exit $code
 )");
-  if (!run) GTEST_SKIP() << "may not mount a small file system here";
+  if (!run) GTEST_SKIP() << "cannot mount a small file system here";
   EXPECT_EQ(run->exit, 3) << run->err;
   std::vector<std::string> ends;
   for (const nlohmann::json& event : Lines(dir_ / "events.jsonl"))
@@ -181,7 +181,7 @@ TEST_F(Batch, AdoptsAResultWithoutItsEventIntoEveryTable) {
   int adopted = 0;
   for (const nlohmann::json& event : Events("adopt")) {
     adopted += event.value("adopted", false) ? 1 : 0;
-    EXPECT_FALSE(event["kind"] == "attempt.start" && event["attempt"] != 1) << "nothing runs twice";
+    EXPECT_FALSE(event["kind"] == "attempt.start" && event["attempt"] != 1) << "no trial runs twice";
   }
   EXPECT_EQ(adopted, 1);
   const nlohmann::json progress = nlohmann::json::parse(ReadFile(Out("adopt") / "progress.json"));
@@ -268,7 +268,7 @@ TEST_F(Batch, RejectsAChangedPluginUnderFinishedTrialsUntilAccepted) {
   std::set<std::string> completed;
   for (const nlohmann::json& event : Events("kept"))
     if (event.contains("state") && event["state"] == "COMPLETED") completed.insert(event["trial_id"]);
-  EXPECT_EQ(completed.size(), 4u) << "the old rows stay";
+  EXPECT_EQ(completed.size(), 4u) << "the old rows are kept";
   EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
 }
 

@@ -33,10 +33,10 @@ TEST_F(BenchCommand, MeasuresTheFileUnchanged) {
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.out,
               AllOf(HasSubstr("machine: "), HasSubstr("cores granted: "), HasSubstr("as_it_is"), HasSubstr("steps/s")));
-  EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is nothing to choose from";
+  EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is only one setting";
   const Finished again = Run("bench walk.yaml --seconds 0.1");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk.1")) << "what was measured before is kept";
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk.1")) << "earlier measurements are kept";
 }
 
 TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
@@ -54,7 +54,7 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
   EXPECT_THAT(again.out, HasSubstr("2 points, 2 trials"));
   const Finished by_hand = Run("run outputs/bench_walk.yaml --quiet");
   EXPECT_EQ(by_hand.exit, 0) << by_hand.err;
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "those are the experiment's own results";
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "that folder is for the experiment's own results";
 }
 
 TEST_F(BenchCommand, ACrashOfTheReportProgramLosesOnlyTheReport) {
@@ -99,7 +99,7 @@ TEST_F(BenchCommand, MeasuresOnlyTheFirstStage) {
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.err, HasSubstr("only the first stage of the file is measured: near"));
-  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the first to what --batch asks for";
+  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the file's own setting";
   EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
 }
 

@@ -157,7 +157,7 @@ TEST_F(FastCheck, ACrashBreaksTheRule) {
 TEST_F(FastCheck, AValidatedFileIsNotTestedAgain) {
   ASSERT_EQ(RunFlawed("").exit, 0);
   const std::filesystem::path cache = dir_ / "cache/backplane/validated";
-  if (!std::filesystem::exists(cache)) GTEST_SKIP() << "no file is tried in this build";
+  if (!std::filesystem::exists(cache)) GTEST_SKIP() << "this build validates no files";
   EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 0);
   std::filesystem::remove_all(cache);
   if (kSanitized) return;

@@ -153,7 +153,7 @@ sweep: {seeds: {n: 2}}
   }
   EXPECT_GE(went_on, 1u);
   const Finished again = Run("run steps.yaml --only-damaged");
-  EXPECT_EQ(again.exit, 0) << "what was written is what the record says: " << again.err;
+  EXPECT_EQ(again.exit, 0) << "the file differs from the record: " << again.err;
 }
 
 TEST_F(TrialByCommand, AStopReachesTheCommandAndTheTrialResumesLater) {
@@ -293,7 +293,7 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
 }
 
 TEST_F(TrialByCommand, AHundredMegabytesOfPrintFillNeitherMemoryNorDisk) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+  if (kSanitized) GTEST_SKIP() << "the measurement would include the sanitizer's memory";
   Write("prints.py", "import sys\nfor i in range(100): sys.stdout.write(('x' * 99 + '\\n') * 10000)\nprint('done 42')\n");
   Write("prints.yaml", "learner: {command: [python3, prints.py], metrics: {return: \"done ([0-9]+)\"}}\n");
   const Finished run = Run("run prints.yaml");
@@ -348,7 +348,7 @@ TEST_F(TrialByCommand, RejectsOtherModulesOfItsScriptUntilTheyAreAccepted) {
   Write("code/lib/net.py", "print(1)\n");
   Write("modules.yaml", "learner: {command: [python3, code/train.py]}\noutput: {dir: code/out}\n");
   ASSERT_EQ(Run("run modules.yaml").exit, 0);
-  EXPECT_EQ(Run("run modules.yaml").exit, 0) << "what the trial left in the results folder is no module";
+  EXPECT_EQ(Run("run modules.yaml").exit, 0) << "a trial's file in the results folder is no module";
   const auto expect_rejected = [&](const char* change) {
     const Finished rejected = Run("run modules.yaml");
     EXPECT_EQ(rejected.exit, 1) << change;

@@ -93,7 +93,7 @@ TEST_F(CompareCommand, AKillInTheMiddleOfALookLosesNoTrial) {
   ASSERT_TRUE(Until([&] { return Starts("killed") >= 13; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   Wait(pid);
-  EXPECT_EQ(Trials("killed"), 20u) << "it was in the second look";
+  EXPECT_EQ(Trials("killed"), 20u) << "it was already in the second look";
   const Finished again = Run(killed);
   ASSERT_EQ(again.exit, 0) << again.err;
   EXPECT_EQ(again.out.substr(0, again.out.find("\n\n")), [&] {
@@ -112,7 +112,7 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
   EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  resume: "), HasSubstr("backplane compare learns.yaml\n")));
-  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "that would be the second one";
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "it belongs to the second look";
   EXPECT_EQ(Events("learns").back()["kind"], "session.end");
 }
 
@@ -246,7 +246,7 @@ TEST_F(CompareCommand, NeedsTheDirectionOfAMetricBeforeTheStart) {
       EXPECT_EQ(compare.exit, 2) << compare.out;
       EXPECT_THAT(compare.err,
                   HasSubstr("expected compare.direction, because the direction of '" + std::string(metric) + "' is unknown"));
-      EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
+      EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line of the mistake";
     }
   }
   EXPECT_EQ(Starts("learns"), 0u);

@@ -118,9 +118,9 @@ TEST_F(DamagedResults, AreReportedByEveryCommandAndRunAgainFromScratch) {
     ++attempt;
     EXPECT_EQ(again.exit, 0) << again.err;
     EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and will run again: "), HasSubstr(sentence)));
-    EXPECT_EQ(Starts("two"), before + 1) << "the other trial is whole";
+    EXPECT_EQ(Starts("two"), before + 1) << "the other trial is undamaged";
     EXPECT_EQ(Run("status outputs/two").exit, 0) << sentence;
-    EXPECT_EQ(Values("two", attempt), values) << "all of it, from the first iteration";
+    EXPECT_EQ(Values("two", attempt), values) << "all iterations, from the first";
   }
   size_t told = 0;
   for (const nlohmann::json& event : Events("two"))
@@ -224,7 +224,7 @@ budget: {iterations: 400}
   EXPECT_EQ(Wait(pid).exit, 128 + SIGKILL);
   ASSERT_EQ(Run("run long.yaml").exit, 0);
   const nlohmann::json parts = nlohmann::json::parse(ReadFile(Attempt("long", 2) / "result.json"))["metrics_parts"];
-  ASSERT_EQ(parts.size(), 2u) << "it went on from a checkpoint";
+  ASSERT_EQ(parts.size(), 2u) << "it resumed from a checkpoint";
   EXPECT_EQ(parts[0]["lines"].get<int>() + parts[1]["lines"].get<int>(), 400);
   EXPECT_EQ(Run("status outputs/long").exit, 0);
   const fs::path first = Attempt("long") / "metrics.jsonl";
@@ -235,7 +235,7 @@ budget: {iterations: 400}
 // Counts waits for the disk per process and checks their order, seen from outside.
 TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer wants to be loaded first";
+  GTEST_SKIP() << "the thread sanitizer must be loaded first";
 #endif
   Write("two.yaml", kTwoSeeds);
   setenv("LD_PRELOAD", BACKPLANE_BINARY_DIR "/tests/tells_syncs.so", 1);
@@ -276,7 +276,7 @@ cp disk/full/events.jsonl .
 mount -t tmpfs -o remount,nosuid,nodev,size=16m small disk
 $backplane run full.yaml && $backplane status disk/full
 )");
-  if (!runs) GTEST_SKIP() << "may not mount a small file system here";
+  if (!runs) GTEST_SKIP() << "cannot mount a small file system here";
   EXPECT_EQ(ReadFile(dir_ / "code"), "1\n") << runs->out;
   EXPECT_THAT(runs->err, HasSubstr("No space left on device"));
   const std::string events = ReadFile(dir_ / "events.jsonl");

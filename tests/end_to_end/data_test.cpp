@@ -102,10 +102,10 @@ TEST_F(DataTrials, EvaluateTheLearnersNumberOfItemsPerCall) {
   const Finished run = RunFile("rows", " --set learner.options.evaluation_rows=4");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
-      << "each acts its call's rows";
+      << "each action is its call's number of rows";
   ASSERT_EQ(RunFile("rows", " --fresh --set rollout.num_env_runners=4 --set learner.options.evaluation_rows=4").exit, 0);
   EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{3, 3, 3, 3, 3, 3, 3, 3, 3, 1}))
-      << "each runner gets a share";
+      << "each runner gets its share of the rows";
 }
 
 TEST_F(DataTrials, HeldOutLossIsTheSameForAnyRunnersIfSupported) {
@@ -118,7 +118,7 @@ TEST_F(DataTrials, HeldOutLossIsTheSameForAnyRunnersIfSupported) {
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("after")["evaluation"]["metrics"]["ep/loss"], alone);
   EXPECT_EQ(Result("after")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
-      << "runners of the file are nothing to rows that do not depend on each other";
+      << "independent rows are not split by runners";
 }
 
 TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
@@ -199,7 +199,7 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   EXPECT_EQ(result["data"]["shrinks"].size(), 1u) << "it was the first attempt's";
   EXPECT_EQ(result["data"]["shrinks"], Result("undisturbed")["data"]["shrinks"]);
   for (const nlohmann::json& line : WithTimes("parts", attempt))
-    EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
+    EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "reported twice";
 }
 
 // The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
@@ -219,7 +219,7 @@ evaluation: {episodes: 10, every_iterations: 3}
   ASSERT_EQ(undisturbed.exit, 0) << undisturbed.err;
   std::vector<nlohmann::json> lines = WithTimes("stopped");
   const std::vector<nlohmann::json> rest = WithTimes("stopped", 2);
-  ASSERT_EQ(lines.size(), 2u) << "it was stopped elsewhere";
+  ASSERT_EQ(lines.size(), 2u) << "it was stopped at a different point";
   ASSERT_EQ(rest.size(), 4u);
   EXPECT_EQ(rest[0]["iteration"], 3);
   EXPECT_GT(rest[0]["time"]["sps"], 0) << "the attempt that learned measured it";
@@ -251,7 +251,7 @@ evaluation: {episodes: 5, env: {options: {items: 20}}}
   EXPECT_EQ(facts["env.tells"]["items"], "103");
   EXPECT_EQ(facts["env.tells@evaluation"]["items"], "20");
   const nlohmann::json warnings = Result("few")["warnings"];
-  ASSERT_EQ(warnings.size(), 12u) << "both envs say the same: " << warnings;
+  ASSERT_EQ(warnings.size(), 12u) << "both envs give the same warnings: " << warnings;
   EXPECT_EQ(warnings[11], "env.tells: warning 12");
   EXPECT_THAT(few.err, HasSubstr("warning: env.tells: warning 12"));
 

@@ -95,7 +95,7 @@ TEST_F(EngineOption, NothingStartsIfNoWorkerFindsTheFolder) {
   EXPECT_THAT(ReadFile(dir_ / "sbatch.words"), HasSubstr("--qos=x\n"));
   EXPECT_THAT(ReadFile(dir_ / "scancel.words"), HasSubstr("12"));
   EXPECT_FALSE(std::filesystem::exists(Out("two") / "engine"));
-  EXPECT_EQ(Run("run two.yaml --engine local").exit, 0) << "the same folder goes on here";
+  EXPECT_EQ(Run("run two.yaml --engine local").exit, 0) << "the same folder resumes here";
 }
 
 TEST_F(EngineOption, ReportsSbatchErrorsVerbatim) {
@@ -199,7 +199,7 @@ TEST_F(ClusterPrograms, RejectMalformedAnswersOfSbatch) {
     EXPECT_EQ(run.exit, 2);
     EXPECT_THAT(run.err, HasSubstr(words));
     EXPECT_TRUE(NothingStarted());
-    EXPECT_FALSE(std::filesystem::exists(dir_ / "scancel.words")) << "there is nothing to cancel";
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "scancel.words")) << "there is no job to cancel";
     EXPECT_TRUE(ScriptsAreGone());
   }
 }

@@ -267,7 +267,7 @@ TEST_F(Faults, AMalformedSpecHasItsOwnError) {
   for (size_t i = 0; i < std::size(faults::kEnvSpecs); i += kEvery)
     expect("env", kEnv, faults::kEnvSpecs[i].name, faults::kEnvSpecs[i].words);
   EXPECT_GE(rows, 60u / kEvery);
-  EXPECT_GE(sentences.size(), rows - 8) << "most have one of their own";
+  EXPECT_GE(sentences.size(), rows - 8) << "most faults have their own sentence";
 }
 
 TEST_F(Faults, ALearnersMalformedSpecHasItsOwnError) {

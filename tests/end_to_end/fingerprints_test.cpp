@@ -41,7 +41,7 @@ TEST_F(FingerprintsOfRuns, NameIterationAndTensorOfAWeightWithAFlippedBit) {
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; before it 6 "
                                    "iterations, 55 hashes are equal"))
-      << "8 of each iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 that stand before it";
+      << "8 per iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 before them";
   const nlohmann::json json = nlohmann::json::parse(Bits("plain", "flipped", "--json").out);
   EXPECT_EQ(json["equal"], false);
   EXPECT_EQ(
@@ -66,7 +66,7 @@ TEST_F(FingerprintsOfRuns, NameObservationsAsTheFirstDifferenceBetweenSeeds) {
   const Finished found = Run("compare --bits " + zero + " " + other);
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; before it 0 "))
-      << "all were paid 1, and no episode has ended";
+      << "all rewards are 1, and no episode has ended";
 }
 
 TEST_F(FingerprintsOfRuns, HashTheStateOfALearnerWithoutNamedTensors) {
@@ -107,7 +107,8 @@ TEST_F(FingerprintsOfRuns, AreOmittedOnRequestAndReportedAsMissing) {
   RunFlips("with");
   RunFlips("without", "--set output.fingerprints=false");
   EXPECT_FALSE(std::filesystem::exists(FileOf("without")));
-  EXPECT_EQ(Attempt("with").parent_path().filename(), Attempt("without").parent_path().filename()) << "no part of the identity";
+  EXPECT_EQ(Attempt("with").parent_path().filename(), Attempt("without").parent_path().filename())
+      << "it is no part of the identity";
   const Finished found = Bits("with", "without");
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("nothing to compare: 12 iterations in a, 0 in b, none in both\n"));

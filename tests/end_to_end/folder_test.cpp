@@ -50,7 +50,7 @@ TEST_F(Folder, ResultsFollowAMovedFolderAndItsNewNameIsReported) {
   StartBatch();
   fs::rename(out_, elsewhere_);
   EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string() + " was moved"), HasSubstr("--out " + elsewhere_.string())));
-  EXPECT_FALSE(fs::exists(out_)) << "nothing is made anew under the old name";
+  EXPECT_FALSE(fs::exists(out_)) << "the old folder is not created again";
   EXPECT_THAT(State(elsewhere_), HasSubstr("KILLED"));
   EXPECT_TRUE(fs::exists(elsewhere_ / "trials" / trial_ / "checkpoint/checkpoint.bin"));
   EXPECT_THAT(ReadFile(elsewhere_ / "events.jsonl"), AllOf(HasSubstr("attempt.end"), HasSubstr("folder lost")));

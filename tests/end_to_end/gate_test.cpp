@@ -90,7 +90,7 @@ TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   EXPECT_THAT(undecided.out,
               AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
                     HasSubstr("10 seeds each, look 2 of 2")));
-  EXPECT_EQ(Starts("pole_gate"), 10u) << "no more than the baseline has";
+  EXPECT_EQ(Starts("pole_gate"), 10u) << "no more seeds than the baseline has";
 }
 
 TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
@@ -143,7 +143,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   ASSERT_GE(arms.size(), 20u);
   EXPECT_THAT(std::vector<std::string>(arms.begin(), arms.begin() + 4),
               testing::ElementsAre("baseline", "slow", "slow", "baseline"));
-  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "another build";
+  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "a different build";
   const Finished other = Gate("slow.yaml --fail-if 'SPS < -5%'");
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("kept/base.plugins: expected the baseline's env.plugin"));
@@ -170,7 +170,7 @@ TEST_F(GateCommand, AKillInTheMiddleLosesNoTrial) {
   EXPECT_EQ(run.exit, 2) << run.out;
   EXPECT_THAT(run.err, AllOf(HasSubstr("these results belong to a different command"),
                              HasSubstr("gate kept/base.json alike.yaml --fail-if")));
-  EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
+  EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "it was not created again";
   EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");
   EXPECT_EQ(again.exit, 4) << again.err;
@@ -253,7 +253,7 @@ TEST_F(GateCommand, ReportsHowThisMachineDiffersFromTheBaselines) {
   EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has different instructions"),
                          HasSubstr("ran on different devices (GPU of last year, now "),
                          HasSubstr("The baseline ran with different versions: env.cartpole 0.0.1, now ")));
-  EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "that plugin decides nothing any more";
+  EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "the plugin makes no choices now";
 }
 
 TEST_F(GateCommand, HelpMarksRequiredArguments) {

@@ -47,7 +47,7 @@ TEST(PluginGuide, ShowsTheThreeAgentsThatAreTested) {
   const size_t head = source.find("#include");
   ASSERT_NE(head, std::string::npos);
   EXPECT_THAT(OfTree("docs/guide/several-agents.md"), HasSubstr("```cpp\n" + source.substr(head) + "```\n"));
-  EXPECT_LE(std::ranges::count(source, '\n'), 80) << "the bar for an env of several agents";
+  EXPECT_LE(std::ranges::count(source, '\n'), 80) << "the size limit of an env with several agents";
 }
 
 // Size limits for plugin authors: boilerplate of a task.

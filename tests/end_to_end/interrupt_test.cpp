@@ -31,7 +31,7 @@ TEST_F(Interrupted, KillOfSupervisorAndShimLeavesNoProcessAfterTheNextRun) {
   Wait(supervisor);
   EXPECT_TRUE(Until([&] { return TrialProcesses().empty() && helpers().empty(); }, kSanitized ? 20 : 1));
   const std::vector<pid_t> left = daemons();
-  EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these had a session of their own";
+  EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these processes had their own session";
   const Finished again = Run(run + " --set budget.wall_time=1s");
   EXPECT_THAT(again.err, HasSubstr("ended processes that an earlier run left: ")) << again.out;
   for (const pid_t daemon : left) EXPECT_THAT(again.err, HasSubstr(std::to_string(daemon) + " (sleep)"));
@@ -63,7 +63,7 @@ sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}
   EXPECT_LT(before, 6);
   EXPECT_EQ(Run(run).exit, 0);
   for (const auto& [value, trial] : States("slow", "env.options.sleep_us")) EXPECT_EQ(trial.state, "COMPLETED") << value;
-  EXPECT_LE(Attempts("slow", "env.options.sleep_us"), 7) << "only the one that was stopped ran twice";
+  EXPECT_LE(Attempts("slow", "env.options.sleep_us"), 7) << "only the stopped trial ran twice";
 }
 
 }  // namespace

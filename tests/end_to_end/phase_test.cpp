@@ -40,11 +40,11 @@ TEST_F(PhaseTest, SpansOfAPluginCountForTheirPhaseAndSumUp) {
   EXPECT_GE(Seconds(result, "act_transfer"), 20 * 50 * 2 * 20e-6);
   EXPECT_GE(Seconds(result, "infer"), 20 * 50 * 2 * 20e-6);
   // 20 x 4 ticks of two pieces.
-  EXPECT_GE(Seconds(result, "update_forward"), 20 * 4 * 2 * 1.5e-3) << "pieces on both threads count";
+  EXPECT_GE(Seconds(result, "update_forward"), 20 * 4 * 2 * 1.5e-3) << "parts of both threads count";
   EXPECT_GE(Seconds(result, "update_backward"), 20 * 4 * 2 * 0.5e-3);
   double sum = 0;
   for (const auto& phase : result["phases"]) sum += phase["seconds"].get<double>();
-  EXPECT_LE(sum, All(result) * (1 + 1e-6)) << "phases overlap, or a span counted for the call around it too";
+  EXPECT_LE(sum, All(result) * (1 + 1e-6)) << "phases overlap, or a span also counted for its call";
   EXPECT_GE(sum, All(result) * 0.98);
 }
 

@@ -59,7 +59,7 @@ TEST_F(Precision, TheWarmUpIsIterationZeroAndThreeAreMeasured) {
   double steps = 0, seconds = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(lines[i]["iteration"], i);
-    EXPECT_EQ(lines[i]["step"], 128 * (i + 1)) << "steps of the warm-up are steps";
+    EXPECT_EQ(lines[i]["step"], 128 * (i + 1)) << "steps of the warm-up count";
     if (i == 0) continue;
     steps += 128;
     seconds += lines[i]["time"]["iteration_s"].get<double>();
@@ -73,7 +73,7 @@ TEST_F(Precision, TheWarmUpIsIterationZeroAndThreeAreMeasured) {
   for (const nlohmann::json& phase : result["phases"]) named += phase["seconds"].get<double>();
   named /= result["learner_threads"].get<double>();
   EXPECT_LT(named, result["wall_s"].get<double>() - lines[0]["time"]["iteration_s"].get<double>())
-      << "shares of the time are of what is measured";
+      << "shares refer to the measured time";
 }
 
 TEST_F(Precision, ABudgetOfStepsDoesNotCountTheWarmUp) {
@@ -138,14 +138,14 @@ TEST_F(Precision, AKilledTrialResumesWithTheSameIterations) {
   const Finished again = Run("run parts.yaml --quiet");
   ASSERT_EQ(again.exit, 0) << again.err;
   const std::vector<nlohmann::json> rest = LinesOf("parts", 0, 2);
-  ASSERT_GE(rest.size(), 2u) << "it was killed after it had ended";
+  ASSERT_GE(rest.size(), 2u) << "the kill came after its end";
   const uint64_t first = rest.front()["iteration"], common = std::min(ResultOf("whole", 0)["iterations"].get<uint64_t>(),
                                                                       rest.back()["iteration"].get<uint64_t>());
   EXPECT_GT(first, 1u) << "from a checkpoint";
   ASSERT_GT(common, first);
   EXPECT_EQ(Bits(LinesOf("whole", 0), first, common), Bits(rest, first, common));
   const nlohmann::json result = ResultOf("parts", 0, 2);
-  EXPECT_EQ(result["precision"]["iterations"], rest.size() - 1) << "a process warms up and measures anew";
+  EXPECT_EQ(result["precision"]["iterations"], rest.size() - 1) << "each process warms up and measures again";
 }
 
 TEST_F(Precision, ADryRunReportsTheMaximumTime) {

@@ -124,7 +124,7 @@ TEST_F(ProcessState, ThatIsChangedOnceNamesBothPossiblePlugins) {
   EXPECT_THAT(once.warnings()[0], HasSubstr("env.unsettles or learner.upsets changed the working directory"));
   const Outcome often = RunIt(With("env", "step", "folder") + " --set env.options.first=50");
   ASSERT_THAT(often.warnings(), SizeIs(1));
-  EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "found out at the next look";
+  EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "noticed at the next check";
 }
 
 // Each act alone takes longer than calls are looked at closely.
@@ -252,7 +252,7 @@ TEST_F(BadMonitor, EndsRunBeforeItsStartIfItRejectsIt) {
       EXPECT_EQ(run.exit, 2) << run.err;
       EXPECT_THAT(run.err, AllOf(HasSubstr(row.words), HasSubstr(row.place), testing::Not(HasSubstr("learner.upsets"))));
     }
-    EXPECT_TRUE(Result("walk").empty()) << "nothing was started";
+    EXPECT_TRUE(Result("walk").empty()) << "no trial was started";
   }
 }
 

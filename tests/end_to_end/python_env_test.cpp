@@ -36,13 +36,13 @@ checkpoint: {every_iterations: 10}
   ASSERT_TRUE(Until([&] { return Metrics("parts").size() >= 15; })) << ErrorsOf(first);
   kill(first, SIGKILL);
   Wait(first);
-  ASSERT_LT(Metrics("parts").size(), 600u) << "it was over before the kill";
+  ASSERT_LT(Metrics("parts").size(), 600u) << "the trial ended before the kill";
   const Finished second = Run("run parts.yaml");
   ASSERT_EQ(second.exit, 0) << second.err;
   const std::vector<nlohmann::json> whole = Metrics("whole"), rest = Metrics("parts", 2);
   ASSERT_FALSE(rest.empty());
   const size_t from = whole.size() - rest.size();
-  ASSERT_GE(from, 10u) << "it began anew";
+  ASSERT_GE(from, 10u) << "it restarted from scratch";
   // An episode outlasts an iteration's 10 steps, so returns depend on the saved rows.
   for (size_t i = 0; i < rest.size(); ++i) ASSERT_EQ(whole[from + i], rest[i]);
 }
@@ -81,7 +81,7 @@ budget: {iterations: 1}
   EXPECT_GT(logged, 10'000u);
   EXPECT_LT(logged, 1'000'000u);
   EXPECT_THAT(ReadFile(Attempt("talks") / "stderr.log"), ::testing::HasSubstr("the workers have printed 10 MB more"));
-  EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it came to the terminal";
+  EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it reached the terminal";
 }
 
 // An env that pays 1 per step and never ends an episode. In the call `where` it fails in the way `how`.
@@ -183,7 +183,7 @@ TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {
   EXPECT_THAT(run.err, testing::HasSubstr(warning)) << "before the start";
   EXPECT_THAT(RunOdd("", more, "config check odd.yaml").err, testing::HasSubstr(warning));
   EXPECT_THAT(RunOdd("", "budget: {iterations: 1}\n", "config check odd.yaml").err, testing::Not(testing::HasSubstr("warning")))
-      << "it plays no episode to its end";
+      << "no episode reaches its end";
 }
 
 TEST_F(OddPythonEnv, FilmsEndlessEpisodeUpToTheCap) {

@@ -138,7 +138,7 @@ TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
   EXPECT_EQ(result["outcome"], "nan");
   EXPECT_EQ(result["iterations"], 2);
   EXPECT_EQ(result["error"], "env.reward_turns_nan: the reward of row 0 is not a finite number at step 11 of the rollout");
-  EXPECT_EQ(result["phase"], "rollout") << "where it was found, not where the state before was kept";
+  EXPECT_EQ(result["phase"], "rollout") << "the place of the fault, not of the saved state";
   const std::string kept = ReadFile(Attempt("bad").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, HasSubstr("\"iterations\":2"));
 }
@@ -213,11 +213,11 @@ TEST_F(Refusal, AFailedCreateIsReportedBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
-  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the learner";
+  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "the learner is not to blame";
   EXPECT_THAT(run.err, HasSubstr("env.create_fails: create: this env never starts"));
   EXPECT_THAT(run.err, HasSubstr("bad.yaml:2:7: error: "));
   EXPECT_THAT(ReadFile(dir_ / "outputs/bad/check/1/stderr.log"), HasSubstr("this env never starts"));
-  EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "nothing was started";
+  EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "no trial was started";
 }
 
 TEST_F(Refusal, APluginWithoutItsPartNamesTheMissingFile) {
@@ -232,8 +232,8 @@ budget: {iterations: 1}
   // A build without LibTorch has a plugin without that part.
   EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
                                       HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
-  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
-  EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
+  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "the env is not to blame";
+  EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "no trial was started";
 }
 
 TEST_F(Refusal, ACreateThatThrowsIsContained) {
@@ -342,7 +342,7 @@ sweep:
 )");
   const Finished check = Run("config check many.yaml");
   EXPECT_EQ(check.exit, 2) << check.err;
-  EXPECT_THAT(check.err, HasSubstr("34 obstacles")) << "the first value of an axis meets all of the other";
+  EXPECT_THAT(check.err, HasSubstr("34 obstacles")) << "the first value of an axis is tried with every value of the other";
   EXPECT_THAT(check.err, HasSubstr("and 6 more)"));
   EXPECT_THAT(check.err, testing::Not(HasSubstr("and 78 more)")));
 }

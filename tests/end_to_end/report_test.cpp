@@ -112,13 +112,13 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
   EXPECT_THAT(text, HasSubstr("INFEASIBLE"));
   EXPECT_THAT(Text(Folder("mixed") / "selected.yaml"), HasSubstr("how: not"));
   for (const char* name : {"curves.png", "table.png"}) EXPECT_EQ("\x89PNG", Text(Folder("mixed") / name).substr(0, 4)) << name;
-  EXPECT_FALSE(std::filesystem::exists(Folder("mixed") / "returns.png")) << "it would have one point";
+  EXPECT_FALSE(std::filesystem::exists(Folder("mixed") / "returns.png")) << "a curve would have only one point";
   EXPECT_THAT(text, HasSubstr("returns"));
   const std::string coloured = Run("report outputs/mixed --color always").out, plain = Run("report outputs/mixed").out;
   EXPECT_THAT(coloured, HasSubstr("\x1b[1;31mFAILED\x1b[0m"));
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
   EXPECT_EQ(Dateless(plain), Dateless(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "")))
-      << "the same but for the colours";
+      << "the same except for the colours";
 }
 
 TEST_F(Report, MistakesInItsKeysAreReportedWithAllOthersAtTheirEntry) {
@@ -172,7 +172,7 @@ report: {kind: comparison, baseline: floor}
 )";
 
 TEST_F(Report, ProposedCommandsRunAsPrinted) {
-  if (kSanitized) GTEST_SKIP() << "findings about speeds are of the sanitizer there";
+  if (kSanitized) GTEST_SKIP() << "speeds there depend on the sanitizer";
   Write("points.yaml", kPoints);
   const Finished run = Run("run points.yaml");
   ASSERT_EQ(0, run.exit) << run.err;

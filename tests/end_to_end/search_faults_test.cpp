@@ -83,7 +83,7 @@ TEST_F(SearchFaults, PausesIfSideProcessHangsAndResumes) {
     Fault("pass");
     const Finished resumed = Run("run quick.yaml --jobs 1");
     EXPECT_EQ(resumed.exit, 0) << resumed.err;
-    EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5)) << "as if nothing had happened";
+    EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5)) << "the result equals an uninterrupted search";
   }
 }
 
@@ -152,7 +152,7 @@ TEST_F(SearchFaults, PausesAtAnUnusableReplyAndResumes) {
     const Finished run = Run("run quick.yaml --jobs 1 --fresh");
     EXPECT_EQ(run.exit, 3) << run.err;
     EXPECT_THAT(run.err, AllOf(HasSubstr("paused: sweep.search: "), HasSubstr(words), Not(HasSubstr("json.exception"))));
-    EXPECT_THAT(Suggested(), SizeIs(2)) << "what cannot be used is not in the record";
+    EXPECT_THAT(Suggested(), SizeIs(2)) << "the record has no unusable reply";
     EXPECT_THAT(SideProcesses(), IsEmpty());
   }
   Fault("pass");

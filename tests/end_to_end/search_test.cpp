@@ -123,7 +123,7 @@ TEST_F(Search, ReusesExistingPointsAndConfirmsTheBest) {
   std::set<uint64_t> searched, fresh;
   for (const json& trial : Trials("quick"))
     (trial.contains("confirms") ? fresh : searched).insert(trial["seed"].get<uint64_t>());
-  EXPECT_EQ(Trials("quick").size(), 2u + 2 * 3) << "of three kinds where takes one away";
+  EXPECT_EQ(Trials("quick").size(), 2u + 2 * 3) << "`where` removes one of three kinds";
   EXPECT_EQ(fresh.size(), 3u);
   for (const uint64_t seed : searched) EXPECT_FALSE(fresh.contains(seed)) << seed;
   const std::vector<std::string> told = Told("quick");
@@ -154,13 +154,13 @@ sweep:
     if (event["kind"] == "attempt.end" && event["state"] == "PRUNED") stopped.insert(event["trial_id"]);
   ASSERT_FALSE(stopped.empty()) << run.out;
   for (const std::string& id : stopped)
-    EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it ran to its end";
+    EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it was not pruned";
   const size_t messages = Messages("slow", "tell").size() + Messages("slow", "report").size();
   const Finished later = Run("run slow.yaml --only-pruned");
   ASSERT_EQ(later.exit, 0) << later.err << later.out;
   for (const std::string& id : stopped)
     EXPECT_EQ(json::parse(ReadFile(Out("slow") / "trials" / id / "attempt-2/result.json"))["state"], "COMPLETED");
-  EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "nobody was asked";
+  EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "Optuna got a request";
 }
 
 TEST_F(Search, RejectsAChangedStudyUntilItsHistoryIsAdopted) {
@@ -207,7 +207,7 @@ TEST_F(Search, ADryRunReportsTheNumberOfTrialsToCome) {
   WriteQuick("    trials: 40\n    confirm: {top: 3, seeds: 5}\n");
   const Finished dry = Run("run quick.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;
-  EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "it is there";
+  EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "Optuna is installed";
   EXPECT_THAT(dry.out, AllOf(HasSubstr("search with tpe for the best score: 40 trials"), HasSubstr("55 to come"),
                              HasSubstr("15 of them repeat the best 3 with fresh seeds"), HasSubstr("nothing was started")));
   const Finished check = Run("config check quick.yaml");

@@ -134,7 +134,7 @@ TEST_F(TrainingStages, EachResumesThePreviousOneWithCountersOfItsOwn) {
     EXPECT_EQ(lines[1].at("iteration"), 1);
     EXPECT_EQ(lines[1].at("step"), 16 * 200);
   }
-  EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they can be told apart";
+  EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they differ";
 }
 
 TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
@@ -154,7 +154,7 @@ TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
   const Finished last = Run("run killed.yaml" + longer);
   ASSERT_EQ(last.exit, 0) << last.err;
   for (const char* name : {"first 0", "second 0", "third 0"}) {
-    EXPECT_TRUE(EndedInAttempt(2, "killed", name)) << name << " was killed after it had ended";
+    EXPECT_TRUE(EndedInAttempt(2, "killed", name)) << name << " ended before the kill";
   }
   ExpectSame("calm", "killed");
 }
@@ -173,12 +173,12 @@ TEST_F(TrainingStages, AStageKilledWithoutACheckpointRestartsFromThePreviousOne)
   ASSERT_TRUE(reached) << cut.err;
   EXPECT_EQ(Trials("cut").at("first 0").state, "COMPLETED");
   EXPECT_TRUE(HasCheckpoint("cut", "first 0"));
-  ASSERT_FALSE(HasCheckpoint("cut", "second 0")) << "it was killed after it had ended";
+  ASSERT_FALSE(HasCheckpoint("cut", "second 0")) << "it ended before the kill";
   const Finished last = Run("run cut.yaml" + longer);
   ASSERT_EQ(last.exit, 0) << last.err;
   EXPECT_FALSE(EndedInAttempt(2, "cut", "first 0"));
   EXPECT_TRUE(EndedInAttempt(2, "cut", "second 0"));
-  EXPECT_EQ(Lines(Folder("cut", "second 0") / "attempt-2/metrics.jsonl").at(0).at("iteration"), 0) << "from the beginning";
+  EXPECT_EQ(Lines(Folder("cut", "second 0") / "attempt-2/metrics.jsonl").at(0).at("iteration"), 0) << "from scratch";
   ExpectSame("calm", "cut");
 }
 
@@ -194,7 +194,7 @@ TEST_F(TrainingStages, AChainIsSkippedUntilItsFailedFirstStageIsFixed) {
   EXPECT_EQ(trials.at("third 0").why, "the stage before it, second, is FAILED");
   EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("skipped    the stage before it, second, is FAILED"));
   const size_t events = Lines(Out("fails") / "events.jsonl").size();
-  EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts nothing again";
+  EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts no trial again";
   EXPECT_EQ(Lines(Out("fails") / "events.jsonl").size(), events);
   // Resources are no part of a trial's identity: with more time it is the same trial.
   const Finished mended = Run(longer + " --only-failed");
@@ -268,10 +268,10 @@ TEST_F(TrainingStages, AStageStartsOnlyFromAWholePreviousState) {
   EXPECT_THAT(refusal(1),
               testing::AllOf(HasSubstr("has no complete checkpoint: "), HasSubstr("is damaged: its checksum differs"),
                              HasSubstr("and `backplane run` trains it again")));
-  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "another trial's files stay as they are";
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "files of a different trial stay unchanged";
   std::filesystem::copy_file(folder / "checkpoint.1.bin", folder / "checkpoint.bin",
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_THAT(refusal(2), HasSubstr("had not ended when it wrote")) << "an older one would give other numbers";
+  EXPECT_THAT(refusal(2), HasSubstr("had not ended when it wrote")) << "an older state would give different numbers";
   std::filesystem::remove(folder / "checkpoint.bin");
   EXPECT_THAT(refusal(3), HasSubstr("has no checkpoint in"));
   std::ofstream(folder / "checkpoint.bin") << whole;

@@ -84,7 +84,7 @@ evaluation: {episodes: 60, every_iterations: 2, env: {options: {sleep_us: )";
   kill(pid, SIGINT);
   const Finished first = Wait(pid);
   EXPECT_EQ(first.exit, 130) << first.err;
-  ASSERT_EQ(Metrics("parts").size(), 1u) << "it was stopped elsewhere";
+  ASSERT_EQ(Metrics("parts").size(), 1u) << "it was stopped at a different point";
   const std::string kept = ReadFile(Attempt("parts").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, testing::AllOf(testing::HasSubstr("\"iterations\":2"), testing::HasSubstr("\"unwritten\":{")));
   const Finished second = Run("run parts.yaml" + path);
@@ -156,7 +156,7 @@ TEST_F(Answer, ComesFromARunThatWaitsForTheFolderAtAStop) {
   if (!ends) kill(pid, SIGKILL);
   EXPECT_TRUE(ends);
   EXPECT_EQ(Wait(pid).exit, 130);
-  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run has to know that it may wait";
+  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run must know that it may wait";
   close(held);
   EXPECT_EQ(Wait(stop).exit, 0);
 }

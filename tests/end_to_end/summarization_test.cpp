@@ -213,7 +213,7 @@ TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableExceptForTimes) {
   ASSERT_EQ(again.exit, 0) << again.err;
   auto whole = Rows(dir_ / "whole/report/batch_optimization_results.csv").begin()->second;
   auto parts = Rows(dir_ / "parts/report/batch_optimization_results.csv").begin()->second;
-  EXPECT_EQ(parts["resumed"], "1") << "it was killed after it had ended";
+  EXPECT_EQ(parts["resumed"], "1") << "the kill came after its end";
   const auto is_time = [](const std::string& column) {
     for (const char* word : {"second", "time", "per_minute", "resident", "resumed"})
       if (column.find(word) != std::string::npos) return true;

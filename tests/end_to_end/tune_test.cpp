@@ -98,7 +98,7 @@ TEST_F(TuneCommand, UndoesStepsThatHarmLearning) {
   EXPECT_LT(result["check"]["rounds"][0]["high"], 0);
   EXPECT_THAT(tune.out, AllOf(HasSubstr("worse with the changes"), HasSubstr("taken back"), HasSubstr("3 of 3 trials: "),
                               HasSubstr("batch is above most_batch")))
-      << "the reason of a plugin that refuses a change is told";
+      << "the report has the plugin's reason for rejecting a change";
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
 }
 
@@ -128,7 +128,7 @@ TEST_F(TuneCommand, ResumesAfterAnInterruptWithoutRepeatingFinishedTrials) {
   const Finished done = Run(command);
   ASSERT_EQ(done.exit, 0) << done.err << done.out;
   EXPECT_EQ(Attempts(0), 2u);
-  EXPECT_LE(Attempts(1), 7u) << "six trials, and again the one that was interrupted";
+  EXPECT_LE(Attempts(1), 7u) << "six trials, and the interrupted one again";
   EXPECT_EQ(Record()["result"]["steps"].size(), 2u);
   EXPECT_GT(Record()["times"][1]["seconds"], Record()["times"][0]["seconds"]);
 }

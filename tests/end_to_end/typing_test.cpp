@@ -62,7 +62,7 @@ TEST_F(Typing, AnOptionOfADifferentToolNamesThePath) {
   EXPECT_THAT(answer.err, HasSubstr("unknown option '--step-size'; did you mean --set learner.options.step_size=1e-3?"));
   EXPECT_THAT(Run("run ars.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
   EXPECT_THAT(Run("run --step-size ars.yml").err, HasSubstr("--set learner.options.step_size=VALUE?"))
-      << "the file is no value";
+      << "a file name is no value";
   for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ars.yml ") + dashes).exit, 2);
   EXPECT_THAT(Run("run ars.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
 }
@@ -70,7 +70,7 @@ TEST_F(Typing, AnOptionOfADifferentToolNamesThePath) {
 TEST_F(Typing, ShortFormsAreTheSameTrial) {
   Write("long.yaml",
         "experiment: tiny\nenv: {plugin: cartpole}\nlearner: {plugin: random}\nbudget: {iterations: 2}\nmonitors: []\n");
-  EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "called like the file, too";
+  EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "named after the file, too";
   EXPECT_EQ(Shown("tiny.yaml --set learner=ars"), Shown("long.yaml --set learner.plugin=ars"));
   EXPECT_EQ(Shown("tiny.yaml budget.iterations=1e5 seed=18446744073709551615"),
             Shown("long.yaml --set budget.iterations=100000 --set seed=18446744073709551615"));
@@ -112,7 +112,7 @@ TEST_F(Typing, AListOfGymnasiumIsSeveralOptionsAndMayBeOpen) {
         "experiment: open\nenv: {plugin: ant, options: {healthy_z_range: [-.inf, .inf], max_episode_steps: 5}}\n"
         "learner: random\nbudget: {iterations: 1}\n");
   EXPECT_EQ(Run("run open.yaml").exit, 0);
-  EXPECT_EQ(Run("run open.yaml").exit, 0) << "what it saved is read again";
+  EXPECT_EQ(Run("run open.yaml").exit, 0) << "the saved file is read again";
   EXPECT_THAT(Run("config check ant.yaml env.options.healthy_z_range=[1]").err,
               HasSubstr("expected a list of 2 values, got 1"));
   EXPECT_THAT(Run("config check ant.yaml env.options.ctrl_cost_weight=.inf").err,
@@ -146,7 +146,7 @@ TEST_F(Typing, AFolderIsResumedOrItsFilesAreListed) {
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.err, AllOf(HasSubstr("run tiny.yaml --set budget.iterations=3"), HasSubstr("--jobs 2")));
   EXPECT_THAT(Run("config show outputs/tiny").err, HasSubstr("is a results folder"));
-  EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "the trials that it has, and no others";
+  EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "only the existing trials";
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(Workers, ATrialStoppedWithFourResumesWithOne) {
   kill(pid, SIGINT);
   const Finished first = Wait(pid);
   ASSERT_EQ(first.exit, 130) << first.err << "the trial should be long enough to be stopped";
-  EXPECT_TRUE(WorkerProcesses().empty()) << "they end with their trial";
+  EXPECT_TRUE(WorkerProcesses().empty()) << "workers end with their trial";
   const Finished second = Run("run parts.yaml --set rollout.workers=1");
   ASSERT_EQ(second.exit, 0) << second.err;
   EXPECT_EQ(Metrics("parts", 2).back(), Metrics("whole").back());

@@ -13,7 +13,7 @@
 
 namespace backplane::parity {
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " beside " << c.official; }
+void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " compared with " << c.official; }
 void PrintTo(const Task& task, std::ostream* out) { *out << task.official; }
 
 namespace {

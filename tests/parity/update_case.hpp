@@ -80,7 +80,7 @@ inline void ExpectTheOraclesUpdate(const nlohmann::json& request, bool different
   const nlohmann::json answer = TheOracle().Ask(request);
   for (const auto& [name, distance] : answer.at("distance").items()) EXPECT_LT(distance.get<double>(), tolerance) << name;
   if (!different) return;
-  EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option changes too little to be seen";
+  EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option's effect is too small to notice";
 }
 
 }  // namespace backplane::parity

@@ -293,7 +293,7 @@ TEST(Rowwise, GeluUsesTheErrorFunction) {
   }
   float last = x.back();
   GeluInPlace(&last, 1);
-  EXPECT_EQ(last, y.back()) << "wherever it stands";
+  EXPECT_EQ(last, y.back()) << "at any position";
 }
 
 TEST(Rowwise, HeadsAttendToRowsThatLieAnywhere) {

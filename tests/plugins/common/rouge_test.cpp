@@ -64,7 +64,7 @@ TEST(RougeGoogle, ScoresATextWithoutWordsZero) {
 TEST(RougeGoogle, ComparesStemsOnRequest) {
   EXPECT_THAT(Google("carefully hopping", "careful hops").rouge1, Is(0, 0, 0));
   EXPECT_THAT(Google("carefully hopping", "careful hops", /*stem=*/true).rouge1, Is(1, 1, 1));
-  EXPECT_THAT(Google("was", "wa", /*stem=*/true).rouge1, Is(0, 0, 0)) << "only words of four letters and more";
+  EXPECT_THAT(Google("was", "wa", /*stem=*/true).rouge1, Is(0, 0, 0)) << "only words of four or more letters";
 }
 
 TEST(RougePltrdy, CountsDistinctWords) {
@@ -132,8 +132,7 @@ TEST(Rouge, ScoresLongerNGrams) {
 
 TEST(Rouge, RejectsContradictoryOptions) {
   EXPECT_THROW(Scorer({.tokenizer = Tokenizer::kChar, .stem = true}), std::invalid_argument);
-  EXPECT_THROW(Scorer({.impl = Impl::kPltrdy, .stem = true}), std::invalid_argument)
-      << "its own tokens are those of whitespace";
+  EXPECT_THROW(Scorer({.impl = Impl::kPltrdy, .stem = true}), std::invalid_argument) << "its tokens split at whitespace";
   EXPECT_THROW(Scorer({}).Score("a", std::span<const std::string_view>()), std::invalid_argument);
   const std::string_view reference = "a";
   EXPECT_THROW(Scorer({}).ScoreN(0, "a", {&reference, 1}), std::invalid_argument);
@@ -178,7 +177,7 @@ TEST(Rouge, ScoresTenThousandWordsOnOneLineAndOnMany) {
   }
   EXPECT_THAT(Google(line, lines).rougeL, Is(1, 1, 1));
   EXPECT_THAT(Google(lines, lines).rougeLsum, Is(1, 1, 1));
-  EXPECT_THAT(Google(line, lines).rougeLsum, Is(1, 1, 1)) << "each of the lines stands in the one";
+  EXPECT_THAT(Google(line, lines).rougeLsum, Is(1, 1, 1)) << "the single line contains each line";
   EXPECT_THAT(Google(other, line).rougeL, Is(.9999, .9999, .9999)) << "one word is first here and last there";
   EXPECT_NEAR(Pltrdy(other, line).rougeL.f, 1, 1e-8);
 }

@@ -90,7 +90,7 @@ TEST(Sines, AreSureOnlyIfTheSumIsNearItsDouble) {
     for (int64_t lane = 0; lane < lanes; ++lane) look(x[lane], out[lane], is_sure[lane], std::cos((long double)x[lane]));
   }
   EXPECT_LT(furthest, 0.45);
-  EXPECT_GT(furthest, 0.44) << "more of them go to the library than have to";
+  EXPECT_GT(furthest, 0.44) << "too many angles go to the library";
   EXPECT_GT(static_cast<double>(sure) / static_cast<double>(of), 0.85);
 }
 

@@ -76,7 +76,7 @@ TEST(UavMap, GivesEveryUavAFreeStartAndAWayToATargetAwayFromIt) {
       std::set<int32_t> cells(map.obstacles.begin(), map.obstacles.end());
       cells.insert(map.start.begin(), map.start.end());
       cells.insert(map.target.begin(), map.target.end());
-      EXPECT_EQ(cells.size(), static_cast<size_t>(n_obstacles + 2 * n_uavs)) << "no two things in one cell";
+      EXPECT_EQ(cells.size(), static_cast<size_t>(n_obstacles + 2 * n_uavs)) << "two things are in one cell";
       for (int i = 0; i < n_uavs; ++i) {
         EXPECT_TRUE(Reached(map, map.start[i], side).count(map.target[i])) << side << ", seed " << seed;
         EXPECT_GE(Distance(map.start[i] % side - map.target[i] % side, map.start[i] / side - map.target[i] / side), 1.5);

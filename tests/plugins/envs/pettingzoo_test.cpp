@@ -136,7 +136,7 @@ TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
               ElementsAre("obs", "action", "action_mask", "alive", "reward", "agent_ended", "terminated", "truncated"));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK) << env.error();
   for (int t = 0; t < 2; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
-  EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "who is gone may do all";
+  EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "agent a has left";
 }
 
 TEST_F(PettingZoo, RejectsAnEnvThatCannotBeCreatedWithItsReason) {

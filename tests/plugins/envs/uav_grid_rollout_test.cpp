@@ -63,7 +63,7 @@ TEST(UavGridRollout, IsCutAtTheTimeLimitUnlessAllEnded) {
     const bool terminated = *trial.At<uint8_t>("terminated", e.t, e.row) != 0;
     EXPECT_LE(e.length, 20);
     EXPECT_EQ(trial.Truncated(e.t, e.row), e.length == 20);
-    EXPECT_EQ(e.info[timeout] == 0, terminated) << "who is left at the limit has run out of time";
+    EXPECT_EQ(e.info[timeout] == 0, terminated) << "agents alive at the limit have run out of time";
     ++(terminated ? ended : cut);
   }
   EXPECT_GT(cut, 0u);
@@ -82,7 +82,7 @@ TEST(UavGridRollout, ReturnsAreTheRewardsOfAllUavs) {
     EXPECT_NEAR(e.episode_return, sum, 1e-9);
     ++whole;
   }
-  EXPECT_EQ(whole, kRows) << "the first episode of each row lies in the rollout";
+  EXPECT_EQ(whole, kRows) << "the rollout contains each row's first episode";
 }
 
 TEST(UavGridRollout, NoUavRevivesWithinAnEpisodeOrEarnsAfterItsEnd) {
@@ -98,7 +98,7 @@ TEST(UavGridRollout, NoUavRevivesWithinAnEpisodeOrEarnsAfterItsEnd) {
         for (int a = 0; a < 10; ++a) {
           EXPECT_EQ(next[a], done ? 1 : alive[a] && !ended[a]) << "a done row shows the next episode";
           if (!alive[a]) {
-            EXPECT_EQ(trial.At<float>("reward", t, row)[a], 0) << "not even a team's reward: some crashed, or have not arrived";
+            EXPECT_EQ(trial.At<float>("reward", t, row)[a], 0) << "no team reward either: some crashed or have not arrived";
           }
           ends += ended[a];
         }

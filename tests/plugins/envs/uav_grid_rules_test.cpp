@@ -105,7 +105,7 @@ TEST(UavGridRules, CountAUavOnceAStepForTheFirstCause) {
   EXPECT_EQ(Scene(uav::Collision::kCrash, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));
   EXPECT_EQ(Scene(uav::Collision::kBlock, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));
   EXPECT_EQ(Scene(uav::Collision::kBlock, {{5, 5, kEast}, {6, 5, kStay}}).Conflicts(), (std::vector<int64_t>{0, 1, 0}))
-      << "who stays anyway is not held back";
+      << "a staying UAV is not blocked";
 }
 
 TEST(UavGridRules, AnActionOutsideTheNineChangesNothing) {
@@ -131,7 +131,7 @@ TEST(UavGridRules, TheTeamIsPaidWhenTheLastOneArrivesAndNoneCrashed) {
   EXPECT_FLOAT_EQ(scene.reward[1], -0.1f + 1 + 50 + 20);
   EXPECT_EQ(scene.ended, (std::vector<uint8_t>{0, 1}));
   step(kStay, kStay);
-  EXPECT_EQ(scene.reward, (std::vector<float>{0, 0})) << "nothing is paid twice";
+  EXPECT_EQ(scene.reward, (std::vector<float>{0, 0})) << "no reward is paid twice";
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(UavGrid, AnUnsolvableMapLeavesTheRowUnchanged) {
   EXPECT_EQ(env.Bytes(), before);
   for (uint64_t r = 0; r < 2; ++r) std::fill_n(env.At<int32_t>("action", r), 3, 0);
   ASSERT_EQ(env.Step(), BP_OK);
-  EXPECT_EQ(std::memcmp(env.Obs(0), env.Obs(1), env.Size("obs") * sizeof(float)), 0) << "both go on from the good map";
+  EXPECT_EQ(std::memcmp(env.Obs(0), env.Obs(1), env.Size("obs") * sizeof(float)), 0) << "both continue on the good map";
 }
 
 TEST(UavGrid, ResumesFromASnapshotBitForBit) {

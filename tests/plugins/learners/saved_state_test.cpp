@@ -54,7 +54,7 @@ std::string Refusal(const std::string& bytes, const std::function<void(const bp:
   } catch (const bp::Error& e) {
     return e.what();
   }
-  EXPECT_EQ(place.at, bytes.size()) << "nothing is left over";
+  EXPECT_EQ(place.at, bytes.size()) << "no byte is left over";
   return "";
 }
 

@@ -180,7 +180,7 @@ TEST(UavScripted, ThePlannerRejectsAnIncompleteMap) {
   EXPECT_THAT(none.error(), HasSubstr("set env.options.state_map: full"));
   Fixture untold("planner", {.map = false});
   EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "and not the grid's size, which would not help";
+  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "the grid's size would not help";
 }
 
 TEST(UavScripted, WithoutAMapItNeedsTheGridsSize) {

@@ -119,7 +119,7 @@ TEST_F(SamplerTest, PressureAndTheMachinesLoadHaveColumnsOfTheirOwn) {
   Put("proc/stat", "cpu  30 0 0 10 0 0 0 0 0 0\n");
   stalled("cpu", 7'700'000), stalled("io", 9'100'000);
   const auto now = Read(2 * kSecond_ns);
-  EXPECT_NEAR(now.at("psi_cpu_some_pct"), 35, 1e-6) << "what was before the last reading does not count";
+  EXPECT_NEAR(now.at("psi_cpu_some_pct"), 35, 1e-6) << "time before the last reading does not count";
   EXPECT_EQ(now.at("psi_memory_some_pct"), 0);
   EXPECT_EQ(now.at("psi_io_some_pct"), 100) << "the file is read later than the clock";
   EXPECT_EQ(now.at("cpu_system_pct"), 75);
@@ -133,7 +133,7 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x24);
   EXPECT_EQ(now.at("gpu_throttled_pct"), 100);
   EXPECT_EQ(now.at("sm_util_pct"), 40);
-  EXPECT_EQ(now.at("gpu_whole_device"), 1) << "it is not the trial's process that asks here";
+  EXPECT_EQ(now.at("gpu_whole_device"), 1) << "the test, not the trial, calls it";
 }
 
 TEST_F(SamplerTest, AnIdleGpuIsNotThrottled) {

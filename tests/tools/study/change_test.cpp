@@ -59,7 +59,7 @@ TEST(Change, KeysOutsideTheIdentityDoNotChangeLearning) {
   EXPECT_TRUE(CanChangeLearning({"", "", FixOf("learner.options.epochs", 10, 5)}));
   Change both{"", "", FixOf("rollout.threads", 1, 2)};
   both.fix.also = {{"learner.options.shards", 2}};
-  EXPECT_TRUE(CanChangeLearning(both)) << "what has to change with it counts too";
+  EXPECT_TRUE(CanChangeLearning(both)) << "dependent changes count, too";
 }
 
 TEST(Change, IsAppliedWithItsDependentValues) {

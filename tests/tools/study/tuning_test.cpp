@@ -135,7 +135,7 @@ TEST(Tuning, AStepTooSmallToBeShownIsTriedTwiceAsFar) {
   const Tuning tuning = TuneAll(&runs);
   ASSERT_GE(tuning.steps.size(), 2u);
   EXPECT_EQ(tuning.steps[0].why, "no gain beyond noise");
-  EXPECT_EQ(tuning.steps[1].change.fix.from, 64) << "beside the setting as it still is";
+  EXPECT_EQ(tuning.steps[1].change.fix.from, 64) << "from the unchanged setting";
   EXPECT_EQ(tuning.steps[1].change.fix.to, 16);
 }
 
@@ -165,7 +165,7 @@ TEST(Tuning, TheHeadroomBelongsToTheKeptSetting) {
   MadeUpRuns slower;
   slower.proposed = {kEpochs};
   slower.speed = [](const auto& at) { return 100.0 * at.at(kEpochs); };
-  EXPECT_EQ(TuneAll(&slower).headroom, 9) << "with the eight that it had";
+  EXPECT_EQ(TuneAll(&slower).headroom, 9) << "with the original eight";
 }
 
 TEST(Tuning, AMeasureThatShouldFallIsBetterWhenItDoes) {

@@ -182,7 +182,7 @@ class FlawedFiles : public testing::TestWithParam<FlawedFile> {};
 
 TEST_P(FlawedFiles, AreFoundByTheirCase) {
   const std::string file = FileOf(std::string("monitor_") + GetParam().file);
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << "is not built here";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "not built here";
   const CaseResult result = Validated(file, "").Run(GetParam().found_by);
   EXPECT_EQ(result.verdict, GetParam().verdict)
       << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  " << result.found;

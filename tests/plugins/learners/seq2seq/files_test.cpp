@@ -118,7 +118,7 @@ TEST_F(FilesTest, AFolderReadBackIsTheModelThatWasSaved) {
   EXPECT_EQ(read.dropout, .25);
   const json file = json::parse(read.json);
   EXPECT_EQ(file["id2label"]["0"], "a");
-  EXPECT_EQ(file["dtype"], "float32") << "as the tensors are";
+  EXPECT_EQ(file["dtype"], "float32") << "like the tensors";
   EXPECT_FALSE(file.contains("torch_dtype"));
 }
 
@@ -197,7 +197,7 @@ TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
   EXPECT_EQ(read.length_penalty, 2.0);
   EXPECT_EQ(read.early_stopping, EarlyStopping::kYes);
   EXPECT_EQ(config.forced_bos_token_id, 0);
-  EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers takes forced tokens from this file alone";
+  EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers reads forced tokens only from this file";
 }
 
 TEST_F(FilesTest, RejectsAnUnsupportedGenerationConfig) {

@@ -169,7 +169,7 @@ TEST(Seq2seq, RejectsLabelsWithOtherEndsThanTheModels) {
     EXPECT_EQ(fresh.Update(Group(others, 4, false)), BP_E_CONFIG);
     EXPECT_EQ(fresh.State(), before);
     EXPECT_EQ(fresh.Plan().kind, BP_REQ_DATA);
-    EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are made up";
+    EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are random";
     return fresh.error();
   };
   EXPECT_THAT(refusal(2, 3, 0),

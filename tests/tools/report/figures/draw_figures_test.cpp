@@ -103,7 +103,7 @@ TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsOnlyThatFigure) {
   EXPECT_THAT(drawings.missing.at("wrong"), testing::StartsWith("no wrong.png: "));
   EXPECT_TRUE(drawings.svg.contains("good") && Has("good.png"));
   EXPECT_FALSE(Has("wrong.png") || Has("figures/wrong.svg"));
-  EXPECT_TRUE(Has("figures/wrong.vl.json")) << "to be looked at";
+  EXPECT_TRUE(Has("figures/wrong.vl.json")) << "a person can inspect it";
 }
 
 TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {

@@ -108,7 +108,7 @@ TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
     const json file = json::parse(text), &view = views.at(name);
     EXPECT_EQ(std::string::npos, view.dump().find("\"@")) << name;
     for (const auto& [key, value] : file.items()) EXPECT_EQ(key != "parts", view.contains(key)) << name << ": " << key;
-    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": nothing is left out";
+    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": no field is missing";
   }
 }
 
@@ -123,7 +123,7 @@ TEST(Charts, ShowTheRowsOfTheirPanelAndFieldsThatRowsHave) {
     for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << name << ": " << field;
     EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]) << name;
     const std::string dump = view.dump();
-    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": a pointer learns more";
+    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": the tooltip has more fields";
     EXPECT_NE(without_legend.contains(name), dump.find("\"bind\":\"legend\"") != std::string::npos) << name;
   }
 }
@@ -170,7 +170,7 @@ TEST(TablePanel, WithoutRoomItReportsTheNumberOfOmittedRows) {
   for (const json& cell : view["layer"].back()["data"]["values"]) texts.push_back(cell["text"]);
   EXPECT_THAT(texts, testing::ElementsAre("setting", "speed", "s0", "1", "s1", "1", "s2", "1", "s7", "1",
                                           "and 4 more in the report", "bold: recommended"))
-      << "an emphasised row stays";
+      << "an emphasised row is kept";
 }
 
 }  // namespace

@@ -188,9 +188,9 @@ TEST(AbReport, HasScoresOnOneScaleAndAProfileForSeveralTasks) {
   ASSERT_EQ(rows.size(), 2 * 101u);
   EXPECT_EQ(rows[0]["value"], 1) << "every score is above 0";
   EXPECT_EQ(rows[30]["name"], "a");
-  EXPECT_EQ(rows[30]["value"], 0.5) << "those of flat are above 0.3";
+  EXPECT_EQ(rows[30]["value"], 0.5) << "scores on flat are above 0.3";
   EXPECT_EQ(rows[30]["low"], 0.5) << "drawn inside each task";
-  EXPECT_EQ(rows[101 + 60]["value"], 0.5) << "those of steep are above 0.6";
+  EXPECT_EQ(rows[101 + 60]["value"], 0.5) << "scores on steep are above 0.6";
   EXPECT_EQ(rows[100]["value"], 0);
 }
 

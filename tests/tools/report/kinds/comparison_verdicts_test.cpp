@@ -75,9 +75,9 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
   Compare(Scored(1, high, "seconds_per_episode"), Scored(2, low, "seconds_per_episode"), "seconds_per_episode");
   EXPECT_EQ("better", Verdict());
   Compare(Scored(1, low, "ep/x"), Scored(2, high, "ep/x"), "ep/x");
-  EXPECT_EQ("more", Verdict()) << "nobody said which way is better";
+  EXPECT_EQ("more", Verdict()) << "the direction is unknown";
   Compare(Scored(1, low, "ep/x"), Scored(2, high, "ep/x"), {{"measure", "ep/x"}, {"direction", "down"}});
-  EXPECT_EQ("worse", Verdict()) << "as the file says";
+  EXPECT_EQ("worse", Verdict()) << "as the file sets it";
   std::vector<TrialData> base = Scored(1, low, "train/loss");
   for (TrialData& trial : base) trial.registered["train/loss"] = {"nats", -1, ""};
   Compare(base, Scored(2, high, "train/loss"), "train/loss");
@@ -218,7 +218,7 @@ TEST_F(Verdicts, WaitForTrialsThatAreRunAgain) {
   refused.seed = 4, refused.trial_id += "-4";
   point.push_back(refused);
   Compare(Scored(1, {1, 2, 3, 4}), point);
-  EXPECT_EQ("incomplete", Verdict()) << "it will not end otherwise, and three of four are no evidence for all";
+  EXPECT_EQ("incomplete", Verdict()) << "the failed seed stays missing, and three of four are no evidence for all";
 }
 
 TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {
@@ -233,11 +233,11 @@ TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {
   Compare(base, with_floors(point, 5, 10));
   EXPECT_EQ("better", Verdict());
   Compare(base, with_floors(point, 5, 11));
-  EXPECT_EQ("not better than doing nothing", Verdict()) << "the better of both floors lies in its interval";
+  EXPECT_EQ("not better than doing nothing", Verdict()) << "its interval contains the better of both baselines";
   Compare(base, with_floors(point, 990, 5));
   EXPECT_EQ("not better than doing nothing", Verdict());
   Compare(base, with_floors(point, 990, 5), {{"measure", "100 * eval/return"}, {"direction", "up"}});
-  EXPECT_EQ("not better than doing nothing", Verdict()) << "the floors are scaled alike";
+  EXPECT_EQ("not better than doing nothing", Verdict()) << "both baselines have the same scale";
   Compare(base, with_floors(point, 990, 5), {{"measure", kMeasure}, {"direction", "down"}});
   EXPECT_EQ("not better than doing nothing", Verdict()) << "uniform actions cost less";
 }

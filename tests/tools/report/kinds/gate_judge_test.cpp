@@ -11,7 +11,7 @@ TEST(GateJudge, ReportsTheNumberOfSeedsNeeded) {
             "1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(3, 2, 0.05),
             "2 seeds against 3 of the baseline can never show a change at 5 %; use 3 or more.");
-  EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "another reason is told";
+  EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "a different reason is reported";
 }
 
 TEST(GateJudge, RejectsABaselineOfOneSeed) {

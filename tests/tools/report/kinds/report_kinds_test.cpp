@@ -172,7 +172,7 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   whole.why_ended = "done";
   EXPECT_THAT(ParallelEfficiencyReport({whole}, Context("parallel_efficiency")).verdict,
               ::testing::Contains("1 of 2 settings have no result; the table lists the reasons."))
-      << "settings that no sentence about a stopped batch reports";
+      << "settings that the sentence about a stopped batch omits";
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));
@@ -317,7 +317,7 @@ TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {
   ASSERT_EQ(1u, rows({level, curve}, "level").size());
   EXPECT_EQ(30, rows({level, curve}, "level")[0]["value"]);
   EXPECT_EQ(2u, rows({level, curve}, "mean").size());
-  EXPECT_EQ(1u, rows({level}, "spot").size()) << "nothing has a width";
+  EXPECT_EQ(1u, rows({level}, "spot").size()) << "there is no other curve";
 }
 
 TEST(ComparisonReport, DrawsTheFilesFigures) {

@@ -184,7 +184,7 @@ TEST(SearchReport, TheBestSoFarNeverFallsAndPrunedTrialsDoNotRaiseIt) {
   EXPECT_EQ(trials[1]["place"], 99);
   EXPECT_EQ(trials[1]["_lr"], "0.01");
   EXPECT_TRUE(trials[4]["value"].is_null());
-  EXPECT_EQ(trials[4]["place"], 3) << "at the lowest, where it is in sight";
+  EXPECT_EQ(trials[4]["place"], 3) << "at the lowest value, which is visible";
 }
 
 TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
@@ -198,7 +198,7 @@ TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
   EXPECT_EQ(best[1]["said"], "ppo");
   EXPECT_EQ(best[2]["place"], 1);
   EXPECT_EQ(RowsOf(figure, "A line for each trial", "pruned").back()["place"], 0.5);
-  EXPECT_EQ(RowsOf(figure, "A line for each trial", "complete").front()["standing"], 1) << "the worst of two";
+  EXPECT_EQ(RowsOf(figure, "A line for each trial", "complete").front()["standing"], 1) << "the worse of two";
 }
 
 TEST(SearchReport, EachSuggestionIsARow) {

@@ -198,7 +198,7 @@ TEST(DivergedRuns, CountInACommandsOwnMeasure) {
   loss.direction = -1;
   EXPECT_THAT(Scoring(combined, points).Scores(1, loss).values, testing::ElementsAre(20, 21, 22, 22));
   EXPECT_EQ(Scoring(combined, points).Scores(1, loss).diverged, 1u);
-  EXPECT_THAT(Scoring(combined, points).Scores(1, speed).values, testing::SizeIs(3)) << "no speed is worse for it";
+  EXPECT_THAT(Scoring(combined, points).Scores(1, speed).values, testing::SizeIs(3)) << "no speed is reduced by it";
   EXPECT_EQ(Scoring(combined, points).Scores(1, speed).missing, 0u);
 }
 

@@ -99,7 +99,7 @@ TEST(TimeFigure, PartsOfABarAreTheTablesSharesInColoursOfTheirOwn) {
   EXPECT_THAT(reached, ElementsAre(testing::Pair("runners=1 envs=1", testing::DoubleNear(100, 1e-9)),
                                    testing::Pair("runners=2 envs=1", testing::DoubleNear(100, 1e-9))));
   EXPECT_LT(order["environment"], order["update"]);
-  EXPECT_LT(order["update"], order["idle"]) << "what is no work stands last";
+  EXPECT_LT(order["update"], order["idle"]) << "idle time comes last";
   const nlohmann::json scale = figure.panels[0]["layer"][0]["encoding"]["color"]["scale"];
   EXPECT_THAT(scale["domain"], ElementsAre("environment", "update", "unnamed", "idle"));
   EXPECT_EQ("#D0D0D0", scale["range"][3]) << "grey";
@@ -134,7 +134,7 @@ TEST_F(PhasesFigureTest, HasAPanelForEachPointWithEnoughStretches) {
   const Document document = ComparisonReport(
       {Set({WithLines(1, {0.5, 1, 1.5}), WithLines(2, {1, 1, 1, 1}), WithLines(4, {1, 1})})}, Context("comparison"));
   const Figure& figure = FigureOf(document, "phases_over_time");
-  ASSERT_EQ(2u, figure.panels.size()) << "two lines are no course of time";
+  ASSERT_EQ(2u, figure.panels.size()) << "two lines are too few";
   EXPECT_THAT(figure.alt, HasSubstr("of 2 of 3"));
   const auto rows = test_support::RowsOf(figure, "runners=1 envs=1", "stretch");
   ASSERT_EQ(3u, rows.size());
@@ -146,7 +146,7 @@ TEST_F(PhasesFigureTest, HasAPanelForEachPointWithEnoughStretches) {
   const nlohmann::json colour = figure.panels[0]["layer"][0]["encoding"]["color"];
   EXPECT_THAT(colour["scale"]["domain"], ElementsAre("environment step", "idle"));
   EXPECT_THAT(colour["scale"]["range"], ElementsAre("#0072B2", "#D0D0D0"));
-  EXPECT_EQ(colour, figure.panels[1]["layer"][0]["encoding"]["color"]) << "else Vega warns, and nothing is drawn";
+  EXPECT_EQ(colour, figure.panels[1]["layer"][0]["encoding"]["color"]) << "otherwise Vega warns and draws nothing";
   const auto used = BlocksOf<FigureUse>(document, "phases");
   EXPECT_EQ("phases_over_time", used.back().name);
 }

@@ -129,11 +129,11 @@ TEST(RenderHtml, LinksToFilesAreRelativeToThePage) {
   const std::string html =
       RenderHtml(document, {}, {out / "report", {{"", out / "report/x#.csv"}, {"the trials", out / "plan.jsonl"}}});
   EXPECT_TRUE(Contains(html, "<td><a href=\"../trials/id1/\">id1</a> <a href=\"../trials/id2/\">id2</a> id3</td>"))
-      << "what has not started has no folder";
+      << "a planned trial has no folder";
   EXPECT_TRUE(Contains(html, "<li><a href=\"x%23.csv\">x#.csv</a></li>"));
   EXPECT_TRUE(Contains(html, "<li><a href=\"../plan.jsonl\">plan.jsonl</a> the trials</li>"));
   EXPECT_TRUE(Contains(RenderHtml(document, {}, {root.path() / "elsewhere", {}}), "<a href=\"../a%20b/trials/id1/\">"));
-  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "no place, no links";
+  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "without a place there are no links";
 }
 
 TEST(RenderHtml, FoldedSectionsAndLiveDataHaveElementsOfTheirOwn) {
@@ -157,7 +157,7 @@ TEST(RenderHtml, ADrawingIsNextToItsSpecificationAndTheScriptOccursOnce) {
   const std::string html = RenderHtml(document, drawings);
   EXPECT_TRUE(
       Contains(html, "<g id=\"s-parallel-efficiency-analysis-a\" clip-path=\"url(#s-parallel-efficiency-analysis-a)\"/>"));
-  EXPECT_TRUE(Contains(html, "url(#s-resource-utilization-analysis-a)")) << "ids are a page's, not a drawing's";
+  EXPECT_TRUE(Contains(html, "url(#s-resource-utilization-analysis-a)")) << "ids must be unique in the page";
   EXPECT_TRUE(Contains(html, "\\u003c/script>\\u003cb>"));
   EXPECT_FALSE(Contains(html, "</script><b>"));
   const size_t first = html.find("window.vegaEmbed = '<\\/script><\\!--';");

@@ -50,7 +50,7 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
   EXPECT_EQ("base: small.yaml\n", ReadFile(folder_ / "recommended_balanced.yaml"));
   EXPECT_TRUE(Has("figures/speed.vl.json") && Has("figures/speed.svg") && Has("speed.png"));
   EXPECT_TRUE(report.notes.empty());
-  EXPECT_EQ(folder_ / "small_report.html", report.files.at(0)) << "what a person opens first";
+  EXPECT_EQ(folder_ / "small_report.html", report.files.at(0)) << "the file that a person opens first";
   for (const fs::path& file : report.files) {
     EXPECT_TRUE(fs::exists(file)) << file;
   }

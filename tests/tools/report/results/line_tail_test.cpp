@@ -50,7 +50,7 @@ TEST_F(LineTailTest, UnreadLinesAreReadNextTime) {
   EXPECT_EQ(Lines{"first"}, Read(8));
   EXPECT_EQ((Lines{"second", "third"}), Read());
   Write(std::string(100, 'x') + "\n");
-  EXPECT_EQ(Lines{std::string(100, 'x')}, Read(8)) << "one line has more than is read at once";
+  EXPECT_EQ(Lines{std::string(100, 'x')}, Read(8)) << "one line is longer than a read";
 }
 
 TEST_F(LineTailTest, ACutRewrittenOrReplacedFileIsReadFromItsStart) {
@@ -60,11 +60,11 @@ TEST_F(LineTailTest, ACutRewrittenOrReplacedFileIsReadFromItsStart) {
   EXPECT_TRUE(tail_.IsAnew());
   EXPECT_EQ(Lines{"one"}, Read());
   Write("eins\nzwei\n", std::ios::trunc);
-  EXPECT_TRUE(tail_.IsAnew()) << "longer than what was read, with other words";
+  EXPECT_TRUE(tail_.IsAnew()) << "longer than before, with different words";
   EXPECT_EQ((Lines{"eins", "zwei"}), Read());
   std::filesystem::rename(file_, folder_.path() / "old");
   Write("eins\nzwei\ndrei\n");
-  EXPECT_TRUE(tail_.IsAnew()) << "another file";
+  EXPECT_TRUE(tail_.IsAnew()) << "a different file";
   EXPECT_EQ((Lines{"eins", "zwei", "drei"}), Read());
   EXPECT_FALSE(tail_.IsAnew());
 }

@@ -105,7 +105,7 @@ TEST_F(RecommendationTest, BalancedHasAReturnThatIsNotShownToBeBelowTheBest) {
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490, 500}), WithReturns(2, 1900, {495, 505, 485, 495})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting));
   Analyse(Together(WithReturns(1, 1000, {500, 500, 500, 500}), WithReturns(2, 1900, {9, 9, 9, 9})));
-  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "no side has a spread: the exact test, p = 2 / 70";
+  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "neither has a spread: exact test, p = 2 / 70";
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490}), WithReturns(2, 1900, {400, 410, 390})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "three seeds show nothing";
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("; comparing returns needs 4 seeds"));

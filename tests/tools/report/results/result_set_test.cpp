@@ -265,7 +265,7 @@ TEST_F(ResultSetTest, WeighsASampleByItsDuration) {
   EXPECT_DOUBLE_EQ(40, wait.value) << "1 s of CPU time of 30 and 0.5 s of 60";
   EXPECT_DOUBLE_EQ(1, *cores.sd);
   EXPECT_EQ(2u, cores.n);
-  EXPECT_FALSE(cores.low || cores.high) << "samples that follow each other are not independent";
+  EXPECT_FALSE(cores.low || cores.high) << "successive samples are not independent";
 }
 
 TEST_F(ResultSetTest, WeighsSamplesEquallyWithoutTimes) {

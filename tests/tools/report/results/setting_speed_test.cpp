@@ -66,7 +66,7 @@ TEST(SettingSpeed, OneSeedKeepsTheIntervalOfItsRunAndHasNoVerdict) {
   const ParallelEfficiency found = Analyse({{1, 1, {1000}}, {2, 1, {1900}}});
   EXPECT_EQ("iterations", found.settings[0].sps->of);
   EXPECT_EQ(10, *found.settings[0].sps->sd);
-  EXPECT_FALSE(SpeedRatio(found.settings[1], found.settings[0]).low) << "iterations say nothing of the next run";
+  EXPECT_FALSE(SpeedRatio(found.settings[1], found.settings[0]).low) << "iterations give no interval for the next run";
   EXPECT_EQ("too few seeds", found.settings[1].band);
 }
 
@@ -106,7 +106,7 @@ TEST(BandWord, ComparesWithTheCoresIfRowsExceedThem) {
   EXPECT_NEAR(24.45, *found.settings[3].efficiency_pct, 1e-9);
   EXPECT_NEAR(97.8, *found.settings[3].core_efficiency_pct, 1e-9);
   EXPECT_EQ("excellent", found.settings[3].band);
-  EXPECT_EQ("good", found.settings[1].band) << "two rows on two cores: 75 % of the rows, whatever its one runner's core does";
+  EXPECT_EQ("good", found.settings[1].band) << "two rows on two cores: 75 % of the rows";
 }
 
 }  // namespace

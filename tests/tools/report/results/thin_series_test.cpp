@@ -42,7 +42,7 @@ TEST(ThinSeries, KeepsExtremesAndEndsForAnyLength) {
     EXPECT_EQ(std::max_element(all.begin(), all.end(), ByValue)->value,
               std::max_element(points.begin(), points.end(), ByValue)->value);
     for (size_t i = 0; i < points.size(); ++i) {
-      EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "no point that was not there";
+      EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "every point is an original one";
       if (i > 0) {
         EXPECT_LT(points[i - 1].x, points[i].x);
       }

@@ -122,7 +122,7 @@ TEST(Oversubscribed, IsSeenWithoutSamples) {
   Batch sampled;
   sampled.Measure("time/waiting_for_a_core_pct", 40).Measure("resources/run_queue_wait_pct", 2);
   for (const Finding& other : sampled.Diagnose().findings)
-    EXPECT_NE("oversubscribed", other.id) << "samples are of the trial at work";
+    EXPECT_NE("oversubscribed", other.id) << "samples describe the trial at work";
 }
 
 TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
@@ -334,7 +334,7 @@ TEST(CollectionBound, IsSilentAtItsThresholdWithEnoughRowsOrSlowEnvs) {
 
   Batch rows = Sequential();
   rows.Configure("rollout.num_envs_per_env_runner", 16).Configure("rollout.num_env_runners", 2);
-  EXPECT_THAT(Ids(rows.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "nothing is left to raise";
+  EXPECT_THAT(Ids(rows.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "no option is left to raise";
 
   Batch envs = Sequential();
   envs.Measure("phase/infer", 2).Measure("phase/env_step", 38);
