@@ -1,4 +1,4 @@
-// `run --apply`: the first change of a finding, as if it had been typed.
+// `run --apply`: the first change of a finding, as if the user had typed it.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Augmented random search as a user meets it: names of the field, the same bits however the work is cut, and CartPole in
+// Augmented random search as a user runs it: aliases of options, the same bits for any split of the work, and CartPole in
 // seconds.
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -10,7 +10,7 @@ namespace {
 
 class Ars : public ProgramTest {
  protected:
-  // Weights after `run FILE` with each setting alone.
+  // Weights after `run FILE` with each of the settings.
   std::vector<std::string> WeightsWith(const std::string& text, const std::vector<std::string>& settings) {
     Write("same.yaml", text);
     std::vector<std::string> weights;
@@ -47,7 +47,7 @@ budget: {iterations: 2}
   EXPECT_EQ(Result("names")["env_steps"], 2 * 5 * 2 * 2 * 6) << "no pole falls within 6 steps";
 }
 
-// With envs that start together a direction's return is the mean over them; all of them count for the step.
+// Envs that start at the same time: a direction's return is their mean, and the step counts all of them.
 TEST_F(Ars, EachDirectionAndSignPlaysOneEpisodePerEnv) {
   Write("envs.yaml", R"(experiment: envs
 env: {plugin: cartpole}
@@ -72,7 +72,7 @@ budget: {iterations: 2}
   EXPECT_THAT(run.err, testing::HasSubstr("top.yaml:3:47"));
 }
 
-// 4, 12 and 64 rows are fewer, about as many, and more than candidates; episodes of CartPole end at different times.
+// 4, 12 and 64 rows are fewer than the candidates, about as many, and more. CartPole's episodes end at different times.
 TEST_F(Ars, OnCartPoleTheCutOfTheWorkChangesNoBit) {
   CheckThatTheCutChangesNoBit(R"(experiment: same
 env: {plugin: cartpole}

@@ -1,4 +1,4 @@
-// Sweeps, and what their events say.
+// Sweeps and their events.
 #pragma once
 
 #include "places.hpp"

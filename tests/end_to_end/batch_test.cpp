@@ -1,4 +1,4 @@
-// Sweeps through the real program: every trial comes to its end, whatever the others do.
+// Sweeps through the real program: every trial ends, whatever the others do.
 #include "batch.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   };
   std::string words;
   for (const auto& [how, end] : wanted) {
-    if (kSanitized && how == "fill_memory") continue;  // a sanitizer reserves more than any limit allows
+    if (kSanitized && how == "fill_memory") continue;  // a sanitizer reserves more memory than any limit allows
     words += (words.empty() ? "" : ", ") + ("'" + how + "'");
   }
   Write("all.yaml", std::string("experiment: all") + kMisbehaving +
@@ -72,7 +72,7 @@ TEST_F(Batch, AnImmediateRetryFindsItsFolderUnlocked) {
   EXPECT_THAT(outcomes, testing::ElementsAre("signal", "signal"));
 }
 
-// A log that became descriptor 1 or 2 would take what others print.
+// A log with descriptor 1 or 2 would receive other output.
 TEST_F(Batch, NoFileGetsAClosedStandardDescriptor) {
   Write("closed.yaml", std::string("experiment: closed") + kMisbehaving);
   ASSERT_EQ(Run("run closed.yaml" + kWithFixtures).exit, 0);
@@ -108,7 +108,7 @@ TEST_F(Batch, WallTimeStopsTrialsGentlyAndKeepsTheirMetrics) {
   EXPECT_TRUE(std::filesystem::exists(Attempt("late").parent_path() / "checkpoint/checkpoint.bin"));
 }
 
-// A disk so small that the first trial's checkpoint does not fit; the second one's does.
+// The disk is too small for the first trial's checkpoint, but not for the second one's.
 TEST_F(Batch, AFullDiskCostsTheTrialThatFillsIt) {
   if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
   Write("full.yaml", R"(experiment: full
@@ -168,7 +168,7 @@ TEST_F(Batch, AdoptsAResultWithoutItsEventIntoEveryTable) {
   Write("adopt.yaml", std::string("experiment: adopt") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run = "run adopt.yaml" + kWithFixtures;
   ASSERT_EQ(Run(run).exit, 0);
-  // As if the supervisor had been killed right after the last trial's end.
+  // Simulates a kill of the supervisor right after the last trial's end.
   std::string kept;
   for (const nlohmann::json& event : Events("adopt")) {
     if (event["kind"] == "session.end" || (event["kind"] == "attempt.end" && event["seq"] > 3)) continue;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class Check : public BatchTest {
  protected:
-  // The process that checks, once there is one other than `before`; 0: there comes none.
+  // Waits for a check process other than `before`; 0 if there is none.
   pid_t CheckAfter(pid_t before = 0) const {
     pid_t check = 0;
     Until([&] {
@@ -101,7 +101,7 @@ TEST_F(Check, ReportsAfterACtrlCThatNoTrialWasStarted) {
   EXPECT_EQ(again.exit, 0) << again.err;
 }
 
-// Two points, three seeds and two learners; each crash has other last words.
+// Two points, three seeds and two learners; each crash has different last words.
 TEST_F(Check, ReportsAPluginThatCrashesOnce) {
   Write("crash.yaml", std::string("experiment: crash") + kMisbehaving +
                           "sweep: {grid: {env.options.size: [1, 2], learner.options.horizon: [16, 32]}, seeds: {n: 3}}\n");

@@ -1,4 +1,4 @@
-"""Headless Chromium, driven through its pipe: one tab, what its script and network do, pictures of it."""
+"""Headless Chromium, driven through its pipe: one tab, its script errors and network requests, and screenshots."""
 import base64
 import json
 import os
@@ -42,7 +42,7 @@ function wordsOf(figure) {
   }
 }
 """
-# Runs axe-core, whose script stands in the page.
+# Runs axe-core, whose script is in the page.
 AXE = """(async () => (await axe.run(document, {resultTypes: ['violations']})).violations
   .filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id + ': ' + one.nodes[0].html.slice(0, 200)))()"""
 
@@ -103,7 +103,7 @@ class Chromium:
             self.events.append(answer)
 
     def evaluate(self, expression):
-        """The value of JavaScript, awaited."""
+        """The value of a JavaScript expression; waits for promises."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression[:80]}: {result['exceptionDetails'].get('exception', {}).get('description')}")
@@ -139,7 +139,7 @@ class Chromium:
         return self.evaluate(AXE)
 
     def click(self, selector):
-        """With the mouse, in the middle of the first such element."""
+        """Clicks in the middle of the first such element."""
         place = self.evaluate(f"""(() => {{
           const element = document.querySelector({json.dumps(selector)});
           element.scrollIntoView({{block: 'center'}});
@@ -150,7 +150,7 @@ class Chromium:
             self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
     def complaints(self):
-        """Failed scripts and requests, messages on the console, and requests for anything but files of this disk."""
+        """Failed scripts and requests, console messages, and requests for anything but local files."""
         found = []
         for event in self.events:
             parameters = event.get("params", {})

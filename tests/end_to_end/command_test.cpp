@@ -35,7 +35,7 @@ class TrialByCommand : public BatchTest {
     return all;
   }
 
-  // Those that a command has started: they run in folders below the test's.
+  // Processes that a command started: they run in folders below the test's.
   bool Runs(const std::vector<std::string>& words) const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::error_code error;
@@ -99,13 +99,13 @@ sweep: {grid: {learner.options.lr: [0.5, 2]}, seeds: {n: 2, first: 7}}
                                    std::filesystem::absolute(folder.path()).string() + " " + dir_.string() + " None"));
   }
   EXPECT_EQ(trials, 4u);
-  // As a plugin's measures: in the table of all trials and in the report.
+  // As for a plugin's measures: in the table of all trials and in the report.
   const Finished csv = Run("export csv " + Out("search").string());
   ASSERT_EQ(csv.exit, 0) << csv.err;
   const Finished status = Run("status " + Out("search").string());
   EXPECT_EQ(status.exit, 0) << status.err;
   EXPECT_THAT(ReadFile(Out("search") / "report/run_report.md") + run.out, HasSubstr("return"));
-  // The same command has nothing left to do.
+  // The same command has no trial left to run.
   EXPECT_EQ(Run("run search.yaml").exit, 0);
   const std::vector<json> events = Events("search");
   EXPECT_EQ(std::count_if(events.begin(), events.end(), [](const json& event) { return event["kind"] == "attempt.start"; }), 4);
@@ -401,7 +401,7 @@ compare:
   EXPECT_THAT(run.out, HasSubstr("better"));
 }
 
-// 100 reports. The word selects the values that are not finite.
+// 100 reports. The word selects the non-finite values.
 const std::string kNotFinite = R"(
 import json
 nan, inf, way = float("nan"), float("inf"), sys.argv[1]
@@ -446,7 +446,7 @@ report: {kind: comparison, columns: [return, eval/return], select: {metric: retu
   EXPECT_EQ(results["alternating"]["return"]["n"], 5);
   EXPECT_EQ(results["never"]["return"]["mean"], nullptr);
   EXPECT_THAT(results["never"]["warnings"].dump(), HasSubstr("metric 'return' never had a finite value, so it has no result"));
-  // The words at the end: a value, a cell or a remark for each of them.
+  // One word per value, cell or remark at the end.
   const std::string report = ReadFile(Out("ends") / "report/comparison_report.md");
   const auto row = [&](const std::string& way) {
     const size_t at = report.find("| way=" + way + " ");
@@ -473,7 +473,7 @@ TEST_F(TrialByCommand, DivergenceFollowsItsPolicyAndNoKeyOutsideTheIdentity) {
   Write("infeasible.yaml", learner + "on_failure: {nan: infeasible}\n");
   const Finished infeasible = Run("run infeasible.yaml");
   EXPECT_THAT(infeasible.out + infeasible.err, HasSubstr("infeasible: INFEASIBLE (nan)"));
-  // A key outside the identity does not decide.
+  // Keys outside the identity do not decide.
   Write("shown.yaml", R"(
 learner: {command: [python3, ends.py, middle]}
 output: {live: [unlisted]}

@@ -1,4 +1,4 @@
-// `compare`: which arm is better, look after look.
+// `compare`: the better arm, look after look.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -21,11 +21,11 @@ evaluation: {episodes: 10}
 monitors: []
 )";
 const std::string kStays = "  arms: [{name: learns}, {name: stays, learner: {plugin: random}}]\n";
-// Scores that differ, and means that do not.
+// Different scores with equal means.
 const std::string kSame = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.052}]\n";
 const std::string kIdentical = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.0500001}]\n";
 
-// The same with a learner that does not learn.
+// The same with a learner that learns nothing.
 std::string Uniform() {
   std::string text = kLearns;
   const size_t line = text.find("learner: ");
@@ -108,7 +108,7 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
   const pid_t pid = StartCommand("exec setsid " BACKPLANE_BINARY_DIR "/bin/backplane compare learns.yaml");
   ASSERT_TRUE(Until([&] { return Starts("learns") >= 3; })) << ErrorsOf(pid);
-  kill(-pid, SIGINT);  // as the terminal does: to the whole group
+  kill(-pid, SIGINT);  // to the whole group, as the terminal does
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
   EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  resume: "), HasSubstr("backplane compare learns.yaml\n")));
@@ -192,7 +192,7 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page,
               AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
-  // The same from the folder, whose file names the task of each arm.
+  // The same from the folder, whose file has the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, StartsWith("learns wins over all 2 tasks: learns is better than stays on "));

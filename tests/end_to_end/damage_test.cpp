@@ -49,7 +49,7 @@ class DamagedResults : public ProgramTest {
   }
 };
 
-// As `: > FILE` leaves them.
+// Empty, as after `: > FILE`.
 TEST_F(DamagedResults, NameEmptyRecordsInEveryCommand) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
@@ -185,7 +185,7 @@ stages:
 )");
   ASSERT_EQ(Run("run steps.yaml").exit, 0);
   const fs::path out = Out("steps");
-  // As if the supervisor had been killed when the first stage had ended.
+  // Simulates a kill of the supervisor at the end of the first stage.
   std::string events, id;
   for (const nlohmann::json& event : Events("steps")) {
     events += event.dump() + "\n";
@@ -206,9 +206,9 @@ stages:
   EXPECT_EQ(Run("status outputs/steps").exit, 0);
 }
 
-// A trial that was stopped has its lines in two attempts' folders, and both belong to it.
+// The lines of a stopped trial are in two attempts' folders, and both belong to it.
 TEST_F(DamagedResults, AreFoundInEveryAttemptThatCounts) {
-  // An iteration takes 5 ms at least: it is killed long before its end.
+  // An iteration takes at least 5 ms, so the kill comes long before the end.
   Write("long.yaml", R"(experiment: long
 env: {plugin: unsettles}
 learner: {plugin: upsets, options: {ticks: 1, tick_ms: 5}}
@@ -240,7 +240,7 @@ TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
   Write("two.yaml", kTwoSeeds);
   setenv("LD_PRELOAD", BACKPLANE_BINARY_DIR "/tests/tells_syncs.so", 1);
   setenv("TELLS_SYNCS", (dir_ / "syncs").c_str(), 1);
-  if (kSanitized) setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);  // it finds all that it needs also as the second
+  if (kSanitized) setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);  // also works if it is loaded second
   const Finished run = Run("run two.yaml --set checkpoint.every_iterations=2");
   for (const char* name : {"LD_PRELOAD", "TELLS_SYNCS", "ASAN_OPTIONS"}) unsetenv(name);
   ASSERT_EQ(run.exit, 0) << run.err;

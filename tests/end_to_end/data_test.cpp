@@ -14,7 +14,7 @@ using testing::UnorderedElementsAre;
 class DataTrials : public ProgramTest {
  protected:
   static constexpr char kFixtures[] = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
-  // 103 items, groups of 8: 12 whole ones and a short one in each epoch.
+  // 103 items in groups of 8: each epoch has 12 whole groups and a short one.
   void WriteFile(const std::string& name, const std::string& more) {
     Write(name + ".yaml", "experiment: " + name + R"(
 env: {plugin: numbers, options: {items: 103, capacity: 6}}
@@ -24,7 +24,7 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   Finished RunFile(const std::string& name, const std::string& more = "") {
     return Run("run " + name + ".yaml" + kFixtures + more);
   }
-  // The lines of metrics.jsonl, whole.
+  // Whole lines of metrics.jsonl.
   std::vector<nlohmann::json> WithTimes(const std::string& experiment, int attempt = 1) {
     return Lines(Attempt(experiment, attempt) / "metrics.jsonl");
   }
@@ -202,7 +202,7 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
     EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "reported twice";
 }
 
-// The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
+// The env requests a stop of the trial during the evaluation after iteration 3, and the supervisor retries it.
 TEST_F(DataTrials, StoppedDuringAnEvaluationHaveTheLinesOfUndisturbedOnes) {
   const auto run = [this](const std::string& name, const std::string& mark) {
     Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, mark: '" + mark + R"('}}

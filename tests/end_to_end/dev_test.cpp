@@ -16,7 +16,7 @@ using testing::Not;
 
 class DevCommand : public BatchTest {
  protected:
-  // As a linker or a copy would: into the file that is there.
+  // Overwrites the existing file, as a linker or a copy does.
   void Put(const std::string& bytes, const std::string& name) { std::ofstream(dir_ / name) << bytes; }
   bool Says(pid_t dev, const std::string& words) const {
     return Until([&] { return ErrorsOf(dev).find(words) != std::string::npos; }, 120);
@@ -51,7 +51,7 @@ monitors: []
   ASSERT_TRUE(Iterate("builds", 1));
   Put(bytes.substr(0, bytes.size() / 2), "env_cartpole.so");
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  EXPECT_FALSE(TrialProcesses().empty());  // of the first build, whose file is a copy
+  EXPECT_FALSE(TrialProcesses().empty());  // the first build runs from a copy of its file
   EXPECT_THAT(ErrorsOf(dev), testing::AllOf(Not(HasSubstr("build 2")), Not(HasSubstr("error"))));
   Put(bytes, "env_cartpole.so");
   ASSERT_TRUE(Says(dev, "build 2 runs ")) << ErrorsOf(dev);

@@ -36,7 +36,7 @@ sweep: {seeds: {n: 2}}
   void Script(const std::string& name, const std::string& text) {
     std::filesystem::permissions(Write("bin/" + name, "#!/bin/sh\n" + text + "\n"), std::filesystem::perms::owner_all);
   }
-  // Slurm that takes arrays, and lists of them what squeue is to print.
+  // A Slurm that accepts arrays; squeue prints the given lines.
   void FakeSlurm(const std::string& squeue) {
     Script("sbatch",
            "test \"$1\" = --version && exec echo slurm 22\nprintf '%s\\n' \"$@\" > sbatch.words; cat > sbatch.script; echo 12");
@@ -68,7 +68,7 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, HasSubstr("apt-get install slurm-client"));
   EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: sbatch does not work here"));
-  Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
+  Script("python", "exec python3 -S -s -E \"$@\"");  // hides the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);
   EXPECT_THAT(ray.err, HasSubstr("does not have the package ray"));
@@ -153,7 +153,7 @@ class ClusterPrograms : public EngineOption {
   ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }
 
   static constexpr char kVersion[] = "test \"$1\" = --version && exec echo slurm 22\n";
-  // Arrays 12, 13, ... of one worker each. It runs next to the batch as on a node. squeue lists them.
+  // Arrays 12, 13, ... of one node agent each, which runs in parallel with the batch as on a node. squeue lists them.
   void LiveSlurm(const std::string& squeue_first = "") {
     Script("sbatch", std::string(kVersion) +
                          "n=$(( $(cat arrays 2>/dev/null || echo 11) + 1 )); echo $n > arrays; cat > sbatch.script\n"
@@ -165,7 +165,7 @@ class ClusterPrograms : public EngineOption {
                          "echo ${f#worker.} 0 $state; done");
     Script("scancel", "echo \"$@\" >> scancel.words");
   }
-  // Two trials by command that take `seconds`, with a sign of life now and then.
+  // Two trials by command that take `seconds`, with an occasional sign of life.
   void WriteSlow(double seconds) {
     Write("slow.py",
           "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nn = 0\n"
@@ -280,7 +280,7 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
   EXPECT_TRUE(ScriptsAreGone());
 }
 
-// The trials end the worker that runs them, as a node that dies would.
+// The trials kill their node agent, as the end of a node does.
 TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   LiveSlurm();
   Write("dies.py",
@@ -306,7 +306,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   EXPECT_EQ(nlohmann::json::parse(json.out)["trials"][0]["lost_nodes"], 4);
 }
 
-// A program instead of engine.python. It answers like Ray's driver, or wrongly as the file `fault` requests.
+// Replaces engine.python. It answers like Ray's driver, or wrongly as the file `fault` requests.
 constexpr char kDriver[] = R"py(#!/usr/bin/env python3
 import json, os, re, signal, subprocess, sys, time
 fault = open(os.path.dirname(os.path.abspath(__file__)) + "/fault").read()

@@ -43,7 +43,7 @@ ALIASES = {"sps": "charts/SPS", "return": "charts/episodic_return"}
 
 
 def series(line):
-    """The numbers of a line of metrics.jsonl by name, written down here a second time: the C++ side has its own."""
+    """The numbers of a line of metrics.jsonl by name, parsed independently of the C++ code."""
     found = {"episodes": line["episodes"]}
     for prefix, episodes, metrics in (("", line, "ep"), ("eval/", line.get("eval", {}), "metrics")):
         means = {"return": episodes.get("return"), **episodes.get(metrics, {})}
@@ -61,7 +61,7 @@ def as_float32(value):
 
 
 def recorded(trial):
-    """name -> {step: value}; an attempt takes back what those before it say of its first step and later ones."""
+    """name -> {step: value}; an attempt replaces earlier attempts' values from its first step on."""
     values = {}
     for file in sorted(trial.glob("attempt-*/metrics.jsonl")):
         lines = list(map(json.loads, file.read_text().splitlines()))
@@ -124,7 +124,7 @@ def follow_then_interrupt(program, folder):
 
 
 def kill_between_checkpoints(program, folder):
-    """Runs an experiment whose trial is killed once, as the kernel does when memory runs out, and is tried again by itself."""
+    """Runs an experiment whose trial is killed once, as the kernel does when memory runs out, and is retried automatically."""
     (folder / "killed.yaml").write_text(KILLED)
     run = subprocess.Popen([program, "run", "killed.yaml"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not any(file.read_text().count("\n") > 350 for file in folder.glob("outputs/killed/trials/*/attempt-1/metrics.jsonl")):

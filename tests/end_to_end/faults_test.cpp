@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// With the thread sanitizer a process takes seconds, and these rows have little that it looks at: it gets one in eight.
+// A process takes seconds with the thread sanitizer, which finds little in these rows: it runs one in eight.
 #if defined(__SANITIZE_THREAD__)
 constexpr size_t kEvery = 8;
 #else
@@ -28,15 +28,15 @@ constexpr size_t kEvery = 1;
 
 struct Fault {
   const char* name;
-  const char* outcome;  // of the trial; "signal" where the process died of it
+  const char* outcome;  // the trial's; "signal" if the process died of one
   const char* blamed;   // "env.faulty", "learner.faulty"
-  const char* words;    // of the sentence
+  const char* words;    // part of the error
   const char* actions = "box";
 };
 
 constexpr char kEnv[] = "env.faulty", kLearner[] = "learner.faulty";
 
-// By the env's option `fault`.
+// Faults of the env, by its option `fault`.
 constexpr Fault kEnvFaults[] = {
     {"create_throws", "plugin", kEnv, "let an exception out: out of create"},
     {"create_throws_int", "plugin", kEnv, "let an exception out that is not a std::exception"},
@@ -99,7 +99,7 @@ constexpr Fault kEnvFaults[] = {
     {"source_throws", "plugin", kEnv, "out of source"},
 };
 
-// By the learner's.
+// Faults of the learner.
 constexpr Fault kLearnerFaults[] = {
     {"create_throws", "plugin", kLearner, "out of create"},
     {"create_null", "plugin", kLearner, "create: expected an instance, got NULL"},
@@ -163,7 +163,7 @@ constexpr Fault kLearnerFaults[] = {
     {"tensors_no_list", "plugin", kLearner, "extension bp.learner.tensors/1: expected 1 names and tensors, got NULL"},
 };
 
-// While it takes up the state of a checkpoint that was whole when it was written.
+// Faults while loading the state of a checkpoint that was correct when written.
 struct LoadFault {
   const char *who, *fault, *words;
 };
@@ -297,7 +297,7 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
   constexpr const char* by_env[] = {"row_before",   "row_behind",   "behind",      "before",
                                     "clips_action", "reset_reward", "terminated_7"};
   constexpr const char* by_learner[] = {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"};
-  constexpr size_t every = kLooksForRaces ? 4 : 1;  // two of the env's and one of the learner's
+  constexpr size_t every = kLooksForRaces ? 4 : 1;  // two faults of the env and one of the learner
   for (size_t i = 0; i < std::size(by_env); i += every) EXPECT_EQ(blamed("env", by_env[i]), "env.faulty plugin") << by_env[i];
   for (size_t i = 0; i < std::size(by_learner); i += every)
     EXPECT_EQ(blamed("learner", by_learner[i]), "learner.faulty plugin") << by_learner[i];

@@ -235,7 +235,7 @@ def player(program):
 
 
 def in_the_report(program):
-    """Films that lie in the folders of trials stand in the page of the report."""
+    """The page of the report contains films that are in the folders of trials."""
     check(program.call("render", "fly", STRAIGHT, "--episode", "1").returncode == 0, "render without --to")
     done = program.call("report", "fly")
     check(done.returncode == 0, "report: " + done.stderr)

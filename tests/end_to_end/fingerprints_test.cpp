@@ -1,4 +1,4 @@
-// Two runs that should be equal: `compare --bits` and `replay` say that they are, or where they part.
+// Two runs that should be equal: `compare --bits` and `replay` report their equality or the first difference.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class FingerprintsOfRuns : public ProgramTest {
  protected:
-  // Runs the experiment `name` of the learner that can change a bit.
+  // Runs the experiment `name` with the learner that can flip a bit.
   void RunFlips(const std::string& name, const std::string& more = "", const std::string& learner = "flips") {
     const Finished run = Run(CommandOf(name, more, learner));
     ASSERT_EQ(run.exit, 0) << run.err;

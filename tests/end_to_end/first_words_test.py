@@ -1,4 +1,4 @@
-"""Types every line of docs/first-words.md, in its order, and holds the answers against the page.
+"""Types every line of docs/first-words.md in order, and compares the answers with the page.
 
 usage: first_words_test.py PROGRAM PAGE
 """

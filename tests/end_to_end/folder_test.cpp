@@ -31,7 +31,7 @@ monitors: []
     trial_ = Attempt("long").parent_path().filename();
     meddled_ = std::chrono::steady_clock::now();
   }
-  // The batch ends by itself: within a second it notices, and then its trial saves itself.
+  // The batch notices within a second and ends by itself; then its trial saves its state.
   std::string HowItEnded() {
     const Finished run = Wait(batch_);
     EXPECT_EQ(run.exit, 1) << run.out << run.err;
@@ -89,7 +89,7 @@ TEST_F(Folder, ARemovedLockEndsTheBatch) {
   EXPECT_THAT(State(out_), HasSubstr("KILLED"));
 }
 
-// The supervisor cannot look while it is stopped; the locks speak for it.
+// The supervisor cannot answer while it is stopped, but its lock shows that it exists.
 TEST_F(Folder, ASecondRunIsLockedOutWhileTheFirstIsSuspended) {
   StartBatch();
   kill(batch_, SIGSTOP);
@@ -98,7 +98,7 @@ TEST_F(Folder, ASecondRunIsLockedOutWhileTheFirstIsSuspended) {
   EXPECT_EQ(second.exit, 1);
   EXPECT_THAT(second.err, HasSubstr("in use by another run (process " + std::to_string(batch_) + " on "));
   EXPECT_FALSE(fs::exists(out_ / "trials" / trial_ / "attempt-2"));
-  meddled_ = std::chrono::steady_clock::now();  // it was stopped until now
+  meddled_ = std::chrono::steady_clock::now();  // it was stopped until here
   kill(batch_, SIGCONT);
   HowItEnded();
 }

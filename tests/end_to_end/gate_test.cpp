@@ -1,4 +1,4 @@
-// `gate`: whether a change made something worse than a limit allows.
+// `gate`: tests whether a change made a metric worse than a limit allows.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Zero actions let the pole fall in 9 to 10 steps, uniform ones in about 22.
+// The pole falls after 9 to 10 steps with zero actions, and after about 22 with uniform ones.
 constexpr char kUniform[] = R"(experiment: pole
 env: {plugin: cartpole}
 learner: {plugin: random}
@@ -21,7 +21,7 @@ evaluation: {episodes: 10}
 monitors: []
 sweep: {seeds: {n: 10}}
 )";
-// As good, and not the same: a score is the mean of one more episode.
+// Equally good but not identical: a score is the mean of one more episode.
 constexpr char kAlike[] = "base: pole.yaml\nevaluation: {episodes: 11}\n";
 constexpr char kZero[] = "base: pole.yaml\nlearner: {plugin: random, options: {policy: zero}}\n";
 
@@ -124,7 +124,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
 
 TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   SaveBaseline();
-  // A hundredth of the steps in as many calls: slower by far, whatever else the machine does.
+  // A hundredth of the steps in as many calls, so it is much slower on any machine.
   Write("slow.yaml", "base: pole.yaml\nrollout: {num_envs_per_env_runner: 1}\n");
   const Finished gate = Gate("slow.yaml --json --fail-if 'sampling_sps > 1000%' --fail-if 'wall_s < -99%'");
   EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
@@ -133,7 +133,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   // Both conditions judge the same runs, each with its own measure and interval level.
   EXPECT_THAT(answer["conditions"][0]["sentence"], HasSubstr("the change of sampling_sps"));
   EXPECT_THAT(answer["conditions"][1]["sentence"], HasSubstr("the change of wall_s"));
-  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is busy all the time no block counts
+  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is always busy, no block counts
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
@@ -231,7 +231,7 @@ TEST_F(GateCommand, SetsValuesOfTheFileOnly) {
   SaveBaseline();
   const std::string set = "pole.yaml --set learner.options.policy=zero ";
   EXPECT_EQ(Gate(set + "--quiet --fail-if 'eval/return < -5%'").exit, 1);
-  // The arms of a gate of speeds: the baseline as it was, and the file with the value.
+  // Arms of a gate of speeds: the unchanged baseline, and the file with the value.
   EXPECT_EQ(Gate(set + "--dry-run --fail-if 'SPS < -99%'").exit, 0);
   const Finished folder = Gate("outputs/pole --set seed=2 --fail-if 'eval/return < -5%'");
   EXPECT_EQ(folder.exit, 2);

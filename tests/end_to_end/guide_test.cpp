@@ -1,4 +1,4 @@
-// The pages for authors of plugins, and the templates that they show.
+// The pages for plugin authors, and the templates that they show.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@ using ::testing::HasSubstr;
 
 std::string OfTree(const std::string& file) { return ReadFile(BACKPLANE_SOURCE_DIR "/" + file); }
 
-// A file of a template, with the plugin's name that the page has.
+// A file of a template, with the plugin name of the page.
 std::string OfTemplate(const std::string& folder, const std::string& file, const std::string& name) {
   const std::regex word("template_(cpp|c|agents|mujoco)");
   return std::regex_replace(OfTree("templates/" + folder + "/" + file), word, name);
 }
 
-// The first block of a language on a page, without its fences.
+// The first code block of a language on a page, without its fences.
 std::string FirstBlock(const std::string& page, const std::string& language) {
   const std::string text = OfTree(page), fence = "```" + language + "\n";
   const size_t begin = text.find(fence) + fence.size();

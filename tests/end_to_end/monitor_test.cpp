@@ -24,7 +24,7 @@ class MonitorTest : public ProgramTest {
   MonitorTest() { Write("walk.yaml", kMonitoredWalk); }
   ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
 
-  // The last row of resources.csv: a cell by its column.
+  // The last row of resources.csv: cells by column.
   std::map<std::string, std::string> LastRow() {
     std::istringstream file(ReadFile(Attempt("walk") / "resources.csv"));
     std::string header, line, last, name, cell;

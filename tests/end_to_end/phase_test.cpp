@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class PhaseTest : public ProgramTest {
  protected:
-  // Two threads, so that pieces of ticks run on threads of the pool too.
+  // Two threads, so that the pool's threads also run parts of ticks.
   nlohmann::json ResultOf(const std::string& learner, const std::string& more = "") {
     Write("phases.yaml", "experiment: phases\nenv: {plugin: cartpole}\nlearner: {plugin: " + learner +
                              "}\nrollout: {num_env_runners: 2, num_envs_per_env_runner: 2, threads: 2}\n"
@@ -35,11 +35,11 @@ class PhaseTest : public ProgramTest {
 TEST_F(PhaseTest, SpansOfAPluginCountForTheirPhaseAndSumUp) {
   const nlohmann::json result = ResultOf("names_phases");
   ASSERT_EQ(last_.exit, 0) << last_.err;
-  // 20 iterations of 50 steps of 2 chunks, each 60 us there, 20 us back and 20 us of its own.
+  // 20 iterations of 50 steps of 2 chunks: each copies 60 us there and 20 us back, and works 20 us.
   EXPECT_GE(Seconds(result, "obs_transfer"), 20 * 50 * 2 * 60e-6);
   EXPECT_GE(Seconds(result, "act_transfer"), 20 * 50 * 2 * 20e-6);
   EXPECT_GE(Seconds(result, "infer"), 20 * 50 * 2 * 20e-6);
-  // 20 x 4 ticks of two pieces.
+  // 20 x 4 ticks of two parts.
   EXPECT_GE(Seconds(result, "update_forward"), 20 * 4 * 2 * 1.5e-3) << "parts of both threads count";
   EXPECT_GE(Seconds(result, "update_backward"), 20 * 4 * 2 * 0.5e-3);
   double sum = 0;

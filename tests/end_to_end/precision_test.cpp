@@ -1,4 +1,4 @@
-// Speeds are measured by iterations that do not count before they are warm, until they are known well.
+// Speeds are measured after a warm-up, until they are precise enough.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -90,7 +90,7 @@ TEST_F(Precision, OtherReportsHaveNoWarmUp) {
   EXPECT_EQ(Metrics("other")[0]["iteration"], 1);
 }
 
-// A precision that no measurement misses ends each trial after three iterations, one that none reaches by its time.
+// A precision that every measurement reaches ends trials after three iterations; an unreachable one ends them by time.
 TEST_F(Precision, KeepsIterationsTheSameHoweverManyAreNeeded) {
   const std::string ppo =
       "experiment: NAME\nenv: {plugin: cartpole}\n"

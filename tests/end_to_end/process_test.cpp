@@ -98,9 +98,9 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsRestoredAndReported) {
   const std::string& calm = Calm();
   for (const StateRow& row : kState) {
     for (const auto& [kind, call, id] : calls) {
-      if (kSanitized && std::string_view(call) != "step") continue;  // each is a process of its own
+      if (kSanitized && std::string_view(call) != "step") continue;  // each case runs a process
 #if defined(__SANITIZE_THREAD__)
-      // Set while other threads read it: that race is the fault, and a report of it would be the trial's end.
+      // Other threads read it while it is set: the race is the fault, and a report of it would end the trial.
       if (row.fault == std::string_view("locale") || row.fault == std::string_view("cpp_locale")) continue;
 #endif
       SCOPED_TRACE(std::string(row.fault) + " after " + id + " " + call);
@@ -127,7 +127,7 @@ TEST_F(ProcessState, ThatIsChangedOnceNamesBothPossiblePlugins) {
   EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "noticed at the next check";
 }
 
-// Each act alone takes longer than calls are looked at closely.
+// Each act takes longer than the interval of close checks.
 TEST_F(ProcessState, ThatAnEnvChangesDuringASlowLearnersActNamesTheEnv) {
   WriteFile("[]");
   const Outcome found =
@@ -137,7 +137,7 @@ TEST_F(ProcessState, ThatAnEnvChangesDuringASlowLearnersActNamesTheEnv) {
   EXPECT_THAT(found.warnings()[0], HasSubstr("env.unsettles changed the working directory"));
 }
 
-// The sources of a locale with a decimal comma; those that are installed are of packages that not every machine has.
+// Sources of a locale with a decimal comma, because few machines have such a locale installed.
 std::string Characters() {
   std::string characters = "<code_set_name> ANSI_X3.4-1968\n<escape_char> /\nCHARMAP\n";
   for (int c = 0; c < 128; ++c) {
@@ -160,7 +160,7 @@ TEST_F(ProcessState, WithACommaLocaleDoesNotAffectOurFiles) {
   WriteFile();
   const std::string calm = Calm();
   setenv("LOCPATH", locale.parent_path().c_str(), 1);
-  // After the last look of an iteration, so that it is there while the line is written.
+  // After the last check of an iteration, so that it applies while the line is written.
   const Outcome found = RunIt(With("learner", "plan", "comma"));
   unsetenv("LOCPATH");
   EXPECT_EQ(found.values, calm);
@@ -204,8 +204,8 @@ constexpr MonitorRow kMonitor[] = {
 #endif
     {"destroy", "folder", "monitor.unruly changed the working directory"},
 };
-// Each row is a process of its own, which takes a sanitizer seconds: it gets one of each kind. A call that fails, a text that
-// is cut, an end of the process, a changed state, and that in the thread of the monitors and in the trial's.
+// Each row runs a process, which takes seconds with a sanitizer, so only one row of each kind runs there. Kinds: a failing
+// call, a truncated text, an end of the process, and changed state in the monitors' thread or the trial's.
 bool RunsSanitized(const MonitorRow& row) {
   const std::string name = std::string(row.call) + " " + row.fault;
   for (const char* kind : {"create throw", "on_events fail", "on_events log_a_lot", "sample throw", "finish segv",
@@ -231,7 +231,7 @@ TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
   }
 }
 
-// A monitor that rejects its trial or its options, the text of the error, and its line in the file.
+// A monitor that rejects its trial or its options; the error, and its line in the file.
 struct RejectingMonitor {
   const char *plugin, *words, *place;
 };
@@ -256,7 +256,7 @@ TEST_F(BadMonitor, EndsRunBeforeItsStartIfItRejectsIt) {
   }
 }
 
-// The node of a cluster starts a trial without such a check.
+// A node of a cluster starts a trial without this check.
 TEST_F(BadMonitor, EndsItsTrialImmediatelyIfItRejectsIt) {
   WriteFile("\n  - resources\n  - {plugin: unruly}\n  - {plugin: unruly}");
   ASSERT_EQ(RunIt("").run.exit, 0);
@@ -404,7 +404,7 @@ TEST_F(Ticks, AreRecordedIfLongerThanASecond) {
 class Stopped : public Ticks {};
 
 TEST_F(Stopped, TimeIsNoTimeOfTheTrial) {
-  // Longer than the trial's own clock would allow, and shorter than the shim's, which allows twice as long.
+  // Longer than the trial's own limit, shorter than the shim's, which is twice that.
   constexpr int kHang_s = kSanitized ? 16 : 8, kStopped_s = kHang_s * 3 / 2;
   WriteFile("[]", "resources: {hang_timeout: " + std::to_string(kHang_s) + "s}\n");
   // 4 iterations of 5 ticks of 100 ms: about 2 s.

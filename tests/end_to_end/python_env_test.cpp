@@ -84,7 +84,7 @@ budget: {iterations: 1}
   EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it reached the terminal";
 }
 
-// An env that pays 1 per step and never ends an episode. In the call `where` it fails in the way `how`.
+// An env that pays 1 per step and never ends an episode. Its call `where` fails in the way `how`.
 constexpr char kOdd[] = R"(
 import os, struct, time
 import gymnasium, numpy

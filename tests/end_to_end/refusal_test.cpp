@@ -1,4 +1,4 @@
-// Bad files and bad plugins: a clear record each, and nothing else harmed.
+// Bad files and bad plugins leave a clear record and harm nothing else.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Refusal : public ProgramTest {
  protected:
   static constexpr char kFixtures[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
 
-  // Runs the fixture env of that name with the random learner.
+  // Runs this fixture env with the random learner.
   Finished RunFixture(const std::string& env, const std::string& more = "") {
     Write("bad.yaml", "experiment: bad\nenv: {plugin: " + env + R"(}
 learner: {plugin: random, options: {horizon: 20}}
@@ -95,7 +95,7 @@ TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   EXPECT_EQ(result["state"], "FAILED");
   EXPECT_EQ(result["outcome"], "signal");
   EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crashes_in_step"), HasSubstr("rollout")));
-  // The calls of the thread that crashed, innermost first, by function: the plugin exports none but its module.
+  // Frames of the crashed thread, innermost first, by function: the plugin exports only its module.
   const std::vector<std::string> stacks = result["stacks"];
   ASSERT_GE(stacks.size(), 3u) << run.err;
   EXPECT_THAT(stacks[0], testing::MatchesRegex("thread [0-9]+ \\(.*\\) in env.crashes_in_step"));
@@ -118,7 +118,7 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["phase"], "rollout");
   EXPECT_THAT(run.err, HasSubstr(std::string("gave no sign of life for ") + (kSanitized ? "15s" : "2s") +
                                  " (resources.hang_timeout) and was killed"));
-  // The record has the stacks of all threads, and the terminal only the hung one, not the idle monitor's.
+  // The record has the stacks of all threads; the terminal shows only the hung one, without the idle monitor's.
   const std::string shown = run.err.substr(run.err.find("was in "));
   EXPECT_THAT(shown.substr(0, shown.find("results ")), HasSubstr("env_hangs_in_step.so"));
   const std::vector<std::string> stacks = Result("bad")["stacks"];
@@ -131,7 +131,7 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
 }
 
 TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
-  // Two rows of 20 steps an iteration: the reward turns NaN in the third.
+  // Two rows of 20 steps per iteration: the reward turns NaN in the third.
   const Finished run = RunFixture("reward_turns_nan");
   EXPECT_EQ(run.exit, 1) << run.err;
   const nlohmann::json result = Result("bad");
@@ -229,7 +229,7 @@ budget: {iterations: 1}
 )");
   const Finished run = Run("run half.yaml");
   EXPECT_NE(run.exit, 0);
-  // A build without LibTorch has a plugin without that part.
+  // A build without LibTorch has a plugin without this part.
   EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
                                       HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
   EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "the env is not to blame";

@@ -1,4 +1,4 @@
-// The report of a batch as a person gets it: by `run`, by `report`, from folders in any order.
+// Reports of a batch as a user makes them: by `run`, by `report`, from folders in any order.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Report : public ProgramTest {
  protected:
   std::filesystem::path Folder(const std::string& experiment) { return dir_ / "outputs" / experiment / "report"; }
   std::string Text(const std::filesystem::path& file) { return ReadFile(file); }
-  // Without what may differ between two reports of the same results.
+  // Removes the parts that may differ between two reports of the same results.
   static std::string Dateless(const std::string& text) {
     return std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d UTC)"), "DATE");
   }
@@ -157,7 +157,7 @@ TEST_F(Report, RejectsAFolderWithoutResults) {
   EXPECT_THAT(report.err, HasSubstr("empty: expected a results folder"));
 }
 
-// Points that have a learner each, and a baseline among them: a change tried at one takes nothing away from the others.
+// Points with different learners, and a baseline among them: a change tried at one point does not exclude it for others.
 constexpr char kPoints[] = R"(
 experiment: points
 env: {plugin: cartpole}

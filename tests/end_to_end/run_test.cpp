@@ -162,7 +162,7 @@ TEST_F(RunCommand, EveryShippedConfigIsValid) {
     // Presets are parts of experiments (preset_test.cpp).
     if (entry.path().extension() != ".yaml" || entry.path().parent_path().filename() == "presets") continue;
     Finished check = Run("config check " + entry.path().string());
-    // A corpus that is too large to lie here is built from other sources first, and an env in Python needs its packages.
+    // Excludes a corpus that is built from other sources first, and Python envs, which need packages.
     const bool lacks_parts = check.err.find("/build_corpus --out") != std::string::npos ||
                              check.err.find("env.gymnasium: create: ") != std::string::npos ||
                              check.err.find("env.pettingzoo: create: ") != std::string::npos;

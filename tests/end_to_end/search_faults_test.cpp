@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// Suggests 0.1, 0.2, ...; before the third reply it runs the file `fault`. FAULT_OP and FAULT_AT name another reply.
+// Suggests 0.1, 0.2, ... and runs the file `fault` before the third reply. FAULT_OP and FAULT_AT select a different reply.
 constexpr char kSide[] = R"py(#!/usr/bin/env python3
 import json, os, signal, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -117,7 +117,7 @@ TEST_F(SearchFaults, StopsImmediatelyWhileSideProcessStarts) {
   EXPECT_THAT(SideProcesses(), IsEmpty());
 }
 
-// The watchdog, here its wall time, looks after the first trial while the second suggestion is awaited.
+// The watchdog, here its wall time, checks the first trial while the second suggestion is pending.
 TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   WriteExperiment("hang_timeout: 3600s, wall_time: 1s, cpus: 1", "600");
   Fault("time.sleep(600)");

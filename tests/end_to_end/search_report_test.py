@@ -40,7 +40,7 @@ class Check:
         self.program, self.oracle, self.folder = program, oracle, folder
 
     def call(self, *words, expect=0, draws=False):
-        """Without a Python to draw with a report has no figures, and is quick."""
+        """Without a Python to draw with, a report has no figures and is quick."""
         environment = os.environ if draws else {**os.environ, "BACKPLANE_PYTHON": "/nonexistent"}
         done = subprocess.run([self.program, *map(str, words)], cwd=self.folder, capture_output=True, text=True, env=environment)
         assert done.returncode == expect, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
@@ -147,7 +147,7 @@ def check_dashboard(check):
 
 
 def check_importance(check):
-    """The formula's two decisive options are Optuna's first two as well."""
+    """The formula's two most important options are also Optuna's first two."""
     out = check.folder / "many"
     made_search.make(out, trials=200, options=4, confirm=0)
     ours = [row["option"] for row in table(check.report(out), "importance")["rows"]]

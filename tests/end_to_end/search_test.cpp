@@ -29,7 +29,7 @@ class Search : public BatchTest {
     GTEST_SKIP() << "no Optuna in .venv: scripts/bootstrap --with search";
   }
 
-  // Each prints three scores, the last one the highest of its x, y and kind.
+  // Each prints three scores; the last is the highest of its x, y and kind.
   void WriteQuick(const std::string& more, const std::string& space = "") {
     Write("quick.py",
           "import sys\n"
@@ -138,7 +138,7 @@ TEST_F(Search, StopsWeakTrialsWhichCanResumeLater) {
         "for i in range(60):\n"
         "    print(f'score={-float(sys.argv[1])}', flush=True)\n"
         "    time.sleep(0.03)\n");
-  // The first draw of this seed is far from the worst, so that one after it is stopped at its first report.
+  // The first draw of this seed is far from the worst, so a later trial is pruned at its first report.
   Write("slow.yaml", R"yaml(
 learner: {command: [python3, slow.py, "{x}"], options: {x: 1.0}, metrics: {score: "score=([-0-9.e]+)"}}
 budget: {iterations: 30}
@@ -169,7 +169,7 @@ TEST_F(Search, RejectsAChangedStudyUntilItsHistoryIsAdopted) {
   const Finished changed = Run("run quick.yaml --set sweep.search.seed=4");
   EXPECT_EQ(changed.exit, 2);
   EXPECT_THAT(changed.err, AllOf(HasSubstr("seed was 3, is 4"), HasSubstr("--fresh")));
-  // Another answer than the one that was written down, as another version of Optuna would give.
+  // Replaces an answer in the record, as a different version of Optuna would give it.
   std::string events = ReadFile(Out("quick") / "events.jsonl");
   const std::string x = Suggested("quick").back()["learner.options.x"].dump();
   for (size_t at = events.find(x); at != std::string::npos; at = events.find(x, at + 1)) events.replace(at, x.size(), "1.25");
@@ -238,7 +238,7 @@ TEST_F(Search, RejectsAnObjectiveThatPluginsDoNotRecord) {
   }
 }
 
-// Python takes 0, 0.0 and False for the same.
+// Python treats 0, 0.0 and False as equal.
 TEST_F(Search, SuggestsEachOfChoicesThatAreEqualInPython) {
   Write("echo.yaml",
         "learner: {command: [echo, \"score=1 {x}\"], options: {x: 0}, metrics: {score: \"score=([0-9]+)\"}}\nsweep:\n  search: "

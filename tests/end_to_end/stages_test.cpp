@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A learner that needs no LibTorch, and an env whose returns differ with every change of the weights. An iteration plays 16
+// A learner without LibTorch, and an env whose returns change with every change of the weights. An iteration plays 16
 // candidates for 200 steps.
 constexpr char kStaged[] = R"(
 env: {plugin: pendulum}
@@ -113,7 +113,7 @@ class TrainingStages : public ProgramTest {
   // Simulates a power failure: no process saves any more. If only the supervisor died, its trials would write a checkpoint
   // first.
   Finished CutPower(pid_t supervisor) {
-    kill(supervisor, SIGSTOP);  // or it would note how its trial ended
+    kill(supervisor, SIGSTOP);  // otherwise it would record how its trial ended
     for (const pid_t trial : TrialProcesses()) kill(trial, SIGKILL);
     kill(supervisor, SIGKILL);
     return Wait(supervisor);
@@ -140,7 +140,7 @@ TEST_F(TrainingStages, EachResumesThePreviousOneWithCountersOfItsOwn) {
 TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged + "sweep: {seeds: {n: 2}}\n");
   Write("killed.yaml", std::string("experiment: killed") + kStaged + "sweep: {seeds: {n: 2}}\n");
-  // So long that a busy machine's kill comes before the end.
+  // Long enough that a busy machine's kill comes before the end.
   const std::string longer = " --jobs 2 --set budget." + Iterations(kSanitized ? 150 : 60) + " --set " + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
@@ -162,7 +162,7 @@ TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
 TEST_F(TrainingStages, AStageKilledWithoutACheckpointRestartsFromThePreviousOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged);
   Write("cut.yaml", std::string("experiment: cut") + kStaged);
-  // The second writes a checkpoint at its end and not before.
+  // The second stage writes a checkpoint only at its end.
   const std::string longer =
       " --set checkpoint.every_iterations=0 --set stages.second.budget." + Iterations(60) + " --set stages.second." + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
@@ -196,7 +196,7 @@ TEST_F(TrainingStages, AChainIsSkippedUntilItsFailedFirstStageIsFixed) {
   const size_t events = Lines(Out("fails") / "events.jsonl").size();
   EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts no trial again";
   EXPECT_EQ(Lines(Out("fails") / "events.jsonl").size(), events);
-  // Resources are no part of a trial's identity: with more time it is the same trial.
+  // Resources are not part of a trial's identity: with more time it is the same trial.
   const Finished mended = Run(longer + " --only-failed");
   EXPECT_EQ(mended.exit, 0) << mended.err;
   trials = Trials("fails");

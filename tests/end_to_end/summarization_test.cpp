@@ -1,4 +1,4 @@
-// The study of batch sizes as it is shipped, on a model and texts so small that it takes seconds.
+// The shipped study of batch sizes, with a model and texts so small that it takes seconds.
 #include <gmock/gmock.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr char kConfigs[] = BACKPLANE_SOURCE_DIR "/configs/batch_optimization/";
 
-// 90 made-up notices, as RFC 4180 writes them: quotes, and line breaks inside a field.
+// 90 fictitious notices in RFC 4180: quotes, and line breaks inside a field.
 std::string Notices(bool korean) {
   const char* const places[][2] = {
       {"the island", "섬"}, {"the lake", "호수"}, {"the tower", "탑"}, {"the market", "시장"}, {"the bridge", "다리"}};
@@ -178,7 +178,7 @@ TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
     EXPECT_EQ(again.exit, 0) << written << "\n" << again.err;
     EXPECT_TRUE(std::filesystem::exists(dir_ / "again/trials" / id)) << written << " is another trial";
   }
-  // Neither the experiment's name nor memory nor checkpoints make another trial.
+  // The experiment's name, memory and checkpoints do not change a trial's identity.
   ASSERT_EQ(Run("run " + file +
                 " --out other --set experiment=other --set checkpoint.every_iterations=1 --set resources.device_memory=7GiB")
                 .exit,

@@ -16,7 +16,7 @@ import time
 
 WIDTHS = (40, 80, 120, 200)
 FILES = {
-    # Four settings and two seeds, two of which share a long beginning; a name in Korean.
+    # Four settings and two seeds. Two names share a long prefix, and one name is Korean.
     "sweep.yaml": """env: cartpole
 learner: ppo
 budget: {iterations: 2}
@@ -106,7 +106,7 @@ def main():
         for name in FILES:
             subprocess.run([program, "run", name, "--quiet", "--jobs", "1"], cwd=folder, check=True, capture_output=True)
         socket = f"backplane{os.getpid()}"
-        # A server whose last session ends goes too, and may be found dying by the next one.
+        # A server exits with its last session, and the next session may find it exiting.
         tmux(socket, "new-session", "-d", "-s", "stays", "exec cat", env=env)
         ending.callback(tmux, socket, "kill-server")
         for name, command in SCREENS.items():

@@ -1,4 +1,4 @@
-// `tune`: what findings propose, measured, kept or dropped, checked and written.
+// `tune`: changes that findings propose are measured, kept or dropped, checked and written.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -58,7 +58,7 @@ TEST_F(TuneCommand, KeepsGainsChecksLearningAndWritesTheFile) {
   EXPECT_LT(result["steps"].at(1).at("gain")["ratio"], 0.9);
   ASSERT_EQ(result["check"]["rounds"].size(), 1u);
   EXPECT_EQ(result["check"]["rounds"][0]["tuned"].size(), 5u);
-  // Sides in turn: now try, try now, now try.
+  // Arms run in turn: now try, try now, now try.
   std::string order;
   for (const nlohmann::json& line : Lines(dir_ / "outputs/toil_tune/steps/1/plan.jsonl"))
     if (line.is_object() && line.contains("name")) order += line["name"].get<std::string>() + " ";
@@ -67,7 +67,7 @@ TEST_F(TuneCommand, KeepsGainsChecksLearningAndWritesTheFile) {
   EXPECT_THAT(tuned, AllOf(HasSubstr("experiment: toil_tuned\n"), HasSubstr("epochs: 1\n"), HasSubstr("batch: 64\n"),
                            Not(HasSubstr("budget:\n")), HasSubstr("#   learner.options.epochs: 2 -> 1: "),
                            HasSubstr("# learning, eval/return")));
-  // The line that is printed runs.
+  // The printed command runs.
   const size_t next = tune.out.find("next:   "), end = tune.out.find('\n', next);
   ASSERT_NE(next, std::string::npos) << tune.out;
   const std::string line = tune.out.substr(next, end - next), run = line.substr(line.find(" run ") + 1);

@@ -18,7 +18,7 @@ class Typing : public ProgramTest {
     Write("tiny.yaml", "env: cartpole\nlearner: random\nbudget: {iterations: 2}\nmonitors: []\n");
     Write("ars.yml", "experiment: other\nenv: {plugin: cartpole}\nlearner: {plugin: ars}\nbudget: {iterations: 1e0}\n");
   }
-  // The file as the program understands it.
+  // The file as the program parsed it.
   std::string Shown(const std::string& arguments) {
     const Finished shown = Run("config show --resolved " + arguments);
     EXPECT_EQ(shown.exit, 0) << shown.err;

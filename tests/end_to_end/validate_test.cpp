@@ -80,7 +80,7 @@ TEST_F(ValidateCommand, AHangFailsAfterItsTimeLimit) {
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers ... (at most 5 s)"));
 }
 
-// One of some twenty cases that step the env waits for the hang.
+// About twenty cases step the env; only one of them waits for the hang.
 TEST_F(ValidateCommand, SkipsCasesOfAFunctionThatHung) {
   const Finished run = Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR
                            "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");
@@ -103,7 +103,7 @@ TEST_F(ValidateCommand, JsonStaysJsonWhileACaseRuns) {
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers"));
 }
 
-// Three plugins are in the file, and it is loaded for each.
+// The file has three plugins and is loaded for each.
 TEST_F(ValidateCommand, LoadsAHangingFileOnce) {
   setenv("FLAWED_FILE", "waits_in_loading", 1);
   const Finished run = Validate("--limit 1 --json");

@@ -1,4 +1,4 @@
-// Trials whose candidates are played by worker processes, under the real program.
+// Trials whose rollout workers play candidates, under the real program.
 #include <gmock/gmock.h>
 #include <signal.h>
 

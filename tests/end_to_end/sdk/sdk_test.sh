@@ -58,9 +58,9 @@ refused "KIND should be env, learner or monitor, got 'environment'" 'KIND enviro
 refused "found no include/ and lib/libtorch.so of it in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
   "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
 
-[ -z "$sanitize" ] || exit 0  # such a host takes plugins that are built like it
+[ -z "$sanitize" ] || exit 0  # such a host accepts plugins that are built like it
 
-# Without CMake, by the two lines of docs/plugin-guide.md: the plugins that pages of the guide have in full, each behind its file's name.
+# Builds without CMake, by the two lines of docs/plugin-guide.md: the guide's complete plugins, each after its file's name.
 mkdir "$work/pages"
 cd "$work/pages"
 awk '/^`[a-z_]+\.(cpp|yaml)`:$/ {name = $0; gsub(/[`:]/, "", name)}
