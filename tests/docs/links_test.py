@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every relative link of every Markdown page of the tree leads somewhere: to a file or folder, and to a heading where it names one.
-Every page can be reached from README.md.
+"""Every relative link of every Markdown page has a target: a file or folder, and a heading if the link names one. README.md leads to every
+page.
 
 usage: links_test.py [-v]
 
@@ -15,7 +15,7 @@ import unittest
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MADE_HERE = {("build",), ("data",), ("outputs",)}  # ignored by git, so that a link into them works on one machine alone
+MADE_HERE = {("build",), ("data",), ("outputs",)}  # ignored by git, so a link into them works only on one machine
 
 FENCE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[`~]*[ \t]*$", re.M | re.S)
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
@@ -34,7 +34,7 @@ def pages(root):
 
 
 def anchor(heading):
-    """As GitHub does it: the text without its marks, in lower case, punctuation removed, each blank a dash."""
+    """As GitHub does it: the text without its markup, in lower case, punctuation removed, each blank a dash."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", text.lower()))
 
@@ -59,7 +59,7 @@ def targets(text):
 
 
 def broken(root):
-    """(page, target, why) of each link that leads nowhere."""
+    """(page, target, reason) of each broken link."""
     for page in pages(root):
         for target in targets(page.read_text(encoding="utf-8")):
             if re.match(r"[a-z][a-z0-9+.-]*:", target, re.I):
@@ -78,13 +78,13 @@ def broken(root):
 
 
 def is_known_to_git(page):
-    """Also where there is no git to ask. A plugin that somebody is writing has a page before anything names it."""
+    """Also without git. A plugin under development has a page before anything names it."""
     asked = subprocess.run(["git", "-C", ROOT, "ls-files", "--", page], capture_output=True, text=True)
     return asked.returncode != 0 or bool(asked.stdout.strip())
 
 
 def unreached(root):
-    """Pages to which no links lead from README.md. A link to a folder leads to the pages in it."""
+    """Pages that README.md does not lead to. A link to a folder leads to its pages."""
     missing, follow = set(pages(root)), [root / "README.md"]
     while follow:
         page = follow.pop()

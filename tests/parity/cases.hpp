@@ -10,7 +10,7 @@ namespace backplane::parity {
 struct Task {
   const char* plugin;    // "ant": env_ant.so, env.ant
   const char* official;  // "Ant-v5"
-  size_t state_skip;     // numbers of the author's struct before the state: MuJoCo's begin with the time
+  size_t state_skip;     // numbers of the author's struct before the state; MuJoCo's begin with the time
 };
 
 enum class Drive {
@@ -25,10 +25,10 @@ struct Case {
   nlohmann::json ours = nlohmann::json::object(), official = nlohmann::json::object();
   Drive drive = Drive::kUniform;
   int seeds = 1;
-  size_t steps = 1000;  // of each seed, resets included
+  size_t steps = 1000;  // per seed, including resets
 };
 
-// All tasks, and all cases in their order.
+// All tasks, and all cases in order.
 const std::vector<Task>& Tasks();
 const std::vector<Case>& Cases();
 const Task& FindTask(const std::string& plugin);

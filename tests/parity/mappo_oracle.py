@@ -150,7 +150,7 @@ def iterate(state, rollout, options, seed, progress, agents):
 def answer(request):
     distance, without = {}, 0.0
     states = [request["before"]] + request["after"]
-    # Each iteration begins with the learner's own state, so that rounding does not add up.
+    # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     for tensors, before, after, progress in zip(request["rollouts"], states, states[1:], request["progress"]):
         rollout, agents = oracle.Rollout(tensors), request["agents"]
         ours, theirs, plain = State(before), State(after), State(before)

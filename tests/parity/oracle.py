@@ -54,7 +54,7 @@ class ClassicControl:
 
 
 def element(info, name):
-    """A number of the info; element i of the array "name" is called "name_i" on our side."""
+    """An info value; element i of the array "name" is our "name_i"."""
     if name in info:
         return info[name]
     array, _, i = name.rpartition("_")
@@ -63,7 +63,7 @@ def element(info, name):
 
 class Oracle:
     def open(self, env, kwargs, info):
-        # make() adds TimeLimit; the checker is left out because it warns of the actions beyond the bounds that are tested too.
+        # make() adds TimeLimit. The checker is off because it warns about the tested actions beyond the bounds.
         self.env = gymnasium.make(env, disable_env_checker=True, **kwargs)
         inner = self.env.unwrapped
         self.start = Mujoco(inner) if hasattr(inner, "model") else ClassicControl(inner)
@@ -117,7 +117,7 @@ class Oracle:
 
 def main():
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # MuJoCo and Gymnasium print warnings to stdout, which would stand between the answers
+    os.dup2(2, 1)  # MuJoCo and Gymnasium print warnings to stdout, which would mix with the answers
     oracle = Oracle()
     for line in sys.stdin:
         request = json.loads(line)

@@ -99,7 +99,7 @@ TEST_P(Options, KeepTheOfficialTimeLimit) {
 INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
                          [](const auto& tested) { return std::string(tested.param.plugin); });
 
-// The comparison must be able to fail: one option differs by little on one side only.
+// The comparison must be able to fail: one option differs slightly in one implementation.
 class Control : public testing::TestWithParam<Case> {};
 
 TEST_P(Control, ASmallDifferenceInOneOptionIsFound) {
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
     [](const auto& tested) { return std::string(tested.param.plugin) + "_" + tested.param.name; });
 
-// A library of the same version may still be another build.
+// A library of the same version may be a different build.
 TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {
   if (!FindModule("ant")) GTEST_SKIP() << "plugin not built: env_ant.so";
   std::ifstream maps("/proc/self/maps");

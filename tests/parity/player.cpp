@@ -88,7 +88,7 @@ std::vector<double> Player::State(size_t skip, size_t state_size) const {
   return state;
 }
 
-// A fifth of the way beyond the bounds, because envs clip actions and charge them unclipped.
+// A fifth beyond the bounds, because envs clip actions but charge for the unclipped ones.
 std::vector<float> Player::DrawAction(bp_rng* rng, const std::vector<float>& obs) {
   const bp_channel& channel = *bp::FindChannel(env_->spec(), BP_ROLE_ACTION);
   ChannelBuffer& buffer = *buffers_.at(channel.name);

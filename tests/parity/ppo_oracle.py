@@ -28,7 +28,7 @@ class State:
 
 
 class Norm:
-    """Count, mean and population variance of all that was seen; as Baselines starts them."""
+    """Count, mean and population variance of all values; initial values as in Baselines."""
 
     def __init__(self, count, mean, var):
         self.count, self.mean, self.var = count, mean, var
@@ -78,7 +78,7 @@ class Net:
         if self.state.discrete:
             log_probs = oracle.masked_log_probs(head, mask)
             return log_probs.gather(-1, action.long().unsqueeze(-1)).squeeze(-1), oracle.entropy_of(log_probs)
-        if self.state.sde:  # the latent is not learned through the noise, as in SB3
+        if self.state.sde:  # the noise sends no gradient to the latent, as in SB3
             std = self.log_std.exp().reshape(-1, self.state.actions)
             variance = hidden.detach() ** 2 @ std**2 + 1e-6
         else:
@@ -174,7 +174,7 @@ def iterate(state, rollout, options, seed, progress):
 def answer(request):
     rollouts = [oracle.Rollout(each) for each in request["rollouts"]]
     distance, without = {}, 0.0
-    # Each iteration begins with the learner's own state, so that rounding does not add up.
+    # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     states = [request["before"]] + request["after"]
     for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
         ours, theirs, plain = State(before), State(after), State(before)

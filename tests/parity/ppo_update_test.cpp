@@ -11,7 +11,7 @@ using test_support::DrivenLearner;
 
 enum class Actions { kContinuous, kDiscrete, kMasked };
 
-// Random observations and rewards with rows that end and rows that are cut; the learner's own actions.
+// Random observations and rewards, with rows that end and rows that are truncated; the learner's own actions.
 class Trial : public DrivenLearner {
  public:
   static constexpr int64_t kRows = 3, kSteps = 16, kObs = 5, kChoices = 3;
@@ -151,7 +151,7 @@ const Case kCases[] = {
     {"Lr", {{"lr", "0.003"}}},
     {"LrLinear", {{"lr_schedule", "linear"}}},
     {"LrKlAdaptive", {{"lr_schedule", "kl_adaptive"}}, Actions::kContinuous, {{"kl_target", "0.5"}, {"lr", "0.002"}}},
-    // The mean over nine minibatches lies between half of the target and twice that.
+    // The mean over nine minibatches is between half of the target and twice the target.
     {"LrKlAdaptiveStays",
      {{"lr_schedule", "kl_adaptive"}},
      Actions::kContinuous,

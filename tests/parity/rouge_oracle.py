@@ -114,7 +114,7 @@ def joined(rng, words):
 
 
 def changed(rng, words):
-    """Some words left out, replaced, doubled or moved."""
+    """Omits, replaces, doubles or moves some words."""
     out = []
     for w in words:
         out += rng.choice([[w], [w], [w], [w], [], [word(rng)], [w, w]])
@@ -175,7 +175,7 @@ def code_points():
 
 
 def main():
-    sys.setrecursionlimit(100000)  # rouge reads its table by recursion
+    sys.setrecursionlimit(100000)  # rouge reads its table recursively
     for line in sys.stdin:
         request = json.loads(line)
         try:

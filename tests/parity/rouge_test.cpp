@@ -23,7 +23,7 @@ std::string FromHex(const std::string& hex) {
   return out;
 }
 
-// By the names of the script.
+// Configurations by the script's names.
 std::map<std::string, Options> Configurations() {
   std::map<std::string, Options> out;
   for (const auto& [impl_name, impl] : {std::pair{"google", Impl::kGoogle}, {"pltrdy", Impl::kPltrdy}})
@@ -96,7 +96,7 @@ TEST(RougeParity, StemsEqualNltk) {
   std::printf("%zu words\n", words.size());
 }
 
-// Beyond plane 3 lie only tags, selectors and private use.
+// Planes beyond 3 contain only tags, selectors and private use.
 TEST(RougeParity, EveryCodePointIsTheSameToBoth) {
   const Json answer = TheOracle().Ask({{"do", "code_points"}});
   std::map<std::string, bool> spaces;

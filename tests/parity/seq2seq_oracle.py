@@ -117,7 +117,7 @@ class Bart:
 
 
 def summed_loss(model, texts, smoothing):
-    """Over the labels of the texts, and how many there are."""
+    """Sums over the texts' labels, and their number."""
 
     def padded(side):
         rows = [torch.tensor(text[side]) for text in texts]

@@ -30,7 +30,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// First weights so large that all matters, and an epsilon above what rounding leaves of a gradient of 0.
+// Initial weights large enough for every effect, and an epsilon above the rounding error of a zero gradient.
 const Settings kBase = {{"effective_batch_size", "12"},
                         {"per_device_train_batch_size", "6"},
                         {"d_model", "16"},
@@ -64,7 +64,7 @@ nlohmann::json ConfigOf(const nlohmann::json& options, const Ids& ids) {
           {"model_type", "bart"}};
 }
 
-// With the ends that such a model's labels have; a begin that is the end is left out.
+// With the ends of such a model's labels; a begin that equals the end is omitted.
 std::vector<Text> WithEnds(std::vector<Text> texts, const Ids& ids) {
   for (Text& text : texts) {
     text.label.front() = static_cast<int32_t>(ids.bos), text.label.back() = static_cast<int32_t>(ids.eos);

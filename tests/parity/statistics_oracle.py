@@ -68,7 +68,7 @@ def samples(request):
         if i % 5 == 0:
             a, b = np.round(a / scale) * scale, np.round(b / scale) * scale
         if np.ptp(a) == 0 or np.ptp(b) == 0 or (len(a) == len(b) and np.ptp(a - b) == 0):
-            continue  # without a spread SciPy warns and gives nan
+            continue  # without a spread, SciPy warns and returns nan
         margin = float(abs(rng.normal())) * scale * 2
         out.append({"a": a.tolist(), "b": b.tolist(), "margin": margin, **judge(a, b, margin)})
     return {"samples": out}
@@ -86,7 +86,7 @@ def tasks(request):
             "iqm": float(rliable.metrics.aggregate_iqm(a)),
             "gap": float(rliable.metrics.aggregate_optimality_gap(a, gamma=1.0)),
             "improvement": float(rliable.metrics.probability_of_improvement(b, a)),
-            # rliable.library.run_score_deviation, whose module needs packages that are not here.
+            # rliable.library.run_score_deviation, whose module needs packages that are not installed.
             "profile": [float(np.mean(a > tau)) for tau in thresholds],
         })
     return {"samples": out}

@@ -32,7 +32,7 @@ TEST(StatisticsParity, SamplesAreJudgedAsByThePackages) {
     const auto welch = statistics::WelchDifference(a, b);
     ASSERT_TRUE(welch.has_value()) << at;
     const Json& theirs = sample["welch"];
-    // The packages take the variance of scores far from zero with less care: six digits of t are what both have.
+    // The packages compute the variance of scores far from zero less precisely: they agree with us in six digits of t.
     for (const auto& [ours, place] :
          {std::pair{welch->t, 0}, {welch->degrees_of_freedom, 1}, {welch->p, 2}, {welch->low, 3}, {welch->high, 4}})
       ExpectNear(ours, theirs[place], at, 1e-6);

@@ -48,7 +48,7 @@ def shuffled(n, seed, epoch):
 
 
 class Saved:
-    """Reads a saved state from its start: numbers, and arrays with their length before them."""
+    """Reads a saved state from its start: numbers, and arrays with their length in front."""
 
     def __init__(self, text):
         self.bytes, self.at = bytes.fromhex(text), 0
@@ -79,7 +79,7 @@ class Rollout:
 
 
 class Linear:
-    """A layer over the flat parameters, weights [in, out] and then biases."""
+    """A layer in the flat parameters: weights [in, out], then biases."""
 
     def __init__(self, params, at, n_in, n_out):
         self.weight = params[at : at + n_in * n_out].reshape(n_in, n_out)
@@ -95,7 +95,7 @@ def parts(n, count):
 
 
 def advantages(reward, value, following, goes_on, same_stream, gamma, lam):
-    """Generalised advantage estimation (Schulman et al., arXiv 1506.02438) as the sum that defines it, [T, streams]."""
+    """Generalised advantage estimation (Schulman et al., arXiv 1506.02438), computed as the defining sum, [T, streams]."""
     delta = reward + gamma * goes_on * following - value
     total = torch.zeros_like(delta)
     for t in range(len(delta)):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The library in a process that has NumPy, LibTorch and another MuJoCo loaded and at work.
+"""The library in a process that also uses NumPy, LibTorch and a different MuJoCo.
 
   company_test.py    (BACKPLANE_HOME: a build tree or an installation that is built with LibTorch)
 """
@@ -21,7 +21,7 @@ mujoco.mj_step(MODEL, FALLING)
 
 import backplane
 
-# A hash of what Ants see in 50 steps.
+# A hash of Ants' observations in 50 steps.
 EPISODE = """
 import hashlib, numpy as np, backplane
 env = backplane.make_vec("ant", 4, threads=2)

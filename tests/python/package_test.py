@@ -48,7 +48,7 @@ class Package(unittest.TestCase):
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", cls.home], check=True, stdout=subprocess.DEVNULL)
         for package in PROJECT["tool"]["scikit-build"]["wheel"]["packages"]:
             shutil.copytree(ROOT / package, cls.site / pathlib.Path(package).name, dirs_exist_ok=True)
-        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which no package does
+        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which packages never do
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin" / PYTHON).symlink_to(sys.executable)
 
@@ -71,7 +71,7 @@ class Package(unittest.TestCase):
                               env=self.surroundings(), capture_output=True, text=True)
 
     def link_torch(self, version: str) -> None:
-        """The build's LibTorch as a package of this Python, of any version."""
+        """The build's LibTorch as a package of this Python, with any version."""
         torch = self.site / "torch"
         if torch.exists():
             shutil.rmtree(torch)

@@ -11,7 +11,7 @@ import needs
 
 needs.packages("cffi", "gymnasium", "ray")
 
-os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a cluster of one process writes nothing into the home
+os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a local cluster that writes nothing to the home folder
 
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig

@@ -13,7 +13,8 @@
 
 namespace backplane {
 
-// Item i has 1 + 5 i % capacity numbers, all i, and weighs as much as it is long. As an env: one step, which pays the action.
+// Item i has 1 + 5 i % capacity numbers, all equal to i, and its weight is its length. As an env: one step whose reward is the
+// action.
 class Numbers {
  public:
   static constexpr bp::About kAbout{"env.numbers", "1.0.0", "A data set of numbers."};
@@ -95,7 +96,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       bp::Opt("held_out_any", &Options::held_out_any,
               "Takes the held-out loss of the items it has just acted for, and no other."),
   };
-  // What `consume` got, for tests in the same process.
+  // The arguments of `consume`, for tests in the same process.
   struct Seen {
     std::vector<int> items;
     int64_t longest;
@@ -136,7 +137,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     metrics_.Record("train/updates_before", static_cast<double>(UpdatesDone()));  // of this trial
     metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(options_.group)));
   }
-  // The mean number, of which `held out` is the distance.
+  // The mean number; `held out` is the distance from it.
   double HeldOutLoss(const bp::Delivery& delivery) {
     const auto obs = delivery.Get<float>("obs");
     const auto weight = delivery.Get<float>("weight");

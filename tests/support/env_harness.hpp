@@ -1,4 +1,4 @@
-// A small host for one env plugin: loads the file, gives it options as JSON, owns its buffers, resets and steps it.
+// A small host for one env plugin: loads the file, passes options as JSON, owns its buffers, resets and steps it.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 
 namespace harness {
 
-// A bp_host that keeps the last sentence given to `fail`, the warnings, and what else was logged.
+// A bp_host that keeps the last message of `fail`, the warnings, and other log lines.
 class FakeHost {
  public:
   FakeHost() {
@@ -56,7 +56,7 @@ nlohmann::json NumberOrWord(const YAML::Node& node) {
   return node.as<std::string>();
 }
 
-// The default of every option that has one, by path.
+// Defaults of the options by path.
 inline nlohmann::json Defaults(const bp_descriptor& d) {
   const auto parse = [](const bp_param& p) -> nlohmann::json {
     const YAML::Node node = YAML::Load(p.def);
@@ -76,7 +76,7 @@ inline nlohmann::json Defaults(const bp_descriptor& d) {
   return defaults;
 }
 
-// A bp_config over the table's defaults with some options replaced. Unknown options fail the test.
+// A bp_config with the table's defaults and some options replaced. Unknown options fail the test.
 class FakeConfig {
  public:
   FakeConfig(const bp_descriptor& d, const nlohmann::json& given) : values_(Defaults(d)) {
@@ -135,7 +135,7 @@ class FakeConfig {
   }
 
   nlohmann::json values_;
-  std::map<const nlohmann::json*, std::string> structures_;  // the JSON texts of mappings and lists
+  std::map<const nlohmann::json*, std::string> structures_;  // JSON texts of mappings and lists
   std::string text_;
   std::map<std::string, std::string> where_;
   bp_config config_;
@@ -185,16 +185,16 @@ class Env {
     return OnDevice([&] { return api_->step(env_, slot, 0, rows_); });
   }
 
-  // A row of a channel in a slot, all its agents; NULL where the slot has no such entry.
+  // A row of a channel in a slot, with all agents; NULL if the slot has no such entry.
   template <class T>
   T* At(const std::string& channel, uint64_t row = 0, uint32_t slot = 0) const {
     char* const data = data_[slot][index_.at(channel)];
     return data ? reinterpret_cast<T*>(data) + row * Size(channel) : nullptr;
   }
   float* Obs(uint64_t row = 0, uint32_t slot = 0) const { return At<float>("obs", row, slot); }
-  // Elements of a row, all its agents.
+  // Elements of a row, with all agents.
   int64_t Size(const std::string& channel) const { return RowElements(spec().channels[index_.at(channel)]); }
-  // Everything a slot holds, for comparisons bit by bit.
+  // The whole contents of a slot, for comparisons bit by bit.
   std::vector<char> Bytes(uint32_t slot = 0) const {
     std::vector<char> all;
     for (uint64_t c = 0; c < spec().n_channels; ++c) {

@@ -28,7 +28,7 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-// The sentence that `call` then throws; empty: none.
+// The message that `call` throws; empty if none.
 std::string SentenceWithoutDescriptors(const auto& call) {
   try {
     const FewDescriptors none_left;

@@ -1,4 +1,4 @@
-// Documents with summaries, written for these tests, as files in a folder of the process, and a vocabulary trained on them.
+// Documents with summaries for these tests, in files of a folder per process, and a vocabulary trained on them.
 #pragma once
 
 #include <gtest/gtest.h>

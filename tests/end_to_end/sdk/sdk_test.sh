@@ -40,7 +40,7 @@ cp "$work/outside/build/env_outside.so" "$work/plugins/"
 "$backplane" plugin list --plugin-path "$work/plugins" > "$work/list.txt"
 grep -q '^env  *outside ' "$work/list.txt" || fail "wanted a line with 'env outside' from \`plugin list\`" "$work/list.txt"
 
-# Usage: refused SENTENCE ARGUMENTS [NAME=VALUE]. Expects backplane_add_plugin to reject the arguments with this sentence.
+# Expects backplane_add_plugin to reject ARGUMENTS with this SENTENCE. Arguments: SENTENCE ARGUMENTS [NAME=VALUE]
 refused() {
   mkdir -p "$work/refused"
   printf 'cmake_minimum_required(VERSION 3.25)\nproject(refused LANGUAGES NONE)\nfind_package(backplane REQUIRED)\n' > "$work/refused/CMakeLists.txt"

@@ -1,4 +1,4 @@
-// Products and loops against plain sums, and their promise that a row's result is its own.
+// Products and loops compared with plain sums; a row's result must not depend on others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<float> Normals(int64_t n, uint64_t key) {
   return values;
 }
 
-// Products of every edge, of whole numbers.
+// Products of whole numbers at every edge of the tiles.
 template <class T>
 void ExpectPlainSums(Precision precision) {
   for (int64_t m : {1, 2, 3, 7, 8, 13, 24}) {
@@ -88,7 +88,7 @@ class Bf16Products : public ::testing::Test {
   void SetUp() override {
     if (!HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   }
-  // 8 bits, to nearest, ties to even.
+  // Rounds to 8 bits: to nearest, ties to even.
   static float Rounded(float x) {
     if (x == 0 || !std::isfinite(x)) return x;
     int exponent;
@@ -97,7 +97,7 @@ class Bf16Products : public ::testing::Test {
   }
 };
 
-// Whole numbers up to 256 are numbers of bfloat16.
+// bfloat16 represents whole numbers up to 256 exactly.
 TEST_F(Bf16Products, EqualPlainSumsForWholeNumbers) { ExpectPlainSums<float>(Precision::kBf16); }
 TEST_F(Bf16Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kBf16); }
 
@@ -192,7 +192,7 @@ TEST(Vectors, SumOfSquaresIsSummedInDouble) {
   EXPECT_NEAR(SumOfSquares(x.data(), 100'003), 100'003 * static_cast<double>(0.1f) * 0.1f, 1e-9);
 }
 
-// Lanes of their own for each part: not the sums of two halves, which would round otherwise.
+// Each part uses separate lanes: summing two halves would round differently.
 TEST(Vectors, PartsOfASumOfSquaresHaveTheBitsOfTheWhole) {
   for (const int64_t n : {0, 5, 16, 17, 31, 32, 40, 5003}) {
     std::vector<float> x(n);

@@ -19,7 +19,7 @@ Table Plain(const std::vector<Id>& rows, const std::vector<Id>& columns) {
   return t;
 }
 
-// As rouge_score's _backtrack_norec reads it, with columns for the reference.
+// As in rouge_score's _backtrack_norec, with columns for the reference.
 std::vector<size_t> PlainTrace(const std::vector<Id>& rows, const std::vector<Id>& columns) {
   const Table t = Plain(rows, columns);
   std::vector<size_t> out;

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kFox = "The quick brown fox jumps over the lazy dog", kDog = "The quick brown dog jumps on the log.";
 
-// Precision, recall and F to the five digits in which goldens are given.
+// Precision, recall and F to the goldens' five digits.
 MATCHER_P3(Is, precision, recall, f, "") {
   return std::abs(arg.precision - precision) < 1e-5 && std::abs(arg.recall - recall) < 1e-5 && std::abs(arg.f - f) < 1e-5;
 }
@@ -162,7 +162,7 @@ TEST(Rouge, ScoresTheSameOnManyThreads) {
 
 TEST(Rouge, DoesNotDependOnEarlierTexts) {
   const Scorer scorer({.stem = true});
-  std::string large;  // more words than a scratch keeps
+  std::string large;  // more words than the scratch buffer holds
   for (int i = 0; i < 80000; ++i) large += "word" + std::to_string(i) + (i % 2 ? " " : "\n");
   EXPECT_THAT(scorer.ScoreN(2, large, std::vector<std::string_view>{large}), Is(1, 1, 1));
   EXPECT_THAT(scorer.Score(kDog, kFox).rouge2, Is(.28571, .25, .26667));

@@ -47,7 +47,7 @@ TEST(RougeTokens, CharactersAreComposed) {
 }
 
 TEST(RougeTokens, HaveAReplacementForEachMaximalPartOfABrokenSequence) {
-  // As bytes.decode("utf-8", "replace") of Python: a surrogate's three bytes are three, a cut sequence is one.
+  // As Python's bytes.decode("utf-8", "replace"): a surrogate's three bytes become three characters, a cut sequence one.
   EXPECT_THAT(Tokens(kWords, "\xED\xA0\x80"), ElementsAre("\uFFFD\uFFFD\uFFFD"));
   EXPECT_THAT(Tokens(kWords, "a\xE2\x84 b\xF0\x9F\x98"), ElementsAre("a\uFFFD", "b\uFFFD"));
   EXPECT_THAT(Tokens(kWords, "\xC0\xAF\xFF"), ElementsAre("\uFFFD\uFFFD\uFFFD"));

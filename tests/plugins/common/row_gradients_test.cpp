@@ -29,7 +29,7 @@ Floats Normals(int64_t n, uint64_t key) {
 
 double Dot(const Floats& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// The derivative at each x of the sum of what f gives, weighted by `at`.
+// The derivative of the sum of f's results, weighted by `at`, with respect to each x.
 Doubles Differences(const Floats& x, const Floats& at, const std::function<Doubles(const Doubles&)>& f) {
   Doubles point(x.begin(), x.end()), slopes;
   for (double& each : point) {
@@ -68,7 +68,7 @@ Doubles NormOf(const Doubles& x) {
 TEST(RowGradients, SoftmaxMatchesFiniteDifferences) {
   for (const int64_t n : kLengths) {
     const Floats x = Normals(n, 1), at = Normals(n, 2);
-    Floats shares(2 * x.size()), d = shares;  // two rows of the same
+    Floats shares(2 * x.size()), d = shares;  // two equal rows
     for (size_t i = 0; i < shares.size(); ++i) shares[i] = x[i % x.size()], d[i] = at[i % at.size()];
     Softmax(2, n, shares.data());
     SoftmaxBackward(shares.data(), 2, n, d.data());
@@ -145,7 +145,7 @@ TEST(RowGradients, DropoutIsAFunctionOfKeyAndPlace) {
   };
   const Floats values = dropped(1, kNumbers);
   for (const float each : values) ASSERT_TRUE(each == 0 || each == 4);
-  // Within four deviations, also of those that follow one that was dropped and of those with another half of a key.
+  // Within four deviations, also for numbers after a dropped one, and for a key with a different half.
   const auto expect_a_quarter = [&](int64_t dropped_ones, double of) {
     EXPECT_NEAR(static_cast<double>(dropped_ones) / of, .25, 4 * std::sqrt(.25 * .75 / of));
   };

@@ -1,4 +1,4 @@
-// Files by this code, by the format's own library, and files broken on purpose.
+// Files written by this code and by the format's own library, and damaged files.
 #include "safetensors/safetensors.hpp"
 
 #include <gmock/gmock.h>

@@ -21,7 +21,7 @@ struct SinesBody {
   }
 };
 
-// The angles that CartPole knows, larger ones, and every size of small ones.
+// CartPole's angles, larger ones, and every size of small ones.
 std::vector<double> Angles(size_t n) {
   std::mt19937_64 bits(7);
   std::uniform_real_distribution<double> cart(-0.23, 0.23), wide(-0.4, 0.4), exponent(-40, 0);

@@ -1,4 +1,4 @@
-// Products that skip zeros against the dense ones, bit for bit.
+// Products that skip zeros equal the dense ones bit for bit.
 #include "nn/sparse.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace backplane::nn {
 namespace {
 
-class Rows : public ::testing::TestWithParam<std::pair<double, int64_t>> {  // share of numbers that are not 0, outputs
+class Rows : public ::testing::TestWithParam<std::pair<double, int64_t>> {  // share of nonzero numbers, outputs
  protected:
   static constexpr int64_t kRows = 150, kColumns = 37, kTaken = 61;
 

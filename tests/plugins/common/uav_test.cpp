@@ -51,7 +51,7 @@ TEST(UavMap, DoesNotDependOnEarlierMaps) {
   EXPECT_EQ(Hash(map), Hash(Draw(1)));
 }
 
-// Cells that can be reached from `from` with steps to all eight sides, by a plain flood.
+// Cells that are reachable from `from` by steps in the eight directions, by a plain flood fill.
 std::set<int32_t> Reached(const Map& map, int32_t from, int side) {
   const std::set<int32_t> blocked(map.obstacles.begin(), map.obstacles.end());
   std::set<int32_t> seen{from};

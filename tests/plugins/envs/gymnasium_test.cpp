@@ -57,7 +57,7 @@ std::string Children() {
   return all;
 }
 
-// A row that counts its steps. Its observation is [seed, steps, action].
+// A row counts its steps. Its observation is [seed, steps, action].
 constexpr const char* kCounter = R"py(
 import os, signal, sys, time
 import gymnasium, numpy
@@ -172,7 +172,7 @@ class Gymnasium : public testing::Test {
   fs::path folder_;
 };
 
-// On one core there is one worker. The cores that there were are given back in the end.
+// One core means one process. The original cores are restored at the end.
 class OneCore {
  public:
   OneCore() {
@@ -224,7 +224,7 @@ TEST_F(Gymnasium, SpacesAreChannels) {
   EXPECT_EQ(obs.low[1], -INFINITY);
 }
 
-// Against Gymnasium in a process of its own: same seeds, same actions.
+// Compared with Gymnasium in a separate process: the same seeds and actions.
 TEST_F(Gymnasium, EqualsGymnasiumBitForBit) {
   constexpr int kRows = 3, kSteps = 40;
   const std::string script = File(R"py(
@@ -257,7 +257,7 @@ for row in range(3):
       for (size_t i = 0; i < size * sizeof(float); ++i) std::snprintf(digits, sizeof digits, "%02x", bytes[i]), ours += digits;
       ASSERT_EQ(ours, hex) << id << " row " << row;
     };
-    for (int row = 0; row < kRows; ++row) {  // a row at a time, as the script does; the others stand still
+    for (int row = 0; row < kRows; ++row) {  // one row at a time, as the script does; the others stand still
       std::vector<uint64_t> seeds = SeedsFor(kRows);
       ASSERT_EQ(env.api().reset(env.get(), 0, row, row + 1, nullptr, seeds.data()), BP_OK) << env.error();
       expect_obs(row);
@@ -280,7 +280,7 @@ for row in range(3):
   }
 }
 
-// Every output of 30 steps of 5 rows.
+// All outputs of 30 steps of 5 rows.
 std::vector<char> Played(const json& options) {
   harness::Env env(kPlugin, 5, 1, options);
   std::vector<uint64_t> seeds = SeedsFor(5);
@@ -370,7 +370,7 @@ class Echo(gymnasium.Env):
         assert action["box"].dtype == numpy.float64 and type(action["pair"][0]) is int
         return action, 0, False, False, {}
 )py",
-                                "gymnasium.py");  // a name that another module has
+                                "gymnasium.py");  // a name that a different module has
   harness::Env env(kPlugin, 2, 1, Python({{"file", file}, {"class", "Echo"}}));
   EXPECT_THAT(Channels(env),
               ElementsAre("obs 1 1 [16] 2:32", "action/bits 3 4 [3] 1:8", "action/box 3 1 [2] 2:32",
@@ -383,7 +383,7 @@ class Echo(gymnasium.Env):
   std::copy_n(std::begin({1, 3}), 2, env.At<int32_t>("action/pair/1", 1));
   std::copy_n(std::begin<uint8_t>({1, 0, 1}), 3, env.At<uint8_t>("action/bits", 1));
   ASSERT_EQ(env.Step(), BP_OK) << env.error();
-  // The parts by name; of Discrete and MultiDiscrete one number for each choice.
+  // The parts by name; Discrete and MultiDiscrete have one number per choice.
   EXPECT_THAT(std::vector<float>(env.Obs(1), env.Obs(1) + 16),
               ElementsAre(1, 0, 1, 0.25f, -0.5f, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 7));
 }

@@ -73,7 +73,7 @@ TEST(Humanoid, EarnsTheRewardsOfItsMuJoCoVersion) {
   EXPECT_NEAR(humanoid.data().qpos[2], .082485612, 1e-8);
 }
 
-// Contact-free flight: the same on every MuJoCo version up to its treatment of ball joints.
+// Contact-free flight: equal on all MuJoCo versions with the same treatment of ball joints.
 TEST(Humanoid, FliesAsTheFiguresSay) {
   Humanoid humanoid;
   humanoid.Start([&](double* qpos, double*) {

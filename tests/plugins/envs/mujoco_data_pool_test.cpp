@@ -48,7 +48,7 @@ struct BesidePlain {
     for (int k = 0; k < kSharingSkip; ++k) mj_step(file, own.get());
     mj_rnePostConstraint(file, own.get());
   }
-  // Names what differs.
+  // Names the first difference.
   std::string Differs() const {
     const mjData &a = row.data(), &b = *own;
     std::vector<mjtNum> state(mj_stateSize(file, mjSTATE_INTEGRATION)), wanted(state.size());
@@ -179,7 +179,7 @@ TEST(MuJoCoDataPool, ThreadsThatEndLeaveTheirsToOthers) {
   mj::Simulation row(model.get());
   const mjData *first = nullptr, *second = nullptr;
   std::atomic<bool> first_has_ended{false};
-  std::thread other([&] {  // there at the same time, so that it is no new thread with the first one's number
+  std::thread other([&] {  // exists at the same time, so its number differs from the first thread's
     while (!first_has_ended) std::this_thread::yield();
     second = &row.data();
   });
@@ -202,7 +202,7 @@ TEST(MuJoCoDataPool, GoWithTheLastRow) {
   EXPECT_TRUE(pool.expired());
 }
 
-// Every pair that may touch, in the order of MuJoCo's own search; what else a simulation reads stays.
+// All pairs that may touch, in the order of MuJoCo's own search. Everything else that a simulation reads is unchanged.
 TEST_P(SharedData, HasItsPairsWrittenOut) {
   const std::map<std::string, int> pairs = {{"ant", 13}, {"half_cheetah", 8}, {"humanoid", 126}};
   EXPECT_EQ(model_->npair, pairs.at(GetParam().name));
@@ -226,7 +226,7 @@ TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   EXPECT_EQ(pairs("<geom name='a' type='ellipsoid' size='0.1 0.2 0.3'/>"), 0);
   EXPECT_EQ(pairs("<geom name='a' size='0.1' contype='0' conaffinity='0'/>"), 0);
   EXPECT_EQ(pairs("<geom name='a' size='0.1'/>", "<option><flag contact='disable'/></option>"), 0);
-  EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the search for names does not expect
+  EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the code for names does not expect
 }
 
 TEST(MuJoCoDataPool, IslandsAreSearchedOnlyIfSeveralArePossible) {

@@ -1,4 +1,4 @@
-// Drawings of MuJoCo bodies: where things stand in them, in what colours, and that to draw changes nothing.
+// Drawings of MuJoCo bodies: positions and colours are right, and drawing changes no state.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -29,7 +29,7 @@ std::string Draw(const mjModel* model, const mjData& data) {
   return picture;
 }
 
-// The middle of the sphere of that colour: of a path "Mx yA.. 0 0 1 x yL..".
+// The middle of the sphere with this colour, from a path "Mx yA.. 0 0 1 x yL..".
 std::pair<double, double> Middle(const std::string& picture, const std::string& colour) {
   std::smatch m;
   const std::regex arc("d=\"M([-0-9.]+) ([-0-9.]+)A[^\"]* 0 0 1 ([-0-9.]+) ([-0-9.]+)L[^\"]*\" fill=\"" + colour + "\"");
@@ -56,7 +56,7 @@ TEST(MujocoDrawing, ShowsBodiesWhereTheyAre) {
   const auto [x1, y1] = Middle(Draw(model.get(), *data), "#0000ff");
   EXPECT_NEAR(x1 - x, 200 * std::cos(0.30), 0.21);
   EXPECT_NEAR(y1 - y, -200 * std::sin(0.30) * std::sin(0.33), 0.21);
-  data->qpos[0] += 7, data->qpos[1] -= 3;  // the camera goes along
+  data->qpos[0] += 7, data->qpos[1] -= 3;  // the camera follows
   mj_forward(model.get(), data.get());
   EXPECT_EQ(Middle(Draw(model.get(), *data), "#ff0000"), std::pair(x, y));
 }

@@ -21,11 +21,11 @@ using testing::HasSubstr;
 constexpr const char* kTasks[] = {"ant", "half_cheetah", "humanoid"};
 std::string File(const std::string& task) { return BACKPLANE_PLUGIN_DIR "/env_" + task + ".so"; }
 
-// Writes a model and gives the options that use it.
+// Writes a model and returns the options that select it.
 class OwnModel {
  public:
   explicit OwnModel(const std::string& xml) {
-    std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();  // tests run side by side
+    std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();  // tests run in parallel
     std::replace(test.begin(), test.end(), '/', '_');
     path_ = testing::TempDir() + test + ".xml";
     std::ofstream(path_) << xml;
@@ -226,7 +226,7 @@ TEST_P(EveryTask, ResetsWithoutMemory) {
   }
 }
 
-// The layout that tests against Gymnasium write to.
+// The layout that tests against Gymnasium write.
 TEST(MuJoCo, ASnapshotBeginsWithTimePositionsAndSpeeds) {
   harness::Single<half_cheetah::HalfCheetah> single("half_cheetah");
   single.Start();

@@ -123,7 +123,7 @@ TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
   step();  // b leaves; a has left and gets no action
   EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(0, 2, 3));
   EXPECT_EQ(*env.At<uint8_t>("terminated", 1) + *env.At<uint8_t>("truncated", 1), 0);
-  step();  // c is cut, which ends the episode; it is seen until then
+  step();  // c is truncated, which ends the episode; it is visible until then
   EXPECT_EQ(*env.At<uint8_t>("terminated", 1), 0);
   EXPECT_EQ(*env.At<uint8_t>("truncated", 1), 1);
   EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 0, 1));

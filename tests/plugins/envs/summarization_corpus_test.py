@@ -12,7 +12,7 @@ import tempfile
 import unittest
 import zlib
 
-sys.dont_write_bytecode = True  # the builder stands among the sources
+sys.dont_write_bytecode = True  # the builder is among the sources
 SOURCES = os.path.join(os.path.dirname(__file__), "../../../plugins/envs/summarization")
 sys.path.insert(0, SOURCES)
 import package_texts as texts
@@ -48,7 +48,7 @@ def write_lists(folder):
               for e in ENGLISH if e[0] in KOREAN]
     packages = [f"Package: {e[0]}\n" + (f"Source: {e[1]}\n" if e[1] != e[0] else "") + f"Version: 1\nDescription: {e[2]}\nDescription-md5: {md5_of(e)}"
                 for e in ENGLISH if e[1]]
-    # Another version of a package, whose description is not the translated one.
+    # A version of a package whose description is not the translated one.
     packages.append("Package: gone\nDescription-md5: 0123456789abcdef0123456789abcdef")
     for ending, stanzas in (("main_i18n_Translation-en", translation), ("main_i18n_Translation-ko", korean), ("main_binary-amd64_Packages", packages)):
         with open(name + ending, "w", encoding="utf-8") as file:
@@ -139,7 +139,7 @@ class Corpus(unittest.TestCase):
             self.build()
 
     def fetch_from(self, archives):
-        """Lets the builder fetch from our lists alone, and train nothing. Returns the lines of sources.list it fetched by."""
+        """Makes the builder fetch only from our lists, and train nothing. Returns the lines of sources.list that it used."""
         fetched = []
 
         def run(command, needs, cwd=None, env=None):

@@ -69,7 +69,7 @@ TEST(Tsv, KeepsQuotes) {
 }
 
 TEST(Tsv, OmitsPossiblePartsOfATornRow) {
-  // A line break inside the second summary and inside the fifth document: the halves with two fields are no pairs either.
+  // A line break inside the second summary and inside the fifth document: halves with two fields are no pairs either.
   const std::string text = "document\tsummary\na\tA\nb\tB one\nB two\nc\tC\nd\tD\ne one\ne two\tE\nf\tF\n";
   const Outcome read = Skip("a.tsv", text);
   EXPECT_THAT(read.pairs, ElementsAre(Pair("a", "A"), Pair("f", "F")));
@@ -92,7 +92,7 @@ TEST(Csv, OmitsPossiblePartsOfATornRowAmongOtherBadRows) {
   EXPECT_THAT(before.report.first_left_out, HasSubstr("row 2 (line 3): the next row has too few fields"));
   const Outcome empty = Skip("a.csv", head + "torn\n,E\nrest,S\ng,G\n");
   EXPECT_THAT(empty.pairs, ElementsAre(Pair("g", "G")));
-  // Where none is torn, the others are whole.
+  // Without a torn row, the other rows are whole.
   const Outcome whole = Skip("a.csv", head + "a,A\nx,y,z\nb,B\nx,y,z\n");
   EXPECT_THAT(whole.pairs, ElementsAre(Pair("a", "A"), Pair("b", "B")));
 }
@@ -180,7 +180,7 @@ TEST(Csv, ReadsBackRandomRowsWrittenByItsRules) {
   }
 }
 
-// The bar: 200,000 rows with quoted line breaks, a byte order mark, CRLF, and rows that are not UTF-8 or have a field too many.
+// The goal: 200,000 rows with quoted line breaks, a byte order mark, CRLF, and rows that are not UTF-8 or have an extra field.
 TEST(Csv, ReadsTwoHundredThousandRowsWithoutAWrongPair) {
   constexpr int kRows = 200000;
   std::string text = "\xEF\xBB\xBFid,document,summary\r\n";
@@ -208,7 +208,7 @@ TEST(Csv, ReadsTwoHundredThousandRowsWithoutAWrongPair) {
   }
 }
 
-// Any bytes at all: an error or pairs, no crash (asan).
+// Arbitrary bytes give an error or pairs, never a crash (asan).
 TEST(Files, RandomBytesAreReadOrRejected) {
   bp_rng rng{12, 0};
   const std::string bytes = "\",\t\n\r{}[]:a\\u0\xEF\xBB\xBF\xC3\xFF";

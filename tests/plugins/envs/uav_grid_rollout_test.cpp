@@ -1,4 +1,4 @@
-// The grid under the host's collector, with UAVs that fly at random.
+// The grid in the host's collector, with UAVs that fly at random.
 #include <gmock/gmock.h>
 
 #include "places.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kRows = 10, kHorizon = 60;
 
-// Rollouts of env.uav_grid, whose UAVs draw evenly from what their masks allow.
+// Rollouts of env.uav_grid with actions drawn evenly from the masks.
 struct Trial {
   explicit Trial(const nlohmann::json& options, unsigned threads = 1)
       : host({.file = BACKPLANE_PLUGIN_DIR "/env_uav_grid.so",

@@ -33,7 +33,7 @@ struct Scene {
     options.n_uavs = static_cast<int64_t>(n);
     return options;
   }
-  // A letter for each UAV: X crashed, M moved, S stayed.
+  // One letter per UAV: X crashed, M moved, S stayed.
   std::string Fates() const {
     std::string out;
     for (const Uav& u : row.uavs) out += u.status == Status::kCrashed ? 'X' : u.dx != 0 || u.dy != 0 ? 'M' : 'S';
@@ -49,7 +49,7 @@ struct Scene {
   bool moved;
 };
 
-// The fates under one rule, which are the same where many others stand far away.
+// The fates under one rule, which stay the same if many others are far away.
 std::string FatesUnder(uav::Collision collision, std::vector<At> uavs, const std::vector<uav::Move>& obstacles) {
   const std::string alone = Scene(collision, uavs, obstacles).Fates();
   for (int i = 0; i < 40; ++i) uavs.push_back({20 + i % 8 * 2, 20 + i / 8 * 2, kStay});
@@ -95,12 +95,12 @@ TEST(UavGridRules, AnObstacleOrTheEdgeEndsOrHoldsBack) {
 }
 
 TEST(UavGridRules, LinesDoNotMeetAcrossTheBorder) {
-  // Places whose indices in one row of memory would have equal sums.
+  // Positions whose indices in one memory row would have equal sums.
   EXPECT_EQ(Fates({{39, 5, kSouth}, {14, 6, kNorth}, {39, 20, kNorthWest}, {0, 21, kNorthEast}}), "MMMM MMMM MMMM");
 }
 
 TEST(UavGridRules, CountAUavOnceAStepForTheFirstCause) {
-  // 0 and 1 swap while 2 flies where 0 is going; 3 flies off the grid.
+  // 0 and 1 swap while 2 flies to 0's target; 3 flies off the grid.
   const std::vector<At> uavs = {{5, 5, kEast}, {6, 5, kWest}, {6, 4, kSouth}, {0, 0, kNorth}};
   EXPECT_EQ(Scene(uav::Collision::kCrash, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));
   EXPECT_EQ(Scene(uav::Collision::kBlock, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));

@@ -1,4 +1,4 @@
-// The plugin by its channels: goldens of whole episodes, layout, ends.
+// The plugin through its channels: goldens of whole episodes, layout, ends.
 #include <gmock/gmock.h>
 
 #include "support/allocations.hpp"
@@ -90,7 +90,7 @@ TEST(UavGrid, RejectsAnUnknownAction) {
 
 TEST(UavGrid, AnUnsolvableMapLeavesTheRowUnchanged) {
   harness::Env env(kFile, 2, 1, {{"grid_size", 5}, {"n_uavs", 3}, {"n_obstacles", 14}, {"sensor_radius", 2}});
-  // Crowded, but not hopeless: of the seeds from 0 on this one is the first without a map.
+  // Crowded but usually solvable: this is the first seed without a map.
   const uint64_t good = 0, bad = 252175;
   ASSERT_EQ(env.Reset(0, {good, good}), BP_OK);
   const std::vector<char> before = env.Bytes();
@@ -123,7 +123,7 @@ TEST(UavGrid, ResumesFromASnapshotBitForBit) {
 }
 
 TEST(UavGrid, RejectsASnapshotOfADifferentGrid) {
-  // As many numbers in every channel, but another grid.
+  // The same number of values per channel, but a different grid.
   harness::Env small(kFile, 1, 1, {{"grid_size", 30}, {"state_map", "none"}}), large(kFile, 1, 1, {{"state_map", "none"}});
   std::vector<char> bytes(large.snapshot()->row_bytes(large.get()));
   ASSERT_EQ(small.Reset(0, {1}), BP_OK);

@@ -1,4 +1,4 @@
-// The numbers of augmented random search, apart from the host: steps, observation statistics, networks.
+// Numerics of augmented random search without the host: steps, observation statistics, networks.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(ArsStep, KeepsExactlyAsManyAsAskedAndTheLowestOfEqualOnes) {
 }
 
 TEST(ArsStep, IsZeroForEqualReturns) {
-  // A tenth is no sum of halves: the mean of many differs from it.
+  // 0.1 is no sum of powers of two, so the mean of many differs from it.
   const Step step = TakeStep(std::vector<double>(14, 0.1), 7);
   EXPECT_EQ(step.sigma, 0);
   EXPECT_THAT(step.weights, testing::Each(0));
@@ -97,7 +97,7 @@ TEST(ArsFilter, ANumberThatNeverChangesBecomes0) {
   EXPECT_EQ(Filtered(filter, 7), 0);
 }
 
-// The same network in double, products in plain loops.
+// The same network in double, with products in plain loops.
 std::vector<double> Plain(const PolicyShape& shape, const std::vector<double>& weights, std::vector<double> x) {
   size_t at = 0;
   std::vector<int64_t> sizes = shape.hidden;

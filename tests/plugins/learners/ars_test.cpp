@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gmock/gmock.h>
 
 #include "ars_trial.hpp"
@@ -29,7 +29,7 @@ TEST(Ars, AsksForPairsThatShareTheirSeeds) {
   for (int i = 0; i < 12; ++i) EXPECT_FALSE(distinct.contains(second.u.evaluate.seeds[i]));
 }
 
-// The three directions of a linear policy with two inputs and one output, as its candidates' actions show them, and the mean
+// The three directions of a linear policy with two inputs and one output, computed from its candidates' actions, and the mean
 // policy after a step.
 class ArsDirections : public ::testing::Test {
  protected:
@@ -229,7 +229,7 @@ TEST(Ars, DiscreteActionsAreTheLargestAllowedOutput) {
   const ArsEnv env{.obs = 1, .actions = 6, .discrete = true, .masked = true};
   ArsTrial trial(Options{{"normalize_obs", "false"}, {"init_std", "1"}}, 6, env);
   std::fill(trial.obs().data.begin(), trial.obs().data.end(), 1.f);
-  // Row k may not take what rows before it took: together they take every choice.
+  // Row k may not choose like the rows before it: together they make every choice.
   std::fill(trial.mask().data.begin(), trial.mask().data.end(), uint8_t{1});
   std::set<int32_t> taken;
   for (int64_t row = 0; row < 6; ++row) {

@@ -1,5 +1,5 @@
-// Augmented random search on points that steer themselves to the origin, through the plugin's function table: a host of a few
-// lines that gives candidates' episodes to rows as they become free, and merges moments in the order of the jobs.
+// Augmented random search on points that steer themselves to the origin, through the plugin's function table. A small host
+// assigns candidates' episodes to free rows and merges moments in the order of the jobs.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class ArsTrial : public DrivenLearner {
     act.candidate = mean ? nullptr : candidates_.data();
     return DrivenLearner::Act(act);
   }
-  // Answers the request that is made now with these returns, [candidates] of one episode each, and observations' moments.
+  // Answers the present request with these returns, [candidates] of one episode each, and observations' moments.
   bp_status Answer(const std::vector<double>& fitness, int64_t length = 1) {
     const bp_request request = Plan();
     const auto episodes = static_cast<int64_t>(request.u.evaluate.episodes_each);

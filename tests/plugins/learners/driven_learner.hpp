@@ -33,7 +33,7 @@ class DrivenLearner {
   }
   bp_status Consume(const bp_delivery& delivery) { return api_->consume(learner_, &delivery); }
   bp_status Tick() { return Consume({sizeof(bp_delivery), BP_REQ_TICK}); }
-  // All ticks that it asks for after a delivery that ended with `status`.
+  // Runs all ticks that the learner requests after a delivery that ended with `status`.
   bp_status Learn(bp_status status, double progress = 0) {
     while (status == BP_OK && Plan(progress).kind == BP_REQ_TICK) status = Tick();
     return status;

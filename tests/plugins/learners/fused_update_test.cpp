@@ -54,7 +54,7 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
   EXPECT_EQ(s.value_loss, 0) << "acting and learning compute values with the same bits";
 }
 
-// Samples that lie anywhere, in any order.
+// Samples at arbitrary places, in any order.
 TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
   std::vector<int64_t> index(kRows - 50);
   for (int64_t i = 0; i < kRows - 50; ++i) index[i] = i * 7 % kRows;
@@ -99,7 +99,7 @@ void ExpectTheSameBitsForAnyOrder(nn::Precision precision) {
 
 TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kFull); }
 
-// Mixed precision, against the same in float32.
+// Mixed precision, compared with float32.
 class MixedPrecision : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -168,7 +168,7 @@ TEST(FusedPrecision, IsMixedIfTheProcessorSupportsIt) {
   }
 }
 
-// By a host that only listens.
+// A host that only listens.
 TEST(FusedUpdate, ForwardPassesAreAPhase) {
   static std::map<std::string, int> entered;
   bp_host host = *SilentHost();

@@ -1,4 +1,4 @@
-// The fused gradient against LibTorch's autograd, and both against figures from PyTorch in float64.
+// Compares the fused gradient with LibTorch's autograd, and both with values from PyTorch in float64.
 #include "gradient.hpp"
 
 #include <ATen/Parallel.h>
@@ -44,7 +44,7 @@ std::vector<Case> Cases() {
   other.shape.hidden = other.shape.vf_hidden = {};
   cases.push_back(other);
   other = {"a critic without hidden layers", Shape(false)};
-  other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are the widest thing then
+  other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are then the widest array
   cases.push_back(other);
   return cases;
 }

@@ -1,5 +1,5 @@
-// A cycle of four states with reward 1 for ever, cut every 8 steps: the value is 1 / (1 - gamma) = 50 for a learner that
-// bootstraps where time ran out, and far below for one that takes the cut for an end (Stable-Baselines3's tests/test_gae.py).
+// A cycle of four states with reward 1 for ever, truncated every 8 steps. The value is 1 / (1 - gamma) = 50 for a learner that
+// bootstraps at a truncation, and far lower for one that treats it as an end (Stable-Baselines3's tests/test_gae.py).
 #include <gtest/gtest.h>
 
 #include "driven_learner.hpp"

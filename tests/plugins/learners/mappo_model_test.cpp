@@ -86,7 +86,7 @@ TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   EXPECT_EQ(it.ValuesOf(*it.Fused(4, Backwards())), it.ValuesOf(*it.Fused(1)));
 }
 
-// As far as LibTorch's mixed precision may be from float32.
+// The bound on LibTorch's mixed precision, compared with float32.
 TEST(MappoModel, MixedPrecisionIsNearAndOnlyForGradients) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});

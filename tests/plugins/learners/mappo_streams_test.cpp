@@ -1,4 +1,4 @@
-// Advantages per agent: the reference's figures, a plain recursion, and what must not matter.
+// Advantages per agent: the reference's values, a plain recursion, and invariances.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::vector<float> Advantages(AgentRollout& rollout, const std::vector<float>& v
   return out;
 }
 
-// The first end is the agent's own, the second a cut of the row.
+// The first end is the agent's own, the second is a truncation of the row.
 TEST(Streams, AgreesWithTheReferenceAtAnAgentsEndAndAtACut) {
   const AgentShape shape{.rows = 1, .agents = 1, .steps = 8};
   AgentRollout rollout(shape);

@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(Mappo, AsksForARolloutThenEpochsTimesMinibatchesTicks) {
   EXPECT_EQ(trial.Plan().kind, uint32_t{BP_REQ_ROLLOUT});
 }
 
-// Without ALIVE a rollout of 12 steps has 144 samples, and three parts of at most 50 are three parts of 48.
+// Without ALIVE, a rollout of 12 steps has 144 samples. Three parts of at most 50 samples have 48 each.
 TEST(Mappo, CutsAnEpochIntoEqualParts) {
   const AgentShape shape = {.has_alive = false};
   Trial by_number(kSmall, shape), by_size(With(kSmall, {{"minibatch_size", "50"}}), shape);

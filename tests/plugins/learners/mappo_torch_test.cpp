@@ -1,4 +1,4 @@
-// LibTorch's values, gradients and actions against the fused ones.
+// Compares LibTorch's values, gradients and actions with the fused ones.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 

@@ -40,7 +40,7 @@ constexpr LossOptions LossWith(Change&& change) {
   return options;
 }
 
-// Every third choice is forbidden in every second row; never the one taken.
+// Every second row forbids every third choice, but never the one taken.
 template <class T>
 class RandomBatch {
  public:
@@ -91,7 +91,7 @@ class RandomBatch {
   bool masked_;
 };
 
-// Runs all pieces on the caller, in the order given.
+// Runs all parts on the caller, in the given order.
 inline Parallel InOrder() { return OnOneThread(); }
 inline Parallel Backwards() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
@@ -108,7 +108,7 @@ inline const bp_host* SilentHost() {
   return &host;
 }
 
-// Parameters that go along the gradients of a path.
+// Parameters that follow the gradients of a path.
 template <class T>
 class Update : public Optimizer<T> {
  public:
@@ -136,7 +136,7 @@ double Distance(const std::vector<T>& a, const std::vector<T>& b) {
   return std::sqrt(difference / norm);
 }
 
-// The results of an actor for `rows` rows of given observations.
+// An actor's results for `rows` rows of the given observations.
 class Acting {
  public:
   Acting(const Net& net, int64_t rows, uint64_t sde_steps = 4)

@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gtest/gtest.h>
 
 #include "cartpole_trial.hpp"
@@ -34,7 +34,7 @@ TEST(Ppo, LearnsOnBitForBitAfterLoading) {
   EXPECT_EQ(after, two.Saved());
 }
 
-// A whole iteration by either path: the same rollout, the same shuffles, weights apart by rounding.
+// A whole iteration by either path: the same rollout and shuffles, and weights that differ only by rounding.
 TEST(Ppo, PathsLearnTheSame) {
   const auto values_after = [](const char* path) {
     CartPoleTrial trial(4, 64,
@@ -47,7 +47,7 @@ TEST(Ppo, PathsLearnTheSame) {
   for (int row = 0; row < 4; ++row) EXPECT_NEAR(fused[row], torch[row], 1e-4);
 }
 
-// Either path rounds the factors of its products: no further apart than mixed precision is from float32.
+// Both paths round the factors of their products, so they differ no more than mixed precision differs from float32.
 TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   const auto values_after = [](const char* path, const char* amp) {
@@ -82,7 +82,7 @@ TEST(Ppo, ActsInFloat32EvenIfItLearnsInMixedPrecision) {
   EXPECT_EQ(logp, mixed.logp().data);
 }
 
-// The one step of the update has a finite loss, and the next loss would come after a checkpoint.
+// The update's only step has a finite loss, and the next loss would come after a checkpoint.
 TEST(Ppo, RejectsAnUpdateWithNonFiniteParameters) {
   const auto status_at = [](const char* lr, const char* activation) {
     CartPoleTrial trial(
@@ -126,7 +126,7 @@ TEST(Ppo, RejectsAStateOfADifferentShape) {
   EXPECT_EQ(large.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
 }
 
-// 64 samples in three parts, whether none may be larger than 24 or than 31.
+// 64 samples in three parts, with a limit of 24 or of 31.
 TEST(Ppo, CutsAnEpochIntoEqualParts) {
   const auto state_after = [](const char* size) {
     CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"minibatch_size", size}});

@@ -131,7 +131,7 @@ TEST_F(SavedPpo, HoldsNoImpossibleNumber) {
   EXPECT_THAT(Why(State(0, 7, 5, 0.25, INFINITY)), HasSubstr("learning rate"));
 }
 
-// Another number of rows is no error, as an evaluation has its own; room for 2^60 of them is never made.
+// A different number of rows is no error, because an evaluation has its own. Memory for 2^60 rows is never allocated.
 TEST_F(SavedPpo, RunningReturnsOfOtherRowsArePassedOver) {
   EXPECT_EQ(Why(State(0, 7, 5, 0.25, 0.001, 4)), "");
   EXPECT_EQ(counters_.version, 13u);
@@ -187,7 +187,7 @@ TEST(SavedSeq2seq, IsReadAndHeldToItsShape) {
   config.vocab_size = 3, config.d_model = 1, config.max_position_embeddings = 1;
   config.encoder_layers = config.decoder_layers = 0;
   const seq2seq::Layout layout(config);
-  // Two tables of 3 positions and one of 3 words, two norms of weight and bias, and the bias of 3 words that is not trained.
+  // Two tables of 3 positions and one of 3 words, two norms of weight and bias, and the untrained bias of 3 words.
   ASSERT_EQ(layout.parameters().size(), 8u);
   ASSERT_EQ(layout.size(), 16);
   std::vector<float> weights(16), m(13), v(13);

@@ -1,4 +1,4 @@
-// The scripted policies, driven through their function table on scenes that stand in the tests, and the planner on drawn maps.
+// The scripted policies, driven through their function table on small scenes, and the planner on random maps.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct EnvShape {
 
 constexpr int64_t kRows = 4;
 
-// A learner, made for one row, with its STATE, mask and actions for four rows of a small grid.
+// A learner, created for one row, with STATE, mask and actions for four rows of a small grid.
 class Fixture {
  public:
   explicit Fixture(const std::string& policy, EnvShape shape = {})
@@ -153,7 +153,7 @@ TEST(UavScripted, ThePlannerSeparatesTrainingAndEvaluationRows) {
   ASSERT_EQ(f.Act(0, 1, 0, BP_ACT_GREEDY), BP_OK) << f.error();
   EXPECT_THAT(f.action.data[0], kUp);
   EXPECT_THAT(f.action.data[1], kLeft);
-  // The training row is where its own plan wants it, and its map is no longer looked at.
+  // The training row follows its plan, and its map is no longer read.
   f.state.data = training;
   f.Place(0, 0, {1, 0}, {4, 0}), f.Place(0, 1, {7, 6}, {7, 3}), f.Time(0, 1);
   f.Map(0, {5, 5}, -1);
@@ -202,14 +202,14 @@ TEST(UavScripted, RejectsADifferentTask) {
   EXPECT_THAT(f.error(), HasSubstr("9 actions"));
 }
 
-// The rules of the grid, written out once more: what two moves of one step may not be.
+// The rules of the grid, written independently: forbidden pairs of moves in one step.
 bool Conflict(Cell a, Cell a_next, Cell b, Cell b_next) {
   if (a_next == b_next) return true;
   const bool both_move = !(a == a_next) && !(b == b_next);
   return both_move && a.x + a_next.x == b.x + b_next.x && a.y + a_next.y == b.y + b_next.y;
 }
 
-// Two in a corridor of one cell's width with a bay: the lower-ranked one has to let the other pass.
+// Two UAVs in a corridor of one cell's width with a bay: the lower-ranked one must let the other pass.
 TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   constexpr int kSize = 7;
   std::vector<float> map(kSize * kSize, 1);
@@ -223,7 +223,7 @@ TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   EXPECT_THAT(ways[1], testing::Contains(Cell{3, 2}));
 }
 
-// Face to face in a corridor without a bay: neither has a way while the other is there.
+// Face to face in a corridor without a bay: each blocks the other's only way.
 TEST(Planner, NoUavEntersTheCellOfOneWithoutAWay) {
   constexpr int kSize = 4;
   std::vector<float> map(kSize * kSize, 1);

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-constexpr int kTrial = 9'000'000, kChild = 9'000'100;  // numbers that no process of the kernel has
+constexpr int kTrial = 9'000'000, kChild = 9'000'100;  // numbers that no process has
 constexpr int64_t kSecond_ns = 1'000'000'000;
 
 class SamplerTest : public FakeMachine {
@@ -30,7 +30,7 @@ class SamplerTest : public FakeMachine {
     sampler_.emplace(Source{.root = kTrial, .proc = proc(), .nvml_library = nvml_library, .visible_gpus = std::nullopt});
     sampler_->Read(0);
   }
-  // Without those that are absent.
+  // Omits absent measures.
   std::map<std::string, double> Read(int64_t t_ns = kSecond_ns) {
     std::map<std::string, double> present;
     const auto values = sampler_->Read(t_ns);
@@ -198,7 +198,7 @@ TEST_F(Plugin, ARowAtTheEndOfAnIterationBelongsToIt) {
   EXPECT_EQ(api_->interests(monitor_), uint64_t{1} << BP_EVENT_ITER);
   EndIteration(1);
   SampleAfter(5);
-  EndIteration(2);  // before 5 s: too soon for a row of its own
+  EndIteration(2);  // before 5 s, too soon for a separate row
   SampleAfter(6);
   EXPECT_THAT(Column("iteration"), ElementsAre("0", "1", "2"));
 }

@@ -1,4 +1,4 @@
-// Gains and losses against numbers that SciPy gave.
+// Gains and losses compared with values from SciPy.
 #include "study/gain.hpp"
 
 #include <gtest/gtest.h>

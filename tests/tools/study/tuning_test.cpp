@@ -194,7 +194,7 @@ TEST(Tuning, ATrialThatFailsDropsTheChangeWithItsReason) {
 
 TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   MadeUpRuns runs;
-  const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair is expected to take 20, and takes 10
+  const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair should take 20, but takes 10
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4", "epochs=2"));
   EXPECT_EQ(tuning.spent_s, 30);
   EXPECT_EQ(tuning.why_stopped, "The next measurement needs about 10 s, but 30 s of the budget of 35 s are used.");
@@ -224,7 +224,7 @@ TEST(Learning, TakesBackTheLastRiskyStepUntilLearningIsAsGood) {
   runs.score = [](const auto& at) { return at.at(kEpochs) < 4 ? 50.0 : 100.0; };
   Tuning tuning = TuneAll(&runs);
   const LearningCheck check = CheckLearning(&runs, &tuning);
-  // Kept were epochs 8 -> 4 -> 2 -> 1 and threads; the last two of epochs cost the score, the threads cannot.
+  // Kept steps: epochs 8 -> 4 -> 2 -> 1, and threads. The last two of epochs reduce the score; threads cannot.
   EXPECT_THAT(runs.learned, ElementsAre("4", "3", "2"));
   ASSERT_EQ(check.rounds.size(), 3u);
   EXPECT_TRUE(check.rounds[0].learned.is_worse);

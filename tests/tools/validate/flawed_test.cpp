@@ -18,7 +18,7 @@ struct Flaw {
 };
 void PrintTo(const Flaw& flaw, std::ostream* out) { *out << flaw.id << " " << flaw.flaw; }
 
-// A call that hangs is not to hold up these tests.
+// A call that hangs must not delay these tests.
 constexpr double kPatience_s = 0.7;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -240,7 +240,7 @@ TEST(FlawedNot, ALearnerOfDataHasNoFindings) {
   }
 }
 
-// The first of two choices has 2, the second 5.
+// The first of two choices has 2 values, the second 5.
 TEST(FlawedNot, EachChoiceOfAnActionHasItsOwnNumber) {
   Validated env(FileOf("env_flawed"), kEnv), learner(FileOf("env_flawed"), kLearner);
   env.Give("flaw", "two_choices");

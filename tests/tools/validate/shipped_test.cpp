@@ -1,4 +1,4 @@
-// Every plugin that is shipped keeps every rule.
+// Every shipped plugin keeps every rule.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -89,7 +89,7 @@ TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
   EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.note << result.found;
 }
 
-// The one that the guide shows.
+// The env that the guide shows.
 TEST(Shipped, ARowOfSeveralAgentsKeepsEveryRule) {
   Validated(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_couriers.so", "").NeedGood();
 }

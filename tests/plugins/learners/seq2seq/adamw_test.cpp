@@ -1,4 +1,4 @@
-// Against the definition in double precision, over more than one piece and with the decay's end within one.
+// Compared with the definition in double precision, over several parts and with the end of the decayed weights inside a part.
 #include "adamw.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The network against transformers, and against itself run in other ways.
+// Compares the network with transformers, and with itself in other modes.
 #include "bart.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST(Bart, HasTheGradientsOfTransformers) {
   const GoldenModel m;
   Compute(m).loss.backward();
   for (const Parameter& p : m.layout.parameters()) {
-    if (p.name == "final_logits_bias" || p.name.ends_with("k_proj.bias")) continue;  // not trained; exactly 0, so only noise
+    if (p.name == "final_logits_bias" || p.name.ends_with("k_proj.bias")) continue;  // not trained; exactly 0 except for noise
     const at::Tensor golden = Golden("grad/" + p.name);
     double worst = 0;
     for (int64_t i = 0; i < golden.numel(); ++i)

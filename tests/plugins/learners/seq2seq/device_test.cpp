@@ -62,7 +62,7 @@ TEST(Seq2seqDevice, AGpuLearnsLikeTheCpu) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   const auto texts = RandomTexts(32, 97, testing::kSource, testing::kLabel, 3);
   const Group group(texts, 8, true);
-  for (const char* low : {"false", "true"}) {  // on the GPU alone: not every CPU has bfloat16
+  for (const char* low : {"false", "true"}) {  // only on the GPU, because not every CPU has bfloat16
     const Set options = Tiny({{"effective_batch_size", "32"}, {"dropout", "0.1"}});
     Set on_gpu = options;
     on_gpu["device"] = "cuda", on_gpu["bf16"] = on_gpu["gradient_checkpointing"] = low;
@@ -75,7 +75,7 @@ TEST(Seq2seqDevice, AGpuLearnsLikeTheCpu) {
     EXPECT_NEAR(gpu.HeldOut(group), cpu.HeldOut(group), low == std::string("true") ? .05 : 1e-3);
     EXPECT_GE(gpu.Use().peak_bytes, gpu.Use().live_bytes);
     EXPECT_GE(gpu.Use().reserved_bytes, gpu.Use().live_bytes);
-    // A state is the same on both.
+    // Both devices save the same state.
     const std::string state = gpu.State();
     ASSERT_EQ(cpu.Load(state), BP_OK) << cpu.error();
     EXPECT_EQ(cpu.State(), state);

@@ -181,7 +181,7 @@ TEST_F(FilesTest, RejectsWeightsOfADifferentModel) {
               HasSubstr("expected model.safetensors, got pytorch_model.bin"));
 }
 
-// The file of facebook/bart-large-cnn, by hand.
+// The file of facebook/bart-large-cnn, typed by hand.
 TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
   BartConfig config = config_;
   EXPECT_EQ(ReadGenerationConfig(folder_, &config).json, "") << "there is none";

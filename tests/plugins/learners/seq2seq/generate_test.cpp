@@ -33,7 +33,7 @@ Setting Parse(const nlohmann::json& json) {
   return s;
 }
 
-// The rows of the golden source, without their padding.
+// The golden source's rows without their padding.
 std::vector<std::vector<int32_t>> Sources() {
   const at::Tensor ids = Golden("source"), lengths = Golden("source_length");
   std::vector<std::vector<int32_t>> sources(static_cast<size_t>(ids.size(0)));

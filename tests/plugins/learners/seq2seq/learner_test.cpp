@@ -257,7 +257,7 @@ TEST(Seq2seq, WritesOnlyRequestedRows) {
 }
 
 TEST(Seq2seq, WritesFewerTextsPerCallOnASmallDevice) {
-  // All as long as they can be, so that as many texts always take as much.
+  // All texts have the maximum length, so a given number of them always needs the same memory.
   Trial trial(Tiny({{"per_device_eval_batch_size", "8"}, {"generation_num_beams", "4"}, {"min_length", "13"}}));
   auto texts = RandomTexts(8, 97, kSource, kLabel, 5);
   for (testing::Text& text : texts) text.source.resize(kSource, 9);
@@ -334,7 +334,7 @@ TEST(Seq2seq, RetriesAnOversizedMicroBatchInSmallerParts) {
   bp_limits limits = Trial::Limits();
   limits.device_bytes = shrunk.Use().peak_bytes + 1000;
   shrunk.Plan(limits);
-  // A good micro-batch goes before the one that is too large.
+  // A good micro-batch precedes the one that is too large.
   std::vector<testing::Text> growing(texts);
   std::sort(growing.begin(), growing.end(), [](const auto& a, const auto& b) { return a.source.size() < b.source.size(); });
   EXPECT_EQ(shrunk.Feed(Group(growing, 16, false)), BP_E_OOM_DEVICE);
@@ -438,9 +438,9 @@ TEST(Seq2seq, FollowsTheFoldersGenerationConfig) {
                      {"length_penalty", "1"},
                      {"early_stopping", "false"}}),
             plain);
-  folder.Generation(R"({"max_length": 142})");  // the env takes 12
+  folder.Generation(R"({"max_length": 142})");  // the env limits it to 12
   EXPECT_EQ(Trial(folder.With({})).status, BP_OK);
-  folder.Generation(R"({"max_length": 4})");  // no forced end: config.json's does not count any more
+  folder.Generation(R"({"max_length": 4})");  // no forced end: config.json's no longer counts
   for (size_t i = 0; i < 3; ++i) EXPECT_NE(written({{"min_length", "4"}})[i * kGenerated + 2], 2) << i;
   // The saved folder contains the generation config that was read.
   Trial(folder.With({{"save_pretrained", "again"}})).State();

@@ -47,7 +47,7 @@ def random_weights():
         if not name.endswith(tied):
             mean = 1.0 if "norm" in name and name.endswith("weight") else 0.0
             weights[name] = (mean + 0.3 * torch.randn_like(tensor)).half()
-    weights["final_logits_bias"][0, 2] += 3.3  # so that generated texts end
+    weights["final_logits_bias"][0, 2] += 3.3  # makes generated texts end
     return weights
 
 

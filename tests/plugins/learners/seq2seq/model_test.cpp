@@ -39,7 +39,7 @@ std::unique_ptr<Model> Make(const BartConfig& config, const ModelOptions& option
   return model;
 }
 
-// One step of plain AdamW hides the gradient's size, so its first moment stands for the gradient: m = (1 - beta1) g.
+// One step of plain AdamW hides the gradient's size, so its first moment replaces the gradient: m = (1 - beta1) g.
 std::vector<float> GradientOf(Model* model, const Group& group, uint64_t seed = 0, double* loss = nullptr) {
   double sum = 0;
   for (size_t k = 0; k < group.batches.size(); ++k) sum += model->Backward(0, group.batches[k], group.weight, seed + k);

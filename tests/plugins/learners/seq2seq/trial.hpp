@@ -1,4 +1,4 @@
-// A learner of this kind driven through its function table, as a host drives it.
+// A learner of this kind, driven through its function table as a host does.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -53,10 +53,10 @@ inline Options Tiny(Options more = {}) {
 
 class Trial {
  public:
-  // On the CPU, where no other device is named.
+  // Uses the CPU unless a device is set.
   explicit Trial(Options options) : host_(*Plugin()->descriptor(0), OnCpu(std::move(options))) {
     at::set_num_threads(1);                                // as in a trial
-    Logged()[&host_].clear(), Recorded()[&host_].clear();  // of one that had this address before
+    Logged()[&host_].clear(), Recorded()[&host_].clear();  // metrics of an earlier trial at this address
     host_.host.log = [](const bp_host* h, int32_t, const char* text) { Logged()[h->impl] += std::string(text) + "\n"; };
     host_.host.get_extension = [](const bp_host*, const char* id) -> const void* {
       static const std::string folder = Folder();

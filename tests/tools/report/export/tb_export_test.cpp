@@ -12,7 +12,7 @@ namespace {
 class TbExport : public BatchFixture {
  protected:
   size_t Export() { return ExportTensorBoard(folder_, PlanLines(), Record(), folder_.out / "tb"); }
-  // The texts of the files of one trial's folder, in the order of their names.
+  // Contents of one trial's files, ordered by name.
   std::vector<std::string> Files(const std::string& name) {
     std::map<std::string, std::string> texts;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.out / "tb" / name)) {
@@ -40,7 +40,7 @@ TEST_F(TbExport, WritesEveryNumberOfALineButItsAxes) {
   const std::vector<std::string> files = Files("small");
   ASSERT_EQ(files.size(), 1u);
   const double start = Record().Find("t0")->attempts[1].started;
-  // The second line has no time: it stands at the attempt's start.
+  // The second line has no time, so it gets the attempt's start.
   std::string expected = TfFileVersion(start) + TfSessionStart(start + 0.5, 256) + TfScalar(start + 0.5, 256, "episodes", 0) +
                          TfScalar(start + 0.5, 256, "train/loss", std::nanf("")) + TfScalar(start + 0.5, 256, "m", 2);
   for (const auto& [name, value] : {std::pair<const char*, float>{"episodes", 3},

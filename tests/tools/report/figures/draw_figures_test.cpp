@@ -1,4 +1,4 @@
-// The program that draws, for real, and what its failures cost.
+// Runs the real drawing program, and checks the effect of its failures.
 #include "figures/draw_figures.hpp"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ class DrawFiguresTest : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Another program in Python's place.
+  // Replaces Python by a different program.
   void PretendPython(const std::string& script) {
     std::ofstream(folder_ / "python") << "#!/bin/sh\n" << script << "\n";
     fs::permissions(folder_ / "python", fs::perms::owner_all);

@@ -79,7 +79,7 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   EXPECT_TRUE(Palette("name", {"alone"}).Legend().is_null());
 }
 
-// Every chart with all that it can show, by the name of its file.
+// Every chart with all its parts, by the name of its file.
 std::map<std::string, json> AllViews() {
   const Palette palette("series", {"one", "two"});
   const PanelText text{"T", "x", "y", "setting"};

@@ -29,7 +29,7 @@ TrialData OfArm(const std::string& name, uint64_t seed) {
   return trial;
 }
 
-// As `compare` leaves it, after one look.
+// A comparison after one look.
 ReportContext Looks(uint64_t n, uint64_t most, const std::string& metric) {
   ReportContext context = Context("ab");
   context.compare.has_looks = true;
@@ -38,7 +38,7 @@ ReportContext Looks(uint64_t n, uint64_t most, const std::string& metric) {
   return context;
 }
 
-// Blocks A B B A of two speeds.
+// Two speeds in blocks A B B A.
 std::vector<TrialData> Blocks(size_t blocks) {
   std::vector<TrialData> trials;
   for (uint64_t seed = 0; seed < 2 * blocks; ++seed) {
@@ -126,7 +126,7 @@ TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
               testing::StartsWith("b is better than a by 2"));
 }
 
-// Two arms on two tasks, five seeds: b is better on `steep` by far, and as good as a on `flat`.
+// Two arms on two tasks, five seeds: b is much better on `steep`, and as good as a on `flat`.
 std::vector<TrialData> OnTwoTasks() {
   std::vector<TrialData> trials;
   const std::map<std::string, std::vector<double>> scores = {{"a on steep", {10, 12, 11, 13, 14, 12}},

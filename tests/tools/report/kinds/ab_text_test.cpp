@@ -107,7 +107,7 @@ TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {
 }
 
 TEST(AbText, ExplainsTestsThatDisagree) {
-  // SciPy's ttest_ind(equal_var=False): p = 0.3538; 2 of 252 ways to deal are as extreme.
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538; 2 of 252 permutations are as extreme.
   EXPECT_THAT(
       SentencesOf(Of({{"a", kNearZero}, {"b", {1, 1.1, 1.2, 1.3, 100}}}, {.looks = 1})),
       HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "

@@ -16,7 +16,7 @@ using test_support::BlocksOf;
 using test_support::Contains;
 using test_support::TableOf;
 
-// Two experiments of one name that ask for different columns, in folders without a trial.
+// Two experiments with the same name and different columns, in folders without a trial.
 class BuildReport : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ TEST(BuildReportOfAStoppedRun, FirstReportsFinishedTrialsAndTheCommandToResume) 
   EXPECT_EQ("To resume: backplane run " + results.out().string(), verdict.at(1));
 }
 
-// Bars of the speed of that many points.
+// Bars of speeds for this many points.
 Document BarsOf(size_t points) {
   ResultFolder results("bars");
   results.Write("config.yaml",

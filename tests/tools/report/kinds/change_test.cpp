@@ -1,4 +1,4 @@
-// Changes against a baseline: when they are ratios.
+// Changes against a baseline, and the cases in which they are ratios.
 #include "kinds/change.hpp"
 
 #include <gmock/gmock.h>

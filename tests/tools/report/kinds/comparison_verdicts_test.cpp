@@ -24,7 +24,7 @@ using test_support::Trial;
 
 constexpr char kMeasure[] = "eval/return";
 
-// A trial for each value, with seeds from 0.
+// A trial per value, with seeds from 0.
 std::vector<TrialData> Scored(uint64_t runners, const std::vector<double>& values, const std::string& measure = kMeasure) {
   std::vector<TrialData> trials;
   for (const double value : values) {
@@ -107,7 +107,7 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
 }
 
 TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
-  // By hand: 2 of C(8, 4) = 70 ways to deal the scores are as far apart.
+  // By hand: 2 of C(8, 4) = 70 permutations are as extreme.
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {9.4, 9.4, 9.4, 9.4}));
   EXPECT_EQ("worse (exact test, p = 0.029: neither side has a spread)", Verdict());
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {500, 500, 500, 500, 500}));
@@ -117,7 +117,7 @@ TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
 }
 
 TEST_F(Verdicts, AreCorrectedForTheNumberOfPoints) {
-  // SciPy's ttest_ind(equal_var=False) of the first: p = 0.01707; Holm multiplies the least of three by 3.
+  // SciPy's ttest_ind(equal_var=False) of the first: p = 0.01707; Holm multiplies the smallest of three by 3.
   const std::vector<double> base = {1, 2, 3, 4, 5}, close = {4, 5, 6, 7, 8};
   std::vector<TrialData> others = Scored(2, close);
   Compare(Scored(1, base), others);
@@ -130,7 +130,7 @@ TEST_F(Verdicts, AreCorrectedForTheNumberOfPoints) {
 }
 
 TEST_F(Verdicts, WithoutASpreadAreCorrectedToo) {
-  // By hand: 2 of C(8, 4) = 70 ways to deal, times 2.
+  // By hand: 2 of C(8, 4) = 70 permutations, times 2.
   std::vector<TrialData> others = Scored(2, {9.4, 9.4, 9.4, 9.4});
   for (const TrialData& trial : Scored(4, {9.5, 9.5, 9.5, 9.5})) others.push_back(trial);
   Compare(Scored(1, {500, 500, 500, 500}), others);

@@ -56,7 +56,7 @@ TEST(GateJudge, SeedsNeededHaveTheirPower) {
 }
 
 TEST(GateJudge, ExplainsTestsThatDisagree) {
-  // SciPy's ttest_ind(equal_var=False): p = 0.3538, half of it on one side; 1 of 252 ways to deal is as extreme.
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538, half of it on one side; 1 of 252 permutations is as extreme.
   const GateJudgement undecided =
       JudgeReturns({100, 100.1, 100.2, 100.3, 100.4}, {101, 101.1, 101.2, 101.3, 200}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.verdict, GateVerdict::kUndecided);
@@ -66,7 +66,7 @@ TEST(GateJudge, ExplainsTestsThatDisagree) {
                                  "per side, "));
 }
 
-// A task solved in nine of ten seeds: five solved ones of each side have no spread, and decide nothing yet.
+// A task solved in nine of ten seeds: five solved ones in each arm have no spread, and decide nothing yet.
 TEST(GateJudge, ScoresWithoutASpreadNeedAllLooks) {
   const GateCondition limit{"eval/return", true, -5, false};
   const auto judged = [&](size_t n) {

@@ -16,7 +16,7 @@ using test_support::Set;
 using test_support::Single;
 using test_support::Trial;
 
-// Two seeds of each size around its speed, which differ by 2 % or so.
+// Two seeds of each size, which differ by about 2 % around its speed.
 std::vector<TrialData> Speeds(const std::vector<std::pair<uint64_t, double>>& of_runners) {
   std::vector<TrialData> trials;
   for (const auto& [runners, sps] : of_runners) {
@@ -89,7 +89,7 @@ TEST(Headline, ReportsABusyMachineFirst) {
   EXPECT_FALSE(ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}}))}, Context("parallel_efficiency")).is_void);
 }
 
-// So many seeds from 0, their return as far apart as the whole numbers.
+// This many seeds from 0, with consecutive whole numbers as returns.
 std::vector<TrialData> Returns(uint64_t runners, double first, size_t n) {
   std::vector<TrialData> trials;
   for (size_t seed = 0; seed < n; ++seed) {
@@ -153,7 +153,7 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
     points.back()[0].measures["eval/return"] = Single(NAN);
   }
   const std::string text = ComparisonHeadlineOf(points, {});
-  // 8 and 9: a point is not the best if it is the only one.
+  // 8 and 9: a single point is never called the best.
   EXPECT_TRUE(text.starts_with("Only runners=1 envs=1 can be judged: eval/return 8.5")) << text;
   EXPECT_TRUE(Contains(text, "; not considered: 5 points (5 of 12 runs diverged).")) << text;
 }
@@ -175,7 +175,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
   };
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
                        "(both 500 on each of 5 seeds: this metric cannot separate them, n = 5)."));
-  // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
+  // By hand: 2 of C(10, 5) = 252 permutations are as extreme.
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
                        "(better (exact test, p = 0.0079: neither side has a spread), n = 5)."));
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 8, 5)}, kAgainstFirst),
@@ -197,7 +197,7 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
     for (TrialData& trial : trials) trial.measures["eval/return"] = Single(value);
     return trials;
   };
-  // By hand: 2 of C(10, 5) = 252 ways to deal, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
+  // By hand: 2 of C(10, 5) = 252 permutations, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
   EXPECT_EQ("runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds).",
             ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
   EXPECT_TRUE(

@@ -48,7 +48,7 @@ TEST(LastRun, ReturnsBelowZeroAreComparedByTheirDifference) {
 }
 
 TEST(LastRun, ReturnsAroundZeroAreComparedByTheirDifference) {
-  // Over episodes 100 +- 5 and 3 +- 5: the interval of the last run holds zero. Half a width: sqrt(5^2 + 5^2) = 7.1.
+  // Over episodes 100 +- 5 and 3 +- 5: the last run's interval contains zero. Half its width is sqrt(5^2 + 5^2) = 7.1.
   const auto around = CompareWithLastRun(ResultOf(1000, 40, 100), ResultOf(1000, 40, 3));
   EXPECT_NE(std::string::npos, around->sentence.find("return of runners=1 envs=1 +97.0 ± 7.1, one run each"))
       << around->sentence;

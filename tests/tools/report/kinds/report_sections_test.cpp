@@ -1,4 +1,4 @@
-// Sections that both kinds of report share, and the files that a report proposes.
+// Sections common to both kinds of report, and the files that reports propose.
 #include <gtest/gtest.h>
 
 #include "kinds/report_builders.hpp"

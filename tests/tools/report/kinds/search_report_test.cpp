@@ -29,7 +29,7 @@ bool HasFigure(const Document& document, const std::string& name) {
                      [&](const Figure& figure) { return figure.name == name; });
 }
 
-// Twelve that score by their learning rate alone.
+// Twelve suggestions whose score depends only on their learning rate.
 MadeSearch ByRate() {
   MadeSearch search;
   for (int i = 0; i < 12; ++i) search.Complete(std::pow(10, -4.5 + 0.25 * i), i % 2 == 0 ? "ppo" : "ars", 100 + i);

@@ -1,4 +1,4 @@
-// Where the time goes, in both kinds of report.
+// Sections about time, in both kinds of report.
 #include "kinds/time_section.hpp"
 
 #include <gmock/gmock.h>
@@ -110,7 +110,7 @@ class PhasesFigureTest : public ::testing::Test {
   PhasesFigureTest() { std::filesystem::remove_all(out_); }
   ~PhasesFigureTest() override { std::filesystem::remove_all(out_); }
 
-  // A trial with a line for each second, in which the env takes that much of two threads' time.
+  // A trial with a line per second, in which the env uses this share of two threads' time.
   TrialData WithLines(uint64_t runners, const std::vector<double>& env_seconds) {
     TrialData trial = Timed(runners, 1, 60, 20, 0);
     trial.out = out_;

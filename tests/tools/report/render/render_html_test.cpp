@@ -13,7 +13,7 @@ namespace {
 // A matcher would print the whole page.
 bool Contains(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
 
-// A document in which a user has named everything.
+// A document in which the user set all names.
 Document Named(const std::string& name) {
   Document document = SmallDocument();
   document.title = document.made_at = name;

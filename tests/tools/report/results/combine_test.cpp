@@ -120,7 +120,7 @@ TEST(Combine, NamesGroupsAfterACommandsFile) {
             std::set<std::string>({"t.sh=a943525d", "t.sh=ce3ff6b9"}));
 }
 
-// All that reports are made of.
+// All inputs of reports.
 std::string Dump(const Combined& combined) {
   std::string text;
   for (const auto& folder : combined.folders) text += folder.string() + "\n";
@@ -147,7 +147,7 @@ std::string Dump(const Combined& combined) {
 }
 
 TEST(Combine, TheOrderOfTheFoldersChangesNothing) {
-  // Sums of these depend on the order in which they are added.
+  // Their sum depends on the order of addition.
   const std::vector<ResultSet> sets = {
       MakeSet({Ended(MakeTrial(1, 1, 1e3 / 3), 7), MakeTrial(1, 1, 1e9 / 7, 1), MakeTrial(2, 1, std::nullopt)}, "z"),
       MakeSet({Ended(MakeTrial(1, 1, 100), 6), MakeTrial(1, 1, 1e-3 / 11, 2), MakeTrial(2, 1, 77, 3)}, "y"),

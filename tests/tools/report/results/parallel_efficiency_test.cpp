@@ -79,7 +79,7 @@ TEST(ParallelEfficiency, SettingsAreSortedByParallelismThenRunners) {
 TEST(ParallelEfficiency, TheSmallestParallelismIsTheBaselineIfThereIsNo1) {
   const ParallelEfficiency found = Analyse({MakeTrial(8, 1, 3000), MakeTrial(2, 1, 900), MakeTrial(1, 2, 1000)});
   EXPECT_EQ(0u, *found.series[0].baseline);
-  EXPECT_EQ(1u, found.settings[0].num_env_runners);  // of two with parallelism 2 the one with fewer runners
+  EXPECT_EQ(1u, found.settings[0].num_env_runners);  // of two with parallelism 2, the one with fewer runners
   EXPECT_EQ(100, *found.settings[0].efficiency_pct);
   EXPECT_EQ(3, *found.settings[2].speedup);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);  // 3 / (8 / 2)

@@ -45,7 +45,7 @@ TEST_F(RecommendationTest, SkipsSettingsWithAFailedTrial) {
   }
 }
 
-// As a file may ask for: room for others on every resource.
+// Limits of a file that leaves a part of every resource to others.
 class LimitedTest : public RecommendationTest {
  protected:
   LimitedTest() { limits_ = {80, 80, 80, 80, 80}; }

@@ -54,7 +54,7 @@ TEST(Series, PluginsComeFirstInALabel) {
             Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), other})})));
 }
 
-// A trial that never started has the configuration of its batch, in which no preset is named; an older program's lacks keys.
+// A trial that never started has its batch's configuration without a preset; an older program's configuration lacks keys.
 TEST(Series, NullValuesAndAUsedPresetDoNotDistinguishSeries) {
   TrialData started = MakeTrial(1, 1, 10), never_started = MakeTrial(2, 1, 10);
   started.config["preset"] = "fast";
@@ -69,7 +69,7 @@ TEST(Series, NullValuesAndAUsedPresetDoNotDistinguishSeries) {
 TEST(Series, KeysOutsideTheIdentityDistinguishSeriesOnlyIfSwept) {
   for (const HostKey& key : HostKeys()) {
     const bool within = key.path == "seed" || key.path == kRunnersPath || key.path == kRowsPath;
-    if (!key.recorded() || within || key.path == "resources.gpus") continue;  // of those only the kind of device
+    if (!key.recorded() || within || key.path == "resources.gpus") continue;  // only the kind of device counts
     TrialData other = MakeTrial(2, 1, 10);
     SetAtPath(&other.config, key.path, "another value");
     const size_t wanted = key.scope == Scope::kIdentity ? 2 : 1;

@@ -14,7 +14,7 @@ constexpr double kTail4 = 2.7764451051977987;  // of Student's t with 4 degrees 
 
 struct Measured {
   uint64_t runners, rows;
-  std::vector<double> sps;  // of each seed
+  std::vector<double> sps;  // per seed
 };
 
 ParallelEfficiency Analyse(const std::vector<Measured>& settings) {

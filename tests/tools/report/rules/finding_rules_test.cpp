@@ -89,7 +89,7 @@ TEST(OutOfMemory, ProposesTheMicroBatchThatFittedAndKeepsTheUpdate) {
   // 64 x 1 = 16 x 4
   const std::map<std::string, nlohmann::json> parts = {{"learner.options.gradient_accumulation_steps", 4}};
   EXPECT_EQ(parts, f.fixes.at(0).also);
-  // Left to follow from the other two it follows.
+  // The remaining value follows from the other two.
   b.Configure("learner.options.gradient_accumulation_steps", 0);
   f = The("out_of_memory", b.Diagnose());
   EXPECT_TRUE(f.fixes.at(0).also.empty());
@@ -353,7 +353,7 @@ TEST(CollectionBound, ProposesOnlyRunnersIfActionsAreTheLesserPart) {
 
 TEST(CollectionBound, RunnersOfADifferentSettingAreNotProposed) {
   Batch b = Sequential();
-  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
+  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // only runners can be raised
   b.Add("2x1", 2, 1, 1900);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound")));
   b.last().state = TrialState::kFailed;

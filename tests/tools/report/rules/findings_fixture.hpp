@@ -90,7 +90,7 @@ class Batch {
     for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
     return *this;
   }
-  // The first setting and the others have so many seeds, even numbers, half of them as far above the setting's SPS as the
+  // The first setting and the others have these (even) numbers of seeds. Half of them are as far above the setting's SPS as the
   // others are below it: the standard deviation of the logarithms is `sd`.
   Batch& Seeded(uint64_t n_of_first, uint64_t n_of_others, double sd) {
     const std::vector<CombinedTrial> settings = std::move(combined_.trials);
@@ -112,7 +112,7 @@ class Batch {
     for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v, curve.empty()});
     return *this;
   }
-  // The return falls in the last eighth to `to`, having risen from about 5 to about 65 till then.
+  // The return rises from about 5 to about 65, and falls to `to` in the last eighth.
   Batch& FallsTo(double to) {
     std::vector<CurvePoint>& curve = last().curves["return"];
     for (size_t i = curve.size() * 7 / 8; i < curve.size(); ++i) curve[i].value = to;
@@ -122,7 +122,7 @@ class Batch {
     last().state = TrialState::kInfeasible, last().outcome = Outcome::kOom, last().why = "no memory left";
     return *this;
   }
-  // Ten speeds after the first, half of them so much above 1000 and half below.
+  // Ten speeds after the first, half of them this far above 1000 and half below.
   Batch& Wavering(double by) {
     std::vector<double> speeds = {1};
     for (int i = 0; i < 10; ++i) speeds.push_back(1000 + (i % 2 ? by : -by));
@@ -149,7 +149,7 @@ class Batch {
   Diagnosis DiagnoseWithoutScores() { return backplane::Diagnose(combined_, nullptr, options_); }
 
  private:
-  // Against the group's first setting, which is one row on one core. Each group is a series.
+  // Compared with the group's first setting, which has one row on one core. Each group is a series.
   ParallelEfficiency Score() const {
     ParallelEfficiency p;
     for (size_t i = 0; i < combined_.trials.size(); ++i) {

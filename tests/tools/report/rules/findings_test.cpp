@@ -11,14 +11,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// One rule on both sides of its threshold, and without the evidence that it needs.
+// One rule on both sides of its threshold, and without its evidence.
 struct Edge {
   std::string id;
   std::function<void(Batch&)> above, below;
-  std::string needs;  // prefix of the measures; empty: it needs something else
+  std::string needs;  // prefix of the measures; empty: it needs other data
 };
 
-// Ten speeds after the first that differ by so many percent from their mean: by sqrt(10 / 9) of it in standard deviation.
+// Ten speeds after the first that differ from their mean by this percentage: a standard deviation of sqrt(10 / 9) of it.
 std::function<void(Batch&)> Wavering(double pct) {
   return [=](Batch& b) { b.Wavering(10 * pct); };
 }
@@ -195,7 +195,7 @@ TEST(Findings, ADeviceThatWasNotGrantedIsNotJudged) {
 TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
   Batch b;
   b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 99);
-  // 5.6 % and 100 % beyond, a warning each.
+  // 5.6 % and 100 % beyond their thresholds, a warning each.
   b.Measure("resources/throttled_periods_pct", 10).Measure("resources/gpu_throttled_pct", 5.28);
   b.Measure("resources/cpu_quota_pct", 95).Measure("resources/cpu_cores_used", 1.9);
   EXPECT_THAT(Ids(b.Diagnose()),
@@ -204,7 +204,7 @@ TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
 
 TEST(Findings, SettingsConcernedCountAsMuchAsTheDistance) {
   Batch b;
-  // Beyond its threshold by all of it in one setting, by 60 % of its own in two.
+  // Twice its threshold in one setting, 1.6 times its own in two.
   b.Measure("resources/throttled_periods_pct", 10);
   for (CombinedTrial& t : b.combined().trials) t.data.measures["resources/gpu_throttled_pct"].value = 8;
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("clock_throttled", "cpu_throttled"));
@@ -277,7 +277,7 @@ TEST(Findings, NameABetterSettingThatAlreadyHasTheValue) {
   EXPECT_EQ(100, f.evidence.back().value);
 }
 
-// 2x1 has 10 epochs, which take 90 % of its time, and the other one 5, as would be proposed.
+// 2x1 has 10 epochs, which take 90 % of its time. The other setting has 5, as would be proposed.
 Batch HalfTheEpochs(double sps) {
   Batch b;
   Share("phase/update_backward", 90)(b);
@@ -296,7 +296,7 @@ TEST(Findings, ChangesThatTheBatchRefutesAreNotProposed) {
 }
 
 TEST(Findings, TwoSeedsOfANeighbourThatIsFasterRefuteNothing) {
-  // 2 % apart, a fifth faster: an interval of two seeds alone would reach from one to the other.
+  // 2 % apart, a fifth faster: an interval from only two seeds would include both.
   const Finding named = The("update_bound", HalfTheEpochs(2300).Seeded(2, 2, 0.02).Diagnose());
   EXPECT_THAT(named.effect, HasSubstr("1x1 of this batch has learner.options.num_epochs 5, and SPS 2"));
 }
