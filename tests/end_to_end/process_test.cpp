@@ -1,4 +1,4 @@
-// Faulty monitors, plugins that change the state of their process, ticks and stops: the trial's numbers equal a calm run's, and
+// Faulty monitors, plugins that change the state of their process, ticks and stops. The trial's numbers equal a calm run's, and
 // messages name the right plugin.
 #include <gmock/gmock.h>
 #include <signal.h>

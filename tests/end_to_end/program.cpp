@@ -101,7 +101,7 @@ ProgramTest::ProgramTest() {
   fs::remove_all(dir_);
   fs::create_directories(dir_);
   dir_ = fs::canonical(dir_);  // as /proc names it
-  // Fixtures break rules, and do so in the trial; and what one test has validated is none of another's.
+  // Fixtures break rules, but only in the trial. Tests do not share validated files.
   setenv("BACKPLANE_VALIDATE", "off", 1);
   setenv("XDG_CACHE_HOME", (dir_ / "cache").c_str(), 1);
 }

@@ -3,7 +3,7 @@
 
   workflow_test.py BACKPLANE
 
-Its steps "Baseline" and "Gate" are run as they stand there, with an experiment of a second: once on what did not change, once on what got worse.
+Runs its steps "Baseline" and "Gate" unchanged with an experiment of one second: once without a change, once with a worse result.
 """
 import json
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The order of the host's modules, and the limits on what libraries, plugins, reports and tools include of the host.
+"""The order of the host's modules, and the headers of the host that libraries, plugins, reports and tools may include.
 
 usage: includes_test.py [-v]
 
-The order is read from host/CMakeLists.txt and tools/report/CMakeLists.txt, whose lists say in which order data travels: a module
-includes host/libs, the plugin interface and the modules before it. A batch and a trial share only files: the modules of host/trial include
-no other module but the shim, and no other module includes them. Tools include host/libs and the modules of host/plan; the tools of
-CALLS_PLUGINS include modules of a trial as well. A module of tools/report includes host/libs.
+The lists in host/CMakeLists.txt and tools/report/CMakeLists.txt define the order, which is the flow of data. A module may include
+host/libs, the plugin interface and earlier modules. A batch and a trial share only files: modules of host/trial include no other module
+except the shim, and no other module includes them. Tools may include host/libs and the modules of host/plan. Tools of CALLS_PLUGINS may
+also include modules of a trial. Modules of tools/report may include host/libs.
 """
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""run_targets_test.py: `scripts/run` builds every plugin that a shipped experiment names, and not all plugins for one that names few."""
+"""run_targets_test.py: `scripts/run` builds every plugin of an experiment, and not all plugins for an experiment with few."""
 import pathlib
 import re
 import subprocess

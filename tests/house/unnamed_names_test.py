@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""No name stands in the unnamed namespaces of two files of one module, nor in one and in a header of the module or of host/libs: the
-presets asan and tsan compile several files as one, where the two would be one name. Overloads may be.
+"""Names in unnamed namespaces are unique in their module, and differ from those in headers of the module and of host/libs. The presets
+asan and tsan compile several files as one, where equal names would clash. Overloads are allowed.
 
 usage: unnamed_names_test.py [-v]
 """

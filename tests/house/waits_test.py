@@ -3,10 +3,10 @@
 
 usage: waits_test.py [-v | --list]
 
-A wait is a call that CALLS names, in a source of host/, plugins/ or tools/. Its file and its name are in the second column of the table:
-`batch/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES; a folder, a pattern,
-or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
-A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
+A wait is a call of a function in CALLS, in a source of host/, plugins/ or tools/. The table's second column has its file and name:
+`batch/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES. A folder, a pattern, or a name that ends with / means all
+its files. The last column names tests of tests/, or kinds of scripts/check_hangs. A mutex that is held for a few instructions does not
+count. --list prints the places without a row.
 """
 import pathlib
 import re

@@ -1,7 +1,7 @@
-"""Plays episodes in the official Gymnasium, for a test that plays the same ones in a plugin.
+"""Plays episodes in the official Gymnasium, as references for the same episodes in a plugin.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout. Where the answer holds "bytes", so many
-bytes follow it. An answer with "error" holds a sentence. Ends when stdin ends.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout. If the answer has "bytes", that many bytes
+follow it. "error" holds a message. Ends when stdin ends.
 
   {"do": "open", "env": "Ant-v5", "kwargs": {...}, "info": [names]}   makes the env; the later requests are about it
       -> {"state_size", "max_episode_steps"}
@@ -9,9 +9,9 @@ bytes follow it. An answer with "error" holds a sentence. Ends when stdin ends.
       -> bytes: obs float32 [n + 1][n_obs], the first one after the reset; reward float32 [n]; info float32 [n][all values of
          the names, one after the other]; terminated uint8 [n]; truncated uint8 [n]
   {"do": "arguments", "env": "Ant-v5"}  -> {"arguments": names of the constructor's own arguments}
-  {"do": "assets"}                      -> {"folder": where Gymnasium keeps its MuJoCo models}
+  {"do": "assets"}                      -> {"folder": folder of Gymnasium's MuJoCo models}
   {"do": "sha256", "library": "libmujoco", "file": path}
-      -> {"theirs": of the loaded library whose name begins so, "ours": of the file}
+      -> {"theirs": hash of the loaded library with this prefix, "ours": hash of the file}
 """
 
 import hashlib

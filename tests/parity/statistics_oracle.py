@@ -1,14 +1,13 @@
-"""Judges samples with PyPI's scipy and rliable, for a test that does the same with host/libs/statistics.
+"""Judges samples with PyPI's scipy and rliable, as references for host/libs/statistics.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence. Ends when
-stdin ends.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message. Ends when stdin ends.
 
   {"do": "samples", "seed": 1, "count": 100}  -> {"samples": [{"a": [..], "b": [..], FIGURE: number or list, ..}]}
       Samples of 2 to 7 and 2 to 9 scores, every third pair of one size and every fifth with ties. FIGURES: see judge() below.
   {"do": "tasks", "seed": 1, "count": 20}  -> {"samples": [{"a": [[..], ..], "b": [[..], ..], FIGURE: number or list, ..}]}
-      Of 2 to 5 tasks, each with as many scores of both sides (rliable wants a matrix).
+      2 to 5 tasks, each with equally many scores per arm (rliable needs a matrix).
   {"do": "bootstrap", "strata": [[..], [..]], "repeats": 50000}  -> {"iqm": [low, high], "difference": [low, high]}
-      Of the first stratum's interquartile mean, and of the first's less the second's.
+      Intervals of the first stratum's interquartile mean, and of the first's minus the second's.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Shared parts of the update oracles: PyTorch in float64, the order of shuffles, saved states, and measures of difference.
 
-They compute a learner's whole update by themselves, from what its rollouts held to its weights, by PyTorch's autograd and with no line of
-the learner. Its optimisers are written out here: PyTorch's own import packages that the wheel does not hold. That wheel is the one that the
-build takes LibTorch from: it is imported from .venv, after the packages of .venv-oracle, so that it is not installed twice.
+They compute a learner's whole update, from its rollouts to its weights, with PyTorch's autograd and without the learner's code. The
+optimisers are written out here, because PyTorch's own import packages that the wheel lacks. The build takes LibTorch from the same wheel in
+.venv. It is imported after the packages of .venv-oracle, so that it is installed only once.
 """
 
 import json
@@ -136,8 +136,8 @@ def clip(gradients, limit):
 
 
 def adam(w, g, m, v, step, lr, betas=(0.9, 0.999), eps=1e-5, decay=0.0):
-    """One step (Kingma and Ba, arXiv 1412.6980, algorithm 1), with weights that decay apart from it (Loshchilov and Hutter, arXiv
-    1711.05101); returns weights and moments. `step` counts from 1."""
+    """One step (Kingma and Ba, arXiv 1412.6980, algorithm 1) with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101).
+    Returns weights and moments. `step` counts from 1."""
     m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g**2
     mean, square = m / (1 - betas[0] ** step), v / (1 - betas[1] ** step)
     return w * (1 - lr * decay) - lr * mean / (square.sqrt() + eps), m, v

@@ -30,8 +30,8 @@ class Ppo(unittest.TestCase):
         self.addCleanup(algorithm.stop)
         self.assertIsInstance(algorithm.env_runner.env.unwrapped, backplane.VectorEnv)
         told = algorithm.train()["env_runners"]
-        # A reward of 1 a step: one that ignores its action must count in neither. In later iterations RLlib's mean length is a little
-        # larger than the mean return, over Gymnasium's own CartPole too.
+        # The reward is 1 per step, so a step whose action is ignored must count in neither. In later iterations, RLlib's mean length
+        # slightly exceeds the mean return, also with Gymnasium's own CartPole.
         self.assertAlmostEqual(told["episode_return_mean"], told["episode_len_mean"])
         self.assertTrue(math.isfinite(algorithm.train()["env_runners"]["episode_return_mean"]))
 

@@ -235,8 +235,7 @@ class Env {
   }
   int64_t Agents(const bp_channel& c) const { return c.scope == BP_SCOPE_AGENT ? spec().max_agents : 1; }
   int64_t RowElements(const bp_channel& c) const { return Agents(c) * Elements(c); }
-  // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry
-  // 0.
+  // T entries of a transition channel, T + 1 of a state channel. Slot t points at entries t and t + 1, the last at entry 0.
   void Allocate() {
     const uint64_t steps = slots_ == 1 ? 1 : slots_ - 1;
     pointers_.resize(slots_), data_.resize(slots_);

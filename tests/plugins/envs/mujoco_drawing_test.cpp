@@ -44,7 +44,7 @@ std::map<std::string, int> Colours(const std::string& picture) {
   return count;
 }
 
-// The picture is 640 x 360 pixels, and the box around both balls, 1.25 m long, takes 250 of them: 200 pixels a metre. The
+// The picture is 640 x 360 pixels, and the box around both balls, 1.25 m long, takes 250 of them: 200 pixels per metre. The
 // camera looks along y, 0.30 rad to the right and 0.33 rad down.
 TEST(MujocoDrawing, ShowsBodiesWhereTheyAre) {
   const mj::Model model = mj::LoadText("ball.xml", kBall);

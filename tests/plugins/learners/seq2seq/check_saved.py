@@ -3,7 +3,7 @@
     pip install torch==2.13.0 transformers==5.23.0
     python check_saved.py FOLDER [FOLDER_TO_WRITE]
 
-Not part of the test suite, which compares with numbers of transformers instead: torch and transformers are 0.5 GB in Python.
+Not part of the test suite, because torch and transformers need 0.5 GB. The suite compares with recorded numbers of transformers.
 """
 
 import sys
