@@ -1,4 +1,4 @@
-// Envs and learners that break the contract, each in its own process: every fault has its own error with the right plugin's
+// Envs and learners that break the contract, each in its own process. Every fault has its own error with the right plugin's
 // name, and the trial does not count as completed. tests/fixtures/plugins/faults.hpp has the rows of specs.
 #include "../fixtures/plugins/faults.hpp"
 
